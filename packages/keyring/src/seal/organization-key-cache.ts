@@ -1,0 +1,67 @@
+import type { OrganizationKey } from './envelope.ts';
+
+const KEYS_MAX = 256;
+const LIFETIME_MS = 60_000;
+
+interface Entry {
+  readonly organizationKey: OrganizationKey;
+  readonly expiresAtMs: number;
+}
+
+/**
+ * A few opened organization keys, for a minute each. A key that leaves is wiped, so what `get` and `put` return must be
+ * used before anything is awaited: a wiped key that is still in use would seal under zeros.
+ */
+export class OrganizationKeyCache {
+  readonly #entries = new Map<string, Entry>();
+  #timer: NodeJS.Timeout | undefined;
+
+  get(name: string): OrganizationKey | undefined {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return undefined;
+    if (entry.expiresAtMs <= performance.now()) {
+      this.#drop(name, entry);
+      return undefined;
+    }
+    // The map keeps the order of insertion, so the key used last goes to the end and leaves last.
+    this.#entries.delete(name);
+    this.#entries.set(name, entry);
+    return entry.organizationKey;
+  }
+
+  /** Takes over the key; when one of that name is there already, that one is returned and the given one wiped. */
+  put(name: string, organizationKey: OrganizationKey): OrganizationKey {
+    const present = this.get(name);
+    if (present !== undefined) {
+      organizationKey.key.fill(0);
+      return present;
+    }
+    const oldest = this.#entries.entries().next().value;
+    if (this.#entries.size >= KEYS_MAX && oldest !== undefined) this.#drop(...oldest);
+    this.#entries.set(name, { organizationKey, expiresAtMs: performance.now() + LIFETIME_MS });
+    this.#timer ??= setTimeout(() => this.#sweep(), LIFETIME_MS).unref();
+    return organizationKey;
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const [name, entry] of this.#entries) this.#drop(name, entry);
+  }
+
+  #sweep(): void {
+    const nowMs = performance.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const [name, entry] of this.#entries) {
+      if (entry.expiresAtMs <= nowMs) this.#drop(name, entry);
+      else nextMs = Math.min(nextMs, entry.expiresAtMs - nowMs);
+    }
+    // A timer may fire a moment early, hence the lower bound.
+    this.#timer = Number.isFinite(nextMs) ? setTimeout(() => this.#sweep(), Math.max(nextMs, 10)).unref() : undefined;
+  }
+
+  #drop(name: string, entry: Entry): void {
+    entry.organizationKey.key.fill(0);
+    this.#entries.delete(name);
+  }
+}

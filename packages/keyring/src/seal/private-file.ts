@@ -1,0 +1,107 @@
+import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { constants, link, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { KeyringError } from '../errors.ts';
+
+const POSIX = process.platform !== 'win32';
+const FOREIGN_ACCESS = 0o077;
+const NO_HARD_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+
+/** Reads a small file that only its owner may touch. The caller wipes what it gets. */
+export async function readPrivateFile(path: string, bytesMax: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(bytesMax + 1);
+  try {
+    // Without blocking, because opening a pipe would otherwise wait for a writer for ever.
+    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      // The open file is looked at, not the path, so that nobody can exchange one for the other in between.
+      const { mode, isFile } = await handle.stat().then((stat) => ({ mode: stat.mode, isFile: stat.isFile() }));
+      if (!isFile) throw new KeyringError('ROOT_KEY_INVALID', `${path} is not a regular file`);
+      if (POSIX && (mode & FOREIGN_ACCESS) !== 0) {
+        const shown = (mode & 0o777).toString(8).padStart(4, '0');
+        const advice = 'only its owner may have access, as with mode 0600';
+        throw new KeyringError('ROOT_KEY_PERMISSIONS', `${path} has mode ${shown}: ${advice}`);
+      }
+      let length = 0;
+      while (length < buffer.length) {
+        const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+        if (bytesRead === 0) return buffer.slice(0, length);
+        length += bytesRead;
+      }
+      throw new KeyringError('ROOT_KEY_INVALID', `${path} is longer than ${bytesMax} bytes`);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw toKeyringError(error, path, 'read');
+  } finally {
+    buffer.fill(0);
+  }
+}
+
+/**
+ * Creates the file whole and durable, or leaves the one that is already there: false. Renaming would replace the key that
+ * another process created a moment ago, so the finished temporary file is linked to its name, which fails if it is taken.
+ */
+export async function createPrivateFile(path: string, bytes: Uint8Array, linkFile = link): Promise<boolean> {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+  try {
+    await writeExclusive(temporary, bytes);
+    let created = true;
+    try {
+      await linkFile(temporary, path).catch((error: unknown) => {
+        // A crash in the middle of this leaves a file that is refused as damaged, before anything was sealed under it.
+        if (NO_HARD_LINKS.has(errorCode(error))) return writeExclusive(path, bytes);
+        throw error;
+      });
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+      created = false;
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    // Also by the one who came second: it is about to rely on the other's file.
+    await syncFolder(dirname(path));
+    return created;
+  } catch (error) {
+    throw toKeyringError(error, path, 'created');
+  }
+}
+
+async function writeExclusive(path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    await handle.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  if (!POSIX) return;
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+function toKeyringError(error: unknown, path: string, verb: string): KeyringError {
+  if (error instanceof KeyringError) return error;
+  const code = errorCode(error);
+  const message = `${path} cannot be ${verb} (${code})`;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new KeyringError('ROOT_KEY_MISSING', message);
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return new KeyringError('ROOT_KEY_PERMISSIONS', message);
+  return new KeyringError('ROOT_KEY_INVALID', message);
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { LocalKeyring } from '../keyring.ts';
+import {
+  type RandomBytes,
+  sealSecret,
+  systemRandom,
+  unwrapOrganizationKey,
+  wrapNewOrganizationKey,
+} from './envelope.ts';
+import * as layout from './layout.ts';
+import { checkValue, encodeRing } from './ring-file.ts';
+import { RootKeyRing } from './root-key.ts';
+
+const vectors = new Map<string, string>();
+for (const [, block] of readFileSync(new URL('../../SPEC.md', import.meta.url), 'utf8').matchAll(
+  /```vectors\n(.*?)```/gs,
+)) {
+  for (const [, name, hex] of (block as string).matchAll(/^(\w+) = ([0-9a-f]+)$/gm))
+    vectors.set(name as string, hex as string);
+}
+
+function vector(name: string): Uint8Array {
+  const hex = vectors.get(name);
+  if (hex === undefined) throw new Error(`SPEC.md has no vector ${name}`);
+  return Uint8Array.from(Buffer.from(hex, 'hex'));
+}
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const textOf = (name: string): string => Buffer.from(vector(name)).toString('utf8');
+
+/** Hands out the named vectors, in this order. */
+function scripted(...names: string[]): RandomBytes {
+  return (length) => {
+    const bytes = vector(names.shift() ?? 'nothing');
+    expect(bytes.length).toBe(length);
+    return bytes;
+  };
+}
+
+const binding = {
+  organizationId: textOf('organization_id'),
+  ownerId: textOf('owner_id'),
+  kind: textOf('kind'),
+};
+const rootKey = { id: vector('root_key_id'), key: vector('root_key') };
+
+async function withRing<T>(files: Record<string, Uint8Array>, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'custos-vectors-'));
+  try {
+    for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes, { mode: 0o600 });
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test('SPEC.md holds the vectors', () => {
+  expect(vectors.size).toBe(25);
+});
+
+test('fields are prefixed with their length', () => {
+  expect(hexOf(layout.encodeFields(['ab', '', Uint8Array.of(7)]))).toBe('0002616200000001' + '07');
+  expect(hexOf(layout.encodeFields(['é']))).toBe('0002c3a9');
+});
+
+test('associated data', () => {
+  const { organizationId } = binding;
+  const organizationKeyId = vector('organization_key_id');
+  const dataKeyId = vector('data_key_id');
+  const organizationKeyData = layout.organizationKeyData(organizationId, rootKey.id, organizationKeyId);
+  expect(hexOf(organizationKeyData)).toBe(vectors.get('organization_key_associated_data'));
+  expect(hexOf(layout.dataKeyData(binding, organizationKeyId, dataKeyId))).toBe(
+    vectors.get('data_key_associated_data'),
+  );
+  expect(hexOf(layout.secretData(binding, dataKeyId))).toBe(vectors.get('secret_associated_data'));
+});
+
+test('ring file', () => {
+  const check = checkValue('file', rootKey.id, rootKey.key);
+  expect(hexOf(check)).toBe(vectors.get('root_key_check'));
+  const entries = [{ id: rootKey.id, material: rootKey.key, check }];
+  expect(hexOf(encodeRing({ provider: 'file', activeId: rootKey.id, entries }))).toBe(vectors.get('ring_file'));
+});
+
+test('wrapped organization key', () => {
+  const random = scripted('organization_key_id', 'organization_key_nonce', 'organization_key');
+  const wrapped = wrapNewOrganizationKey(rootKey, binding.organizationId, random);
+  expect(hexOf(wrapped)).toBe(vectors.get('wrapped_organization_key'));
+  const opened = unwrapOrganizationKey(rootKey, binding.organizationId, layout.decodeOrganizationKey(wrapped));
+  expect(hexOf(opened.id)).toBe(vectors.get('organization_key_id'));
+  expect(hexOf(opened.key)).toBe(vectors.get('organization_key'));
+});
+
+test('sealed blob', () => {
+  const organizationKey = { id: vector('organization_key_id'), key: vector('organization_key') };
+  const random = scripted('data_key_id', 'data_key_nonce', 'secret_nonce', 'data_key');
+  const blob = sealSecret(organizationKey, binding, vector('plaintext'), random);
+  expect(hexOf(blob)).toBe(vectors.get('sealed_blob'));
+});
+
+test('the files and blobs of SPEC.md open through the keyring', async () => {
+  await withRing({ 'root.key': vector('ring_file') }, async (folder) => {
+    const ring = await RootKeyRing.open(`file:${join(folder, 'root.key')}`, false, systemRandom);
+    await using keyring = new LocalKeyring(ring, systemRandom);
+    expect(keyring.rootKeyId).toBe(vectors.get('root_key_id'));
+    const opened = await keyring.open(vector('wrapped_organization_key'), binding, vector('sealed_blob'));
+    expect(hexOf(opened)).toBe(vectors.get('plaintext'));
+  });
+});
+
+test('the passphrase of SPEC.md unlocks its ring', async () => {
+  const files = { passphrase: vector('passphrase'), 'passphrase.ring': vector('passphrase_ring_file') };
+  await withRing(files, async (folder) => {
+    const ring = await RootKeyRing.open(`passphrase-file:${join(folder, 'passphrase')}`, false, systemRandom);
+    expect(hexOf(ring.get(ring.activeId).key)).toBe(vectors.get('passphrase_root_key'));
+    ring.wipe();
+  });
+});

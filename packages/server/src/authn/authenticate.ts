@@ -1,0 +1,229 @@
+import type { App } from '../app.ts';
+import { sha256Hex, toBase64url } from '../lib/encoding.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { ActivityId, OrganizationId } from '../lib/ids.ts';
+import { type ApiKey, type Authenticator, type Organization, treeRoot, type User, type WebauthnEvidence } from '../lib/model.ts';
+import type { Actor, Credential } from '../operations/define.ts';
+import { organizationNotFound } from '../storage/stores/organizations.ts';
+import type { Principal } from '../storage/stores/principals.ts';
+import { parseWebauthnOrigins } from './attestation.ts';
+import { verifyApiKeyStamp } from './api-key-stamp.ts';
+import { type ApiKeyStamp, type SessionStamp, type Stamp, type WebauthnStamp } from './stamp-headers.ts';
+import { verifyWebauthnStamp } from './webauthn-stamp.ts';
+
+/** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
+const FRESH_KEY_MS = 15 * 60 * 1000;
+const CANDIDATES_MAX = 20;
+
+/** What a stamp is checked against. */
+export interface StampedRequest {
+  readonly stamp: Stamp;
+  readonly body: Uint8Array;
+  readonly organizationId: OrganizationId;
+  /** Set for submits: the activity that already carries these bytes is looked up on the way. */
+  readonly fingerprint: string | undefined;
+  readonly findsSubOrganization: boolean;
+}
+
+/** The parts of a stamp that a vote keeps, so that anyone can verify it later. */
+export interface StampEvidence {
+  readonly publicKey: string;
+  readonly signature: string;
+  readonly scheme: string;
+  readonly credentialId: string;
+  readonly webauthn: WebauthnEvidence | undefined;
+}
+
+export interface Authenticated {
+  readonly actor: Actor;
+  readonly evidence: StampEvidence | undefined;
+  readonly existingActivityId: ActivityId | undefined;
+}
+
+/** Stamp to credential to user, in the named organization or its parent (AUTH 2.5 and 16). */
+export async function authenticate(app: App, request: StampedRequest): Promise<Authenticated> {
+  const { stamp } = request;
+  switch (stamp.kind) {
+    case 'api-key':
+      return await byApiKey(app, request, stamp);
+    case 'webauthn':
+      return await byPasskey(app, request, stamp);
+    case 'session':
+      return await byReadSession(app, request, stamp);
+    case 'attested':
+      throw new ApiError('UNIMPLEMENTED', 'X-Stamp-Attested is not available in this version');
+  }
+}
+
+async function byApiKey(app: App, request: StampedRequest, stamp: ApiKeyStamp): Promise<Authenticated> {
+  // The stamp names its key, so the signature is checked while the database looks the key up.
+  const [verified, principal] = await Promise.all([
+    verifyApiKeyStamp(stamp, request.body),
+    findPrincipal(app, request, 'PUBLIC_KEY', stamp.publicKey, (organizationId) =>
+      app.storage.read.principals.byApiKey(organizationId, stamp.publicKey, request.fingerprint ?? ''),
+    ),
+  ]);
+  if (principal?.holder === undefined) {
+    throw new ApiError(
+      'PUBLIC_KEY_NOT_FOUND',
+      `could not find public key in organization or its parent organization: ${stamp.publicKey}`,
+    );
+  }
+  if (!verified) throw new ApiError('SIGNATURE_INVALID', 'could not verify api key signature');
+  const { credential: apiKey } = principal.holder;
+  if (!stampFitsKey(stamp, apiKey)) throw new ApiError('SIGNATURE_INVALID', 'the signature scheme does not fit the curve of this API key');
+  const nowMs = app.clock();
+  if (apiKey.expiresAtMs !== undefined && apiKey.expiresAtMs <= nowMs) {
+    // The odd wording is what the public clients look for to end a session.
+    throw new ApiError('API_KEY_EXPIRED', `authentication failed: rpc error: code = Unauthenticated desc = expired api key publicKey=${apiKey.publicKey}`);
+  }
+  const { organizationId } = principal.holder;
+  if (apiKey.firstUsedAtMs === undefined) {
+    await app.storage.write((store) => store.credentials.markUsed('api_key', organizationId, apiKey.id, nowMs));
+  }
+  return authenticated(principal, { kind: 'api-key', apiKey }, {
+    publicKey: apiKey.publicKey,
+    signature: stamp.signatureText,
+    scheme: stamp.scheme,
+    credentialId: apiKey.id,
+    webauthn: undefined,
+  });
+}
+
+function stampFitsKey(stamp: ApiKeyStamp, key: ApiKey): boolean {
+  switch (key.type) {
+    case 'CREDENTIAL_TYPE_API_KEY_SECP256K1':
+      return stamp.curve === 'SECP256K1';
+    case 'CREDENTIAL_TYPE_API_KEY_ED25519':
+      return stamp.curve === 'ED25519';
+    default:
+      return stamp.curve === 'P256';
+  }
+}
+
+async function byPasskey(app: App, request: StampedRequest, stamp: WebauthnStamp): Promise<Authenticated> {
+  const principal = await findPrincipal(app, request, 'CREDENTIAL_ID', stamp.credentialId, (organizationId) =>
+    app.storage.read.principals.byAuthenticator(organizationId, stamp.credentialId, request.fingerprint ?? ''),
+  );
+  if (principal?.holder === undefined) {
+    throw new ApiError('CREDENTIAL_NOT_FOUND', 'could not find webauthn credential in organization or its parent organization');
+  }
+  const { credential: authenticator, organizationId } = principal.holder;
+  const origins = await webauthnOrigins(app, organizationId, principal.organization);
+  const check = await verifyWebauthnStamp(stamp, request.body, {
+    publicKey: authenticator.publicKey,
+    rpIdHash: authenticator.rpIdHash,
+    origins,
+  });
+  if (!check.ok) throw new ApiError('SIGNATURE_INVALID', `could not verify WebAuthN signature: ${check.reason}`);
+  await rememberUse(app, organizationId, authenticator, check.signCount);
+  return authenticated(principal, { kind: 'passkey', authenticator }, {
+    publicKey: Buffer.from(authenticator.publicKey).toString('hex'),
+    signature: stamp.signatureText,
+    scheme: 'SIGNATURE_SCHEME_TK_WEBAUTHN',
+    credentialId: authenticator.id,
+    webauthn: {
+      credentialId: stamp.credentialId,
+      authenticatorData: toBase64url(stamp.authenticatorData),
+      clientDataJson: toBase64url(stamp.clientDataJson),
+    },
+  });
+}
+
+async function rememberUse(app: App, organizationId: OrganizationId, authenticator: Authenticator, signCount: number): Promise<void> {
+  if (signCount !== 0 && signCount < authenticator.signCount) {
+    app.observe.signCountDecreased(organizationId, authenticator.id);
+  }
+  const firstUse = authenticator.firstUsedAtMs === undefined;
+  if (!firstUse && signCount <= authenticator.signCount) return;
+  await app.storage.write(async (store) => {
+    if (firstUse) await store.credentials.markUsed('authenticator', organizationId, authenticator.id, app.clock());
+    await store.credentials.raiseSignCount(organizationId, authenticator.id, signCount);
+  });
+}
+
+/** The origins that a passkey of this organization may be used from; the parent's feature governs its tree (AUTH 12). */
+async function webauthnOrigins(app: App, holderId: OrganizationId, target: Organization): Promise<readonly string[] | null> {
+  // The holder is the target, or its parent, or (through a parent's id) one of its sub-organizations.
+  const rootId = holderId === target.id ? treeRoot(target) : target.parentId === holderId ? holderId : target.id;
+  const value = await app.storage.read.organizations.feature(rootId, 'FEATURE_NAME_WEBAUTHN_ORIGINS');
+  return value === undefined ? null : parseWebauthnOrigins(value);
+}
+
+async function byReadSession(app: App, request: StampedRequest, stamp: SessionStamp): Promise<Authenticated> {
+  if (request.fingerprint !== undefined) {
+    throw new ApiError('UNAUTHENTICATED', 'a read-only session cannot submit activities');
+  }
+  const { read } = app.storage;
+  const organization = await read.organizations.find(request.organizationId);
+  if (organization === undefined || organization.deletedAtMs !== undefined) throw organizationNotFound();
+  const session = await read.principals.byReadSession(organization.id, sha256Hex(stamp.token));
+  if (session === undefined || session.expiresAtMs <= app.clock()) {
+    throw new ApiError('UNAUTHENTICATED', 'the read-only session is unknown in this organization or has expired');
+  }
+  const actor = toActor(organization, organization.id, session.user, { kind: 'read-session' });
+  return { actor, evidence: undefined, existingActivityId: undefined };
+}
+
+function authenticated(
+  principal: Principal<unknown>,
+  credential: Credential,
+  evidence: StampEvidence,
+): Authenticated {
+  const { organization, holder, activityId } = principal;
+  if (holder === undefined) throw new Error('a principal without holder was authenticated');
+  return {
+    actor: toActor(organization, holder.organizationId, holder.user, credential),
+    evidence,
+    existingActivityId: activityId,
+  };
+}
+
+const toActor = (organization: Organization, homeId: OrganizationId, user: User, credential: Credential): Actor => ({
+  organization,
+  organizationId: organization.id,
+  user,
+  userId: user.id,
+  credential,
+  homeId,
+});
+
+/** The credential's holder in the named organization or its parent; where the operation allows it, in one of its children. */
+async function findPrincipal<Held extends ApiKey | Authenticator>(
+  app: App,
+  request: StampedRequest,
+  kind: 'PUBLIC_KEY' | 'CREDENTIAL_ID',
+  value: string,
+  load: (organizationId: OrganizationId) => Promise<Principal<Held> | undefined>,
+): Promise<Principal<Held> | undefined> {
+  const principal = await load(request.organizationId);
+  if (principal === undefined) throw organizationNotFound();
+  const { organization, holder } = principal;
+  // A deleted sub-organization stays readable to its parent and to nobody else.
+  if (organization.deletedAtMs !== undefined && (request.fingerprint !== undefined || holder === undefined)) {
+    throw organizationNotFound();
+  }
+  if (holder !== undefined || !request.findsSubOrganization || organization.parentId !== undefined) return principal;
+  const matches = await app.storage.read.tree.find(organization.id, kind, value, CANDIDATES_MAX);
+  const children = await Promise.all(matches.map((match) => load(match.organizationId)));
+  const candidates = children.filter(
+    (child) => child?.holder !== undefined && child.holder.organizationId === child.organization.id,
+  ) as Principal<Held>[];
+  return chooseCandidate(candidates, app.clock()) ?? principal;
+}
+
+function chooseCandidate<Held extends ApiKey | Authenticator>(
+  candidates: readonly Principal<Held>[],
+  nowMs: number,
+): Principal<Held> | undefined {
+  const credential = (candidate: Principal<Held>): Held => (candidate.holder as NonNullable<Principal<Held>['holder']>).credential;
+  const proven = candidates.filter((candidate) => credential(candidate).firstUsedAtMs !== undefined);
+  if (proven.length > 0) {
+    return proven.reduce((oldest, next) => (credential(next).createdAtMs < credential(oldest).createdAtMs ? next : oldest));
+  }
+  const fresh = candidates.filter((candidate) => nowMs - credential(candidate).createdAtMs < FRESH_KEY_MS);
+  if (fresh.length > 1) {
+    throw new ApiError('CREDENTIAL_CONFLICT', 'more than one suborg associated with a credential');
+  }
+  return fresh[0];
+}

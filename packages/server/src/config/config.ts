@@ -1,0 +1,44 @@
+import { isAbsolute, resolve } from 'node:path';
+import { SETTINGS, type Setting, SettingError } from './settings.ts';
+
+type Parsed = { readonly [Key in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Key]['parse']> };
+
+/** The checked configuration of one process. */
+export interface Config extends Parsed {
+  /** The keyring's root key, with the default filled in. */
+  readonly rootKey: string;
+}
+
+/** Reads the environment; throws SettingError with one clear sentence at the first thing that is wrong. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const known = new Map<string, Setting<unknown>>(Object.values(SETTINGS).map((setting) => [setting.name, setting]));
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('CUSTOS_') && !known.has(name)) {
+      throw new SettingError(`${name} is not a setting of this program${suggestion(name, [...known.keys()])}`);
+    }
+  }
+  const parsed = Object.fromEntries(
+    Object.entries(SETTINGS).map(([key, setting]) => [key, parseSetting(setting, environment[setting.name])]),
+  ) as Parsed;
+  if (parsed.workers > 1 && parsed.databaseUrl === undefined) {
+    throw new SettingError('CUSTOS_WORKERS above 1 needs CUSTOS_DATABASE_URL: the embedded database has one process');
+  }
+  if (parsed.workers > 1 && parsed.port === 0) throw new SettingError('CUSTOS_WORKERS above 1 needs a fixed CUSTOS_PORT');
+  const dataDir = isAbsolute(parsed.dataDir) ? parsed.dataDir : resolve(parsed.dataDir);
+  return { ...parsed, dataDir, rootKey: parsed.rootKey ?? `file:${resolve(dataDir, 'root.key')}` };
+}
+
+function parseSetting(setting: Setting<unknown>, value: string | undefined): unknown {
+  try {
+    return setting.parse(value ?? setting.fallback);
+  } catch (error) {
+    if (error instanceof SettingError) throw new SettingError(`${setting.name} ${error.message}`);
+    throw error;
+  }
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const stem = name.slice(0, 'CUSTOS_'.length + 4);
+  const near = known.filter((candidate) => candidate.startsWith(stem));
+  return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
+}

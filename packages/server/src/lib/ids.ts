@@ -1,0 +1,23 @@
+import { uuidv7 } from 'uuidv7';
+
+declare const brand: unique symbol;
+type Id<Name extends string> = string & { readonly [brand]: Name };
+
+export type OrganizationId = Id<'organization'>;
+export type UserId = Id<'user'>;
+export type ActivityId = Id<'activity'>;
+export type VoteId = Id<'vote'>;
+export type ApiKeyId = Id<'api-key'>;
+export type AuthenticatorId = Id<'authenticator'>;
+export type TagId = Id<'tag'>;
+export type InvitationId = Id<'invitation'>;
+
+/** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */
+export type NewId = <Name extends string>() => Id<Name>;
+
+export const randomId: NewId = <Name extends string>() => uuidv7() as Id<Name>;
+
+export const UUID_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
+const UUID = new RegExp(UUID_PATTERN);
+
+export const isUuid = (text: string): boolean => UUID.test(text);

@@ -1,0 +1,190 @@
+import type {
+  ActivityId,
+  ApiKeyId,
+  AuthenticatorId,
+  InvitationId,
+  OrganizationId,
+  TagId,
+  UserId,
+  VoteId,
+} from './ids.ts';
+
+export interface Organization {
+  readonly id: OrganizationId;
+  /** Undefined for a parent organization. */
+  readonly parentId: OrganizationId | undefined;
+  readonly name: string;
+  readonly rootThreshold: number;
+  readonly rootUserIds: readonly UserId[];
+  /** Raised by every change that can alter a decision in this organization. */
+  readonly authorityVersion: number;
+  readonly wrappedKey: Uint8Array;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly deletedAtMs: number | undefined;
+}
+
+/** The organization whose tree this one belongs to: its parent, or itself. */
+export const treeRoot = (organization: Pick<Organization, 'id' | 'parentId'>): OrganizationId =>
+  organization.parentId ?? organization.id;
+
+export interface User {
+  readonly id: UserId;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly emailVerified: boolean;
+  readonly phone: string | undefined;
+  readonly phoneVerified: boolean;
+  /** Raised by every change to the user, its credentials or its tags. */
+  readonly revision: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export const API_KEY_TYPES = [
+  'CREDENTIAL_TYPE_API_KEY_P256',
+  'CREDENTIAL_TYPE_API_KEY_SECP256K1',
+  'CREDENTIAL_TYPE_API_KEY_ED25519',
+  'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256',
+  'CREDENTIAL_TYPE_EMAIL_AUTH_KEY_P256',
+  'CREDENTIAL_TYPE_OTP_AUTH_KEY_P256',
+  'CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256',
+  'CREDENTIAL_TYPE_OAUTH_KEY_P256',
+  'CREDENTIAL_TYPE_LOGIN',
+] as const;
+export type ApiKeyType = (typeof API_KEY_TYPES)[number];
+
+export interface ApiKey {
+  readonly id: ApiKeyId;
+  readonly userId: UserId;
+  readonly name: string;
+  readonly type: ApiKeyType;
+  /** Canonical: compressed lower-case hex, or 32 bytes for Ed25519. */
+  readonly publicKey: string;
+  readonly sessionProfileId: string | undefined;
+  readonly expirationSeconds: number | undefined;
+  readonly expiresAtMs: number | undefined;
+  readonly firstUsedAtMs: number | undefined;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface Authenticator {
+  readonly id: AuthenticatorId;
+  readonly userId: UserId;
+  readonly name: string;
+  /** Base64url of the raw id. */
+  readonly credentialId: string;
+  /** COSE key. */
+  readonly publicKey: Uint8Array;
+  readonly rpIdHash: Uint8Array;
+  readonly aaguid: string;
+  readonly attestationType: string;
+  readonly transports: readonly string[];
+  readonly signCount: number;
+  readonly firstUsedAtMs: number | undefined;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A user with everything that its wire record shows. */
+export interface UserRecord {
+  readonly id: UserId;
+  readonly user: User;
+  readonly apiKeys: readonly ApiKey[];
+  readonly authenticators: readonly Authenticator[];
+  readonly tagIds: readonly TagId[];
+}
+
+export interface Tag {
+  readonly id: TagId;
+  readonly type: 'TAG_TYPE_USER' | 'TAG_TYPE_PRIVATE_KEY';
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface Invitation {
+  readonly id: InvitationId;
+  readonly receiverUserName: string;
+  readonly receiverEmail: string;
+  readonly receiverUserTags: readonly TagId[];
+  readonly accessType: string;
+  readonly status: 'INVITATION_STATUS_CREATED' | 'INVITATION_STATUS_ACCEPTED' | 'INVITATION_STATUS_REVOKED';
+  readonly senderUserId: UserId;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface Feature {
+  readonly name: string;
+  readonly value: string;
+}
+
+export const ACTIVITY_STATUSES = [
+  'ACTIVITY_STATUS_CREATED',
+  'ACTIVITY_STATUS_PENDING',
+  'ACTIVITY_STATUS_COMPLETED',
+  'ACTIVITY_STATUS_FAILED',
+  'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+  'ACTIVITY_STATUS_REJECTED',
+  'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',
+] as const;
+export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
+
+/** An error as it is stored with a failed or denied activity. */
+export interface StoredError {
+  readonly errorCode: string;
+  readonly message: string;
+}
+
+export interface Activity {
+  readonly id: ActivityId;
+  readonly organizationId: OrganizationId;
+  readonly fingerprint: string;
+  readonly operation: string;
+  readonly type: string;
+  readonly status: ActivityStatus;
+  /** Undefined for the bootstrap of an organization, which nobody proposed. */
+  readonly proposerId: UserId | undefined;
+  /** Parameters as received, secrets replaced by their digests. */
+  readonly parameters: unknown;
+  readonly sealedParameters: Uint8Array | undefined;
+  readonly result: unknown;
+  readonly failure: StoredError | undefined;
+  readonly denial: StoredError | undefined;
+  readonly roundStartedAtMs: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export type VoteSelection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED';
+
+/** What a passkey signature covers besides the body; with it anyone can verify the vote. */
+export interface WebauthnEvidence {
+  readonly credentialId: string;
+  readonly authenticatorData: string;
+  readonly clientDataJson: string;
+}
+
+export interface Vote {
+  readonly id: VoteId;
+  readonly activityId: ActivityId;
+  readonly userId: UserId;
+  readonly selection: VoteSelection;
+  readonly messageDigest: string;
+  readonly message: string;
+  readonly sealedMessage: Uint8Array | undefined;
+  readonly publicKey: string;
+  readonly signature: string;
+  readonly scheme: string;
+  /** The API key or authenticator that stamped. */
+  readonly credentialId: string;
+  readonly webauthn: WebauthnEvidence | undefined;
+  /** The wire record of the user at vote time. */
+  readonly userSnapshot: unknown;
+  /** False for a second approval by the same user, which adds only its credential. */
+  readonly counts: boolean;
+  readonly roundStartedAtMs: number;
+  readonly createdAtMs: number;
+}

@@ -1,0 +1,101 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { ApiError, type FieldViolation } from './errors.ts';
+
+/** Keys that our shapes add to JSON Schema; the generators leave them out. */
+export interface ShapeHints {
+  /** A decimal string in which a JSON integer is accepted too (decision 2). */
+  readonly 'x-decimal'?: true;
+  /** Surrounding white space is dropped before the length is judged. */
+  readonly 'x-trim'?: true;
+  /** Lower-cased before it is judged, as ids are. */
+  readonly 'x-lower'?: true;
+  /** What a caller reads instead of the library's message. */
+  readonly 'x-message'?: string;
+}
+
+interface SchemaNode extends ShapeHints {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+}
+
+const VIOLATIONS_MAX = 20;
+
+/** Turns a parsed JSON value into what the schema describes, or throws REQUEST_INVALID naming each wrong field. */
+export type Decoder<S extends TSchema> = (value: unknown, root?: string) => Static<S>;
+
+export function decoder<S extends TSchema>(schema: S): Decoder<S> {
+  const compiled = Compile(schema);
+  return (value, root = '') => {
+    const normal = normalize(schema as SchemaNode, value);
+    if (compiled.Check(normal)) return normal as Static<S>;
+    throw refusal(schema as SchemaNode, compiled.Errors(normal), root);
+  };
+}
+
+/**
+ * A copy that holds only what the schema knows: null in an optional field is absent, an integer becomes the decimal
+ * string that is specified, unknown fields are left out. The signed bytes keep everything (decision 2).
+ */
+function normalize(schema: SchemaNode, value: unknown): unknown {
+  if (schema.properties !== undefined && isObject(value)) {
+    const out: Record<string, unknown> = {};
+    for (const [key, property] of Object.entries(schema.properties)) {
+      if (!Object.hasOwn(value, key)) continue;
+      const field = value[key];
+      if (field === null && !schema.required?.includes(key)) continue;
+      out[key] = normalize(property, field);
+    }
+    return out;
+  }
+  if (schema.items !== undefined && Array.isArray(value)) {
+    const items = schema.items;
+    return value.map((item) => normalize(items, item));
+  }
+  if (schema['x-decimal'] && Number.isSafeInteger(value)) return String(value);
+  if (typeof value === 'string') {
+    const trimmed = schema['x-trim'] ? value.trim() : value;
+    return schema['x-lower'] ? trimmed.toLowerCase() : trimmed;
+  }
+  return value;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+interface LibraryError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: string): ApiError {
+  const violations: FieldViolation[] = [];
+  const seen = new Set<string>();
+  for (const error of errors) {
+    const path = error.instancePath.split('/').slice(1);
+    const missing = error.keyword === 'required' ? (error.params as { requiredProperties: string[] }).requiredProperties : [undefined];
+    for (const name of missing) {
+      const field = [root, ...path, name].filter((part) => part !== undefined && part !== '').join('.');
+      if (seen.has(field) || violations.length >= VIOLATIONS_MAX) continue;
+      seen.add(field);
+      violations.push({ field, description: name === undefined ? describe(schema, path, error) : 'is required' });
+    }
+  }
+  const [first] = violations;
+  const message = first === undefined ? 'the request does not match its schema' : `${first.field || 'body'}: ${first.description}`;
+  return new ApiError('REQUEST_INVALID', message, { violations });
+}
+
+function describe(schema: SchemaNode, path: readonly string[], error: LibraryError): string {
+  let node: SchemaNode | undefined = schema;
+  for (const part of path) node = node?.properties?.[part] ?? node?.items;
+  if (error.keyword === 'enum') {
+    return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
+  }
+  if (error.keyword !== 'type' && node?.['x-message'] !== undefined) return node['x-message'];
+  return error.message;
+}

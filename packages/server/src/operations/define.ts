@@ -1,0 +1,249 @@
+import type { Keyring } from '@custos/keyring';
+import type { Static, TSchema } from 'typebox';
+import type { Config } from '../config/config.ts';
+import type { NewId, OrganizationId, UserId } from '../lib/ids.ts';
+import type { ApiKey, Authenticator, Organization, User } from '../lib/model.ts';
+import { type Decoder, decoder } from '../lib/shape.ts';
+import type { LockMode } from '../storage/stores/organizations.ts';
+import type { ReadStores, Stores } from '../storage/stores.ts';
+import type { Attestations } from './attestations.ts';
+
+/** The credential that stamped a request. */
+export type Credential =
+  | { readonly kind: 'api-key'; readonly apiKey: ApiKey }
+  | { readonly kind: 'passkey'; readonly authenticator: Authenticator }
+  | { readonly kind: 'read-session' };
+
+/** Who asks, and where. */
+export interface Actor {
+  /** The organization that the request acts on. */
+  readonly organization: Organization;
+  readonly organizationId: OrganizationId;
+  readonly user: User;
+  readonly userId: UserId;
+  readonly credential: Credential;
+  /** The organization of the user: the one acted on, or its parent. */
+  readonly homeId: OrganizationId;
+}
+
+interface CommonContext {
+  readonly actor: Actor;
+  readonly nowMs: number;
+  readonly config: Config;
+}
+
+/** What a query may use. */
+export interface QueryContext extends CommonContext {
+  readonly read: ReadStores;
+}
+
+/** What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. */
+export interface PrepareContext extends CommonContext {
+  readonly read: ReadStores;
+  readonly keyring: Keyring;
+  readonly attestations: Attestations;
+}
+
+/** What the transaction may use; it waits for nothing else. */
+export interface ExecuteContext extends CommonContext {
+  readonly store: Stores;
+  readonly newId: NewId;
+}
+
+/** How the policy language names an activity (POL 10). Root-quorum operations have no kind and no policy reaches them. */
+export type PolicyFacts =
+  | { readonly governedBy: 'policy'; readonly resource: PolicyResource; readonly action: PolicyAction }
+  | { readonly governedBy: 'root-quorum' };
+
+export type PolicyResource = 'ORGANIZATION' | 'INVITATION' | 'USER' | 'CREDENTIAL';
+export type PolicyAction = 'CREATE' | 'UPDATE' | 'DELETE';
+
+/** One accepted value of the request's `type`. */
+export interface ActivityVersion<Parameters = unknown> {
+  readonly type: string;
+  readonly intentKey: string;
+  readonly resultKey: string;
+  readonly schema: TSchema;
+  /** Parameters that never rest in the clear (decision 10), as dotted paths with `*` for list items. */
+  readonly secrets: readonly string[];
+  /** Checks the parameters as sent and turns them into the current version's. */
+  readonly decode: (parameters: unknown) => Parameters;
+}
+
+/** An operation that changes state: path, types, schemas, policy facts and handler in one value. */
+export interface ActivityOperation<Parameters = unknown, Prepared = unknown, Result = unknown> {
+  readonly kind: 'activity';
+  readonly name: string;
+  readonly summary: string;
+  /** The specification's value first, then the older ones. */
+  readonly versions: readonly ActivityVersion<Parameters>[];
+  /** Types of the wire protocol that share the name but that we do not serve: 501. */
+  readonly unserved: readonly string[];
+  readonly policy: PolicyFacts;
+  readonly lock: LockMode;
+  /** Which organizations may run it (RES 3.3). */
+  readonly scope: 'any' | 'parent' | 'sub-organization';
+  readonly ours: boolean;
+  readonly result: TSchema;
+  /** The user whose own credentials this manages; that user may do so without a policy (POL 14, step 7). */
+  readonly managesCredentialsOf?: (parameters: Parameters) => string;
+  readonly prepare?: (context: PrepareContext, parameters: Parameters) => Promise<Prepared>;
+  readonly execute: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<Result>;
+}
+
+/** approve_activity and reject_activity: they vote on an activity and are none themselves. */
+export interface VoteOperation {
+  readonly kind: 'vote';
+  readonly name: string;
+  readonly summary: string;
+  readonly type: string;
+  readonly selection: 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED';
+  readonly schema: TSchema;
+  readonly decode: (parameters: unknown) => { fingerprint: string };
+  readonly ours: boolean;
+}
+
+/** An operation that only reads. */
+export interface QueryOperation<Parameters = unknown, Result = unknown> {
+  readonly kind: 'query';
+  readonly name: string;
+  readonly summary: string;
+  readonly schema: TSchema;
+  readonly decode: (body: unknown) => Parameters;
+  readonly response: TSchema;
+  readonly ours: boolean;
+  /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
+  readonly findsSubOrganization: boolean;
+  readonly run: (context: QueryContext, parameters: Parameters) => Promise<Result>;
+}
+
+export type Operation = ActivityOperation | VoteOperation | QueryOperation;
+
+interface CurrentVersion<S extends TSchema> {
+  readonly type: string;
+  readonly parameters: S;
+  readonly resultKey?: string;
+  readonly secrets?: readonly string[];
+}
+
+/** An older version of an operation's type, and how its parameters become the current ones. */
+export interface LegacyVersion<Parameters> {
+  readonly type: string;
+  readonly resultKey: string | undefined;
+  readonly schema: TSchema;
+  readonly secrets: readonly string[];
+  readonly upgrade: (parameters: unknown) => Parameters;
+  readonly decoder: Decoder<TSchema>;
+}
+
+export function legacy<S extends TSchema, Parameters>(
+  type: string,
+  parameters: S,
+  upgrade: (parameters: Static<S>) => Parameters,
+  options: { readonly resultKey?: string; readonly secrets?: readonly string[] } = {},
+): LegacyVersion<Parameters> {
+  return {
+    type,
+    schema: parameters,
+    upgrade: upgrade as (parameters: unknown) => Parameters,
+    decoder: decoder(parameters) as unknown as Decoder<TSchema>,
+    resultKey: options.resultKey,
+    secrets: options.secrets ?? [],
+  };
+}
+
+interface ActivityDefinition<S extends TSchema, Prepared, R extends TSchema> extends CurrentVersion<S> {
+  readonly name: string;
+  readonly summary: string;
+  readonly older?: readonly LegacyVersion<Static<S>>[];
+  readonly unserved?: readonly string[];
+  readonly policy: PolicyFacts;
+  /** Exclusive unless the operation cannot alter any decision. */
+  readonly lock?: LockMode;
+  readonly scope?: ActivityOperation['scope'];
+  readonly ours?: boolean;
+  readonly result: R;
+  /** Rules that a schema cannot state, on the parameters alone; throws ApiError. */
+  readonly check?: (parameters: Static<S>) => void;
+  readonly managesCredentialsOf?: (parameters: Static<S>) => string;
+  readonly prepare?: (context: PrepareContext, parameters: Static<S>) => Promise<Prepared>;
+  readonly execute: (context: ExecuteContext, parameters: Static<S>, prepared: Prepared) => Promise<Static<R>>;
+}
+
+export function defineActivity<S extends TSchema, R extends TSchema, Prepared = undefined>(
+  definition: ActivityDefinition<S, Prepared, R>,
+): ActivityOperation {
+  const check = definition.check ?? (() => {});
+  const decodeCurrent = decoder(definition.parameters);
+  const version = (type: string, resultKey: string | undefined, schema: TSchema, secrets: readonly string[], decode: (parameters: unknown) => Static<S>): ActivityVersion => ({
+    type,
+    ...wireKeys(type, resultKey),
+    schema,
+    secrets,
+    decode: (parameters) => {
+      const decoded = decode(parameters);
+      check(decoded);
+      return decoded;
+    },
+  });
+  const operation: ActivityOperation<Static<S>, Prepared, Static<R>> = {
+    kind: 'activity',
+    name: definition.name,
+    summary: definition.summary,
+    versions: [
+      version(definition.type, definition.resultKey, definition.parameters, definition.secrets ?? [], (parameters) => decodeCurrent(parameters, 'parameters')),
+      ...(definition.older ?? []).map((old) =>
+        version(old.type, old.resultKey, old.schema, old.secrets, (parameters) => old.upgrade(old.decoder(parameters, 'parameters'))),
+      ),
+    ] as ActivityVersion<Static<S>>[],
+    unserved: definition.unserved ?? [],
+    policy: definition.policy,
+    lock: definition.lock ?? 'exclusive',
+    scope: definition.scope ?? 'any',
+    ours: definition.ours ?? false,
+    result: definition.result,
+    ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
+    ...(definition.prepare && { prepare: definition.prepare }),
+    execute: definition.execute,
+  };
+  // The pipeline handles operations whose parameters it does not know; each only ever meets what its own decoder made.
+  return operation as unknown as ActivityOperation;
+}
+
+/** Intent and result key of a type (RES 1.6): the name in lower camel case, `Intent` or `Result`, and the version. */
+export function wireKeys(type: string, resultKey?: string): { readonly intentKey: string; readonly resultKey: string } {
+  const [, words = '', version = ''] = /^ACTIVITY_TYPE_(.+?)(?:_(V[0-9]+))?$/.exec(type) ?? [];
+  const base = words.toLowerCase().replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+  return { intentKey: `${base}Intent${version}`, resultKey: resultKey ?? `${base}Result` };
+}
+
+export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | 'ours'>): VoteOperation {
+  const decode = decoder(definition.schema) as unknown as (parameters: unknown, root: string) => { fingerprint: string };
+  return { ...definition, kind: 'vote', ours: false, decode: (parameters) => decode(parameters, 'parameters') };
+}
+
+interface QueryDefinition<S extends TSchema, R extends TSchema> {
+  readonly name: string;
+  readonly summary: string;
+  readonly parameters: S;
+  readonly response: R;
+  readonly ours?: boolean;
+  readonly findsSubOrganization?: boolean;
+  readonly run: (context: QueryContext, parameters: Static<S>) => Promise<Static<R>>;
+}
+
+export function defineQuery<S extends TSchema, R extends TSchema>(definition: QueryDefinition<S, R>): QueryOperation {
+  const decode = decoder(definition.parameters);
+  const operation: QueryOperation<Static<S>, Static<R>> = {
+    kind: 'query',
+    name: definition.name,
+    summary: definition.summary,
+    schema: definition.parameters,
+    decode: (body) => decode(body),
+    response: definition.response,
+    ours: definition.ours ?? false,
+    findsSubOrganization: definition.findsSubOrganization ?? false,
+    run: definition.run,
+  };
+  return operation as unknown as QueryOperation;
+}

@@ -1,0 +1,297 @@
+import type { App } from '../app.ts';
+import { type Authenticated, authenticate, type StampEvidence } from '../authn/authenticate.ts';
+import { parseStamp } from '../authn/stamp-headers.ts';
+import { decide, type Decision, type DenyReason, explainDenial } from '../authz/decide.ts';
+import { ApiError, invalidField, notServed } from '../lib/errors.ts';
+import type { ActivityId } from '../lib/ids.ts';
+import type { Activity, StoredError, Vote, VoteSelection } from '../lib/model.ts';
+import { redactJson, redactValue } from '../lib/strict-json.ts';
+import type { ActivityOperation, ActivityVersion, Actor } from '../operations/define.ts';
+import { organizationNotFound } from '../storage/stores/organizations.ts';
+import { renderActivity } from '../wire/activity.ts';
+import { guardAuthentication } from './guard.ts';
+import { parseSubmitBody, type RawRequest, requireLive, type SubmitBody } from './request.ts';
+import { castVote, readerFor } from './vote.ts';
+
+/** How often a decision is taken again because the organization changed under it. */
+const ATTEMPTS_MAX = 20;
+
+/** A submit request whose stamp has been parsed and whose envelope has been checked. */
+export interface Submission {
+  readonly request: RawRequest;
+  readonly body: SubmitBody;
+}
+
+export type ActivityAnswer = { readonly activity: ReturnType<typeof renderActivity> };
+
+/** authenticate, parse, authorize, prepare, one transaction: the order of every activity, written once. */
+export async function submit(app: App, operation: ActivityOperation, request: RawRequest): Promise<ActivityAnswer> {
+  const body = parseSubmitBody(request.body);
+  const version = versionOf(operation, body.type);
+  const stamp = parseStamp(request.headers);
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const caller = await guardAuthentication(app, request, () =>
+      authenticate(app, {
+        stamp,
+        body: request.body,
+        organizationId: body.organizationId,
+        fingerprint: body.fingerprint,
+        findsSubOrganization: false,
+      }),
+    );
+    const answer = await attemptOnce(app, operation, version, caller, { request, body });
+    if (answer !== 'AGAIN') return answer;
+  }
+  throw new ApiError('CONFLICT', 'the organization keeps changing, try again', { retryAfterSeconds: 1 });
+}
+
+function versionOf(operation: ActivityOperation, type: string): ActivityVersion {
+  const version = operation.versions.find((candidate) => candidate.type === type);
+  if (version !== undefined) return version;
+  if (operation.unserved.includes(type)) throw notServed(type);
+  const accepted = operation.versions.map((candidate) => candidate.type).join(', ');
+  throw invalidField('type', `must be one of ${accepted} on this path`);
+}
+
+/** One try. AGAIN means that the organization or the activity changed meanwhile and nothing was done. */
+async function attemptOnce(
+  app: App,
+  operation: ActivityOperation,
+  version: ActivityVersion,
+  caller: Authenticated,
+  submission: Submission,
+): Promise<ActivityAnswer | 'AGAIN'> {
+  const { actor, existingActivityId } = caller;
+  requireHome(actor);
+  if (existingActivityId !== undefined) return await revisit(app, existingActivityId, caller, version, submission);
+  const nowMs = app.clock();
+  requireLive(submission.body.timestampMs, nowMs);
+  const parameters = version.decode(submission.body.parameters);
+  requireScope(operation, actor);
+
+  const decision = decide({
+    governedBy: operation.policy.governedBy,
+    rootThreshold: actor.organization.rootThreshold,
+    rootUserIds: actor.organization.rootUserIds,
+    approvers: [actor.userId],
+    managesCredentialsOf: operation.managesCredentialsOf?.(parameters),
+  });
+  const draft = await draftActivity(app, operation, version, caller, submission, nowMs);
+  switch (decision.outcome) {
+    case 'ALLOW':
+      return await execute(app, operation, version, caller, submission, draft, parameters);
+    case 'NEEDS_APPROVAL':
+      return await store(app, operation, version, caller, submission, {
+        ...draft,
+        activity: { ...draft.activity, status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED' },
+      });
+    case 'DENY': {
+      const denial = denialOf(decision, draft.activity.id);
+      const stored = await store(app, operation, version, caller, submission, {
+        ...draft,
+        activity: { ...draft.activity, status: 'ACTIVITY_STATUS_REJECTED', denial: denial.stored },
+      });
+      if (stored === 'AGAIN') return stored;
+      throw denial.error;
+    }
+  }
+}
+
+/** Parents act on their children only through operations that say so (RES 3.3). */
+function requireHome(actor: Actor): void {
+  if (actor.homeId !== actor.organizationId) {
+    throw new ApiError('ORGANIZATION_MISMATCH', 'this activity needs a credential of the organization that it acts on');
+  }
+}
+
+function requireScope(operation: ActivityOperation, actor: Actor): void {
+  const isSub = actor.organization.parentId !== undefined;
+  if (operation.scope === 'parent' && isSub) {
+    throw new ApiError('INVALID_ACTIVITY_CALLER', 'a sub-organization cannot run this activity; its parent organization can');
+  }
+  if (operation.scope === 'sub-organization' && !isSub) {
+    throw new ApiError('INVALID_ACTIVITY_CALLER', 'only a sub-organization can run this activity');
+  }
+}
+
+interface Draft {
+  readonly activity: Activity;
+  readonly vote: Vote;
+}
+
+async function draftActivity(
+  app: App,
+  operation: ActivityOperation,
+  version: ActivityVersion,
+  caller: Authenticated,
+  { request, body }: Submission,
+  nowMs: number,
+): Promise<Draft> {
+  const { actor } = caller;
+  const id: ActivityId = app.newId();
+  const secrets = version.secrets;
+  const sealedParameters =
+    secrets.length === 0
+      ? undefined
+      : await app.keyring.seal(
+          actor.organization.wrappedKey,
+          { organizationId: actor.organizationId, ownerId: id, kind: 'activity-parameters' },
+          Buffer.from(JSON.stringify(body.parameters)),
+        );
+  const activity: Activity = {
+    id,
+    organizationId: actor.organizationId,
+    fingerprint: body.fingerprint,
+    operation: operation.name,
+    type: body.type,
+    status: 'ACTIVITY_STATUS_CREATED',
+    proposerId: actor.userId,
+    parameters: secrets.length === 0 ? body.parameters : redactValue(body.parameters as never, secrets),
+    sealedParameters,
+    result: undefined,
+    failure: undefined,
+    denial: undefined,
+    roundStartedAtMs: nowMs,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  const vote = await draftVote(app, caller, request, body, activity, 'VOTE_SELECTION_APPROVED', secrets, nowMs);
+  return { activity, vote };
+}
+
+/** A vote with the bytes that were signed, or their redacted form and the original sealed (decision 10). */
+export async function draftVote(
+  app: App,
+  { actor, evidence }: Authenticated,
+  request: RawRequest,
+  body: SubmitBody,
+  activity: Activity,
+  selection: VoteSelection,
+  secrets: readonly string[],
+  nowMs: number,
+): Promise<Vote> {
+  const { publicKey, signature, scheme, credentialId, webauthn } = evidence as StampEvidence;
+  const id = app.newId<'vote'>();
+  const text = Buffer.from(request.body).toString('utf8');
+  return {
+    id,
+    activityId: activity.id,
+    userId: actor.userId,
+    selection,
+    messageDigest: body.fingerprint,
+    message: secrets.length === 0 ? text : redactJson(text, secrets.map((path) => `parameters.${path}`)),
+    sealedMessage:
+      secrets.length === 0
+        ? undefined
+        : await app.keyring.seal(
+            actor.organization.wrappedKey,
+            { organizationId: actor.organizationId, ownerId: id, kind: 'vote-message' },
+            request.body,
+          ),
+    publicKey,
+    signature,
+    scheme,
+    credentialId,
+    webauthn,
+    userSnapshot: await app.userRecords.get(app.storage.read, actor.homeId, actor.user),
+    counts: true,
+    roundStartedAtMs: activity.roundStartedAtMs,
+    createdAtMs: nowMs,
+  };
+}
+
+/** The allowed case: effects, activity and vote commit together. A failure is the caller's answer and stores nothing. */
+async function execute(
+  app: App,
+  operation: ActivityOperation,
+  version: ActivityVersion,
+  caller: Authenticated,
+  submission: Submission,
+  draft: Draft,
+  parameters: unknown,
+): Promise<ActivityAnswer | 'AGAIN'> {
+  const { actor } = caller;
+  const common = { actor, nowMs: draft.activity.createdAtMs, config: app.config };
+  const prepared = await operation.prepare?.(
+    { ...common, read: app.storage.read, keyring: app.keyring, attestations: app.attestations },
+    parameters,
+  );
+  return await store(app, operation, version, caller, submission, draft, async (stores) => {
+    const result = await operation.execute({ ...common, store: stores, newId: app.newId }, parameters, prepared);
+    if (operation.lock === 'exclusive') await stores.organizations.raiseAuthorityVersion(actor.organizationId);
+    return result;
+  });
+}
+
+class Stale extends Error {}
+
+/** Commits the activity with its vote, and its effects if it has any, provided that nothing it was judged on has changed. */
+async function store(
+  app: App,
+  operation: ActivityOperation,
+  version: ActivityVersion,
+  { actor }: Authenticated,
+  { body }: Submission,
+  { activity, vote }: Draft,
+  effect?: (stores: Parameters<Parameters<App['storage']['write']>[0]>[0]) => Promise<unknown>,
+): Promise<ActivityAnswer | 'AGAIN'> {
+  try {
+    const stored = await app.storage.write(async (stores): Promise<Activity> => {
+      const organization = await stores.organizations.lock(actor.organizationId, effect ? operation.lock : 'shared');
+      if (organization.deletedAtMs !== undefined) throw organizationNotFound();
+      if (organization.authorityVersion !== actor.organization.authorityVersion) throw new Stale();
+      const finished: Activity = effect
+        ? { ...activity, status: 'ACTIVITY_STATUS_COMPLETED', result: await effect(stores) }
+        : activity;
+      if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
+      return finished;
+    });
+    app.observe.activity(stored);
+    const reader = readerFor(app, actor, stored.createdAtMs);
+    return { activity: renderActivity(stored, [vote], reader, body.parameters) };
+  } catch (error) {
+    if (error instanceof Stale) return 'AGAIN';
+    throw error;
+  }
+}
+
+function denialOf(decision: Decision & { outcome: 'DENY' }, activityId: string): { stored: StoredError; error: ApiError } {
+  const stored = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: decision.reason };
+  return { stored, error: denialError(decision.reason, activityId) };
+}
+
+function denialError(reason: DenyReason, activityId: string): ApiError {
+  const why = explainDenial(reason);
+  return new ApiError('REQUEST_NOT_AUTHORIZED', `You don't have sufficient permissions to take this action. ${why}`, {
+    details: [
+      {
+        '@type': 'type.googleapis.com/errors.v1.PolicyEnginePermissionError',
+        message: why,
+        policyEvaluations: [],
+        activityId,
+      },
+    ],
+  });
+}
+
+/** The same bytes again: a retry reads, another user approves, a denied proposer gets the same denial (decisions 5 and 6). */
+async function revisit(
+  app: App,
+  activityId: ActivityId,
+  caller: Authenticated,
+  version: ActivityVersion,
+  submission: Submission,
+): Promise<ActivityAnswer | 'AGAIN'> {
+  const { actor } = caller;
+  const found = await app.storage.read.activities.find(actor.organizationId, activityId);
+  if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
+  const { activity, votes } = found;
+  if (activity.proposerId === actor.userId && activity.denial !== undefined) {
+    throw denialError(activity.denial.message as DenyReason, activity.id);
+  }
+  const isAnothers = activity.proposerId !== actor.userId && !votes.some((vote) => vote.userId === actor.userId);
+  if (isAnothers && activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') {
+    return await castVote(app, caller, submission, activity.id, 'VOTE_SELECTION_APPROVED', version.secrets);
+  }
+  return { activity: renderActivity(activity, votes, readerFor(app, actor, app.clock())) };
+}

@@ -1,0 +1,22 @@
+import { lruCache } from '../lib/lru.ts';
+import type { OrganizationId } from '../lib/ids.ts';
+import type { User } from '../lib/model.ts';
+import type { ReadStores } from '../storage/stores.ts';
+import { renderUser, type WireUser } from '../wire/user.ts';
+
+const ENTRIES_MAX = 10_000;
+
+/** Wire records of users, kept by revision: every change to a user raises it, so a hit is never stale. */
+export class UserRecords {
+  readonly #cache = lruCache<WireUser>(ENTRIES_MAX);
+
+  async get(read: ReadStores, organizationId: OrganizationId, user: User): Promise<WireUser> {
+    const key = `${organizationId} ${user.id} ${user.revision}`;
+    const known = this.#cache.get(key);
+    if (known !== undefined) return known;
+    const record = await read.users.record(organizationId, user.id);
+    const wire = renderUser(record);
+    this.#cache.set(`${organizationId} ${user.id} ${record.user.revision}`, wire);
+    return wire;
+  }
+}

@@ -1,0 +1,58 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  Kysely,
+  type QueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import type { Schema } from './schema.ts';
+
+/** Runs one compiled statement. `name` is set for statements that are worth preparing on the server. */
+export type Execute = (sql: string, parameters: readonly unknown[], name: string | undefined) => Promise<QueryResult<unknown>>;
+
+interface Flavour {
+  createAdapter(): DialectAdapter;
+  createQueryCompiler(): QueryCompiler;
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector;
+}
+
+/** Statement names travel beside the compiled query; the driver looks them up here. */
+export const statementNames = new WeakMap<object, string>();
+
+/**
+ * A Kysely handle over one way to run a statement. Transactions are opened by the storage itself, never through the
+ * handle: on SQLite many units share one, on PostgreSQL its statements are pipelined.
+ */
+export function kyselyOver(flavour: Flavour, execute: Execute): Kysely<Schema> {
+  const connection: DatabaseConnection = {
+    executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
+      execute(query.sql, query.parameters, statementNames.get(query.query)) as Promise<QueryResult<R>>,
+    // biome-ignore lint/correctness/useYield: rows are never streamed, and the interface asks for a generator.
+    async *streamQuery(): AsyncIterableIterator<never> {
+      throw new Error('streaming is not supported');
+    },
+  };
+  const refuse = async (): Promise<never> => {
+    throw new Error('open transactions through Storage.write');
+  };
+  const driver: Driver = {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    destroy: async () => {},
+  };
+  const dialect: Dialect = {
+    createAdapter: () => flavour.createAdapter(),
+    createDriver: () => driver,
+    createQueryCompiler: () => flavour.createQueryCompiler(),
+    createIntrospector: (db) => flavour.createIntrospector(db as Kysely<unknown>),
+  };
+  return new Kysely<Schema>({ dialect });
+}

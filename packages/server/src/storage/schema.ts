@@ -1,0 +1,203 @@
+/** Rows as both databases hold them: text ids, numbers for times and flags (0 or 1), JSON as text. */
+export interface Schema {
+  deployment: DeploymentTable;
+  organization: OrganizationTable;
+  organization_feature: OrganizationFeatureTable;
+  tree_entry: TreeEntryTable;
+  app_user: UserTable;
+  api_key: ApiKeyTable;
+  authenticator: AuthenticatorTable;
+  read_session: ReadSessionTable;
+  tag: TagTable;
+  user_tag: UserTagTable;
+  invitation: InvitationTable;
+  auth_proxy_config: AuthProxyConfigTable;
+  activity: ActivityTable;
+  vote: VoteTable;
+  tombstone: TombstoneTable;
+}
+
+export interface DeploymentTable {
+  name: string;
+  value: string;
+}
+
+export interface OrganizationTable {
+  id: string;
+  /** Null for a parent organization. */
+  parent_id: string | null;
+  name: string;
+  root_threshold: number;
+  /** JSON array of user ids; small by nature and read on every request, so it lives in this row. */
+  root_user_ids: string;
+  /** Raised by every change that can alter a decision; a decision made on an older version is taken again. */
+  authority_version: number;
+  /** The organization's key, wrapped by the keyring's root key. */
+  wrapped_key: Uint8Array;
+  created_at_ms: number;
+  updated_at_ms: number;
+  deleted_at_ms: number | null;
+}
+
+export interface OrganizationFeatureTable {
+  organization_id: string;
+  name: string;
+  value: string;
+}
+
+/** What a parent can find its sub-organizations by, and what must be unique in its tree. */
+export interface TreeEntryTable {
+  root_id: string;
+  kind: string;
+  value: string;
+  organization_id: string;
+  /** The user, credential or organization that the entry stands for. */
+  owner_id: string;
+  /** Equal to value where (root, kind, value) must be unique, else null. */
+  unique_value: string | null;
+}
+
+export interface UserTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  email: string | null;
+  /** Lower-case form that uniqueness and look-ups compare. */
+  email_key: string | null;
+  email_verified: number;
+  phone: string | null;
+  phone_verified: number;
+  /** Raised by every change to the user, its credentials or its tags. */
+  revision: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface ApiKeyTable {
+  organization_id: string;
+  id: string;
+  user_id: string;
+  name: string;
+  type: string;
+  public_key: string;
+  session_profile_id: string | null;
+  expiration_seconds: number | null;
+  expires_at_ms: number | null;
+  /** Null until the key has stamped a request (decision 24). */
+  first_used_at_ms: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface AuthenticatorTable {
+  organization_id: string;
+  id: string;
+  user_id: string;
+  name: string;
+  credential_id: string;
+  public_key: Uint8Array;
+  rp_id_hash: Uint8Array;
+  aaguid: string;
+  attestation_type: string;
+  transports: string;
+  sign_count: number;
+  first_used_at_ms: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface ReadSessionTable {
+  organization_id: string;
+  token_hash: string;
+  user_id: string;
+  expires_at_ms: number;
+}
+
+export interface TagTable {
+  organization_id: string;
+  id: string;
+  type: string;
+  name: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface UserTagTable {
+  organization_id: string;
+  user_id: string;
+  tag_id: string;
+}
+
+export interface InvitationTable {
+  organization_id: string;
+  id: string;
+  receiver_user_name: string;
+  receiver_email: string;
+  receiver_user_tags: string;
+  access_type: string;
+  status: string;
+  sender_user_id: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface AuthProxyConfigTable {
+  organization_id: string;
+  id: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface ActivityTable {
+  organization_id: string;
+  id: string;
+  fingerprint: string;
+  operation: string;
+  type: string;
+  status: string;
+  proposer_id: string | null;
+  /** The intent's parameters as received, with secrets replaced by their digests (decision 10). */
+  parameters: string;
+  /** The parameters with their secrets, sealed; null where the operation has none. */
+  sealed_parameters: Uint8Array | null;
+  result: string | null;
+  failure: string | null;
+  /** Set on a denial, so that the same body from the same user answers the same refusal. */
+  denial: string | null;
+  /** Start of the current 24 h round of approvals. */
+  round_started_at_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface VoteTable {
+  organization_id: string;
+  activity_id: string;
+  id: string;
+  user_id: string;
+  selection: string;
+  /** SHA-256 of the signed body; a body counts once per user and activity, for ever (decision 5). */
+  message_digest: string;
+  message: string;
+  /** The signed body where `message` had to be redacted. */
+  sealed_message: Uint8Array | null;
+  public_key: string;
+  signature: string;
+  scheme: string;
+  credential_id: string;
+  /** What a passkey signature covers besides the body; JSON, null for API keys. */
+  webauthn: string | null;
+  /** The user as it was when it voted; JSON. */
+  user_snapshot: string;
+  /** 0 for a later approval by the same user in the same round, which adds only its credential. */
+  counts: number;
+  /** Start of the round the vote belongs to; older rounds have lapsed. */
+  round_started_at_ms: number;
+  created_at_ms: number;
+}
+
+/** Ids of deleted list members, so that a cursor that names one still has its place. */
+export interface TombstoneTable {
+  organization_id: string;
+  id: string;
+}

@@ -1,0 +1,244 @@
+import Database from 'better-sqlite3';
+import { type Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { ApiError } from '../lib/errors.ts';
+import { kyselyOver } from './connection-dialect.ts';
+import { migrate } from './migrate.ts';
+import type { Schema } from './schema.ts';
+import { type Storage, StartError } from './storage.ts';
+import { openReadStores, openStores, type Stores } from './stores.ts';
+import { uniqueViolation } from './unique.ts';
+
+/** How many units may share one commit; bounds the wait of the first. */
+const UNITS_PER_COMMIT = 128;
+const STATEMENTS_CACHED = 1000;
+const BUSY_TIMEOUT_MS = 5000;
+
+interface Unit {
+  run(): Promise<void>;
+  /** Called after the commit that made the unit's writes durable. */
+  acknowledge(): void;
+  fail(error: unknown): void;
+}
+
+export interface SqliteOptions {
+  readonly file: string;
+  /** A file that is locked while the database is open, so that two services cannot share one data directory. */
+  readonly lockFile: string;
+  readonly nowMs: number;
+}
+
+export async function openSqlite(options: SqliteOptions): Promise<Storage> {
+  const lock = takeLock(options.lockFile);
+  let writer: Database.Database | undefined;
+  let reader: Database.Database | undefined;
+  try {
+    writer = openFile(options.file);
+    const db = kyselyOver(flavour, executeOn(writer));
+    await migrateInside(writer, db, options.nowMs);
+    reader = new Database(options.file, { readonly: true });
+    reader.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    return new SqliteStorage(lock, writer, reader, db);
+  } catch (error) {
+    reader?.close();
+    writer?.close();
+    lock.close();
+    throw error;
+  }
+}
+
+const flavour = {
+  createAdapter: () => new SqliteAdapter(),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+};
+
+/** An exclusive transaction on a file of its own is a lock that the operating system releases even after kill -9. */
+function takeLock(file: string): Database.Database {
+  let lock: Database.Database | undefined;
+  try {
+    lock = new Database(file, { timeout: 0 });
+    lock.pragma('journal_mode = DELETE');
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (isSqliteError(error) && error.code.startsWith('SQLITE_BUSY')) {
+      throw new StartError(`the data directory is in use by another Custos process (${file} is locked)`);
+    }
+    throw new StartError(`cannot lock the data directory: ${file}: ${(error as Error).message}`);
+  }
+}
+
+function openFile(file: string): Database.Database {
+  try {
+    const db = new Database(file);
+    db.pragma('journal_mode = WAL');
+    // FULL syncs at every commit: what was acknowledged survives a power cut.
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    db.pragma('secure_delete = ON');
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    return db;
+  } catch (error) {
+    throw new StartError(`cannot open the database ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function migrateInside(writer: Database.Database, db: Kysely<Schema>, nowMs: number): Promise<void> {
+  writer.exec('BEGIN IMMEDIATE');
+  try {
+    await migrate(db, 'sqlite', nowMs);
+    writer.exec('COMMIT');
+  } catch (error) {
+    writer.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function executeOn(db: Database.Database) {
+  const cache = new Map<string, Database.Statement>();
+  return async (sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> => {
+    try {
+      let prepared = cache.get(sql);
+      if (prepared === undefined) {
+        if (cache.size >= STATEMENTS_CACHED) cache.clear();
+        prepared = db.prepare(sql);
+        cache.set(sql, prepared);
+      }
+      if (prepared.reader) return { rows: prepared.all(...parameters) };
+      const { changes } = prepared.run(...parameters);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+}
+
+const isSqliteError = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string';
+
+function translate(error: unknown): unknown {
+  if (!isSqliteError(error)) return error;
+  if (error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
+    return uniqueViolation(undefined, error.message.split(': ')[1], error) ?? error;
+  }
+  if (/^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL)/.test(error.code)) {
+    return new ApiError('UNAVAILABLE', 'the database is not available', { retryAfterSeconds: 1, cause: error });
+  }
+  return error;
+}
+
+class SqliteStorage implements Storage {
+  readonly kind = 'sqlite';
+  readonly read;
+  readonly #lock: Database.Database;
+  readonly #writer: Database.Database;
+  readonly #reader: Database.Database;
+  readonly #stores: Stores;
+  readonly #queue: Unit[] = [];
+  readonly #control: Record<'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo', Database.Statement>;
+  #draining: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(lock: Database.Database, writer: Database.Database, reader: Database.Database, db: Kysely<Schema>) {
+    this.#lock = lock;
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#control = {
+      begin: writer.prepare('BEGIN IMMEDIATE'),
+      commit: writer.prepare('COMMIT'),
+      rollback: writer.prepare('ROLLBACK'),
+      savepoint: writer.prepare('SAVEPOINT unit'),
+      release: writer.prepare('RELEASE unit'),
+      undo: writer.prepare('ROLLBACK TO unit'),
+    };
+    this.read = openReadStores(kyselyOver(flavour, executeOn(reader)), 'sqlite');
+    this.#stores = openStores(db, 'sqlite', nestedSavepoint(writer));
+  }
+
+  write<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
+    return new Promise<T>((resolve, reject) => {
+      let value: T;
+      this.#queue.push({
+        run: async () => {
+          value = await unit(this.#stores);
+        },
+        acknowledge: () => resolve(value),
+        fail: reject,
+      });
+      // After the current round of I/O callbacks, so that requests that arrived together share a commit.
+      this.#draining ??= new Promise((done) => {
+        setImmediate(() => {
+          this.#drain().finally(() => {
+            this.#draining = undefined;
+            done();
+          });
+        });
+      });
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) await this.#commitTogether(this.#queue.splice(0, UNITS_PER_COMMIT));
+  }
+
+  /** Runs units one after the other in one transaction, each in a savepoint, and acknowledges them after the commit. */
+  async #commitTogether(units: readonly Unit[]): Promise<void> {
+    const { begin, commit, rollback, savepoint, release, undo } = this.#control;
+    const done: Unit[] = [];
+    try {
+      begin.run();
+      for (const unit of units) {
+        savepoint.run();
+        try {
+          await unit.run();
+          release.run();
+          done.push(unit);
+        } catch (error) {
+          // A full disk or an I/O error makes SQLite roll the whole transaction back by itself.
+          if (!this.#writer.inTransaction) throw error;
+          undo.run();
+          release.run();
+          unit.fail(error);
+        }
+      }
+      commit.run();
+    } catch (error) {
+      if (this.#writer.inTransaction) rollback.run();
+      for (const unit of units) unit.fail(translate(error));
+      return;
+    }
+    for (const unit of done) unit.acknowledge();
+  }
+
+  async ping(): Promise<void> {
+    try {
+      this.#reader.prepare('SELECT 1').get();
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#draining !== undefined) await this.#draining;
+    this.#reader.close();
+    this.#writer.close();
+    this.#lock.close();
+  }
+}
+
+function nestedSavepoint(writer: Database.Database) {
+  return async <T>(inner: () => Promise<T>): Promise<T> => {
+    writer.exec('SAVEPOINT effect');
+    try {
+      const value = await inner();
+      writer.exec('RELEASE effect');
+      return value;
+    } catch (error) {
+      if (writer.inTransaction) writer.exec('ROLLBACK TO effect; RELEASE effect');
+      throw error;
+    }
+  };
+}

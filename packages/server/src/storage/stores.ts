@@ -1,0 +1,68 @@
+import type { Kysely } from 'kysely';
+import type { DatabaseKind } from './migrate.ts';
+import type { Schema } from './schema.ts';
+import { ActivityReader, ActivityStore } from './stores/activities.ts';
+import { CredentialReader, CredentialStore } from './stores/credentials.ts';
+import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
+import { InvitationReader, InvitationStore } from './stores/invitations.ts';
+import { OrganizationReader, OrganizationStore } from './stores/organizations.ts';
+import { PrincipalReader } from './stores/principals.ts';
+import { TagReader, TagStore } from './stores/tags.ts';
+import { TreeReader, TreeStore } from './stores/tree.ts';
+import { UserReader, UserStore } from './stores/users.ts';
+
+/** What queries and decisions may use. */
+export interface ReadStores {
+  readonly deployment: DeploymentReader;
+  readonly principals: PrincipalReader;
+  readonly organizations: OrganizationReader;
+  readonly tree: TreeReader;
+  readonly users: UserReader;
+  readonly credentials: CredentialReader;
+  readonly tags: TagReader;
+  readonly invitations: InvitationReader;
+  readonly activities: ActivityReader;
+}
+
+/** What the transaction of an activity may use. */
+export interface Stores extends ReadStores {
+  readonly deployment: DeploymentStore;
+  readonly organizations: OrganizationStore;
+  readonly tree: TreeStore;
+  readonly users: UserStore;
+  readonly credentials: CredentialStore;
+  readonly tags: TagStore;
+  readonly invitations: InvitationStore;
+  readonly activities: ActivityStore;
+  /** Runs `inner` so that its failure undoes only its own writes. */
+  savepoint<T>(inner: () => Promise<T>): Promise<T>;
+}
+
+export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStores {
+  return {
+    deployment: new DeploymentReader(db),
+    principals: new PrincipalReader(db),
+    organizations: new OrganizationReader(db, kind),
+    tree: new TreeReader(db),
+    users: new UserReader(db),
+    credentials: new CredentialReader(db),
+    tags: new TagReader(db),
+    invitations: new InvitationReader(db),
+    activities: new ActivityReader(db, kind),
+  };
+}
+
+export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: Stores['savepoint']): Stores {
+  return {
+    deployment: new DeploymentStore(db),
+    principals: new PrincipalReader(db),
+    organizations: new OrganizationStore(db, kind),
+    tree: new TreeStore(db),
+    users: new UserStore(db),
+    credentials: new CredentialStore(db),
+    tags: new TagStore(db),
+    invitations: new InvitationStore(db),
+    activities: new ActivityStore(db, kind),
+    savepoint,
+  };
+}

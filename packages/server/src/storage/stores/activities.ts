@@ -1,0 +1,285 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
+import type { Activity, ActivityStatus, StoredError, Vote, VoteSelection, WebauthnEvidence } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { groupBy } from '../../lib/collections.ts';
+import { fetchPage } from '../keyset.ts';
+import type { DatabaseKind } from '../migrate.ts';
+import type { ActivityTable, Schema, VoteTable } from '../schema.ts';
+import { statement } from '../statement.ts';
+
+const parse = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text));
+const print = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+const toActivity = (row: Selectable<ActivityTable>): Activity => ({
+  id: row.id as ActivityId,
+  organizationId: row.organization_id as OrganizationId,
+  fingerprint: row.fingerprint,
+  operation: row.operation,
+  type: row.type,
+  status: row.status as ActivityStatus,
+  proposerId: (row.proposer_id as UserId | null) ?? undefined,
+  parameters: JSON.parse(row.parameters),
+  sealedParameters: row.sealed_parameters ?? undefined,
+  result: parse(row.result),
+  failure: parse(row.failure) as StoredError | undefined,
+  denial: parse(row.denial) as StoredError | undefined,
+  roundStartedAtMs: row.round_started_at_ms,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
+  organization_id: activity.organizationId,
+  id: activity.id,
+  fingerprint: activity.fingerprint,
+  operation: activity.operation,
+  type: activity.type,
+  status: activity.status,
+  proposer_id: activity.proposerId ?? null,
+  parameters: JSON.stringify(activity.parameters),
+  sealed_parameters: activity.sealedParameters ?? null,
+  result: print(activity.result),
+  failure: print(activity.failure),
+  denial: print(activity.denial),
+  round_started_at_ms: activity.roundStartedAtMs,
+  created_at_ms: activity.createdAtMs,
+  updated_at_ms: activity.updatedAtMs,
+});
+
+const toVote = (row: Selectable<VoteTable>): Vote => ({
+  id: row.id as VoteId,
+  activityId: row.activity_id as ActivityId,
+  userId: row.user_id as UserId,
+  selection: row.selection as VoteSelection,
+  messageDigest: row.message_digest,
+  message: row.message,
+  sealedMessage: row.sealed_message ?? undefined,
+  publicKey: row.public_key,
+  signature: row.signature,
+  scheme: row.scheme,
+  credentialId: row.credential_id,
+  webauthn: parse(row.webauthn) as WebauthnEvidence | undefined,
+  userSnapshot: JSON.parse(row.user_snapshot),
+  counts: row.counts === 1,
+  roundStartedAtMs: row.round_started_at_ms,
+  createdAtMs: row.created_at_ms,
+});
+
+const fromVote = (organizationId: OrganizationId, vote: Vote): Selectable<VoteTable> => ({
+  organization_id: organizationId,
+  activity_id: vote.activityId,
+  id: vote.id,
+  user_id: vote.userId,
+  selection: vote.selection,
+  message_digest: vote.messageDigest,
+  message: vote.message,
+  sealed_message: vote.sealedMessage ?? null,
+  public_key: vote.publicKey,
+  signature: vote.signature,
+  scheme: vote.scheme,
+  credential_id: vote.credentialId,
+  webauthn: print(vote.webauthn),
+  user_snapshot: JSON.stringify(vote.userSnapshot),
+  counts: vote.counts ? 1 : 0,
+  round_started_at_ms: vote.roundStartedAtMs,
+  created_at_ms: vote.createdAtMs,
+});
+
+interface Key extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+const byId = statement('activity-by-id', (db, { organizationId, id }: Key) =>
+  db.selectFrom('activity').selectAll().where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const byIdLocked = statement('activity-lock', (db, { organizationId, id }: Key) =>
+  db.selectFrom('activity').selectAll().where('organization_id', '=', organizationId).where('id', '=', id).forUpdate(),
+);
+const votesOf = statement('activity-votes', (db, { organizationId, id }: Key) =>
+  db
+    .selectFrom('vote')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('activity_id', '=', id)
+    .orderBy('id'),
+);
+const insertActivity = statement('activity-insert', (db, row: Selectable<ActivityTable> & Record<string, unknown>) =>
+  db
+    .insertInto('activity')
+    .values({
+      organization_id: row.organization_id,
+      id: row.id,
+      fingerprint: row.fingerprint,
+      operation: row.operation,
+      type: row.type,
+      status: row.status,
+      proposer_id: row.proposer_id,
+      parameters: row.parameters,
+      sealed_parameters: row.sealed_parameters,
+      result: row.result,
+      failure: row.failure,
+      denial: row.denial,
+      round_started_at_ms: row.round_started_at_ms,
+      created_at_ms: row.created_at_ms,
+      updated_at_ms: row.updated_at_ms,
+    })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'fingerprint']).doNothing())
+    .returning('id'),
+);
+const insertVote = statement('vote-insert', (db, row: Selectable<VoteTable> & Record<string, unknown>) =>
+  db
+    .insertInto('vote')
+    .values({
+      organization_id: row.organization_id,
+      activity_id: row.activity_id,
+      id: row.id,
+      user_id: row.user_id,
+      selection: row.selection,
+      message_digest: row.message_digest,
+      message: row.message,
+      sealed_message: row.sealed_message,
+      public_key: row.public_key,
+      signature: row.signature,
+      scheme: row.scheme,
+      credential_id: row.credential_id,
+      webauthn: row.webauthn,
+      user_snapshot: row.user_snapshot,
+      counts: row.counts,
+      round_started_at_ms: row.round_started_at_ms,
+      created_at_ms: row.created_at_ms,
+    })
+    .returning('id'),
+);
+
+export interface ActivityWithVotes {
+  readonly id: ActivityId;
+  readonly activity: Activity;
+  readonly votes: readonly Vote[];
+}
+
+export class ActivityReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async find(organizationId: OrganizationId, activityId: string): Promise<ActivityWithVotes | undefined> {
+    const [[row], votes] = await Promise.all([
+      byId(this.db, { organizationId, id: activityId }),
+      votesOf(this.db, { organizationId, id: activityId }),
+    ]);
+    if (row === undefined) return undefined;
+    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote) };
+  }
+
+  async idByFingerprint(organizationId: OrganizationId, fingerprint: string): Promise<ActivityId | undefined> {
+    const row = await this.db
+      .selectFrom('activity')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('fingerprint', '=', fingerprint)
+      .executeTakeFirst();
+    return row?.id as ActivityId | undefined;
+  }
+
+  /** The organization that an activity of this tree belongs to, for parents that know only the activity's id. */
+  async organizationInTree(rootId: OrganizationId, activityId: string): Promise<OrganizationId | undefined> {
+    const row = await this.db
+      .selectFrom('activity')
+      .innerJoin('organization', 'organization.id', 'activity.organization_id')
+      .select('activity.organization_id')
+      .where('activity.id', '=', activityId)
+      .where('organization.parent_id', '=', rootId)
+      .executeTakeFirst();
+    return row?.organization_id as OrganizationId | undefined;
+  }
+
+  /** Newest first. */
+  async page(
+    organizationId: OrganizationId,
+    filter: { readonly statuses: readonly string[]; readonly types: readonly string[] },
+    request: PageRequest,
+  ): Promise<Page<ActivityWithVotes>> {
+    const owns = async (cursor: string): Promise<boolean> =>
+      (await byId(this.db, { organizationId, id: cursor })).length > 0;
+    return await fetchPage(request, 'desc', owns, async (range) => {
+      let query = this.db.selectFrom('activity').selectAll().where('organization_id', '=', organizationId);
+      if (filter.statuses.length > 0) query = query.where('status', 'in', [...filter.statuses]);
+      if (filter.types.length > 0) query = query.where('type', 'in', [...filter.types]);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      const rows = await query.orderBy('id', range.order).limit(range.limit).execute();
+      return await this.#withVotes(organizationId, rows);
+    });
+  }
+
+  async #withVotes(organizationId: OrganizationId, rows: readonly Selectable<ActivityTable>[]): Promise<ActivityWithVotes[]> {
+    const votes: Selectable<VoteTable>[] = [];
+    // In chunks: a database takes a bounded number of parameters.
+    for (let start = 0; start < rows.length; start += 500) {
+      const ids = rows.slice(start, start + 500).map((row) => row.id);
+      votes.push(
+        ...(await this.db
+          .selectFrom('vote')
+          .selectAll()
+          .where('organization_id', '=', organizationId)
+          .where('activity_id', 'in', ids)
+          .orderBy('id')
+          .execute()),
+      );
+    }
+    const votesOfActivity = groupBy(votes, (vote) => vote.activity_id);
+    return rows.map((row) => ({
+      id: row.id as ActivityId,
+      activity: toActivity(row),
+      votes: (votesOfActivity.get(row.id) ?? []).map(toVote),
+    }));
+  }
+}
+
+export class ActivityStore extends ActivityReader {
+  /** Reads an activity and holds it until the transaction ends, so that votes on it are taken one after the other. */
+  async lock(organizationId: OrganizationId, activityId: ActivityId): Promise<ActivityWithVotes | undefined> {
+    const select = this.kind === 'sqlite' ? byId : byIdLocked;
+    const [row] = await select(this.db, { organizationId, id: activityId });
+    if (row === undefined) return undefined;
+    const votes = await votesOf(this.db, { organizationId, id: activityId });
+    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote) };
+  }
+
+  /** False when the organization already has an activity with this fingerprint. */
+  async insert(activity: Activity, votes: readonly Vote[]): Promise<boolean> {
+    const row = fromActivity(activity) as Selectable<ActivityTable> & Record<string, unknown>;
+    const [inserted] = await Promise.all([
+      insertActivity(this.db, row),
+      ...votes.map((vote) => this.insertVote(activity.organizationId, vote)),
+    ]);
+    return inserted.length === 1;
+  }
+
+  async insertVote(organizationId: OrganizationId, vote: Vote): Promise<void> {
+    await insertVote(this.db, fromVote(organizationId, vote) as Selectable<VoteTable> & Record<string, unknown>);
+  }
+
+  async update(
+    activity: Pick<Activity, 'organizationId' | 'id' | 'status' | 'result' | 'failure' | 'roundStartedAtMs' | 'updatedAtMs'>,
+  ): Promise<void> {
+    await this.db
+      .updateTable('activity')
+      .set({
+        status: activity.status,
+        result: print(activity.result),
+        failure: print(activity.failure),
+        round_started_at_ms: activity.roundStartedAtMs,
+        updated_at_ms: activity.updatedAtMs,
+      })
+      .where('organization_id', '=', activity.organizationId)
+      .where('id', '=', activity.id)
+      .execute();
+  }
+}

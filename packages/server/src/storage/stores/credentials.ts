@@ -1,0 +1,224 @@
+import type { Kysely, Selectable } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../lib/ids.ts';
+import type { ApiKey, ApiKeyType, Authenticator } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { fetchPage } from '../keyset.ts';
+import type { ApiKeyTable, AuthenticatorTable, Schema } from '../schema.ts';
+import { bury, isTombstone } from './tombstones.ts';
+
+export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type AuthenticatorRow = Selectable<AuthenticatorTable>;
+
+export const toApiKey = (row: ApiKeyRow): ApiKey => ({
+  id: row.id as ApiKeyId,
+  userId: row.user_id as UserId,
+  name: row.name,
+  type: row.type as ApiKeyType,
+  publicKey: row.public_key,
+  sessionProfileId: row.session_profile_id ?? undefined,
+  expirationSeconds: row.expiration_seconds ?? undefined,
+  expiresAtMs: row.expires_at_ms ?? undefined,
+  firstUsedAtMs: row.first_used_at_ms ?? undefined,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
+  id: row.id as AuthenticatorId,
+  userId: row.user_id as UserId,
+  name: row.name,
+  credentialId: row.credential_id,
+  publicKey: row.public_key,
+  rpIdHash: row.rp_id_hash,
+  aaguid: row.aaguid,
+  attestationType: row.attestation_type,
+  transports: JSON.parse(row.transports) as string[],
+  signCount: row.sign_count,
+  firstUsedAtMs: row.first_used_at_ms ?? undefined,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+type CredentialTable = 'api_key' | 'authenticator';
+
+export class CredentialReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async getApiKey(organizationId: OrganizationId, apiKeyId: string): Promise<ApiKey> {
+    const row = await this.db
+      .selectFrom('api_key')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', apiKeyId)
+      .executeTakeFirst();
+    if (row === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'API key not found in this organization');
+    return toApiKey(row);
+  }
+
+  async getAuthenticator(organizationId: OrganizationId, authenticatorId: string): Promise<Authenticator> {
+    const row = await this.db
+      .selectFrom('authenticator')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', authenticatorId)
+      .executeTakeFirst();
+    if (row === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found in this organization');
+    return toAuthenticator(row);
+  }
+
+  async apiKeys(organizationId: OrganizationId, userId: string | undefined, request: PageRequest): Promise<Page<ApiKey>> {
+    return await fetchPage(request, 'asc', (cursor) => this.#owns('api_key', organizationId, cursor), async (range) => {
+      let query = this.db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId);
+      if (userId !== undefined) query = query.where('user_id', '=', userId);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toApiKey);
+    });
+  }
+
+  async authenticators(organizationId: OrganizationId, userId: string, request: PageRequest): Promise<Page<Authenticator>> {
+    return await fetchPage(request, 'asc', (cursor) => this.#owns('authenticator', organizationId, cursor), async (range) => {
+      let query = this.db
+        .selectFrom('authenticator')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('user_id', '=', userId);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toAuthenticator);
+    });
+  }
+
+  async #owns(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom(table)
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row !== undefined || (await isTombstone(this.db, organizationId, id));
+  }
+
+  /** A user's keys, oldest first; a user has few. */
+  async apiKeysOfUser(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
+    const rows = await this.db
+      .selectFrom('api_key')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toApiKey);
+  }
+
+  async authenticatorsOfUser(organizationId: OrganizationId, userId: string): Promise<Authenticator[]> {
+    const rows = await this.db
+      .selectFrom('authenticator')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toAuthenticator);
+  }
+
+  /** Which of these users could still stamp a request if the named credentials were gone. */
+  async usersWithCredential(
+    organizationId: OrganizationId,
+    userIds: readonly string[],
+    without: readonly string[],
+    nowMs: number,
+  ): Promise<Set<string>> {
+    const usable = new Set<string>();
+    for (const userId of userIds) {
+      const keys = await this.apiKeysOfUser(organizationId, userId);
+      const passkeys = await this.authenticatorsOfUser(organizationId, userId);
+      const lasting = keys.filter((key) => key.expiresAtMs === undefined || key.expiresAtMs > nowMs);
+      if ([...lasting, ...passkeys].some((credential) => !without.includes(credential.id))) usable.add(userId);
+    }
+    return usable;
+  }
+}
+
+export class CredentialStore extends CredentialReader {
+  async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.db
+      .insertInto('api_key')
+      .values(
+        keys.map((key) => ({
+          organization_id: organizationId,
+          id: key.id,
+          user_id: key.userId,
+          name: key.name,
+          type: key.type,
+          public_key: key.publicKey,
+          session_profile_id: key.sessionProfileId ?? null,
+          expiration_seconds: key.expirationSeconds ?? null,
+          expires_at_ms: key.expiresAtMs ?? null,
+          first_used_at_ms: null,
+          created_at_ms: key.createdAtMs,
+          updated_at_ms: key.updatedAtMs,
+        })),
+      )
+      .execute();
+  }
+
+  async insertAuthenticators(organizationId: OrganizationId, authenticators: readonly Authenticator[]): Promise<void> {
+    if (authenticators.length === 0) return;
+    await this.db
+      .insertInto('authenticator')
+      .values(
+        authenticators.map((authenticator) => ({
+          organization_id: organizationId,
+          id: authenticator.id,
+          user_id: authenticator.userId,
+          name: authenticator.name,
+          credential_id: authenticator.credentialId,
+          public_key: authenticator.publicKey,
+          rp_id_hash: authenticator.rpIdHash,
+          aaguid: authenticator.aaguid,
+          attestation_type: authenticator.attestationType,
+          transports: JSON.stringify(authenticator.transports),
+          sign_count: authenticator.signCount,
+          first_used_at_ms: null,
+          created_at_ms: authenticator.createdAtMs,
+          updated_at_ms: authenticator.updatedAtMs,
+        })),
+      )
+      .execute();
+  }
+
+  async deleteCredentials(table: CredentialTable, organizationId: OrganizationId, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db.deleteFrom(table).where('organization_id', '=', organizationId).where('id', 'in', [...ids]).execute();
+    await bury(this.db, organizationId, ids);
+  }
+
+  /** Notes that a credential has stamped a request; only the first use is a write. */
+  async markUsed(table: CredentialTable, organizationId: OrganizationId, id: string, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable(table)
+      .set({ first_used_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .where('first_used_at_ms', 'is', null)
+      .execute();
+  }
+
+  /** Keeps the highest signature counter that a passkey has shown. */
+  async raiseSignCount(organizationId: OrganizationId, authenticatorId: string, signCount: number): Promise<void> {
+    await this.db
+      .updateTable('authenticator')
+      .set({ sign_count: signCount })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', authenticatorId)
+      .where('sign_count', '<', signCount)
+      .execute();
+  }
+}

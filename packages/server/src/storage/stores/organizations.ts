@@ -1,0 +1,169 @@
+import type { Kysely, Selectable } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId, UserId } from '../../lib/ids.ts';
+import type { Feature, Organization } from '../../lib/model.ts';
+import type { DatabaseKind } from '../migrate.ts';
+import type { OrganizationTable, Schema } from '../schema.ts';
+import { statement } from '../statement.ts';
+
+export const toOrganization = (row: Selectable<OrganizationTable>): Organization => ({
+  id: row.id as OrganizationId,
+  parentId: (row.parent_id as OrganizationId | null) ?? undefined,
+  name: row.name,
+  rootThreshold: row.root_threshold,
+  rootUserIds: JSON.parse(row.root_user_ids) as UserId[],
+  authorityVersion: row.authority_version,
+  wrappedKey: row.wrapped_key,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+  deletedAtMs: row.deleted_at_ms ?? undefined,
+});
+
+const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
+  db.selectFrom('organization').selectAll().where('id', '=', id),
+);
+const byIdShared = statement('organization-lock-shared', (db, { id }: { id: string }) =>
+  db.selectFrom('organization').selectAll().where('id', '=', id).forShare(),
+);
+const byIdExclusive = statement('organization-lock-exclusive', (db, { id }: { id: string }) =>
+  db.selectFrom('organization').selectAll().where('id', '=', id).forUpdate(),
+);
+
+/** How an activity holds its organization: `shared` for those that cannot alter a decision, `exclusive` for the rest. */
+export type LockMode = 'shared' | 'exclusive';
+
+export class OrganizationReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async find(organizationId: OrganizationId): Promise<Organization | undefined> {
+    const [row] = await byId(this.db, { id: organizationId });
+    return row === undefined ? undefined : toOrganization(row);
+  }
+
+  async get(organizationId: OrganizationId): Promise<Organization> {
+    const organization = await this.find(organizationId);
+    if (organization === undefined) throw organizationNotFound();
+    return organization;
+  }
+
+  async features(organizationId: OrganizationId): Promise<Feature[]> {
+    return await this.db
+      .selectFrom('organization_feature')
+      .select(['name', 'value'])
+      .where('organization_id', '=', organizationId)
+      .orderBy('name')
+      .execute();
+  }
+
+  async feature(organizationId: OrganizationId, name: string): Promise<string | undefined> {
+    const row = await this.db
+      .selectFrom('organization_feature')
+      .select('value')
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    return row?.value;
+  }
+
+  /** Whether a sub-organization, deleted or not, belongs to this parent. */
+  async hasChild(parentId: OrganizationId, organizationId: string): Promise<boolean> {
+    const [row] = await byId(this.db, { id: organizationId });
+    return row?.parent_id === parentId;
+  }
+}
+
+export class OrganizationStore extends OrganizationReader {
+  /** Reads the organization and holds it until the transaction ends. SQLite has one writer, so it needs no lock. */
+  async lock(organizationId: OrganizationId, mode: LockMode): Promise<Organization> {
+    const select = this.kind === 'sqlite' ? byId : mode === 'shared' ? byIdShared : byIdExclusive;
+    const [row] = await select(this.db, { id: organizationId });
+    if (row === undefined) throw organizationNotFound();
+    return toOrganization(row);
+  }
+
+  async raiseAuthorityVersion(organizationId: OrganizationId): Promise<void> {
+    await this.db
+      .updateTable('organization')
+      .set((eb) => ({ authority_version: eb('authority_version', '+', 1) }))
+      .where('id', '=', organizationId)
+      .execute();
+  }
+
+  async insert(organization: Organization): Promise<void> {
+    await this.db
+      .insertInto('organization')
+      .values({
+        id: organization.id,
+        parent_id: organization.parentId ?? null,
+        name: organization.name,
+        root_threshold: organization.rootThreshold,
+        root_user_ids: JSON.stringify(organization.rootUserIds),
+        authority_version: organization.authorityVersion,
+        wrapped_key: organization.wrappedKey,
+        created_at_ms: organization.createdAtMs,
+        updated_at_ms: organization.updatedAtMs,
+        deleted_at_ms: null,
+      })
+      .execute();
+  }
+
+  async rename(organizationId: OrganizationId, name: string, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable('organization')
+      .set({ name, updated_at_ms: nowMs })
+      .where('id', '=', organizationId)
+      .execute();
+  }
+
+  async setRootQuorum(organizationId: OrganizationId, threshold: number, userIds: readonly UserId[], nowMs: number): Promise<void> {
+    await this.db
+      .updateTable('organization')
+      .set({ root_threshold: threshold, root_user_ids: JSON.stringify(userIds), updated_at_ms: nowMs })
+      .where('id', '=', organizationId)
+      .execute();
+  }
+
+  async setFeature(organizationId: OrganizationId, name: string, value: string): Promise<void> {
+    await this.db
+      .insertInto('organization_feature')
+      .values({ organization_id: organizationId, name, value })
+      .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doUpdateSet({ value }))
+      .execute();
+  }
+
+  async removeFeature(organizationId: OrganizationId, name: string): Promise<void> {
+    await this.db
+      .deleteFrom('organization_feature')
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name)
+      .execute();
+  }
+
+  /** Erases everything of a sub-organization except its id, its name and its activities, which its parent may still read. */
+  async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
+    for (const table of ['organization_feature', 'api_key', 'authenticator', 'read_session', 'user_tag', 'tag', 'invitation', 'app_user', 'tombstone', 'tree_entry', 'auth_proxy_config'] as const) {
+      await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
+    }
+    await this.db
+      .updateTable('organization')
+      .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, root_user_ids: '[]' })
+      .where('id', '=', organizationId)
+      .execute();
+  }
+
+  async insertAuthProxyConfig(organizationId: OrganizationId, id: string, nowMs: number): Promise<void> {
+    await this.db
+      .insertInto('auth_proxy_config')
+      .values({ organization_id: organizationId, id, created_at_ms: nowMs, updated_at_ms: nowMs })
+      .execute();
+  }
+}
+
+export const organizationNotFound = (): ApiError =>
+  new ApiError('ORGANIZATION_NOT_FOUND', 'no organization found with the given ID');

@@ -1,0 +1,220 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
+import type { ApiKey, Authenticator, Organization, User } from '../../lib/model.ts';
+import type { OrganizationTable, Schema } from '../schema.ts';
+import { statement } from '../statement.ts';
+import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
+import { toOrganization } from './organizations.ts';
+import { toUser, type UserRow } from './users.ts';
+
+/** Everything that authenticating a request needs, loaded by one statement. */
+export interface Principal<Credential> {
+  readonly organization: Organization;
+  /** The activity that already carries this request's fingerprint. */
+  readonly activityId: ActivityId | undefined;
+  readonly holder: { readonly organizationId: OrganizationId; readonly credential: Credential; readonly user: User } | undefined;
+}
+
+type Prefixed<Row, Prefix extends string> = { [Key in keyof Row & string as `${Prefix}${Key}`]: Row[Key] | null };
+
+const ORGANIZATION_COLUMNS = [
+  'organization.id',
+  'organization.parent_id',
+  'organization.name',
+  'organization.root_threshold',
+  'organization.root_user_ids',
+  'organization.authority_version',
+  'organization.wrapped_key',
+  'organization.created_at_ms',
+  'organization.updated_at_ms',
+  'organization.deleted_at_ms',
+] as const;
+
+const USER_COLUMNS = [
+  'app_user.organization_id as u_organization_id',
+  'app_user.id as u_id',
+  'app_user.name as u_name',
+  'app_user.email as u_email',
+  'app_user.email_key as u_email_key',
+  'app_user.email_verified as u_email_verified',
+  'app_user.phone as u_phone',
+  'app_user.phone_verified as u_phone_verified',
+  'app_user.revision as u_revision',
+  'app_user.created_at_ms as u_created_at_ms',
+  'app_user.updated_at_ms as u_updated_at_ms',
+] as const;
+
+interface Lookup extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly key: string;
+  /** Empty for a query, which has none. */
+  readonly fingerprint: string;
+}
+
+// The named organization or its parent; where both hold the key, the caller prefers the former (AUTH 2.5).
+const byApiKey = statement('principal-by-api-key', (db, { organizationId, key, fingerprint }: Lookup) =>
+  db
+    .selectFrom('organization')
+    .leftJoin('api_key', (join) =>
+      join
+        .on((eb) =>
+          eb.or([
+            eb('api_key.organization_id', '=', eb.ref('organization.id')),
+            eb('api_key.organization_id', '=', eb.ref('organization.parent_id')),
+          ]),
+        )
+        .on('api_key.public_key', '=', key),
+    )
+    .leftJoin('app_user', (join) =>
+      join
+        .onRef('app_user.organization_id', '=', 'api_key.organization_id')
+        .onRef('app_user.id', '=', 'api_key.user_id'),
+    )
+    .leftJoin('activity', (join) =>
+      join.onRef('activity.organization_id', '=', 'organization.id').on('activity.fingerprint', '=', fingerprint),
+    )
+    .select(ORGANIZATION_COLUMNS)
+    .select(USER_COLUMNS)
+    .select([
+      'activity.id as a_id',
+      'api_key.organization_id as k_organization_id',
+      'api_key.id as k_id',
+      'api_key.user_id as k_user_id',
+      'api_key.name as k_name',
+      'api_key.type as k_type',
+      'api_key.public_key as k_public_key',
+      'api_key.session_profile_id as k_session_profile_id',
+      'api_key.expiration_seconds as k_expiration_seconds',
+      'api_key.expires_at_ms as k_expires_at_ms',
+      'api_key.first_used_at_ms as k_first_used_at_ms',
+      'api_key.created_at_ms as k_created_at_ms',
+      'api_key.updated_at_ms as k_updated_at_ms',
+    ])
+    .where('organization.id', '=', organizationId),
+);
+
+const byAuthenticator = statement('principal-by-authenticator', (db, { organizationId, key, fingerprint }: Lookup) =>
+  db
+    .selectFrom('organization')
+    .leftJoin('authenticator', (join) =>
+      join
+        .on((eb) =>
+          eb.or([
+            eb('authenticator.organization_id', '=', eb.ref('organization.id')),
+            eb('authenticator.organization_id', '=', eb.ref('organization.parent_id')),
+          ]),
+        )
+        .on('authenticator.credential_id', '=', key),
+    )
+    .leftJoin('app_user', (join) =>
+      join
+        .onRef('app_user.organization_id', '=', 'authenticator.organization_id')
+        .onRef('app_user.id', '=', 'authenticator.user_id'),
+    )
+    .leftJoin('activity', (join) =>
+      join.onRef('activity.organization_id', '=', 'organization.id').on('activity.fingerprint', '=', fingerprint),
+    )
+    .select(ORGANIZATION_COLUMNS)
+    .select(USER_COLUMNS)
+    .select([
+      'activity.id as a_id',
+      'authenticator.organization_id as k_organization_id',
+      'authenticator.id as k_id',
+      'authenticator.user_id as k_user_id',
+      'authenticator.name as k_name',
+      'authenticator.credential_id as k_credential_id',
+      'authenticator.public_key as k_public_key',
+      'authenticator.rp_id_hash as k_rp_id_hash',
+      'authenticator.aaguid as k_aaguid',
+      'authenticator.attestation_type as k_attestation_type',
+      'authenticator.transports as k_transports',
+      'authenticator.sign_count as k_sign_count',
+      'authenticator.first_used_at_ms as k_first_used_at_ms',
+      'authenticator.created_at_ms as k_created_at_ms',
+      'authenticator.updated_at_ms as k_updated_at_ms',
+    ])
+    .where('organization.id', '=', organizationId),
+);
+
+const bySession = statement(
+  'principal-by-read-session',
+  (db, { organizationId, key }: { organizationId: string; key: string }) =>
+    db
+      .selectFrom('read_session')
+      .innerJoin('app_user', (join) =>
+        join
+          .onRef('app_user.organization_id', '=', 'read_session.organization_id')
+          .onRef('app_user.id', '=', 'read_session.user_id'),
+      )
+      .select(USER_COLUMNS)
+      .select('read_session.expires_at_ms')
+      .where('read_session.organization_id', '=', organizationId)
+      .where('read_session.token_hash', '=', key),
+);
+
+export class PrincipalReader {
+  readonly #db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db;
+  }
+
+  /** Undefined when there is no such organization. */
+  async byApiKey(organizationId: OrganizationId, publicKey: string, fingerprint: string): Promise<Principal<ApiKey> | undefined> {
+    const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
+    return toPrincipal(rows, (row) => toApiKey(unprefix<ApiKeyRow>(row, 'k_')));
+  }
+
+  async byAuthenticator(
+    organizationId: OrganizationId,
+    credentialId: string,
+    fingerprint: string,
+  ): Promise<Principal<Authenticator> | undefined> {
+    const rows = await byAuthenticator(this.#db, { organizationId, key: credentialId, fingerprint });
+    return toPrincipal(rows, (row) => toAuthenticator(unprefix<AuthenticatorRow>(row, 'k_')));
+  }
+
+  async byReadSession(
+    organizationId: OrganizationId,
+    tokenHash: string,
+  ): Promise<{ readonly user: User; readonly expiresAtMs: number } | undefined> {
+    const [row] = await bySession(this.#db, { organizationId, key: tokenHash });
+    return row && { user: toUser(unprefix<UserRow>(row, 'u_')), expiresAtMs: row.expires_at_ms };
+  }
+}
+
+interface PrincipalRow extends Selectable<OrganizationTable>, Prefixed<UserRow, 'u_'> {
+  readonly a_id: string | null;
+  readonly k_id: string | null;
+  readonly k_organization_id: string | null;
+}
+
+function toPrincipal<Row extends PrincipalRow, Credential>(
+  rows: readonly Row[],
+  toCredential: (row: Row) => Credential,
+): Principal<Credential> | undefined {
+  const row = rows.find((candidate) => candidate.k_organization_id === candidate.id) ?? rows[0];
+  if (row === undefined) return undefined;
+  return {
+    organization: toOrganization(row),
+    activityId: (row.a_id as ActivityId | null) ?? undefined,
+    holder:
+      row.k_id === null || row.u_id === null
+        ? undefined
+        : {
+            organizationId: row.k_organization_id as OrganizationId,
+            credential: toCredential(row),
+            user: toUser(unprefix<UserRow>(row, 'u_')),
+          },
+  };
+}
+
+/** Takes the columns of one joined table out of a row; the join decided that they are all there. */
+function unprefix<Row>(row: object, prefix: string): Row {
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(row)) {
+    if (key.startsWith(prefix)) out[key.slice(prefix.length)] = value;
+  }
+  return out as Row;
+}
+

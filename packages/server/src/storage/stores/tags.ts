@@ -1,0 +1,147 @@
+import type { Kysely, Selectable } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
+import type { Tag } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { fetchPage } from '../keyset.ts';
+import type { Schema, TagTable } from '../schema.ts';
+import { bury, isTombstone } from './tombstones.ts';
+
+const toTag = (row: Selectable<TagTable>): Tag => ({
+  id: row.id as TagId,
+  type: row.type as Tag['type'],
+  name: row.name,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+export class TagReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async get(organizationId: OrganizationId, type: Tag['type'], tagId: string): Promise<Tag> {
+    const row = await this.db
+      .selectFrom('tag')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('type', '=', type)
+      .where('id', '=', tagId)
+      .executeTakeFirst();
+    if (row === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'tag not found in this organization');
+    return toTag(row);
+  }
+
+  async page(organizationId: OrganizationId, type: Tag['type'] | undefined, request: PageRequest): Promise<Page<Tag>> {
+    const owns = async (cursor: string): Promise<boolean> => {
+      const row = await this.db
+        .selectFrom('tag')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('id', '=', cursor)
+        .executeTakeFirst();
+      return row !== undefined || (await isTombstone(this.db, organizationId, cursor));
+    };
+    return await fetchPage(request, 'asc', owns, async (range) => {
+      let query = this.db.selectFrom('tag').selectAll().where('organization_id', '=', organizationId);
+      if (type !== undefined) query = query.where('type', '=', type);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toTag);
+    });
+  }
+
+  async count(organizationId: OrganizationId): Promise<number> {
+    const row = await this.db
+      .selectFrom('tag')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  }
+
+  /** Throws unless every id is a tag of this kind in the organization. */
+  async requireAll(organizationId: OrganizationId, type: Tag['type'], tagIds: readonly string[]): Promise<void> {
+    if (tagIds.length === 0) return;
+    const rows = await this.db
+      .selectFrom('tag')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('type', '=', type)
+      .where('id', 'in', [...tagIds])
+      .execute();
+    if (rows.length !== new Set(tagIds).size) {
+      throw new ApiError('RESOURCE_NOT_FOUND', 'tag not found in this organization');
+    }
+  }
+
+  async usersWithTags(organizationId: OrganizationId, tagIds: readonly string[]): Promise<UserId[]> {
+    if (tagIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('user_tag')
+      .select('user_id')
+      .distinct()
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', 'in', [...tagIds])
+      .orderBy('user_id')
+      .execute();
+    return rows.map((row) => row.user_id as UserId);
+  }
+}
+
+export class TagStore extends TagReader {
+  async insert(organizationId: OrganizationId, tag: Tag): Promise<void> {
+    await this.db
+      .insertInto('tag')
+      .values({
+        organization_id: organizationId,
+        id: tag.id,
+        type: tag.type,
+        name: tag.name,
+        created_at_ms: tag.createdAtMs,
+        updated_at_ms: tag.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async rename(organizationId: OrganizationId, tagId: string, name: string | undefined, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable('tag')
+      .set({ updated_at_ms: nowMs, ...(name === undefined ? {} : { name }) })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', tagId)
+      .execute();
+  }
+
+  async delete(organizationId: OrganizationId, tagIds: readonly string[]): Promise<void> {
+    const ids = [...tagIds];
+    await this.db.deleteFrom('user_tag').where('organization_id', '=', organizationId).where('tag_id', 'in', ids).execute();
+    await this.db.deleteFrom('tag').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+    await bury(this.db, organizationId, ids);
+  }
+
+  async tagUsers(organizationId: OrganizationId, pairs: readonly { readonly userId: string; readonly tagId: string }[]): Promise<void> {
+    if (pairs.length === 0) return;
+    await this.db
+      .insertInto('user_tag')
+      .values(pairs.map(({ userId, tagId }) => ({ organization_id: organizationId, user_id: userId, tag_id: tagId })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  async untagUsers(organizationId: OrganizationId, tagId: string, userIds: readonly string[]): Promise<void> {
+    if (userIds.length === 0) return;
+    await this.db
+      .deleteFrom('user_tag')
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', '=', tagId)
+      .where('user_id', 'in', [...userIds])
+      .execute();
+  }
+
+  async clearTags(organizationId: OrganizationId, userId: string): Promise<void> {
+    await this.db.deleteFrom('user_tag').where('organization_id', '=', organizationId).where('user_id', '=', userId).execute();
+  }
+}

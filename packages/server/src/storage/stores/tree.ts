@@ -1,0 +1,131 @@
+import type { Kysely } from 'kysely';
+import type { OrganizationId } from '../../lib/ids.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { fetchPage, type Range } from '../keyset.ts';
+import type { Schema } from '../schema.ts';
+
+/** What a parent can look its sub-organizations up by. Passkeys and verified contacts are unique in a tree (decision 23). */
+export type TreeKind =
+  | 'NAME'
+  | 'USERNAME'
+  | 'EMAIL'
+  | 'PHONE_NUMBER'
+  | 'PUBLIC_KEY'
+  | 'CREDENTIAL_ID'
+  | 'VERIFIED_EMAIL'
+  | 'VERIFIED_PHONE_NUMBER';
+
+const UNIQUE_KINDS: ReadonlySet<TreeKind> = new Set(['CREDENTIAL_ID', 'VERIFIED_EMAIL', 'VERIFIED_PHONE_NUMBER']);
+
+export interface TreeEntry {
+  readonly kind: TreeKind;
+  readonly value: string;
+  /** The user, credential or organization that the entry stands for; entries go away with it. */
+  readonly ownerId: string;
+}
+
+export interface TreeMatch {
+  readonly organizationId: OrganizationId;
+  readonly ownerId: string;
+}
+
+/** Several spellings of one contact must not become two. */
+export const treeValue = (kind: TreeKind, value: string): string =>
+  kind === 'EMAIL' || kind === 'VERIFIED_EMAIL' || kind === 'PUBLIC_KEY' ? value.toLowerCase() : value;
+
+export class TreeReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  /** Sub-organizations (never the root itself) that hold this value; oldest first. */
+  async find(rootId: OrganizationId, kind: TreeKind, value: string, limit: number): Promise<TreeMatch[]> {
+    const rows = await this.db
+      .selectFrom('tree_entry')
+      .select(['organization_id', 'owner_id'])
+      .where('root_id', '=', rootId)
+      .where('kind', '=', kind)
+      .where('value', '=', treeValue(kind, value))
+      .where('organization_id', '!=', rootId)
+      .orderBy('organization_id')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ organizationId: row.organization_id as OrganizationId, ownerId: row.owner_id }));
+  }
+
+  /** Ids of live sub-organizations, oldest first; with a filter, those that hold that value (any value if undefined). */
+  async subOrganizations(
+    rootId: OrganizationId,
+    filter: { readonly kinds: readonly TreeKind[]; readonly value: string | undefined } | undefined,
+    request: PageRequest,
+    owns: (cursor: string) => Promise<boolean>,
+  ): Promise<Page<{ readonly id: OrganizationId }>> {
+    return await fetchPage(request, 'asc', owns, async (range) => {
+      if (filter === undefined) {
+        let query = this.db
+          .selectFrom('organization')
+          .select('id')
+          .where('parent_id', '=', rootId)
+          .where('deleted_at_ms', 'is', null)
+          .orderBy('id', range.order)
+          .limit(range.limit);
+        if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+        if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+        return (await query.execute()).map((row) => ({ id: row.id as OrganizationId }));
+      }
+      // One ordered range of an index per kind, merged here; a combined query would sort the whole tree.
+      const found = await Promise.all(filter.kinds.map((kind) => this.#holders(rootId, kind, filter.value, range)));
+      const ids = [...new Set(found.flat())].sort();
+      if (range.order === 'desc') ids.reverse();
+      return ids.slice(0, range.limit).map((id) => ({ id: id as OrganizationId }));
+    });
+  }
+
+  async #holders(rootId: OrganizationId, kind: TreeKind, value: string | undefined, range: Range): Promise<string[]> {
+    let query = this.db
+      .selectFrom('tree_entry')
+      .select('organization_id')
+      .distinct()
+      .where('root_id', '=', rootId)
+      .where('kind', '=', kind)
+      .where('organization_id', '!=', rootId)
+      .orderBy('organization_id', range.order)
+      .limit(range.limit);
+    if (value !== undefined) query = query.where('value', '=', treeValue(kind, value));
+    if (range.greaterThan !== undefined) query = query.where('organization_id', '>', range.greaterThan);
+    if (range.lessThan !== undefined) query = query.where('organization_id', '<', range.lessThan);
+    return (await query.execute()).map((row) => row.organization_id);
+  }
+}
+
+export class TreeStore extends TreeReader {
+  async add(rootId: OrganizationId, organizationId: OrganizationId, entries: readonly TreeEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    await this.db
+      .insertInto('tree_entry')
+      .values(
+        entries.map(({ kind, value, ownerId }) => ({
+          root_id: rootId,
+          kind,
+          value: treeValue(kind, value),
+          organization_id: organizationId,
+          owner_id: ownerId,
+          unique_value: UNIQUE_KINDS.has(kind) ? treeValue(kind, value) : null,
+        })),
+      )
+      .execute();
+  }
+
+  /** Drops the entries of an owner; all kinds unless some are named. */
+  async remove(organizationId: OrganizationId, ownerIds: readonly string[], kinds?: readonly TreeKind[]): Promise<void> {
+    if (ownerIds.length === 0) return;
+    let query = this.db
+      .deleteFrom('tree_entry')
+      .where('organization_id', '=', organizationId)
+      .where('owner_id', 'in', [...ownerIds]);
+    if (kinds !== undefined) query = query.where('kind', 'in', [...kinds]);
+    await query.execute();
+  }
+}

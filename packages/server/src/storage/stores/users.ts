@@ -1,0 +1,248 @@
+import type { Kysely, Selectable } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
+import type { User, UserRecord } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { groupBy } from '../../lib/collections.ts';
+import { fetchPage } from '../keyset.ts';
+import type { Schema, UserTable } from '../schema.ts';
+import { statement } from '../statement.ts';
+import { toApiKey, toAuthenticator } from './credentials.ts';
+import { bury, isTombstone } from './tombstones.ts';
+
+export type UserRow = Selectable<UserTable>;
+
+export const toUser = (row: UserRow): User => ({
+  id: row.id as UserId,
+  name: row.name,
+  email: row.email ?? undefined,
+  emailVerified: row.email_verified === 1,
+  phone: row.phone ?? undefined,
+  phoneVerified: row.phone_verified === 1,
+  revision: row.revision,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+interface Owner extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+const oneUser = statement('user', (db, { organizationId, userId }: Owner) =>
+  db.selectFrom('app_user').selectAll().where('organization_id', '=', organizationId).where('id', '=', userId),
+);
+const oneUserApiKeys = statement('user-api-keys', (db, { organizationId, userId }: Owner) =>
+  db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId).where('user_id', '=', userId).orderBy('id'),
+);
+const oneUserAuthenticators = statement('user-authenticators', (db, { organizationId, userId }: Owner) =>
+  db.selectFrom('authenticator').selectAll().where('organization_id', '=', organizationId).where('user_id', '=', userId).orderBy('id'),
+);
+const oneUserTags = statement('user-tags', (db, { organizationId, userId }: Owner) =>
+  db.selectFrom('user_tag').selectAll().where('organization_id', '=', organizationId).where('user_id', '=', userId).orderBy('tag_id'),
+);
+
+interface Rename extends Owner {
+  readonly name: string;
+  readonly nowMs: number;
+}
+const renameUser = statement('user-rename', (db, { organizationId, userId, name, nowMs }: Rename) =>
+  db
+    .updateTable('app_user')
+    .set((eb) => ({ name, updated_at_ms: nowMs, revision: eb('revision', '+', 1) }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', userId)
+    .returningAll(),
+);
+
+export const userNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'user not found in this organization');
+
+export class UserReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async find(organizationId: OrganizationId, userId: string): Promise<User | undefined> {
+    const [row] = await oneUser(this.db, { organizationId, userId });
+    return row === undefined ? undefined : toUser(row);
+  }
+
+  async get(organizationId: OrganizationId, userId: string): Promise<User> {
+    const user = await this.find(organizationId, userId);
+    if (user === undefined) throw userNotFound();
+    return user;
+  }
+
+  /** The user with its credentials and tags; the statements do not wait for each other. */
+  async record(organizationId: OrganizationId, userId: string): Promise<UserRecord> {
+    const owner = { organizationId, userId };
+    const [[user], apiKeys, authenticators, tags] = await Promise.all([
+      oneUser(this.db, owner),
+      oneUserApiKeys(this.db, owner),
+      oneUserAuthenticators(this.db, owner),
+      oneUserTags(this.db, owner),
+    ]);
+    if (user === undefined) throw userNotFound();
+    return {
+      id: user.id as UserId,
+      user: toUser(user),
+      apiKeys: apiKeys.map(toApiKey),
+      authenticators: authenticators.map(toAuthenticator),
+      tagIds: tags.map((tag) => tag.tag_id as TagId),
+    };
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<UserRecord>> {
+    const owns = async (cursor: string): Promise<boolean> =>
+      (await this.find(organizationId, cursor)) !== undefined || (await isTombstone(this.db, organizationId, cursor));
+    return await fetchPage(request, 'asc', owns, async (range) => {
+      let query = this.db
+        .selectFrom('app_user')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .orderBy('id', range.order)
+        .limit(range.limit);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      return await this.#withCredentials(organizationId, await query.execute());
+    });
+  }
+
+  async #withCredentials(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
+    if (rows.length === 0) return [];
+    const ids = rows.map((row) => row.id).sort();
+    const [low, high] = [ids[0] as string, ids.at(-1) as string];
+    // Users of a page are a range of ids, so their rows are fetched by range rather than by a list of any length.
+    const [apiKeys, authenticators, tags] = await Promise.all([
+      this.db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId).where('user_id', '>=', low).where('user_id', '<=', high).orderBy('user_id').orderBy('id').execute(),
+      this.db.selectFrom('authenticator').selectAll().where('organization_id', '=', organizationId).where('user_id', '>=', low).where('user_id', '<=', high).orderBy('user_id').orderBy('id').execute(),
+      this.db.selectFrom('user_tag').selectAll().where('organization_id', '=', organizationId).where('user_id', '>=', low).where('user_id', '<=', high).orderBy('user_id').orderBy('tag_id').execute(),
+    ]);
+    const keysOf = groupBy(apiKeys, (row) => row.user_id);
+    const authenticatorsOf = groupBy(authenticators, (row) => row.user_id);
+    const tagsOf = groupBy(tags, (row) => row.user_id);
+    return rows.map((row) => ({
+      id: row.id as UserId,
+      user: toUser(row),
+      apiKeys: (keysOf.get(row.id) ?? []).map(toApiKey),
+      authenticators: (authenticatorsOf.get(row.id) ?? []).map(toAuthenticator),
+      tagIds: (tagsOf.get(row.id) ?? []).map((tag) => tag.tag_id as TagId),
+    }));
+  }
+
+  async count(organizationId: OrganizationId): Promise<number> {
+    const row = await this.db
+      .selectFrom('app_user')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  }
+
+  /** Which of these ids are users of the organization. */
+  async existing(organizationId: OrganizationId, userIds: readonly string[]): Promise<Set<string>> {
+    if (userIds.length === 0) return new Set();
+    const rows = await this.db
+      .selectFrom('app_user')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...userIds])
+      .execute();
+    return new Set(rows.map((row) => row.id));
+  }
+}
+
+export interface NewUser {
+  readonly id: UserId;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly phone: string | undefined;
+}
+
+export class UserStore extends UserReader {
+  /** Reads the user and holds it until the transaction ends, for rules that count its credentials. */
+  async lock(organizationId: OrganizationId, userId: string, nowMs: number): Promise<void> {
+    const touched = await this.db
+      .updateTable('app_user')
+      .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .executeTakeFirst();
+    if (touched.numUpdatedRows === 0n) throw userNotFound();
+  }
+
+  async insert(organizationId: OrganizationId, users: readonly NewUser[], nowMs: number): Promise<void> {
+    if (users.length === 0) return;
+    await this.db
+      .insertInto('app_user')
+      .values(
+        users.map((user) => ({
+          organization_id: organizationId,
+          id: user.id,
+          name: user.name,
+          email: user.email ?? null,
+          email_key: user.email?.toLowerCase() ?? null,
+          email_verified: 0,
+          phone: user.phone ?? null,
+          phone_verified: 0,
+          revision: 1,
+          created_at_ms: nowMs,
+          updated_at_ms: nowMs,
+        })),
+      )
+      .execute();
+  }
+
+  async rename(organizationId: OrganizationId, userId: string, name: string, nowMs: number): Promise<void> {
+    const renamed = await renameUser(this.db, { organizationId, userId, name, nowMs });
+    if (renamed.length === 0) throw userNotFound();
+  }
+
+  /** Changing a contact clears its verified mark; an undefined value removes it. */
+  async setEmail(organizationId: OrganizationId, userId: string, email: string | undefined, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable('app_user')
+      .set((eb) => ({
+        email: email ?? null,
+        email_key: email?.toLowerCase() ?? null,
+        email_verified: 0,
+        updated_at_ms: nowMs,
+        revision: eb('revision', '+', 1),
+      }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .execute();
+  }
+
+  async setPhone(organizationId: OrganizationId, userId: string, phone: string | undefined, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable('app_user')
+      .set((eb) => ({ phone: phone ?? null, phone_verified: 0, updated_at_ms: nowMs, revision: eb('revision', '+', 1) }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .execute();
+  }
+
+  /** Raises the revision of users whose tags changed. */
+  async touch(organizationId: OrganizationId, userIds: readonly string[], nowMs: number): Promise<void> {
+    if (userIds.length === 0) return;
+    await this.db
+      .updateTable('app_user')
+      .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...userIds])
+      .execute();
+  }
+
+  /** Removes users with their credentials, sessions and tag memberships. */
+  async delete(organizationId: OrganizationId, userIds: readonly string[]): Promise<void> {
+    const ids = [...userIds];
+    for (const table of ['api_key', 'authenticator', 'read_session', 'user_tag'] as const) {
+      await this.db.deleteFrom(table).where('organization_id', '=', organizationId).where('user_id', 'in', ids).execute();
+    }
+    await this.db.deleteFrom('app_user').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+    await bury(this.db, organizationId, ids);
+  }
+}

@@ -1,0 +1,65 @@
+import { mayVote } from '../authz/decide.ts';
+import { approvers, liveVotes } from '../activities/rounds.ts';
+import { toRfc3339, toTimestamp } from '../lib/clock.ts';
+import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
+import type { Activity, Organization, StoredError, Vote } from '../lib/model.ts';
+import { wireKeysOfType } from '../operations/registry.ts';
+
+/** Whose view it is: the flags of an activity are relative to the reader (RES 1.4). */
+export interface Reader {
+  readonly organization: Organization;
+  readonly userId: string;
+  /** False for a parent reading its child. */
+  readonly isMember: boolean;
+  readonly nowMs: number;
+  readonly vendorNames: boolean;
+}
+
+/** The activity object of spec 2.2. `parameters` replaces the stored copy in the direct answer, which echoes secrets. */
+export function renderActivity(activity: Activity, votes: readonly Vote[], reader: Reader, parameters: unknown = activity.parameters) {
+  const { intentKey, resultKey } = wireKeysOfType(activity.type);
+  const live = liveVotes(activity, votes, reader.nowMs);
+  return {
+    id: activity.id,
+    organizationId: activity.organizationId,
+    status: activity.status,
+    type: activity.type,
+    intent: { [intentKey]: parameters },
+    result: activity.status === 'ACTIVITY_STATUS_COMPLETED' ? { [resultKey]: activity.result ?? {} } : {},
+    votes: votes.filter((vote) => vote.counts).map(renderVote),
+    fingerprint: activity.fingerprint,
+    ...voteFlags(activity, live, reader),
+    createdAt: toRfc3339(activity.createdAtMs),
+    updatedAt: toRfc3339(activity.updatedAtMs),
+    ...(activity.failure !== undefined && { failure: renderFailure(activity.failure, reader.vendorNames) }),
+  };
+}
+
+function voteFlags(activity: Activity, live: readonly Vote[], reader: Reader): { canApprove: boolean; canReject: boolean } {
+  if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !reader.isMember) return { canApprove: false, canReject: false };
+  const eligible = reader.organization.rootUserIds.some((userId) => userId === reader.userId) && mayVote(reader.organization.rootUserIds, reader.userId as never);
+  const voted = approvers(live).some((userId) => userId === reader.userId);
+  return { canApprove: eligible && !voted, canReject: eligible || activity.proposerId === reader.userId };
+}
+
+function renderVote(vote: Vote) {
+  return {
+    id: vote.id,
+    userId: vote.userId,
+    user: vote.userSnapshot,
+    activityId: vote.activityId,
+    selection: vote.selection,
+    message: vote.message,
+    publicKey: vote.publicKey,
+    signature: vote.signature,
+    scheme: vote.scheme,
+    createdAt: toTimestamp(vote.createdAtMs),
+    // A passkey signs more than the body; with these anyone can verify the vote.
+    ...(vote.webauthn !== undefined && { webauthn: vote.webauthn }),
+  };
+}
+
+function renderFailure(failure: StoredError, vendorNames: boolean) {
+  const { code, message, details } = toErrorBody(new ApiError(failure.errorCode as ErrorCode, failure.message), vendorNames);
+  return { code, message, details };
+}

@@ -1,0 +1,64 @@
+import { toTimestamp } from '../lib/clock.ts';
+import { toHex } from '../lib/encoding.ts';
+import type { ApiKey, Authenticator, Tag, UserRecord } from '../lib/model.ts';
+
+export function renderApiKey(key: ApiKey) {
+  return {
+    apiKeyId: key.id,
+    apiKeyName: key.name,
+    credential: {
+      publicKey: key.publicKey,
+      type: key.type,
+      ...(key.sessionProfileId !== undefined && { sessionProfileId: key.sessionProfileId }),
+    },
+    createdAt: toTimestamp(key.createdAtMs),
+    updatedAt: toTimestamp(key.updatedAtMs),
+    ...(key.expirationSeconds !== undefined && { expirationSeconds: String(key.expirationSeconds) }),
+  };
+}
+
+export function renderAuthenticator(authenticator: Authenticator) {
+  return {
+    authenticatorId: authenticator.id,
+    authenticatorName: authenticator.name,
+    transports: [...authenticator.transports],
+    attestationType: authenticator.attestationType,
+    aaguid: authenticator.aaguid,
+    credentialId: authenticator.credentialId,
+    model: '',
+    credential: {
+      publicKey: toHex(authenticator.publicKey),
+      type: 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR' as const,
+    },
+    createdAt: toTimestamp(authenticator.createdAtMs),
+    updatedAt: toTimestamp(authenticator.updatedAtMs),
+  };
+}
+
+export type WireUser = ReturnType<typeof renderUser>;
+
+export function renderUser({ user, apiKeys, authenticators, tagIds }: UserRecord) {
+  return {
+    userId: user.id as string,
+    userName: user.name,
+    ...(user.email !== undefined && { userEmail: user.email }),
+    ...(user.phone !== undefined && { userPhoneNumber: user.phone }),
+    authenticators: authenticators.map(renderAuthenticator),
+    apiKeys: apiKeys.map(renderApiKey),
+    userTags: [...tagIds] as string[],
+    oauthProviders: [],
+    createdAt: toTimestamp(user.createdAtMs),
+    updatedAt: toTimestamp(user.updatedAtMs),
+    mfaPolicies: [],
+  };
+}
+
+export function renderTag(tag: Tag) {
+  return {
+    tagId: tag.id,
+    tagName: tag.name,
+    tagType: tag.type,
+    createdAt: toTimestamp(tag.createdAtMs),
+    updatedAt: toTimestamp(tag.updatedAtMs),
+  };
+}

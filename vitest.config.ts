@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config';
+import { SummaryReporter } from './scripts/lib/reporter.ts';
+
+// The packages offer their TypeScript sources under `source`, so that tests need no build of what they import. The
+// others are Vite's defaults for a server, which this list replaces.
+const conditions = ['source', 'module', 'node', 'development|production'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: [
+      'packages/*/src/**/*.test.ts',
+      'packages/*/test/**/*.test.ts',
+      'compat/**/*.test.ts',
+      'examples/**/*.test.ts',
+    ],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    allowOnly: false,
+    reporters: ['default', new SummaryReporter()],
+  },
+});
