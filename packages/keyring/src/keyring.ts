@@ -5,7 +5,10 @@ import * as layout from './seal/layout.ts';
 import { OrganizationKeyCache } from './seal/organization-key-cache.ts';
 import type { RootKeyRing } from './seal/root-key.ts';
 
-/** Bytes in, bytes out, nothing stored: the caller keeps what it is given and brings it back. Every refusal is a KeyringError. */
+/**
+ * Bytes in, bytes out, nothing stored: the caller keeps what it is given and brings it back. Every refusal is a
+ * KeyringError.
+ */
 export interface Keyring extends AsyncDisposable {
   /** The id of the root key that new organization keys are wrapped under. It changes when a changed ring is read. */
   readonly rootKeyId: string;
@@ -87,7 +90,7 @@ export class LocalKeyring implements Keyring {
     use: (key: envelope.OrganizationKey) => T,
   ): Promise<T> {
     layout.checkBytes(organizationKey, 'organizationKey');
-    // A copy, because the name in the cache and the bytes that are opened must be the same bytes after the await. Not by
+    // A copy, because the name in the cache and the bytes that are opened must be the same after the await. Not by
     // slice, which shares memory when the caller's array is a Buffer.
     const bytes = new Uint8Array(organizationKey);
     const wrapped = layout.decodeOrganizationKey(bytes);

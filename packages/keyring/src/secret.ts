@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const SHOWN = '[secret]';
 
 /**
- * Bytes that refuse to be printed, can be used once and are wiped after that use. The secret owns the array it is given:
- * the caller keeps no copy.
+ * Bytes that refuse to be printed, can be used once and are wiped after that use. The secret owns the array it is
+ * given: the caller keeps no copy.
  */
 export class Secret {
   readonly #bytes: Uint8Array;

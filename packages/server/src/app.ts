@@ -1,22 +1,35 @@
 import type { Keyring } from '@custos/keyring';
-import type { FailedAuthLimit } from './authn/failed-auth-limit.ts';
+import type { Logger } from 'pino';
+import { verifyAttestation } from './authn/attestation.ts';
+import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import type { Config } from './config/config.ts';
-import type { Clock } from './lib/clock.ts';
-import type { NewId } from './lib/ids.ts';
-import type { Observer } from './observe.ts';
-import type { Attestations } from './operations/attestations.ts';
-import type { UserRecords } from './pipeline/user-records.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import { randomId } from './lib/ids.ts';
+import { Observer } from './observe.ts';
+import type { App } from './pipeline/app.ts';
+import { UserRecords } from './pipeline/user-records.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** Every dependency of a running service, built once at start and handed down. */
-export interface App {
+/** What a process must have opened before the service can be put together. */
+export interface Parts {
   readonly config: Config;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly storage: Storage;
   readonly keyring: Keyring;
-  readonly attestations: Attestations;
-  readonly userRecords: UserRecords;
-  readonly failedAuth: FailedAuthLimit;
-  readonly observe: Observer;
+  readonly log: Logger;
+  readonly clock?: Clock;
+}
+
+/** The composition root: every dependency is built here, once, and handed down. */
+export function buildApp({ config, storage, keyring, log, clock = systemClock }: Parts): App {
+  return {
+    config,
+    clock,
+    newId: randomId,
+    storage,
+    keyring,
+    attestations: { verify: verifyAttestation },
+    userRecords: new UserRecords(),
+    failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
+    observe: new Observer(log),
+  };
 }

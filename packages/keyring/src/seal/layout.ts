@@ -136,7 +136,7 @@ export function checkName(value: unknown, name: string): asserts value is string
   }
 }
 
-/** A checked copy, because what was checked must be what is bound, also when the caller changes its object meanwhile. */
+/** A checked copy, so that what was checked is what is bound, also when the caller changes its object meanwhile. */
 export function checkBinding(binding: unknown): Binding {
   if (typeof binding !== 'object' || binding === null) {
     throw new KeyringError('INVALID_INPUT', 'binding must be an object');

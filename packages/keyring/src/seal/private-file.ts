@@ -41,8 +41,9 @@ export async function readPrivateFile(path: string, bytesMax: number): Promise<U
 }
 
 /**
- * Creates the file whole and durable, or leaves the one that is already there: false. Renaming would replace the key that
- * another process created a moment ago, so the finished temporary file is linked to its name, which fails if it is taken.
+ * Creates the file whole and durable, or leaves the one that is already there: false. Renaming would replace the key
+ * that another process created a moment ago, so the finished temporary file is linked to its name, which fails if the
+ * name is taken.
  */
 export async function createPrivateFile(path: string, bytes: Uint8Array, linkFile = link): Promise<boolean> {
   const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { KeyringError } from '../errors.ts';
 import { encodeFields, KEY_BYTES, KEY_ID_BYTES, keyIdText } from './layout.ts';
 
-// The ring file of SPEC.md, section 2. It is binary, because keys read as text would become strings, which cannot be wiped.
+// The ring file of SPEC.md, section 2. It is binary, because keys read as text become strings, which cannot be wiped.
 
 const MAGIC = 'CUSTOSKR';
 const RING_VERSION = 1;
@@ -14,7 +14,7 @@ const ENTRY_BYTES = KEY_ID_BYTES + KEY_BYTES + CHECK_BYTES;
 
 export const RING_BYTES_MAX = KEYS_OFFSET + KEYS_MAX * ENTRY_BYTES;
 
-/** How the key of an entry comes from its material: it is the material, or scrypt of a passphrase with it as the salt. */
+/** How the key of an entry comes from its material: it is the material, or scrypt of a passphrase with it as salt. */
 export const RING_PROVIDERS = { file: 1, passphrase: 2 } as const;
 export type RingProvider = keyof typeof RING_PROVIDERS;
 

@@ -1,9 +1,11 @@
-import type { App } from '../app.ts';
+import type { Actor, Credential } from '../lib/actor.ts';
+import type { Clock } from '../lib/clock.ts';
 import { sha256Hex, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { ActivityId, OrganizationId } from '../lib/ids.ts';
 import { type ApiKey, type Authenticator, type Organization, treeRoot, type User, type WebauthnEvidence } from '../lib/model.ts';
-import type { Actor, Credential } from '../operations/define.ts';
+import type { Observer } from '../observe.ts';
+import type { Storage } from '../storage/storage.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Principal } from '../storage/stores/principals.ts';
 import { parseWebauthnOrigins } from './attestation.ts';
@@ -14,6 +16,13 @@ import { verifyWebauthnStamp } from './webauthn-stamp.ts';
 /** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
 const FRESH_KEY_MS = 15 * 60 * 1000;
 const CANDIDATES_MAX = 20;
+
+/** What authentication needs of the service. */
+export interface AuthenticationParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly observe: Observer;
+}
 
 /** What a stamp is checked against. */
 export interface StampedRequest {
@@ -41,7 +50,7 @@ export interface Authenticated {
 }
 
 /** Stamp to credential to user, in the named organization or its parent (AUTH 2.5 and 16). */
-export async function authenticate(app: App, request: StampedRequest): Promise<Authenticated> {
+export async function authenticate(app: AuthenticationParts, request: StampedRequest): Promise<Authenticated> {
   const { stamp } = request;
   switch (stamp.kind) {
     case 'api-key':
@@ -55,7 +64,7 @@ export async function authenticate(app: App, request: StampedRequest): Promise<A
   }
 }
 
-async function byApiKey(app: App, request: StampedRequest, stamp: ApiKeyStamp): Promise<Authenticated> {
+async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp: ApiKeyStamp): Promise<Authenticated> {
   // The stamp names its key, so the signature is checked while the database looks the key up.
   const [verified, principal] = await Promise.all([
     verifyApiKeyStamp(stamp, request.body),
@@ -101,7 +110,7 @@ function stampFitsKey(stamp: ApiKeyStamp, key: ApiKey): boolean {
   }
 }
 
-async function byPasskey(app: App, request: StampedRequest, stamp: WebauthnStamp): Promise<Authenticated> {
+async function byPasskey(app: AuthenticationParts, request: StampedRequest, stamp: WebauthnStamp): Promise<Authenticated> {
   const principal = await findPrincipal(app, request, 'CREDENTIAL_ID', stamp.credentialId, (organizationId) =>
     app.storage.read.principals.byAuthenticator(organizationId, stamp.credentialId, request.fingerprint ?? ''),
   );
@@ -130,7 +139,7 @@ async function byPasskey(app: App, request: StampedRequest, stamp: WebauthnStamp
   });
 }
 
-async function rememberUse(app: App, organizationId: OrganizationId, authenticator: Authenticator, signCount: number): Promise<void> {
+async function rememberUse(app: AuthenticationParts, organizationId: OrganizationId, authenticator: Authenticator, signCount: number): Promise<void> {
   if (signCount !== 0 && signCount < authenticator.signCount) {
     app.observe.signCountDecreased(organizationId, authenticator.id);
   }
@@ -143,14 +152,14 @@ async function rememberUse(app: App, organizationId: OrganizationId, authenticat
 }
 
 /** The origins that a passkey of this organization may be used from; the parent's feature governs its tree (AUTH 12). */
-async function webauthnOrigins(app: App, holderId: OrganizationId, target: Organization): Promise<readonly string[] | null> {
+async function webauthnOrigins(app: AuthenticationParts, holderId: OrganizationId, target: Organization): Promise<readonly string[] | null> {
   // The holder is the target, or its parent, or (through a parent's id) one of its sub-organizations.
   const rootId = holderId === target.id ? treeRoot(target) : target.parentId === holderId ? holderId : target.id;
   const value = await app.storage.read.organizations.feature(rootId, 'FEATURE_NAME_WEBAUTHN_ORIGINS');
   return value === undefined ? null : parseWebauthnOrigins(value);
 }
 
-async function byReadSession(app: App, request: StampedRequest, stamp: SessionStamp): Promise<Authenticated> {
+async function byReadSession(app: AuthenticationParts, request: StampedRequest, stamp: SessionStamp): Promise<Authenticated> {
   if (request.fingerprint !== undefined) {
     throw new ApiError('UNAUTHENTICATED', 'a read-only session cannot submit activities');
   }
@@ -190,7 +199,7 @@ const toActor = (organization: Organization, homeId: OrganizationId, user: User,
 
 /** The credential's holder in the named organization or its parent; where the operation allows it, in one of its children. */
 async function findPrincipal<Held extends ApiKey | Authenticator>(
-  app: App,
+  app: AuthenticationParts,
   request: StampedRequest,
   kind: 'PUBLIC_KEY' | 'CREDENTIAL_ID',
   value: string,

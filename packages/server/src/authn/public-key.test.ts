@@ -2,7 +2,8 @@ import { createECDH, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../lib/errors.ts';
-import { type KeyCurve, keyObject, lruCache, normalizePublicKey, verifyOnPool } from './public-key.ts';
+import { lruCache } from '../lib/lru.ts';
+import { type KeyCurve, keyObject, normalizePublicKey, verifyOnPool } from './public-key.ts';
 
 const P256_KEY = '0249d2d8b00d4d38c8254419df31a424e680d85ca14b099212ac70c3a7b0d0fc8a';
 const SECP256K1_KEY = '02b5413b489afcd861b00e8369bce16db37e6ba802f1a7e3eb32843fa9f304d7a9';

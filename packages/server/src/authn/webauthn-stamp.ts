@@ -1,7 +1,8 @@
 import { constants, createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { decodeCredentialPublicKey } from '@simplewebauthn/server/helpers';
-import { lruCache, verifyOnPool } from './public-key.ts';
+import { lruCache } from '../lib/lru.ts';
+import { verifyOnPool } from './public-key.ts';
 import { decodeBase64, type WebauthnStamp } from './stamp-headers.ts';
 
 export type WebauthnCheck =

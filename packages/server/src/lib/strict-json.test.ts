@@ -280,7 +280,8 @@ describe('redactJson', () => {
   const path = 'parameters.rootUsers.*.oauthProviders.*.oidcToken';
 
   test('replaces the value and keeps every other character', () => {
-    const text = `{ "parameters" :\n{"rootUsers":[ {"oauthProviders":[{"oidcToken" : "${token}", "x":1.0}, {"y":"${token}"}]},\t{} ] },"n":1e2}`;
+    const providers = `[{"oidcToken" : "${token}", "x":1.0}, {"y":"${token}"}]`;
+    const text = `{ "parameters" :\n{"rootUsers":[ {"oauthProviders":${providers}},\t{} ] },"n":1e2}`;
     const expected = text.replace(`"${token}", "x"`, `"${sha256(token)}", "x"`);
     expect(redactJson(text, [path])).toBe(expected);
   });

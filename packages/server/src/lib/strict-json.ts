@@ -1,3 +1,5 @@
+// Longer than a file should be: parsing and redacting share one reader, so that both see the same values in a text.
+
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { ApiError } from './errors.ts';
@@ -39,8 +41,8 @@ const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
 
 /**
- * Parses exactly RFC 8259 and refuses what two readers could understand differently (decision 2): duplicate keys, lone
- * surrogates, a byte-order mark, numbers out of range. Every refusal is REQUEST_INVALID and names the byte where it was seen.
+ * Parses exactly RFC 8259 and refuses what two readers could understand differently: duplicate keys, lone surrogates, a
+ * byte-order mark, numbers out of range. Every refusal is REQUEST_INVALID and names the byte where it was seen.
  */
 export function parseStrictJson(bytes: Uint8Array): JsonValue {
   if (bytes.length === 0) throw new ApiError('REQUEST_INVALID', 'the body is empty');
@@ -48,9 +50,9 @@ export function parseStrictJson(bytes: Uint8Array): JsonValue {
 }
 
 /**
- * Replaces the values at the given paths of a JSON text by `"sha256:<hex>"` and keeps every other character. A string is
- * hashed unescaped, any other value by its exact text, and null stays null. A path is keys joined by dots, with `*` for
- * every element of an array; where two paths overlap, the shorter one wins.
+ * Replaces the values at the given paths of a JSON text by `"sha256:<hex>"` and keeps every other character. A string
+ * is hashed unescaped, any other value by its exact text, and null stays null. A path is keys joined by dots, with `*`
+ * for every element of an array; where two paths overlap, the shorter one wins.
  */
 export function redactJson(text: string, paths: readonly string[]): string {
   return new Parser(text).redactedDocument(compilePaths(paths));
@@ -123,7 +125,7 @@ function decode(bytes: Uint8Array): string {
   return text;
 }
 
-/** The longest valid prefix by halving: a prefix that is cut inside a character counts as valid up to that character. */
+/** The longest valid prefix, by halving: one that is cut inside a character counts as valid up to that character. */
 function invalidUtf8Offset(buffer: Buffer): number {
   let valid = 0;
   let invalid = buffer.length;

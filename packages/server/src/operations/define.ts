@@ -1,30 +1,14 @@
 import type { Keyring } from '@custos/keyring';
 import type { Static, TSchema } from 'typebox';
 import type { Config } from '../config/config.ts';
-import type { NewId, OrganizationId, UserId } from '../lib/ids.ts';
-import type { ApiKey, Authenticator, Organization, User } from '../lib/model.ts';
+import type { Actor } from '../lib/actor.ts';
+import type { NewId, UserId } from '../lib/ids.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
+import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
+import type { WireActivity } from '../wire/activity.ts';
 import type { Attestations } from './attestations.ts';
-
-/** The credential that stamped a request. */
-export type Credential =
-  | { readonly kind: 'api-key'; readonly apiKey: ApiKey }
-  | { readonly kind: 'passkey'; readonly authenticator: Authenticator }
-  | { readonly kind: 'read-session' };
-
-/** Who asks, and where. */
-export interface Actor {
-  /** The organization that the request acts on. */
-  readonly organization: Organization;
-  readonly organizationId: OrganizationId;
-  readonly user: User;
-  readonly userId: UserId;
-  readonly credential: Credential;
-  /** The organization of the user: the one acted on, or its parent. */
-  readonly homeId: OrganizationId;
-}
 
 interface CommonContext {
   readonly actor: Actor;
@@ -35,6 +19,8 @@ interface CommonContext {
 /** What a query may use. */
 export interface QueryContext extends CommonContext {
   readonly read: ReadStores;
+  /** The wire form of an activity, as this caller may see it. */
+  readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
 }
 
 /** What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. */
@@ -42,12 +28,15 @@ export interface PrepareContext extends CommonContext {
   readonly read: ReadStores;
   readonly keyring: Keyring;
   readonly attestations: Attestations;
+  readonly newId: NewId;
 }
 
 /** What the transaction may use; it waits for nothing else. */
 export interface ExecuteContext extends CommonContext {
   readonly store: Stores;
   readonly newId: NewId;
+  /** Users whose approval counted, the proposer among them. */
+  readonly approvers: readonly UserId[];
 }
 
 /** How the policy language names an activity (POL 10). Root-quorum operations have no kind and no policy reaches them. */

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts';
+import type { App } from './app.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { RawRequest } from './request.ts';
 

@@ -1,7 +1,10 @@
-import type { App } from '../app.ts';
 import { authenticate } from '../authn/authenticate.ts';
 import { parseStamp } from '../authn/stamp-headers.ts';
 import type { QueryOperation } from '../operations/define.ts';
+import type { ActivityWithVotes } from '../storage/stores/activities.ts';
+import { renderActivity } from '../wire/activity.ts';
+import type { App } from './app.ts';
+import { readerFor } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
 
@@ -19,5 +22,14 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     }),
   );
   const parameters = operation.decode(fields);
-  return await operation.run({ actor, read: app.storage.read, nowMs: app.clock(), config: app.config }, parameters);
+  const nowMs = app.clock();
+  const reader = readerFor(app, actor, nowMs);
+  const context = {
+    actor,
+    read: app.storage.read,
+    nowMs,
+    config: app.config,
+    renderActivity: ({ activity, votes }: ActivityWithVotes) => renderActivity(activity, votes, reader),
+  };
+  return await operation.run(context, parameters);
 }

@@ -1,28 +1,22 @@
-import type { App } from '../app.ts';
-import { type Authenticated, authenticate, type StampEvidence } from '../authn/authenticate.ts';
+import type { App } from './app.ts';
+import { type Authenticated, authenticate } from '../authn/authenticate.ts';
 import { parseStamp } from '../authn/stamp-headers.ts';
 import { decide, type Decision, type DenyReason, explainDenial } from '../authz/decide.ts';
+import type { Actor } from '../lib/actor.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
-import type { Activity, StoredError, Vote, VoteSelection } from '../lib/model.ts';
-import { redactJson, redactValue } from '../lib/strict-json.ts';
-import type { ActivityOperation, ActivityVersion, Actor } from '../operations/define.ts';
+import type { Activity, StoredError, Vote } from '../lib/model.ts';
+import { redactValue } from '../lib/strict-json.ts';
+import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import { renderActivity } from '../wire/activity.ts';
+import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
-import { parseSubmitBody, type RawRequest, requireLive, type SubmitBody } from './request.ts';
-import { castVote, readerFor } from './vote.ts';
+import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
+import { castVote } from './vote.ts';
 
 /** How often a decision is taken again because the organization changed under it. */
 const ATTEMPTS_MAX = 20;
-
-/** A submit request whose stamp has been parsed and whose envelope has been checked. */
-export interface Submission {
-  readonly request: RawRequest;
-  readonly body: SubmitBody;
-}
-
-export type ActivityAnswer = { readonly activity: ReturnType<typeof renderActivity> };
 
 /** authenticate, parse, authorize, prepare, one transaction: the order of every activity, written once. */
 export async function submit(app: App, operation: ActivityOperation, request: RawRequest): Promise<ActivityAnswer> {
@@ -79,15 +73,15 @@ async function attemptOnce(
   const draft = await draftActivity(app, operation, version, caller, submission, nowMs);
   switch (decision.outcome) {
     case 'ALLOW':
-      return await execute(app, operation, version, caller, submission, draft, parameters);
+      return await execute(app, operation, caller, submission, draft, parameters);
     case 'NEEDS_APPROVAL':
-      return await store(app, operation, version, caller, submission, {
+      return await store(app, operation, caller, submission, {
         ...draft,
         activity: { ...draft.activity, status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED' },
       });
     case 'DENY': {
       const denial = denialOf(decision, draft.activity.id);
-      const stored = await store(app, operation, version, caller, submission, {
+      const stored = await store(app, operation, caller, submission, {
         ...draft,
         activity: { ...draft.activity, status: 'ACTIVITY_STATUS_REJECTED', denial: denial.stored },
       });
@@ -159,52 +153,10 @@ async function draftActivity(
   return { activity, vote };
 }
 
-/** A vote with the bytes that were signed, or their redacted form and the original sealed (decision 10). */
-export async function draftVote(
-  app: App,
-  { actor, evidence }: Authenticated,
-  request: RawRequest,
-  body: SubmitBody,
-  activity: Activity,
-  selection: VoteSelection,
-  secrets: readonly string[],
-  nowMs: number,
-): Promise<Vote> {
-  const { publicKey, signature, scheme, credentialId, webauthn } = evidence as StampEvidence;
-  const id = app.newId<'vote'>();
-  const text = Buffer.from(request.body).toString('utf8');
-  return {
-    id,
-    activityId: activity.id,
-    userId: actor.userId,
-    selection,
-    messageDigest: body.fingerprint,
-    message: secrets.length === 0 ? text : redactJson(text, secrets.map((path) => `parameters.${path}`)),
-    sealedMessage:
-      secrets.length === 0
-        ? undefined
-        : await app.keyring.seal(
-            actor.organization.wrappedKey,
-            { organizationId: actor.organizationId, ownerId: id, kind: 'vote-message' },
-            request.body,
-          ),
-    publicKey,
-    signature,
-    scheme,
-    credentialId,
-    webauthn,
-    userSnapshot: await app.userRecords.get(app.storage.read, actor.homeId, actor.user),
-    counts: true,
-    roundStartedAtMs: activity.roundStartedAtMs,
-    createdAtMs: nowMs,
-  };
-}
-
 /** The allowed case: effects, activity and vote commit together. A failure is the caller's answer and stores nothing. */
 async function execute(
   app: App,
   operation: ActivityOperation,
-  version: ActivityVersion,
   caller: Authenticated,
   submission: Submission,
   draft: Draft,
@@ -213,11 +165,11 @@ async function execute(
   const { actor } = caller;
   const common = { actor, nowMs: draft.activity.createdAtMs, config: app.config };
   const prepared = await operation.prepare?.(
-    { ...common, read: app.storage.read, keyring: app.keyring, attestations: app.attestations },
+    { ...common, read: app.storage.read, keyring: app.keyring, attestations: app.attestations, newId: app.newId },
     parameters,
   );
-  return await store(app, operation, version, caller, submission, draft, async (stores) => {
-    const result = await operation.execute({ ...common, store: stores, newId: app.newId }, parameters, prepared);
+  return await store(app, operation, caller, submission, draft, async (stores) => {
+    const result = await operation.execute({ ...common, store: stores, newId: app.newId, approvers: [actor.userId] }, parameters, prepared);
     if (operation.lock === 'exclusive') await stores.organizations.raiseAuthorityVersion(actor.organizationId);
     return result;
   });
@@ -229,7 +181,6 @@ class Stale extends Error {}
 async function store(
   app: App,
   operation: ActivityOperation,
-  version: ActivityVersion,
   { actor }: Authenticated,
   { body }: Submission,
   { activity, vote }: Draft,

@@ -1,20 +1,21 @@
 import { approvers, liveVotes, roundIsOpen } from '../activities/rounds.ts';
 import { isTerminal, moveTo } from '../activities/status.ts';
-import type { App } from '../app.ts';
+import type { App } from './app.ts';
 import { type Authenticated, authenticate } from '../authn/authenticate.ts';
 import { parseStamp } from '../authn/stamp-headers.ts';
 import { decide, mayVote } from '../authz/decide.ts';
+import type { Actor } from '../lib/actor.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
 import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.ts';
-import type { ActivityOperation, Actor, VoteOperation } from '../operations/define.ts';
+import type { ActivityOperation, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { Stores } from '../storage/stores.ts';
-import { type Reader, renderActivity } from '../wire/activity.ts';
+import { renderActivity } from '../wire/activity.ts';
 import { guardAuthentication } from './guard.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
-import { type ActivityAnswer, draftVote, type Submission } from './submit.ts';
+import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 
 const ATTEMPTS_MAX = 50;
 
@@ -46,14 +47,6 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
   }
   return await castVote(app, caller, { request, body }, activityId, operation.selection, []);
 }
-
-export const readerFor = (app: App, actor: Actor, nowMs: number): Reader => ({
-  organization: actor.organization,
-  userId: actor.userId,
-  isMember: actor.homeId === actor.organizationId,
-  nowMs,
-  vendorNames: app.config.vendorNames,
-});
 
 /** What a vote would do, judged on one state of organization and activity. */
 type Judgement =
@@ -168,7 +161,7 @@ async function castOnce(
   const prepared =
     judgement.kind === 'execute'
       ? await attempt(async () =>
-          target.prepare?.({ ...common, read, keyring: app.keyring, attestations: app.attestations }, parameters),
+          target.prepare?.({ ...common, read, keyring: app.keyring, attestations: app.attestations, newId: app.newId }, parameters),
         )
       : undefined;
 
@@ -185,7 +178,7 @@ async function castOnce(
       judgement.kind === 'execute'
         ? await finish(stores, target, before, () => {
             if (prepared?.failed === true) throw prepared.error;
-            return target.execute({ ...common, store: stores, newId: app.newId }, parameters, prepared?.value);
+            return target.execute({ ...common, store: stores, newId: app.newId, approvers: [...approvers(liveVotes(locked.activity, locked.votes, nowMs)), actor.userId] }, parameters, prepared?.value);
           })
         : judgement.kind === 'reject'
           ? { ...before, status: moveTo(before.status, 'ACTIVITY_STATUS_REJECTED') }

@@ -11,7 +11,9 @@ export interface Migration {
   up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void>;
 }
 
-export const migrations: readonly Migration[] = [foundation];
+const migrations: readonly Migration[] = [foundation];
+
+export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
 
 /** Brings the schema up to date inside the caller's transaction; refuses a database that a newer program has changed. */
 export async function migrate(db: Kysely<Schema>, kind: DatabaseKind, nowMs: number): Promise<void> {

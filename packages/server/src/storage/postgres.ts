@@ -183,14 +183,6 @@ class PostgresStorage implements Storage {
     return stores;
   }
 
-  async ping(): Promise<void> {
-    try {
-      await this.#pool.query('SELECT 1');
-    } catch (error) {
-      throw translate(error);
-    }
-  }
-
   async close(): Promise<void> {
     await this.#pool.end();
   }

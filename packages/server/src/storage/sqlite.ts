@@ -212,14 +212,6 @@ class SqliteStorage implements Storage {
     for (const unit of done) unit.acknowledge();
   }
 
-  async ping(): Promise<void> {
-    try {
-      this.#reader.prepare('SELECT 1').get();
-    } catch (error) {
-      throw translate(error);
-    }
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
     while (this.#draining !== undefined) await this.#draining;

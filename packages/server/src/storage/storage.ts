@@ -10,8 +10,6 @@ export interface Storage {
    * handle it is given may be used, and nothing else may be waited for. The unit may run again after a deadlock.
    */
   write<T>(unit: (store: Stores) => Promise<T>): Promise<T>;
-  /** Throws UNAVAILABLE when the database does not answer. */
-  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -2,22 +2,27 @@ import { mayVote } from '../authz/decide.ts';
 import { approvers, liveVotes } from '../activities/rounds.ts';
 import { toRfc3339, toTimestamp } from '../lib/clock.ts';
 import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
+import type { UserId } from '../lib/ids.ts';
 import type { Activity, Organization, StoredError, Vote } from '../lib/model.ts';
-import { wireKeysOfType } from '../operations/registry.ts';
+import type { WireUser } from './user.ts';
 
 /** Whose view it is: the flags of an activity are relative to the reader (RES 1.4). */
 export interface Reader {
   readonly organization: Organization;
-  readonly userId: string;
+  readonly userId: UserId;
   /** False for a parent reading its child. */
   readonly isMember: boolean;
   readonly nowMs: number;
   readonly vendorNames: boolean;
+  /** Names of the intent and the result of an activity type. */
+  readonly keysOf: (type: string) => { readonly intentKey: string; readonly resultKey: string };
 }
+
+export type WireActivity = ReturnType<typeof renderActivity>;
 
 /** The activity object of spec 2.2. `parameters` replaces the stored copy in the direct answer, which echoes secrets. */
 export function renderActivity(activity: Activity, votes: readonly Vote[], reader: Reader, parameters: unknown = activity.parameters) {
-  const { intentKey, resultKey } = wireKeysOfType(activity.type);
+  const { intentKey, resultKey } = reader.keysOf(activity.type);
   const live = liveVotes(activity, votes, reader.nowMs);
   return {
     id: activity.id,
@@ -36,8 +41,9 @@ export function renderActivity(activity: Activity, votes: readonly Vote[], reade
 }
 
 function voteFlags(activity: Activity, live: readonly Vote[], reader: Reader): { canApprove: boolean; canReject: boolean } {
-  if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !reader.isMember) return { canApprove: false, canReject: false };
-  const eligible = reader.organization.rootUserIds.some((userId) => userId === reader.userId) && mayVote(reader.organization.rootUserIds, reader.userId as never);
+  const concernsReader = reader.isMember && activity.organizationId === reader.organization.id;
+  if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !concernsReader) return { canApprove: false, canReject: false };
+  const eligible = mayVote(reader.organization.rootUserIds, reader.userId);
   const voted = approvers(live).some((userId) => userId === reader.userId);
   return { canApprove: eligible && !voted, canReject: eligible || activity.proposerId === reader.userId };
 }
@@ -46,7 +52,7 @@ function renderVote(vote: Vote) {
   return {
     id: vote.id,
     userId: vote.userId,
-    user: vote.userSnapshot,
+    user: vote.userSnapshot as WireUser,
     activityId: vote.activityId,
     selection: vote.selection,
     message: vote.message,
@@ -61,5 +67,5 @@ function renderVote(vote: Vote) {
 
 function renderFailure(failure: StoredError, vendorNames: boolean) {
   const { code, message, details } = toErrorBody(new ApiError(failure.errorCode as ErrorCode, failure.message), vendorNames);
-  return { code, message, details };
+  return { code, message, details: [...details] };
 }

@@ -20,19 +20,6 @@ export const NameShape = Type.String({
 /** Decimal text; a JSON integer is accepted too. */
 export const DecimalShape = Type.String({ pattern: '^[0-9]{1,16}$', 'x-decimal': true, 'x-message': 'must be a decimal number as text' });
 
-export const EmailShape = Type.String({
-  pattern: '^[^\\s@\\u0000-\\u001f\\u007f]{1,64}@[^\\s@.\\u0000-\\u001f\\u007f]+(\\.[^\\s@.\\u0000-\\u001f\\u007f]+)*$',
-  maxLength: LIMITS.emailLength,
-  'x-trim': true,
-  'x-message': 'must be an email address',
-});
-
-export const PhoneShape = Type.String({
-  pattern: '^\\+[1-9][0-9]{7,14}$',
-  'x-trim': true,
-  'x-message': 'must be an E.164 phone number: + and 8 to 15 digits',
-});
-
 /** Any text up to a bound. */
 export const textShape = (maxLength: number) => Type.String({ maxLength });
 

@@ -1,5 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
+
+/** `bootstrap` names the organization that the first start made; it makes two first starts at once give one. */
+export type DeploymentFact = 'root_key_id' | 'bootstrap';
 
 /** Facts about this deployment as a whole, such as the id of the root key its secrets are under. */
 export class DeploymentReader {
@@ -9,9 +12,14 @@ export class DeploymentReader {
     this.db = db;
   }
 
-  async get(name: 'root_key_id'): Promise<string | undefined> {
+  async get(name: DeploymentFact): Promise<string | undefined> {
     const row = await this.db.selectFrom('deployment').select('value').where('name', '=', name).executeTakeFirst();
     return row?.value;
+  }
+
+  async appliedMigrations(): Promise<string[]> {
+    const { rows } = await sql<{ name: string }>`SELECT name FROM schema_migration ORDER BY name`.execute(this.db);
+    return rows.map((row) => row.name);
   }
 
   async hasOrganization(): Promise<boolean> {
@@ -21,7 +29,7 @@ export class DeploymentReader {
 
 export class DeploymentStore extends DeploymentReader {
   /** False when another process was first. */
-  async claim(name: 'root_key_id', value: string): Promise<boolean> {
+  async claim(name: DeploymentFact, value: string): Promise<boolean> {
     const result = await this.db
       .insertInto('deployment')
       .values({ name, value })

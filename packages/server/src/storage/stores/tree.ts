@@ -102,11 +102,13 @@ export class TreeReader {
 
 export class TreeStore extends TreeReader {
   async add(rootId: OrganizationId, organizationId: OrganizationId, entries: readonly TreeEntry[]): Promise<void> {
-    if (entries.length === 0) return;
+    // A root is never looked up among its own children; of it only what must be unique in the tree is kept.
+    const kept = organizationId === rootId ? entries.filter((entry) => UNIQUE_KINDS.has(entry.kind)) : entries;
+    if (kept.length === 0) return;
     await this.db
       .insertInto('tree_entry')
       .values(
-        entries.map(({ kind, value, ownerId }) => ({
+        kept.map(({ kind, value, ownerId }) => ({
           root_id: rootId,
           kind,
           value: treeValue(kind, value),
@@ -116,6 +118,19 @@ export class TreeStore extends TreeReader {
         })),
       )
       .execute();
+  }
+
+  /** Gives an owner's entry of one kind another value; an undefined one drops it. */
+  async replace(
+    rootId: OrganizationId,
+    organizationId: OrganizationId,
+    ownerId: string,
+    kind: TreeKind,
+    value: string | undefined,
+  ): Promise<void> {
+    if (organizationId === rootId && !UNIQUE_KINDS.has(kind)) return;
+    await this.remove(organizationId, [ownerId], [kind]);
+    if (value !== undefined) await this.add(rootId, organizationId, [{ kind, value, ownerId }]);
   }
 
   /** Drops the entries of an owner; all kinds unless some are named. */

@@ -1,0 +1,45 @@
+import { normalizePublicKey } from './authn/public-key.ts';
+import { createFirstOrganization, openRootKey } from './bootstrap.ts';
+import { readConfig } from './config/config.ts';
+import { openStorage } from './storage/open.ts';
+import { StartError } from './storage/storage.ts';
+
+export { SettingError } from './config/settings.ts';
+export { credentialsPath, type RootCredentials } from './credentials-file.ts';
+export { ApiError } from './lib/errors.ts';
+export { readConfig, StartError };
+
+export interface Initialization {
+  readonly organizationName: string;
+  readonly userName: string;
+  readonly publicKey: string;
+}
+
+export interface Initialized {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly authProxyConfigId: string;
+}
+
+/** Creates the first organization for production: the private key stays with whoever made it (`custos init`). */
+export async function initialize(environment: NodeJS.ProcessEnv, wanted: Initialization): Promise<Initialized> {
+  const config = readConfig(environment);
+  const publicKey = normalizePublicKey('P256', wanted.publicKey);
+  const nowMs = Date.now();
+  const storage = await openStorage({ ...config, nowMs, onIdleError: () => {} });
+  try {
+    const keyring = await openRootKey(storage, config.rootKey);
+    const { organizationName, userName } = wanted;
+    const created = await createFirstOrganization(
+      storage,
+      keyring,
+      { organizationName, userName, apiKeyName: 'Root API key', publicKey },
+      nowMs,
+    );
+    await keyring.close();
+    if (created === undefined) throw new StartError('the database already holds an organization; nothing was changed');
+    return created;
+  } finally {
+    await storage.close();
+  }
+}

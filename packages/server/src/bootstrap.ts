@@ -1,0 +1,116 @@
+import { createKeyring, type Keyring, KeyringError } from '@custos/keyring';
+import { sha256Hex } from './lib/encoding.ts';
+import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
+import { BOOTSTRAP_TYPE } from './operations/registry.ts';
+import { StartError, type Storage } from './storage/storage.ts';
+
+/** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
+export async function openRootKey(storage: Storage, rootKey: string): Promise<Keyring> {
+  const recorded = await storage.read.deployment.get('root_key_id');
+  try {
+    const keyring = await createKeyring({ rootKey, create: recorded === undefined });
+    if (recorded === undefined && (await storage.write((store) => store.deployment.claim('root_key_id', keyring.rootKeyId)))) {
+      return keyring;
+    }
+    const required = recorded ?? (await storage.read.deployment.get('root_key_id')) ?? '';
+    if (keyring.hasRootKey(required)) return keyring;
+    await keyring.close();
+    throw new StartError(`the database is under root key ${required}, which ${rootKey} does not hold`);
+  } catch (error) {
+    if (!(error instanceof KeyringError)) throw error;
+    const hint = recorded === undefined ? '' : ` (the database is under root key ${recorded}: restore that key)`;
+    throw new StartError(`cannot open the root key ${rootKey}: ${error.message}${hint}`);
+  }
+}
+
+export interface FirstOrganization {
+  readonly organizationName: string;
+  readonly userName: string;
+  readonly apiKeyName: string;
+  /** Canonical compressed P-256 key. */
+  readonly publicKey: string;
+}
+
+export interface Bootstrapped {
+  readonly organizationId: OrganizationId;
+  readonly userId: UserId;
+  readonly authProxyConfigId: string;
+}
+
+/**
+ * Creates the first parent organization if the database holds none, with one root user and one API key. `before` runs
+ * inside the transaction with what is about to be created: what it writes elsewhere exists before the commit does.
+ */
+export async function createFirstOrganization(
+  storage: Storage,
+  keyring: Keyring,
+  first: FirstOrganization,
+  nowMs: number,
+  before: (bootstrapped: Bootstrapped) => void = () => {},
+  newId: NewId = randomId,
+): Promise<Bootstrapped | undefined> {
+  if (await storage.read.deployment.hasOrganization()) return undefined;
+  const organizationId: OrganizationId = newId();
+  const userId: UserId = newId();
+  const authProxyConfigId: string = newId();
+  const wrappedKey = await keyring.createOrganizationKey(organizationId);
+  const created: Bootstrapped = { organizationId, userId, authProxyConfigId };
+  return await storage.write(async (store) => {
+    // Waits for another process that is doing the same, and then finds that it did.
+    if (!(await store.deployment.claim('bootstrap', organizationId))) return undefined;
+    if (await store.deployment.hasOrganization()) return undefined;
+    await store.organizations.insert({
+      id: organizationId,
+      parentId: undefined,
+      name: first.organizationName,
+      rootThreshold: 1,
+      rootUserIds: [userId],
+      authorityVersion: 1,
+      wrappedKey,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      deletedAtMs: undefined,
+    });
+    await store.users.insert(organizationId, [{ id: userId, name: first.userName, email: undefined, phone: undefined }], nowMs);
+    await store.credentials.insertApiKeys(organizationId, [
+      {
+        id: newId(),
+        userId,
+        name: first.apiKeyName,
+        type: 'CREDENTIAL_TYPE_API_KEY_P256',
+        publicKey: first.publicKey,
+        sessionProfileId: undefined,
+        expirationSeconds: undefined,
+        expiresAtMs: undefined,
+        firstUsedAtMs: undefined,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      },
+    ]);
+    await store.organizations.insertAuthProxyConfig(organizationId, authProxyConfigId, nowMs);
+    // The audit log starts at genesis: an activity that nobody voted on.
+    const parameters = { organizationName: first.organizationName, rootUserId: userId };
+    await store.activities.insert(
+      {
+        id: newId(),
+        organizationId,
+        fingerprint: `sha256:${sha256Hex(JSON.stringify({ type: BOOTSTRAP_TYPE, organizationId, parameters }))}`,
+        operation: 'create_organization',
+        type: BOOTSTRAP_TYPE,
+        status: 'ACTIVITY_STATUS_COMPLETED',
+        proposerId: undefined,
+        parameters,
+        sealedParameters: undefined,
+        result: { organizationId },
+        failure: undefined,
+        denial: undefined,
+        roundStartedAtMs: nowMs,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      },
+      [],
+    );
+    before(created);
+    return created;
+  });
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ApiError, type ErrorCode, notServed, toErrorBody } from '../lib/errors.ts';
+import { LIMITS } from '../lib/limits.ts';
+import { operations, pathOf } from '../operations/registry.ts';
+import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
+import type { App } from '../pipeline/app.ts';
+import { dispatch } from '../pipeline/dispatch.ts';
+import { addCors } from './cors.ts';
+import { isPrivilegedPeer } from './peer.ts';
+import { addStatusRoutes } from './status.ts';
+import { welcomePage } from './welcome.ts';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 72_000;
+
+/** The HTTP face of the service: bytes in, JSON out. It decides nothing. */
+export function buildServer(app: App): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    bodyLimit: LIMITS.bodyBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    http: { maxHeaderSize: LIMITS.headerBytes },
+    clientErrorHandler: answerClientError(app.config.vendorNames),
+    frameworkErrors: (error, _request, reply) => {
+      sendError(app, reply, new ApiError('REQUEST_INVALID', error.message));
+    },
+  });
+  // Everything that is signed, hashed or stored is these bytes; nothing may touch them on the way.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.setErrorHandler((error, _request, reply) => sendError(app, reply, toApiError(app, 'http', error)));
+  server.setNotFoundHandler((request, reply) => sendError(app, reply, notFound(request)));
+  addCors(server);
+  addStatusRoutes(server, app, isPrivilegedPeer);
+  addOperationRoutes(server, app);
+  server.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)));
+  return server;
+}
+
+function addOperationRoutes(server: FastifyInstance, app: App): void {
+  const served = new Set<string>();
+  for (const operation of operations) {
+    const path = pathOf(operation);
+    served.add(path);
+    server.post(path, async (request, reply) => {
+      const startedAt = performance.now();
+      let code: ErrorCode | 'OK' = 'OK';
+      try {
+        const answer = await dispatch(app, operation, {
+          body: rawBody(request),
+          headers: request.headers,
+          clientAddress: request.socket.remoteAddress ?? '',
+        });
+        reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer));
+      } catch (thrown) {
+        const error = toApiError(app, operation.name, thrown);
+        code = error.code;
+        sendError(app, reply, error);
+      }
+      app.observe.request(operation.name, code, performance.now() - startedAt);
+      return reply;
+    });
+  }
+  const known = [
+    ...WIRE_QUERIES.map((name) => ({ name, path: `/public/v1/query/${name}` })),
+    ...WIRE_SUBMITS.map((name) => ({ name, path: `/public/v1/submit/${name}` })),
+    ...WIRE_PROXY_CALLS.map((name) => ({ name: `sign-up proxy ${name}`, path: `/v1/${name}` })),
+  ];
+  for (const { name, path } of known) {
+    if (!served.has(path)) server.post(path, (_request, reply) => sendError(app, reply, notServed(name)));
+  }
+}
+
+function rawBody(request: FastifyRequest): Uint8Array {
+  const type = request.headers['content-type'];
+  if (type !== undefined && !/^application\/json\s*(;|$)/i.test(type)) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
+  }
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'compressed bodies are not accepted: the stamp covers the plain bytes');
+  }
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+function notFound(request: FastifyRequest): ApiError {
+  const { url, method } = request;
+  const path = url.split('?')[0] ?? url;
+  if (/^\/public\/v1\/(query|submit)\/[a-z0-9_]+$/.test(path) && method !== 'POST') {
+    return new ApiError('METHOD_NOT_ALLOWED', `${path} takes POST`);
+  }
+  return new ApiError('PATH_NOT_FOUND', 'there is nothing at this path; see /openapi.json');
+}
+
+/** What to tell the caller. Anything that is not an ApiError is a bug: it gets an id, and only the log gets the cause. */
+function toApiError(app: App, operation: string, error: unknown): ApiError {
+  if (error instanceof ApiError) {
+    if (error.code === 'UNAVAILABLE') app.observe.unavailable(operation, error.cause);
+    return error;
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new ApiError('BODY_TOO_LARGE', `the body is larger than ${LIMITS.bodyBytes} bytes`);
+  }
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return new ApiError('REQUEST_INVALID', 'the body does not have the declared length');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
+  if (code === 'ECONNRESET' || code === 'ECONNABORTED') return new ApiError('REQUEST_INVALID', 'the request was cut short');
+  const errorId = randomUUID();
+  app.observe.internalError(errorId, operation, error);
+  return new ApiError('INTERNAL', `internal server error (${errorId})`);
+}
+
+function sendError(app: App, reply: FastifyReply, error: ApiError): FastifyReply {
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  return reply
+    .code(error.httpStatus)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(toErrorBody(error, app.config.vendorNames)));
+}
+
+/** Requests that Node's parser refuses never reach a route; they get the same kind of body. */
+function answerClientError(vendorNames: boolean) {
+  return (error: Error & { code?: string }, socket: import('node:net').Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const answer = tooLarge
+      ? new ApiError('HEADER_TOO_LARGE', `the headers are larger than ${LIMITS.headerBytes} bytes`)
+      : new ApiError('REQUEST_INVALID', 'the request is not valid HTTP');
+    const body = JSON.stringify(toErrorBody(answer, vendorNames));
+    const reason = tooLarge ? 'Request Header Fields Too Large' : 'Bad Request';
+    socket.end(
+      `HTTP/1.1 ${answer.httpStatus} ${reason}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    );
+  };
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../lib/errors.ts';
+import type { App } from '../pipeline/app.ts';
+import { MIGRATION_NAMES } from '../storage/migrate.ts';
+import { openApi } from '../reference/openapi.ts';
+
+/** Whether a peer may see what runs inside. */
+export type Privileged = (request: FastifyRequest) => boolean;
+
+/** /healthz, /readyz, /metrics and /openapi.json. */
+export function addStatusRoutes(server: FastifyInstance, app: App, privileged: Privileged): void {
+  let document: string | undefined;
+  server.get('/healthz', (_request, reply) => reply.send({ status: 'alive' }));
+  server.get('/readyz', async (request, reply) => {
+    const checks = await readiness(app);
+    const ready = Object.values(checks).every(Boolean);
+    if (!ready) reply.code(503).header('retry-after', '1');
+    return { status: ready ? 'ready' : 'unavailable', ...(privileged(request) && { checks }) };
+  });
+  server.get('/metrics', async (request, reply) => {
+    if (!privileged(request)) throw new ApiError('PATH_NOT_FOUND', 'there is nothing at this path; see /openapi.json');
+    return await reply.type(app.observe.metrics.contentType).send(await app.observe.metrics.metrics());
+  });
+  server.get('/openapi.json', (_request, reply) => {
+    document ??= JSON.stringify(openApi());
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
+}
+
+/** The database answers, its schema is the one this program knows, and the keyring holds the key its secrets are under. */
+async function readiness({ storage, keyring }: App): Promise<{ database: boolean; migrations: boolean; keyring: boolean }> {
+  try {
+    const [schema, rootKeyId] = await Promise.all([
+      storage.read.deployment.appliedMigrations(),
+      storage.read.deployment.get('root_key_id'),
+    ]);
+    const migrations = schema.length === MIGRATION_NAMES.length && schema.every((name) => MIGRATION_NAMES.includes(name));
+    return { database: true, migrations, keyring: rootKeyId !== undefined && keyring.hasRootKey(rootKeyId) };
+  } catch {
+    return { database: false, migrations: false, keyring: keyring.hasRootKey(keyring.rootKeyId) };
+  }
+}

@@ -1,0 +1,20 @@
+import type { OrganizationId, UserId } from './ids.ts';
+import type { ApiKey, Authenticator, Organization, User } from './model.ts';
+
+/** The credential that stamped a request. */
+export type Credential =
+  | { readonly kind: 'api-key'; readonly apiKey: ApiKey }
+  | { readonly kind: 'passkey'; readonly authenticator: Authenticator }
+  | { readonly kind: 'read-session' };
+
+/** Who asks, and where. */
+export interface Actor {
+  /** The organization that the request acts on. */
+  readonly organization: Organization;
+  readonly organizationId: OrganizationId;
+  readonly user: User;
+  readonly userId: UserId;
+  readonly credential: Credential;
+  /** The organization of the user: the one acted on, or its parent. */
+  readonly homeId: OrganizationId;
+}

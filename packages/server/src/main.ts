@@ -1,0 +1,85 @@
+import cluster from 'node:cluster';
+import { type Config, readConfig } from './config/config.ts';
+import { SettingError } from './config/settings.ts';
+import { type Service, startService } from './service.ts';
+import { StartError } from './storage/storage.ts';
+
+const STOP_TIMEOUT_MS = 9000;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  if (config.workers > 1 && cluster.isPrimary) return runWorkers(config);
+  const service = await startService(config);
+  if (cluster.isPrimary) announce(service);
+  else process.send?.({ baseUrl: service.baseUrl, created: service.created });
+  stopOnSignal(service);
+}
+
+/** One short block for the person who started it; logs go to standard error. */
+function announce({ baseUrl, created }: Pick<Service, 'baseUrl' | 'created'>): void {
+  const lines = [`Custos is listening on ${baseUrl}`];
+  if (created !== undefined) {
+    lines.push(
+      `  organization  ${created.organizationId}`,
+      `  credentials   ${created.credentialsPath}`,
+      '  try next      npx custos whoami',
+    );
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function stopOnSignal(service: Service): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    // Nothing acknowledged depends on what is cut off here: an unanswered request is safe to repeat.
+    setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref();
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** Several HTTP processes share the port; one that dies is replaced. */
+function runWorkers(config: Config): void {
+  let stopping = false;
+  let announced = false;
+  const started = new Set<number>();
+  for (let index = 0; index < config.workers; index += 1) cluster.fork();
+  cluster.on('message', (worker, message: Pick<Service, 'baseUrl' | 'created'>) => {
+    started.add(worker.id);
+    if (message.created === undefined && started.size < config.workers) return;
+    if (announced && message.created === undefined) return;
+    announced = true;
+    announce(message);
+  });
+  cluster.on('exit', (worker, code) => {
+    if (stopping) return;
+    // A worker that never got up has already said why; trying again would only say it again.
+    if (!started.has(worker.id)) process.exit(code === 0 ? 1 : code);
+    cluster.fork();
+  });
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(0), STOP_TIMEOUT_MS + 500).unref();
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
+    cluster.disconnect(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** One clear line for what an operator can mend; a stack only for what is our own mistake. */
+function fail(error: unknown): never {
+  const known = error instanceof StartError || error instanceof SettingError;
+  const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`custos: ${text}\n`);
+  process.exit(1);
+}
+
+main().catch(fail);

@@ -1,0 +1,86 @@
+import type { Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { ErrorCode } from './lib/errors.ts';
+import type { Activity } from './lib/model.ts';
+
+/** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
+export class Observer {
+  readonly metrics = new Registry();
+  readonly #log: Logger;
+  readonly #requests = new Counter({
+    name: 'custos_requests_total',
+    help: 'Answered requests by operation and error code (OK for success).',
+    labelNames: ['operation', 'code'],
+    registers: [this.metrics],
+  });
+  readonly #seconds = new Histogram({
+    name: 'custos_request_seconds',
+    help: 'Time to answer, by operation.',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [this.metrics],
+  });
+  readonly #activities = new Counter({
+    name: 'custos_activities_total',
+    help: 'Activities by operation and the status they reached.',
+    labelNames: ['operation', 'status'],
+    registers: [this.metrics],
+  });
+  readonly #signCounts = new Counter({
+    name: 'custos_passkey_counter_decreased_total',
+    help: 'Passkey stamps whose signature counter went back, a sign of a cloned authenticator.',
+    registers: [this.metrics],
+  });
+
+  constructor(log: Logger) {
+    this.#log = log;
+    collectDefaultMetrics({ register: this.metrics });
+  }
+
+  request(operation: string, code: ErrorCode | 'OK', milliseconds: number): void {
+    this.#requests.inc({ operation, code });
+    this.#seconds.observe({ operation }, milliseconds / 1000);
+    this.#log.debug({ operation, code, milliseconds }, 'request');
+  }
+
+  /** A defect: the caller gets the id, the operator the cause. */
+  internalError(errorId: string, operation: string, error: unknown): void {
+    this.#log.error({ errorId, operation, err: error }, 'internal error');
+  }
+
+  unavailable(operation: string, cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#log.warn({ operation, reason }, 'dependency not available');
+  }
+
+  activity(activity: Activity): void {
+    this.#activities.inc({ operation: activity.operation, status: activity.status });
+    this.#log.info(
+      {
+        activityId: activity.id,
+        organizationId: activity.organizationId,
+        operation: activity.operation,
+        status: activity.status,
+        userId: activity.proposerId,
+      },
+      'activity',
+    );
+  }
+
+  signCountDecreased(organizationId: string, authenticatorId: string): void {
+    this.#signCounts.inc();
+    this.#log.warn({ organizationId, authenticatorId }, 'passkey signature counter decreased');
+  }
+
+  databaseConnectionLost(error: Error): void {
+    this.#log.warn({ reason: error.message }, 'idle database connection lost');
+  }
+
+  started(details: Record<string, unknown>): void {
+    this.#log.info(details, 'started');
+  }
+
+  stopping(signal: string): void {
+    this.#log.info({ signal }, 'stopping');
+  }
+}

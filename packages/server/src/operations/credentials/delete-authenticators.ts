@@ -1,0 +1,27 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import { defineActivity } from '../define.ts';
+import { IdListShape, IdShape } from '../shapes/basic.ts';
+import { requireQuorumCanAct } from './new-credentials.ts';
+
+export const deleteAuthenticators = defineActivity({
+  name: 'delete_authenticators',
+  type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
+  summary: 'Delete passkeys of a user, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  parameters: Type.Object({ userId: IdShape, authenticatorIds: IdListShape }),
+  result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
+  managesCredentialsOf: ({ userId }) => userId,
+  async execute(context, { userId, authenticatorIds }) {
+    const { store, actor, nowMs } = context;
+    const { organizationId } = actor;
+    const ids = [...new Set(authenticatorIds)];
+    await store.users.lock(organizationId, userId, nowMs);
+    const owned = new Set<string>((await store.credentials.authenticatorsOfUser(organizationId, userId)).map((item) => item.id));
+    if (ids.some((id) => !owned.has(id))) throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
+    await requireQuorumCanAct(context, ids);
+    await store.credentials.deleteCredentials('authenticator', organizationId, ids);
+    await store.tree.remove(organizationId, ids);
+    return { authenticatorIds: ids };
+  },
+});

@@ -1,0 +1,183 @@
+import { type KeyCurve, normalizePublicKey } from '../../authn/public-key.ts';
+import { parseWebauthnOrigins } from '../../authn/attestation.ts';
+import { firstDuplicate } from '../../lib/collections.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import type { OrganizationId, UserId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { type ApiKey, type ApiKeyType, type Authenticator, treeRoot } from '../../lib/model.ts';
+import type { VerifiedAuthenticator } from '../attestations.ts';
+import type { ExecuteContext, PrepareContext } from '../define.ts';
+import type { ApiKeyParams, AuthenticatorParams } from '../shapes/credentials.ts';
+
+const CURVES: Readonly<Record<ApiKeyParams['curveType'], { readonly curve: KeyCurve; readonly type: ApiKeyType }>> = {
+  API_KEY_CURVE_P256: { curve: 'P256', type: 'CREDENTIAL_TYPE_API_KEY_P256' },
+  API_KEY_CURVE_SECP256K1: { curve: 'SECP256K1', type: 'CREDENTIAL_TYPE_API_KEY_SECP256K1' },
+  API_KEY_CURVE_ED25519: { curve: 'ED25519', type: 'CREDENTIAL_TYPE_API_KEY_ED25519' },
+};
+
+/** The rules on new API keys that need no database; throws at the first that is broken. */
+export function checkApiKeys(keys: readonly ApiKeyParams[], field: string): void {
+  const publicKeys = keys.map((key, index) => {
+    parseExpiration(key.expirationSeconds);
+    return canonicalKey(key, `${field}.${index}.publicKey`);
+  });
+  if (firstDuplicate(publicKeys) !== undefined) throw invalidField(field, 'names the same public key twice');
+  if (firstDuplicate(keys.map((key) => key.apiKeyName)) !== undefined) throw invalidField(field, 'names two keys alike');
+}
+
+export function checkAuthenticators(authenticators: readonly AuthenticatorParams[], field: string): void {
+  const names = authenticators.map((authenticator) => authenticator.authenticatorName);
+  if (firstDuplicate(names) !== undefined) throw invalidField(field, 'names two authenticators alike');
+}
+
+function canonicalKey({ curveType, publicKey }: ApiKeyParams, field: string): string {
+  try {
+    return normalizePublicKey(CURVES[curveType].curve, publicKey);
+  } catch (error) {
+    if (error instanceof ApiError) throw invalidField(field, error.message, error.code);
+    throw error;
+  }
+}
+
+function parseExpiration(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = /^[0-9]{1,12}$/.test(text) ? Number(text) : 0;
+  if (seconds < 1 || seconds > LIMITS.apiKeySecondsMax) {
+    throw new ApiError(
+      'INVALID_API_KEY_EXPIRATION',
+      `invalid api key expiration: expirationSeconds must be a whole number from 1 to ${LIMITS.apiKeySecondsMax}`,
+    );
+  }
+  return seconds;
+}
+
+/** Verifies registrations against the origins that the tree's parent allows (AUTH 12). */
+export async function verifyAuthenticators(
+  { read, attestations, actor }: PrepareContext,
+  authenticators: readonly AuthenticatorParams[],
+): Promise<VerifiedAuthenticator[]> {
+  if (authenticators.length === 0) return [];
+  const allowed = await read.organizations.feature(treeRoot(actor.organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
+  const origins = allowed === undefined ? null : parseWebauthnOrigins(allowed);
+  return await Promise.all(
+    authenticators.map(({ challenge, attestation }) =>
+      attestations.verify(
+        {
+          challenge,
+          credentialId: attestation.credentialId,
+          clientDataJson: attestation.clientDataJson,
+          attestationObject: attestation.attestationObject,
+        },
+        origins,
+      ),
+    ),
+  );
+}
+
+/** Where new credentials go: an organization, and the tree that must be able to find them. */
+export interface Place {
+  readonly organizationId: OrganizationId;
+  readonly rootId: OrganizationId;
+}
+
+/** Registers API keys for a user whose row the transaction holds. Expiring keys beyond ten replace the oldest (RES 4.2). */
+export async function addApiKeys(
+  { store, newId, nowMs, config }: ExecuteContext,
+  { organizationId, rootId }: Place,
+  userId: UserId,
+  params: readonly ApiKeyParams[],
+): Promise<ApiKey[]> {
+  if (params.length === 0) return [];
+  const keys = params.map((key): ApiKey => {
+    const seconds = parseExpiration(key.expirationSeconds);
+    return {
+      id: newId(),
+      userId,
+      name: key.apiKeyName,
+      type: CURVES[key.curveType].type,
+      publicKey: canonicalKey(key, 'publicKey'),
+      sessionProfileId: undefined,
+      expirationSeconds: seconds,
+      expiresAtMs: seconds === undefined ? undefined : nowMs + seconds * 1000,
+      firstUsedAtMs: undefined,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+  });
+  const existing = await store.credentials.apiKeysOfUser(organizationId, userId);
+  const lasting = [...existing, ...keys].filter((key) => key.expiresAtMs === undefined).length;
+  const addsLasting = keys.some((key) => key.expiresAtMs === undefined);
+  if (addsLasting && config.limitApiKeys !== undefined && lasting > config.limitApiKeys) {
+    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${config.limitApiKeys} API keys without expiry`);
+  }
+  const evicted = chooseEvicted(existing, keys, nowMs);
+  await store.credentials.deleteCredentials('api_key', organizationId, evicted);
+  await store.tree.remove(organizationId, evicted);
+  await store.credentials.insertApiKeys(organizationId, keys);
+  await store.tree.add(rootId, organizationId, keys.map((key) => ({ kind: 'PUBLIC_KEY', value: key.publicKey, ownerId: key.id })));
+  return keys;
+}
+
+function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], nowMs: number): string[] {
+  const isExpiring = (key: ApiKey): boolean => key.expiresAtMs !== undefined;
+  const coming = added.filter(isExpiring).length;
+  if (coming > LIMITS.expiringApiKeysPerUser) {
+    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${LIMITS.expiringApiKeysPerUser} expiring API keys`);
+  }
+  const present = existing.filter(isExpiring);
+  const surplus = present.length + coming - LIMITS.expiringApiKeysPerUser;
+  if (surplus <= 0 || coming === 0) return [];
+  const isExpired = (key: ApiKey): boolean => (key.expiresAtMs ?? 0) <= nowMs;
+  const order = [...present.filter(isExpired), ...present.filter((key) => !isExpired(key))];
+  return order.slice(0, surplus).map((key) => key.id);
+}
+
+/** Registers verified passkeys for a user whose row the transaction holds. */
+export async function addAuthenticators(
+  { store, newId, nowMs, config }: ExecuteContext,
+  { organizationId, rootId }: Place,
+  userId: UserId,
+  params: readonly AuthenticatorParams[],
+  verified: readonly VerifiedAuthenticator[],
+): Promise<Authenticator[]> {
+  if (params.length === 0) return [];
+  const authenticators = params.map(({ authenticatorName, attestation }, index): Authenticator => {
+    const passkey = verified[index] as VerifiedAuthenticator;
+    return {
+      id: newId(),
+      userId,
+      name: authenticatorName,
+      credentialId: passkey.credentialId,
+      publicKey: passkey.publicKey,
+      rpIdHash: passkey.rpIdHash,
+      aaguid: passkey.aaguid,
+      attestationType: passkey.attestationType,
+      transports: attestation.transports,
+      signCount: passkey.signCount,
+      firstUsedAtMs: undefined,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+  });
+  const count = (await store.credentials.authenticatorsOfUser(organizationId, userId)).length + authenticators.length;
+  if (config.limitAuthenticators !== undefined && count > config.limitAuthenticators) {
+    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${config.limitAuthenticators} authenticators`);
+  }
+  await store.credentials.insertAuthenticators(organizationId, authenticators);
+  await store.tree.add(
+    rootId,
+    organizationId,
+    authenticators.map((authenticator) => ({ kind: 'CREDENTIAL_ID', value: authenticator.credentialId, ownerId: authenticator.id })),
+  );
+  return authenticators;
+}
+
+/** Refuses to leave the root quorum unable to act, unless every one of its several members agreed (RES 3.4). */
+export async function requireQuorumCanAct({ store, actor, approvers, nowMs }: ExecuteContext, removedIds: readonly string[]): Promise<void> {
+  const { rootUserIds, rootThreshold } = await store.organizations.get(actor.organizationId);
+  if (rootUserIds.length > 1 && rootUserIds.every((userId) => approvers.includes(userId))) return;
+  const usable = await store.credentials.usersWithCredential(actor.organizationId, rootUserIds, removedIds, nowMs);
+  if (usable.size < rootThreshold) {
+    throw new ApiError('INVALID_QUORUM', 'fewer root quorum members than the threshold would be left with a usable credential');
+  }
+}

@@ -1,0 +1,143 @@
+import Type from 'typebox';
+import { ApiError, notServed } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { integerShape, listShape, NameShape, textShape } from '../shapes/basic.ts';
+import { ApiKeyParamsShape, ApiKeyParamsV1Shape, AuthenticatorParamsShape, OauthProviderParamsV1Shape, withP256 } from '../shapes/credentials.ts';
+import { EmailOrEmptyShape, PhoneOrEmptyShape, RootUserParamsShape } from '../shapes/users.ts';
+import { addUsers, checkNewUsers, verifyNewUsers } from '../users/new-users.ts';
+
+const WalletParamsShape = Type.Object({ walletName: NameShape, accounts: listShape(Type.Unknown()) });
+const ClientSignatureShape = Type.Object({
+  publicKey: textShape(512),
+  scheme: textShape(128),
+  message: textShape(65_536),
+  signature: textShape(1024),
+});
+
+const base = {
+  subOrganizationName: NameShape,
+  rootQuorumThreshold: integerShape(0),
+};
+const sinceV4 = {
+  wallet: Type.Optional(WalletParamsShape),
+  disableEmailRecovery: Type.Optional(Type.Boolean()),
+  disableEmailAuth: Type.Optional(Type.Boolean()),
+};
+const sinceV7 = {
+  disableSmsAuth: Type.Optional(Type.Boolean()),
+  disableOtpEmailAuth: Type.Optional(Type.Boolean()),
+  verificationToken: Type.Optional(textShape(16_384)),
+  clientSignature: Type.Optional(ClientSignatureShape),
+};
+
+const user = { userName: NameShape, userEmail: Type.Optional(EmailOrEmptyShape), authenticators: listShape(AuthenticatorParamsShape) };
+const V4UserShape = Type.Object({ ...user, apiKeys: listShape(ApiKeyParamsV1Shape) });
+const V5UserShape = Type.Object({ ...user, apiKeys: listShape(ApiKeyParamsV1Shape), oauthProviders: listShape(OauthProviderParamsV1Shape) });
+const V6UserShape = Type.Object({ ...user, apiKeys: listShape(ApiKeyParamsShape), oauthProviders: listShape(OauthProviderParamsV1Shape) });
+const V7UserShape = Type.Object({
+  ...user,
+  userPhoneNumber: Type.Optional(PhoneOrEmptyShape),
+  apiKeys: listShape(ApiKeyParamsShape),
+  oauthProviders: listShape(OauthProviderParamsV1Shape),
+});
+
+const SECRETS = ['verificationToken', 'rootUsers.*.oauthProviders.*.oidcToken'];
+
+/** Features that a sub-organization has from its first moment unless its creator turns them off (RES 3.2). */
+const FEATURES = [
+  ['FEATURE_NAME_EMAIL_AUTH', 'disableEmailAuth'],
+  ['FEATURE_NAME_EMAIL_RECOVERY', 'disableEmailRecovery'],
+  ['FEATURE_NAME_OTP_EMAIL_AUTH', 'disableOtpEmailAuth'],
+  ['FEATURE_NAME_SMS_AUTH', 'disableSmsAuth'],
+] as const;
+
+export const createSubOrganization = defineActivity({
+  name: 'create_sub_organization',
+  type: 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8',
+  resultKey: 'createSubOrganizationResultV8',
+  summary: 'Create an isolated sub-organization with its own root users.',
+  policy: { governedBy: 'policy', resource: 'ORGANIZATION', action: 'CREATE' },
+  scope: 'parent',
+  // It touches only rows of its own; what must be unique in the tree is unique by index.
+  lock: 'shared',
+  parameters: Type.Object({ ...base, rootUsers: listShape(RootUserParamsShape, 1), ...sinceV4, ...sinceV7 }),
+  secrets: SECRETS,
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7',
+      Type.Object({ ...base, rootUsers: listShape(V7UserShape, 1), ...sinceV4, ...sinceV7 }),
+      (parameters) => parameters,
+      { resultKey: 'createSubOrganizationResultV7', secrets: SECRETS },
+    ),
+    legacy(
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V6',
+      Type.Object({ ...base, rootUsers: listShape(V6UserShape, 1), ...sinceV4 }),
+      (parameters) => parameters,
+      { resultKey: 'createSubOrganizationResultV6', secrets: SECRETS },
+    ),
+    legacy(
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V5',
+      Type.Object({ ...base, rootUsers: listShape(V5UserShape, 1), ...sinceV4 }),
+      ({ rootUsers, ...rest }) => ({ ...rest, rootUsers: rootUsers.map((root) => ({ ...root, apiKeys: withP256(root.apiKeys) })) }),
+      { resultKey: 'createSubOrganizationResultV5', secrets: SECRETS },
+    ),
+    legacy(
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4',
+      Type.Object({ ...base, rootUsers: listShape(V4UserShape, 1), ...sinceV4 }),
+      ({ rootUsers, ...rest }) => ({
+        ...rest,
+        rootUsers: rootUsers.map((root) => ({ ...root, apiKeys: withP256(root.apiKeys), oauthProviders: [] })),
+      }),
+      { resultKey: 'createSubOrganizationResultV4' },
+    ),
+  ],
+  unserved: [
+    'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION',
+    'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2',
+    'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3',
+  ],
+  result: Type.Object({ subOrganizationId: Type.String(), rootUserIds: Type.Array(Type.String()) }),
+  check({ rootUsers, rootQuorumThreshold, wallet, verificationToken, clientSignature }) {
+    if (wallet !== undefined) throw notServed('wallet in create_sub_organization');
+    if (verificationToken !== undefined) throw notServed('verificationToken');
+    if (clientSignature !== undefined) throw notServed('clientSignature');
+    if (rootQuorumThreshold < 1 || rootQuorumThreshold > rootUsers.length) {
+      throw new ApiError('INVALID_QUORUM', 'rootQuorumThreshold must be from 1 to the number of rootUsers');
+    }
+    checkNewUsers(rootUsers, 'parameters.rootUsers');
+  },
+  async prepare(context, { rootUsers }) {
+    const organizationId: OrganizationId = context.newId();
+    return {
+      organizationId,
+      wrappedKey: await context.keyring.createOrganizationKey(organizationId),
+      verified: await verifyNewUsers(context, rootUsers),
+    };
+  },
+  async execute(context, parameters, { organizationId, wrappedKey, verified }) {
+    const { store, actor, nowMs } = context;
+    const rootId = actor.organizationId;
+    await store.organizations.insert({
+      id: organizationId,
+      parentId: rootId,
+      name: parameters.subOrganizationName,
+      rootThreshold: parameters.rootQuorumThreshold,
+      rootUserIds: [],
+      authorityVersion: 1,
+      wrappedKey,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      deletedAtMs: undefined,
+    });
+    const rootUserIds = await addUsers(context, { organizationId, rootId }, parameters.rootUsers, verified);
+    await store.organizations.setRootQuorum(organizationId, parameters.rootQuorumThreshold, rootUserIds, nowMs);
+    await store.tree.add(rootId, organizationId, [
+      { kind: 'NAME', value: parameters.subOrganizationName, ownerId: organizationId },
+    ]);
+    for (const [name, flag] of FEATURES) {
+      if (parameters[flag] !== true) await store.organizations.setFeature(organizationId, name, 'true');
+    }
+    return { subOrganizationId: organizationId, rootUserIds };
+  },
+});

@@ -1,0 +1,71 @@
+import Type from 'typebox';
+import { toTimestamp } from '../../lib/clock.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { Invitation } from '../../lib/model.ts';
+import { toPageRequest } from '../../lib/pagination.ts';
+import { renderTag, renderUser } from '../../wire/user.ts';
+import { defineQuery } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { FeatureShape, InvitationShape, QuorumShape } from '../shapes/organizations.ts';
+import { TagShape, UserShape } from '../shapes/users.ts';
+
+export const getOrganization = defineQuery({
+  name: 'get_organization',
+  summary: 'Everything in the organization at once; large ones are read through the lists.',
+  parameters: Type.Object({ organizationId: IdShape }),
+  response: Type.Object({
+    organizationData: Type.Object({
+      organizationId: Type.String(),
+      name: Type.String(),
+      users: Type.Array(UserShape),
+      policies: Type.Array(Type.Unknown()),
+      privateKeys: Type.Array(Type.Unknown()),
+      invitations: Type.Array(InvitationShape),
+      tags: Type.Array(TagShape),
+      rootQuorum: QuorumShape,
+      features: Type.Array(FeatureShape),
+      wallets: Type.Array(Type.Unknown()),
+      smartContractInterfaceReferences: Type.Array(Type.Unknown()),
+    }),
+  }),
+  async run({ read, actor, config }) {
+    const { organization, organizationId } = actor;
+    const everything = toPageRequest(undefined, config.listMax);
+    const [users, tags, invitations, features] = await Promise.all([
+      read.users.page(organizationId, everything),
+      read.tags.page(organizationId, undefined, everything),
+      read.invitations.list(organizationId, config.listMax + 1),
+      read.organizations.features(organizationId),
+    ]);
+    if (invitations.length > config.listMax) {
+      throw new ApiError('RESULT_TOO_LARGE', `the organization has more than ${config.listMax} invitations`);
+    }
+    return {
+      organizationData: {
+        organizationId,
+        name: organization.name,
+        users: users.items.map(renderUser),
+        policies: [],
+        privateKeys: [],
+        invitations: invitations.map(renderInvitation),
+        tags: tags.items.map(renderTag),
+        rootQuorum: { threshold: organization.rootThreshold, userIds: [...organization.rootUserIds] },
+        features,
+        wallets: [],
+        smartContractInterfaceReferences: [],
+      },
+    };
+  },
+});
+
+const renderInvitation = (invitation: Invitation) => ({
+  invitationId: invitation.id,
+  receiverUserName: invitation.receiverUserName,
+  receiverEmail: invitation.receiverEmail,
+  receiverUserTags: [...invitation.receiverUserTags],
+  accessType: invitation.accessType,
+  status: invitation.status,
+  senderUserId: invitation.senderUserId,
+  createdAt: toTimestamp(invitation.createdAtMs),
+  updatedAt: toTimestamp(invitation.updatedAtMs),
+});

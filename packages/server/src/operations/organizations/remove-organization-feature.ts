@@ -1,0 +1,16 @@
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import { FeatureNameShape, FeatureShape } from '../shapes/organizations.ts';
+
+export const removeOrganizationFeature = defineActivity({
+  name: 'remove_organization_feature',
+  type: 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE',
+  summary: 'Remove a feature of the organization. Needs the root quorum.',
+  policy: { governedBy: 'root-quorum' },
+  parameters: Type.Object({ name: FeatureNameShape }),
+  result: Type.Object({ features: Type.Array(FeatureShape) }),
+  async execute({ store, actor }, { name }) {
+    await store.organizations.removeFeature(actor.organizationId, name);
+    return { features: await store.organizations.features(actor.organizationId) };
+  },
+});

@@ -1,0 +1,60 @@
+import Type from 'typebox';
+import { parseWebauthnOrigins } from '../../authn/attestation.ts';
+import { ApiError, notServed } from '../../lib/errors.ts';
+import { defineActivity } from '../define.ts';
+import { textShape } from '../shapes/basic.ts';
+import { type FeatureName, FeatureNameShape, FeatureShape } from '../shapes/organizations.ts';
+
+const VALUE_MAX = 16_384;
+
+/** spec 4.2. */
+export const setOrganizationFeature = defineActivity({
+  name: 'set_organization_feature',
+  type: 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE',
+  summary: 'Set a feature of the organization. Needs the root quorum.',
+  policy: { governedBy: 'root-quorum' },
+  parameters: Type.Object({ name: FeatureNameShape, value: textShape(VALUE_MAX) }),
+  result: Type.Object({ features: Type.Array(FeatureShape) }),
+  check: ({ name, value }) => checkValue(name as FeatureName, value),
+  async execute({ store, actor }, { name, value }) {
+    await store.organizations.setFeature(actor.organizationId, name, value);
+    return { features: await store.organizations.features(actor.organizationId) };
+  },
+});
+
+/** What each feature understands (RES 9.1); anything else would be a switch that silently does nothing. */
+function checkValue(name: FeatureName, value: string): void {
+  switch (name) {
+    case 'FEATURE_NAME_WEBAUTHN_ORIGINS':
+      parseWebauthnOrigins(value);
+      return;
+    case 'FEATURE_NAME_WEBHOOK':
+      throw notServed('FEATURE_NAME_WEBHOOK');
+    case 'FEATURE_NAME_SWAP_CONFIG':
+    case 'FEATURE_NAME_EARN_CONFIG':
+      if (value !== '') requireJsonObject(name, value);
+      return;
+    case 'FEATURE_NAME_AUTH_PROXY':
+      return;
+    case 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY':
+    case 'FEATURE_NAME_EMAIL_AUTH':
+    case 'FEATURE_NAME_EMAIL_RECOVERY':
+    case 'FEATURE_NAME_SMS_AUTH':
+    case 'FEATURE_NAME_OTP_EMAIL_AUTH':
+    case 'FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED':
+      if (!['', 'true', 'false'].includes(value)) {
+        throw new ApiError('INVALID_FEATURE_VALUE', `${name} takes "true", "false" or the empty string (on)`);
+      }
+      return;
+  }
+}
+
+function requireJsonObject(name: FeatureName, value: string): void {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return;
+  } catch {
+    // Falls through to the one answer for both mistakes.
+  }
+  throw new ApiError('INVALID_FEATURE_VALUE', `${name} takes a JSON object as text`);
+}

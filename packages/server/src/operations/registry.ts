@@ -1,0 +1,107 @@
+import { approveActivity } from './activities/approve-activity.ts';
+import { getActivity } from './activities/get-activity.ts';
+import { listActivities } from './activities/list-activities.ts';
+import { rejectActivity } from './activities/reject-activity.ts';
+import { createApiKeys } from './credentials/create-api-keys.ts';
+import { createAuthenticators } from './credentials/create-authenticators.ts';
+import { deleteApiKeys } from './credentials/delete-api-keys.ts';
+import { deleteAuthenticators } from './credentials/delete-authenticators.ts';
+import { getApiKey } from './credentials/get-api-key.ts';
+import { getApiKeys } from './credentials/get-api-keys.ts';
+import { getAuthenticator } from './credentials/get-authenticator.ts';
+import { getAuthenticators } from './credentials/get-authenticators.ts';
+import { createInvitations } from './organizations/create-invitations.ts';
+import { createSubOrganization } from './organizations/create-sub-organization.ts';
+import { deleteInvitation } from './organizations/delete-invitation.ts';
+import { deleteSubOrganization } from './organizations/delete-sub-organization.ts';
+import { getOrganizationConfigs } from './organizations/get-organization-configs.ts';
+import { getOrganization } from './organizations/get-organization.ts';
+import { listSuborgs } from './organizations/list-suborgs.ts';
+import { listVerifiedSuborgs } from './organizations/list-verified-suborgs.ts';
+import { removeOrganizationFeature } from './organizations/remove-organization-feature.ts';
+import { setOrganizationFeature } from './organizations/set-organization-feature.ts';
+import { updateOrganizationName } from './organizations/update-organization-name.ts';
+import { updateRootQuorum } from './organizations/update-root-quorum.ts';
+import { whoami } from './organizations/whoami.ts';
+import { createApiOnlyUsers } from './users/create-api-only-users.ts';
+import { createUserTag } from './users/create-user-tag.ts';
+import { createUsers } from './users/create-users.ts';
+import { deleteUserTags } from './users/delete-user-tags.ts';
+import { deleteUsers } from './users/delete-users.ts';
+import { getUser } from './users/get-user.ts';
+import { listUserTags } from './users/list-user-tags.ts';
+import { listUsers } from './users/list-users.ts';
+import { updateUserEmail } from './users/update-user-email.ts';
+import { updateUserName } from './users/update-user-name.ts';
+import { updateUserPhoneNumber } from './users/update-user-phone-number.ts';
+import { updateUserTag } from './users/update-user-tag.ts';
+import { updateUser } from './users/update-user.ts';
+import type { ActivityOperation, Operation, QueryOperation, VoteOperation } from './define.ts';
+import { wireKeys } from './define.ts';
+
+/** Everything the service serves, as a list a person can read. A new operation is its own file and a line here. */
+export const activities: readonly ActivityOperation[] = [
+  createApiKeys,
+  createAuthenticators,
+  deleteApiKeys,
+  deleteAuthenticators,
+  createInvitations,
+  createSubOrganization,
+  deleteInvitation,
+  deleteSubOrganization,
+  removeOrganizationFeature,
+  setOrganizationFeature,
+  updateOrganizationName,
+  updateRootQuorum,
+  createApiOnlyUsers,
+  createUserTag,
+  createUsers,
+  deleteUserTags,
+  deleteUsers,
+  updateUserEmail,
+  updateUserName,
+  updateUserPhoneNumber,
+  updateUserTag,
+  updateUser,
+];
+
+export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity];
+
+export const queries: readonly QueryOperation[] = [
+  getActivity,
+  listActivities,
+  getApiKey,
+  getApiKeys,
+  getAuthenticator,
+  getAuthenticators,
+  getOrganizationConfigs,
+  getOrganization,
+  listSuborgs,
+  listVerifiedSuborgs,
+  whoami,
+  getUser,
+  listUserTags,
+  listUsers,
+];
+
+export const operations: readonly Operation[] = [...activities, ...votes, ...queries];
+
+const byType = new Map(
+  activities.flatMap((operation) => operation.versions.map((version) => [version.type, { operation, version }] as const)),
+);
+
+/** Types that no path serves but that the history of an organization holds. */
+export const BOOTSTRAP_TYPE = 'ACTIVITY_TYPE_CREATE_ORGANIZATION_V2';
+
+export function operationOfType(type: string): ActivityOperation {
+  const found = byType.get(type);
+  if (found === undefined) throw new Error(`no operation for ${type}`);
+  return found.operation;
+}
+
+export function wireKeysOfType(type: string): { readonly intentKey: string; readonly resultKey: string } {
+  return byType.get(type)?.version ?? wireKeys(type);
+}
+
+export const pathOf = (operation: Operation): string =>
+  `/public/v1/${operation.kind === 'query' ? 'query' : 'submit'}/${operation.name}`;

@@ -1,0 +1,90 @@
+import Type from 'typebox';
+import { IdListOrEmptyShape, listShape, NameShape, TimestampShape } from './basic.ts';
+import {
+  ApiKeyParamsShape,
+  ApiKeyShape,
+  AuthenticatorParamsShape,
+  AuthenticatorShape,
+  OauthProviderParamsShape,
+} from './credentials.ts';
+
+/** Optional contacts are also accepted as the empty string, which some clients send for none. */
+export const EmailOrEmptyShape = Type.String({
+  pattern:
+    '^$|^[^\\s@\\u0000-\\u001f\\u007f]{1,64}@[^\\s@.\\u0000-\\u001f\\u007f]{1,63}(\\.[^\\s@.\\u0000-\\u001f\\u007f]{1,63})*$',
+  maxLength: 254,
+  'x-trim': true,
+  'x-message': 'must be an email address',
+});
+export const PhoneOrEmptyShape = Type.String({
+  pattern: '^$|^\\+[1-9][0-9]{7,14}$',
+  'x-trim': true,
+  'x-message': 'must be an E.164 phone number: + and 8 to 15 digits',
+});
+
+/** A root user of a new sub-organization (RES 3.2); the three lists are required and may be empty. */
+export const RootUserParamsShape = Type.Object({
+  userName: NameShape,
+  userEmail: Type.Optional(EmailOrEmptyShape),
+  userPhoneNumber: Type.Optional(PhoneOrEmptyShape),
+  apiKeys: listShape(ApiKeyParamsShape),
+  authenticators: listShape(AuthenticatorParamsShape),
+  oauthProviders: listShape(OauthProviderParamsShape),
+});
+export type RootUserParams = Type.Static<typeof RootUserParamsShape>;
+
+export const UserParamsShape = Type.Object({
+  userName: NameShape,
+  userEmail: Type.Optional(EmailOrEmptyShape),
+  userPhoneNumber: Type.Optional(PhoneOrEmptyShape),
+  apiKeys: listShape(ApiKeyParamsShape),
+  authenticators: listShape(AuthenticatorParamsShape),
+  oauthProviders: listShape(OauthProviderParamsShape),
+  userTags: IdListOrEmptyShape,
+});
+export type UserParams = Type.Static<typeof UserParamsShape>;
+
+const OauthProviderShape = Type.Object({
+  providerId: Type.String(),
+  providerName: Type.String(),
+  issuer: Type.String(),
+  audience: Type.String(),
+  subject: Type.String(),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+});
+
+const MfaPolicyShape = Type.Object({
+  mfaPolicyId: Type.String(),
+  mfaPolicyName: Type.String(),
+  condition: Type.String(),
+  requiredAuthenticationMethods: Type.Array(
+    Type.Object({ any: Type.Array(Type.Object({ type: Type.String(), id: Type.Optional(Type.String()) })) }),
+  ),
+  order: Type.Number(),
+  notes: Type.Optional(Type.String()),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+});
+
+export const UserShape = Type.Object({
+  userId: Type.String(),
+  userName: Type.String(),
+  userEmail: Type.Optional(Type.String()),
+  userPhoneNumber: Type.Optional(Type.String()),
+  authenticators: Type.Array(AuthenticatorShape),
+  apiKeys: Type.Array(ApiKeyShape),
+  userTags: Type.Array(Type.String()),
+  oauthProviders: Type.Array(OauthProviderShape),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+  mfaPolicies: Type.Array(MfaPolicyShape),
+});
+
+export const TagShape = Type.Object({
+  tagId: Type.String(),
+  tagName: Type.String(),
+  tagType: Type.Enum(['TAG_TYPE_USER', 'TAG_TYPE_PRIVATE_KEY']),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+});

@@ -1,0 +1,29 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import { defineActivity } from '../define.ts';
+import { IdListShape } from '../shapes/basic.ts';
+import { requireUsers } from './user-tags.ts';
+
+export const deleteUsers = defineActivity({
+  name: 'delete_users',
+  type: 'ACTIVITY_TYPE_DELETE_USERS',
+  summary: 'Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum first.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
+  parameters: Type.Object({ userIds: IdListShape }),
+  result: Type.Object({ userIds: Type.Array(Type.String()) }),
+  async execute({ store, actor }, { userIds }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(userIds)];
+    await requireUsers(store, organizationId, ids);
+    const { rootUserIds } = await store.organizations.get(organizationId);
+    if (ids.some((userId) => rootUserIds.some((rootId) => rootId === userId))) {
+      throw new ApiError('INVALID_QUORUM', 'a member of the root quorum cannot be deleted: change the quorum first');
+    }
+    for (const userId of ids) {
+      const { apiKeys, authenticators } = await store.users.record(organizationId, userId);
+      await store.tree.remove(organizationId, [userId, ...apiKeys.map((key) => key.id), ...authenticators.map((item) => item.id)]);
+    }
+    await store.users.delete(organizationId, ids);
+    return { userIds: ids };
+  },
+});

@@ -1,0 +1,70 @@
+import { firstDuplicate } from '../../lib/collections.ts';
+import { ApiError, invalidField, notServed } from '../../lib/errors.ts';
+import type { UserId } from '../../lib/ids.ts';
+import type { VerifiedAuthenticator } from '../attestations.ts';
+import { addApiKeys, addAuthenticators, checkApiKeys, checkAuthenticators, type Place, verifyAuthenticators } from '../credentials/new-credentials.ts';
+import type { ExecuteContext, PrepareContext } from '../define.ts';
+import type { RootUserParams } from '../shapes/users.ts';
+
+/** An email address as it is stored: the domain has one spelling, the local part is the receiver's business. */
+export function normalizeEmail(email: string | undefined): string | undefined {
+  if (email === undefined || email === '') return undefined;
+  const at = email.lastIndexOf('@');
+  return `${email.slice(0, at)}@${email.slice(at + 1).toLowerCase()}`;
+}
+
+export const normalizePhone = (phone: string | undefined): string | undefined => (phone === '' ? undefined : phone);
+
+/** The rules on new users that need no database. */
+export function checkNewUsers(users: readonly RootUserParams[], field: string): void {
+  for (const [index, user] of users.entries()) {
+    const at = `${field}.${index}`;
+    if (user.oauthProviders.length > 0) throw notServed(`oauthProviders (${at})`);
+    checkApiKeys(user.apiKeys, `${at}.apiKeys`);
+    checkAuthenticators(user.authenticators, `${at}.authenticators`);
+    const hasCredential = user.apiKeys.length > 0 || user.authenticators.length > 0;
+    if (!hasCredential && !user.userEmail && !user.userPhoneNumber) {
+      throw invalidField(at, 'a user needs a credential, an email or a phone number');
+    }
+  }
+  const emails = users.flatMap((user) => (user.userEmail ? [user.userEmail.toLowerCase()] : []));
+  if (firstDuplicate(emails) !== undefined) throw invalidField(field, 'names two users with the same email');
+  const phones = users.flatMap((user) => (user.userPhoneNumber ? [user.userPhoneNumber] : []));
+  if (firstDuplicate(phones) !== undefined) throw invalidField(field, 'names two users with the same phone number');
+}
+
+export async function verifyNewUsers(context: PrepareContext, users: readonly RootUserParams[]): Promise<VerifiedAuthenticator[][]> {
+  return await Promise.all(users.map((user) => verifyAuthenticators(context, user.authenticators)));
+}
+
+/** Inserts users with their credentials, all or nothing; ids come in the order of the input. */
+export async function addUsers(
+  context: ExecuteContext,
+  place: Place,
+  users: readonly RootUserParams[],
+  verified: readonly VerifiedAuthenticator[][],
+): Promise<UserId[]> {
+  const { store, newId, nowMs, config } = context;
+  const { organizationId, rootId } = place;
+  if (config.limitUsers !== undefined && (await store.users.count(organizationId)) + users.length > config.limitUsers) {
+    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${config.limitUsers} users`);
+  }
+  const rows = users.map((user) => ({
+    id: newId<'user'>(),
+    name: user.userName,
+    email: normalizeEmail(user.userEmail),
+    phone: normalizePhone(user.userPhoneNumber),
+  }));
+  await store.users.insert(organizationId, rows, nowMs);
+  for (const [index, user] of users.entries()) {
+    const { id, name, email, phone } = rows[index] as (typeof rows)[number];
+    await store.tree.add(rootId, organizationId, [
+      { kind: 'USERNAME', value: name, ownerId: id },
+      ...(email === undefined ? [] : [{ kind: 'EMAIL' as const, value: email, ownerId: id }]),
+      ...(phone === undefined ? [] : [{ kind: 'PHONE_NUMBER' as const, value: phone, ownerId: id }]),
+    ]);
+    await addApiKeys(context, place, id, user.apiKeys);
+    await addAuthenticators(context, place, id, user.authenticators, verified[index] ?? []);
+  }
+  return rows.map((row) => row.id);
+}

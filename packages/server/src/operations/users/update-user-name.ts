@@ -1,0 +1,22 @@
+import Type from 'typebox';
+import { treeRoot } from '../../lib/model.ts';
+import { defineActivity } from '../define.ts';
+import { IdShape, NameShape } from '../shapes/basic.ts';
+import { changeName } from './changes.ts';
+
+/** spec 4.2. */
+export const updateUserName = defineActivity({
+  name: 'update_user_name',
+  type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
+  summary: 'Change the display name of a user.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  // A name decides nothing.
+  lock: 'shared',
+  parameters: Type.Object({ userId: IdShape, userName: NameShape }),
+  result: Type.Object({ userId: Type.String() }),
+  async execute({ store, actor, nowMs }, { userId, userName }) {
+    const { organizationId } = actor;
+    await changeName(store, { organizationId, rootId: treeRoot(actor.organization) }, userId, userName, nowMs);
+    return { userId };
+  },
+});

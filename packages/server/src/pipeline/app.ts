@@ -1,0 +1,22 @@
+import type { Keyring } from '@custos/keyring';
+import type { FailedAuthLimit } from '../authn/failed-auth-limit.ts';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { NewId } from '../lib/ids.ts';
+import type { Observer } from '../observe.ts';
+import type { Attestations } from '../operations/attestations.ts';
+import type { UserRecords } from './user-records.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** Every dependency of a running service, built once at start and handed down. */
+export interface App {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly storage: Storage;
+  readonly keyring: Keyring;
+  readonly attestations: Attestations;
+  readonly userRecords: UserRecords;
+  readonly failedAuth: FailedAuthLimit;
+  readonly observe: Observer;
+}

@@ -1,0 +1,66 @@
+import type { Authenticated, StampEvidence } from '../authn/authenticate.ts';
+import type { Actor } from '../lib/actor.ts';
+import type { Activity, Vote, VoteSelection } from '../lib/model.ts';
+import { redactJson } from '../lib/strict-json.ts';
+import { wireKeysOfType } from '../operations/registry.ts';
+import type { Reader, WireActivity } from '../wire/activity.ts';
+import type { App } from './app.ts';
+import type { RawRequest, SubmitBody } from './request.ts';
+
+/** A submit request whose stamp has been parsed and whose envelope has been checked. */
+export interface Submission {
+  readonly request: RawRequest;
+  readonly body: SubmitBody;
+}
+
+export type ActivityAnswer = { readonly activity: WireActivity };
+
+export const readerFor = (app: App, actor: Actor, nowMs: number): Reader => ({
+  organization: actor.organization,
+  userId: actor.userId,
+  isMember: actor.homeId === actor.organizationId,
+  nowMs,
+  vendorNames: app.config.vendorNames,
+  keysOf: wireKeysOfType,
+});
+
+/** A vote with the bytes that were signed, or their redacted form and the original sealed (decision 10). */
+export async function draftVote(
+  app: App,
+  { actor, evidence }: Authenticated,
+  request: RawRequest,
+  body: SubmitBody,
+  activity: Activity,
+  selection: VoteSelection,
+  secrets: readonly string[],
+  nowMs: number,
+): Promise<Vote> {
+  const { publicKey, signature, scheme, credentialId, webauthn } = evidence as StampEvidence;
+  const id = app.newId<'vote'>();
+  const text = Buffer.from(request.body).toString('utf8');
+  return {
+    id,
+    activityId: activity.id,
+    userId: actor.userId,
+    selection,
+    messageDigest: body.fingerprint,
+    message: secrets.length === 0 ? text : redactJson(text, secrets.map((path) => `parameters.${path}`)),
+    sealedMessage:
+      secrets.length === 0
+        ? undefined
+        : await app.keyring.seal(
+            actor.organization.wrappedKey,
+            { organizationId: actor.organizationId, ownerId: id, kind: 'vote-message' },
+            request.body,
+          ),
+    publicKey,
+    signature,
+    scheme,
+    credentialId,
+    webauthn,
+    userSnapshot: await app.userRecords.get(app.storage.read, actor.homeId, actor.user),
+    counts: true,
+    roundStartedAtMs: activity.roundStartedAtMs,
+    createdAtMs: nowMs,
+  };
+}

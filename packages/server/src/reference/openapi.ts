@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import Type, { type TSchema } from 'typebox';
+import type { ActivityOperation, Operation, QueryOperation, VoteOperation } from '../operations/define.ts';
+import { operations, pathOf } from '../operations/registry.ts';
+import { ActivityShape } from '../operations/shapes/activities.ts';
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI 3.1 document of everything the registry serves. */
+export function openApi(): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Custos',
+      version: version(),
+      description:
+        'Self-hosted key management and wallet custody. Every request is a POST of JSON whose exact bytes are stamped (header X-Stamp or X-Stamp-WebAuthn). Operations marked x-custos-addition are ours; the others follow the wire protocol of the public SDKs.',
+      license: { name: 'Apache-2.0' },
+    },
+    servers: [{ url: 'http://127.0.0.1:8080' }],
+    security: [{ stamp: [] }, { webauthn: [] }],
+    paths: Object.fromEntries(operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }])),
+    components: {
+      securitySchemes: {
+        stamp: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
+        webauthn: { type: 'apiKey', in: 'header', name: 'X-Stamp-WebAuthn' },
+        session: { type: 'apiKey', in: 'header', name: 'X-Session' },
+      },
+      schemas: { Activity: toPlain(ActivityShape), Error: ERROR },
+      responses: { Error: { description: 'Refused, with the reason.', content: json({ $ref: '#/components/schemas/Error' }) } },
+    },
+  };
+}
+
+const ERROR: Json = {
+  type: 'object',
+  required: ['code', 'message', 'details', 'errorCode'],
+  properties: {
+    code: { type: 'integer', description: 'gRPC status number' },
+    message: { type: 'string' },
+    details: { type: 'array', items: { type: 'object', additionalProperties: true } },
+    errorCode: { type: 'string' },
+    turnkeyErrorCode: { type: 'string', description: 'the same code, while vendor names are on' },
+  },
+};
+
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+
+function describeOperation(operation: Operation): Json {
+  return {
+    operationId: operation.name,
+    summary: operation.summary,
+    ...(operation.ours && { 'x-custos-addition': true }),
+    ...(operation.kind === 'query' && { security: [{ stamp: [] }, { webauthn: [] }, { session: [] }] }),
+    ...(operation.kind === 'activity' && { 'x-activity-types': operation.versions.map(describeVersion) }),
+    requestBody: { required: true, content: json(requestSchema(operation)) },
+    responses: { 200: { description: 'Done', content: json(responseSchema(operation)) }, default: { $ref: '#/components/responses/Error' } },
+  };
+}
+
+const describeVersion = ({ type, intentKey, resultKey }: ActivityOperation['versions'][number]): Json => ({ type, intentKey, resultKey });
+
+function requestSchema(operation: Operation): Json {
+  switch (operation.kind) {
+    case 'query':
+      return toPlain(operation.schema);
+    case 'vote':
+      return envelope(operation.type, operation.schema);
+    case 'activity': {
+      const schemas = operation.versions.map((version) => envelope(version.type, version.schema));
+      return schemas.length === 1 ? (schemas[0] as Json) : { oneOf: schemas };
+    }
+  }
+}
+
+/** spec 4.1. */
+function envelope(type: string, parameters: TSchema): Json {
+  return toPlain(
+    Type.Object({
+      type: Type.Literal(type),
+      timestampMs: Type.String(),
+      organizationId: Type.String(),
+      parameters,
+      generateAppProofs: Type.Optional(Type.Boolean()),
+    }),
+  );
+}
+
+function responseSchema(operation: QueryOperation | VoteOperation | ActivityOperation): Json {
+  if (operation.kind === 'query') return toPlain(operation.response);
+  const activity: Json = { $ref: '#/components/schemas/Activity' };
+  if (operation.kind === 'vote') return { type: 'object', required: ['activity'], properties: { activity } };
+  const result = {
+    type: 'object',
+    properties: Object.fromEntries(operation.versions.map((version) => [version.resultKey, toPlain(operation.result)])),
+  };
+  return {
+    type: 'object',
+    required: ['activity'],
+    properties: { activity: { allOf: [activity, { type: 'object', properties: { result } }] } },
+  };
+}
+
+/** JSON Schema without the keys that only our decoder reads. */
+function toPlain(schema: unknown): Json {
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key.startsWith('x-') ? undefined : value))) as Json;
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
+import pino, { type Logger } from 'pino';
+import { buildApp } from './app.ts';
+import { createFirstOrganization, openRootKey } from './bootstrap.ts';
+import type { Config } from './config/config.ts';
+import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
+import { buildServer } from './http/server.ts';
+import { addStatusRoutes } from './http/status.ts';
+import type { App } from './pipeline/app.ts';
+import { openStorage } from './storage/open.ts';
+import { StartError } from './storage/storage.ts';
+
+/** A service that listens. */
+export interface Service {
+  readonly baseUrl: string;
+  /** Set when this start made the first organization. */
+  readonly created: { readonly organizationId: string; readonly credentialsPath: string } | undefined;
+  /** Finishes what is in flight, refuses what is new. */
+  stop(): Promise<void>;
+}
+
+export const createLogger = (level: string): Logger =>
+  // Logs go to standard error, so that standard output holds only what a person reads.
+  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: ['err.config', 'err.cause'] }, pino.destination(2));
+
+/** Opens everything in order and listens; on a failure whatever was opened is closed again. */
+export async function startService(config: Config): Promise<Service> {
+  const log = createLogger(config.logLevel);
+  const nowMs = Date.now();
+  const storage = await openStorage({
+    ...config,
+    nowMs,
+    onIdleError: (error) => log.warn({ reason: error.message }, 'idle database connection lost'),
+  });
+  const cleanups: (() => Promise<unknown>)[] = [() => storage.close()];
+  const closeAll = async (): Promise<void> => {
+    for (const close of cleanups.reverse()) await close();
+  };
+  try {
+    const keyring = await openRootKey(storage, config.rootKey);
+    cleanups.push(() => keyring.close());
+    const app = buildApp({ config, storage, keyring, log });
+    const server = buildServer(app);
+    cleanups.push(() => server.close());
+    const baseUrl = await listen(server, config, config.port);
+    if (config.metricsPort !== undefined) cleanups.push(await listenForMetrics(app, config.metricsPort));
+    if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
+    const created = await bootstrap(app, config.baseUrl ?? baseUrl);
+    return { baseUrl, created, stop: closeAll };
+  } catch (error) {
+    await closeAll().catch(() => {});
+    throw error;
+  }
+}
+
+async function listen(server: FastifyInstance, config: Config, port: number): Promise<string> {
+  try {
+    await server.listen({ host: config.host, port });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new StartError(`port ${port} on ${config.host} is taken by another program (CUSTOS_PORT changes it)`);
+    throw new StartError(`cannot listen on ${config.host}:${port}: ${message}`);
+  }
+  const address = server.server.address();
+  if (address === null || typeof address === 'string') throw new StartError('the server has no address');
+  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '[::1]' : config.host.includes(':') ? `[${config.host}]` : config.host;
+  return `http://${host}:${address.port}`;
+}
+
+/** Metrics and readiness on a port of their own, for scrapers that are not on this machine. */
+async function listenForMetrics(app: App, port: number): Promise<() => Promise<unknown>> {
+  const server = fastify({ logger: false });
+  addStatusRoutes(server, app, () => true);
+  await listen(server, app.config, port);
+  return () => server.close();
+}
+
+async function bootstrap(app: App, baseUrl: string): Promise<Service['created']> {
+  const { config, storage, keyring } = app;
+  const pair = newApiKeyPair();
+  const first = { organizationName: 'My organization', userName: 'Root user', apiKeyName: 'Root API key', publicKey: pair.publicKey };
+  // The file is written before the commit: an organization whose only key was lost would be lost too.
+  const created = await createFirstOrganization(storage, keyring, first, app.clock(), (ids) =>
+    writeCredentials(config.dataDir, {
+      baseUrl,
+      authProxyUrl: baseUrl,
+      organizationId: ids.organizationId,
+      userId: ids.userId,
+      apiPublicKey: pair.publicKey,
+      apiPrivateKey: pair.privateKey,
+      authProxyConfigId: ids.authProxyConfigId,
+    }),
+  );
+  return created && { organizationId: created.organizationId, credentialsPath: credentialsPath(config.dataDir) };
+}

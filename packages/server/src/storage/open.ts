@@ -1,0 +1,30 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openPostgres } from './postgres.ts';
+import { openSqlite } from './sqlite.ts';
+import { StartError, type Storage } from './storage.ts';
+
+export interface OpenOptions {
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly databasePool: number;
+  readonly nowMs: number;
+  readonly onIdleError: (error: Error) => void;
+}
+
+/** Opens the configured database and brings its schema up to date. Throws StartError with one clear sentence. */
+export async function openStorage(options: OpenOptions): Promise<Storage> {
+  const { dataDir, databaseUrl, databasePool, nowMs, onIdleError } = options;
+  requireDataDir(dataDir);
+  if (databaseUrl !== undefined) return await openPostgres({ url: databaseUrl, poolSize: databasePool, nowMs, onIdleError });
+  return await openSqlite({ file: join(dataDir, 'custos.db'), lockFile: join(dataDir, 'custos.lock'), nowMs });
+}
+
+function requireDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartError(`cannot use the data directory ${dataDir}: ${(error as Error).message}`);
+  }
+}
