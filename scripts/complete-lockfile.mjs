@@ -36,7 +36,11 @@ function platformEntry(name, range, dev) {
   const parts = name.split(/[/-]/);
   const os = parts.filter((part) => SYSTEMS.includes(part));
   const cpu = parts.filter((part) => PROCESSORS.includes(part));
-  const libc = parts.some((part) => part.startsWith('musl')) ? 'musl' : parts.some((part) => part.startsWith('gnu')) ? 'glibc' : undefined;
+  const libc = parts.some((part) => part.startsWith('musl'))
+    ? 'musl'
+    : parts.some((part) => part.startsWith('gnu'))
+      ? 'glibc'
+      : undefined;
   return {
     version: range.replace(/^[\^~]/, ''),
     ...(cpu.length > 0 && { cpu }),

@@ -9,7 +9,10 @@ export async function openRootKey(storage: Storage, rootKey: string): Promise<Ke
   const recorded = await storage.read.deployment.get('root_key_id');
   try {
     const keyring = await createKeyring({ rootKey, create: recorded === undefined });
-    if (recorded === undefined && (await storage.write((store) => store.deployment.claim('root_key_id', keyring.rootKeyId)))) {
+    if (
+      recorded === undefined &&
+      (await storage.write((store) => store.deployment.claim('root_key_id', keyring.rootKeyId)))
+    ) {
       return keyring;
     }
     const required = recorded ?? (await storage.read.deployment.get('root_key_id')) ?? '';
@@ -71,7 +74,11 @@ export async function createFirstOrganization(
       updatedAtMs: nowMs,
       deletedAtMs: undefined,
     });
-    await store.users.insert(organizationId, [{ id: userId, name: first.userName, email: undefined, phone: undefined }], nowMs);
+    await store.users.insert(
+      organizationId,
+      [{ id: userId, name: first.userName, email: undefined, phone: undefined }],
+      nowMs,
+    );
     await store.credentials.insertApiKeys(organizationId, [
       {
         id: newId(),

@@ -7,6 +7,8 @@ import { StartError } from './storage/storage.ts';
 const STOP_TIMEOUT_MS = 9000;
 
 async function main(): Promise<void> {
+  // Whatever this process writes is for its own user alone.
+  process.umask(0o077);
   const config = readConfig(process.env);
   if (config.workers > 1 && cluster.isPrimary) return runWorkers(config);
   const service = await startService(config);

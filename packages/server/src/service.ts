@@ -24,7 +24,10 @@ export interface Service {
 
 export const createLogger = (level: string): Logger =>
   // Logs go to standard error, so that standard output holds only what a person reads.
-  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: ['err.config', 'err.cause'] }, pino.destination(2));
+  pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: ['err.config', 'err.cause'] },
+    pino.destination(2),
+  );
 
 /** Opens everything in order and listens; on a failure whatever was opened is closed again. */
 export async function startService(config: Config): Promise<Service> {
@@ -61,12 +64,20 @@ async function listen(server: FastifyInstance, config: Config, port: number): Pr
     await server.listen({ host: config.host, port });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new StartError(`port ${port} on ${config.host} is taken by another program (CUSTOS_PORT changes it)`);
+    if (code === 'EADDRINUSE')
+      throw new StartError(`port ${port} on ${config.host} is taken by another program (CUSTOS_PORT changes it)`);
     throw new StartError(`cannot listen on ${config.host}:${port}: ${message}`);
   }
   const address = server.server.address();
   if (address === null || typeof address === 'string') throw new StartError('the server has no address');
-  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '[::1]' : config.host.includes(':') ? `[${config.host}]` : config.host;
+  const host =
+    config.host === '0.0.0.0'
+      ? '127.0.0.1'
+      : config.host === '::'
+        ? '[::1]'
+        : config.host.includes(':')
+          ? `[${config.host}]`
+          : config.host;
   return `http://${host}:${address.port}`;
 }
 
@@ -81,7 +92,12 @@ async function listenForMetrics(app: App, port: number): Promise<() => Promise<u
 async function bootstrap(app: App, baseUrl: string): Promise<Service['created']> {
   const { config, storage, keyring } = app;
   const pair = newApiKeyPair();
-  const first = { organizationName: 'My organization', userName: 'Root user', apiKeyName: 'Root API key', publicKey: pair.publicKey };
+  const first = {
+    organizationName: 'My organization',
+    userName: 'Root user',
+    apiKeyName: 'Root API key',
+    publicKey: pair.publicKey,
+  };
   // The file is written before the commit: an organization whose only key was lost would be lost too.
   const created = await createFirstOrganization(storage, keyring, first, app.clock(), (ids) =>
     writeCredentials(config.dataDir, {

@@ -3,14 +3,21 @@ import type { Clock } from '../lib/clock.ts';
 import { sha256Hex, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { ActivityId, OrganizationId } from '../lib/ids.ts';
-import { type ApiKey, type Authenticator, type Organization, treeRoot, type User, type WebauthnEvidence } from '../lib/model.ts';
+import {
+  type ApiKey,
+  type Authenticator,
+  type Organization,
+  treeRoot,
+  type User,
+  type WebauthnEvidence,
+} from '../lib/model.ts';
 import type { Observer } from '../observe.ts';
 import type { Storage } from '../storage/storage.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Principal } from '../storage/stores/principals.ts';
-import { parseWebauthnOrigins } from './attestation.ts';
 import { verifyApiKeyStamp } from './api-key-stamp.ts';
-import { type ApiKeyStamp, type SessionStamp, type Stamp, type WebauthnStamp } from './stamp-headers.ts';
+import { parseWebauthnOrigins } from './attestation.ts';
+import type { ApiKeyStamp, SessionStamp, Stamp, WebauthnStamp } from './stamp-headers.ts';
 import { verifyWebauthnStamp } from './webauthn-stamp.ts';
 
 /** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
@@ -80,23 +87,31 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
   }
   if (!verified) throw new ApiError('SIGNATURE_INVALID', 'could not verify api key signature');
   const { credential: apiKey } = principal.holder;
-  if (!stampFitsKey(stamp, apiKey)) throw new ApiError('SIGNATURE_INVALID', 'the signature scheme does not fit the curve of this API key');
+  if (!stampFitsKey(stamp, apiKey))
+    throw new ApiError('SIGNATURE_INVALID', 'the signature scheme does not fit the curve of this API key');
   const nowMs = app.clock();
   if (apiKey.expiresAtMs !== undefined && apiKey.expiresAtMs <= nowMs) {
     // The odd wording is what the public clients look for to end a session.
-    throw new ApiError('API_KEY_EXPIRED', `authentication failed: rpc error: code = Unauthenticated desc = expired api key publicKey=${apiKey.publicKey}`);
+    throw new ApiError(
+      'API_KEY_EXPIRED',
+      `authentication failed: rpc error: code = Unauthenticated desc = expired api key publicKey=${apiKey.publicKey}`,
+    );
   }
   const { organizationId } = principal.holder;
   if (apiKey.firstUsedAtMs === undefined) {
     await app.storage.write((store) => store.credentials.markUsed('api_key', organizationId, apiKey.id, nowMs));
   }
-  return authenticated(principal, { kind: 'api-key', apiKey }, {
-    publicKey: apiKey.publicKey,
-    signature: stamp.signatureText,
-    scheme: stamp.scheme,
-    credentialId: apiKey.id,
-    webauthn: undefined,
-  });
+  return authenticated(
+    principal,
+    { kind: 'api-key', apiKey },
+    {
+      publicKey: apiKey.publicKey,
+      signature: stamp.signatureText,
+      scheme: stamp.scheme,
+      credentialId: apiKey.id,
+      webauthn: undefined,
+    },
+  );
 }
 
 function stampFitsKey(stamp: ApiKeyStamp, key: ApiKey): boolean {
@@ -110,12 +125,19 @@ function stampFitsKey(stamp: ApiKeyStamp, key: ApiKey): boolean {
   }
 }
 
-async function byPasskey(app: AuthenticationParts, request: StampedRequest, stamp: WebauthnStamp): Promise<Authenticated> {
+async function byPasskey(
+  app: AuthenticationParts,
+  request: StampedRequest,
+  stamp: WebauthnStamp,
+): Promise<Authenticated> {
   const principal = await findPrincipal(app, request, 'CREDENTIAL_ID', stamp.credentialId, (organizationId) =>
     app.storage.read.principals.byAuthenticator(organizationId, stamp.credentialId, request.fingerprint ?? ''),
   );
   if (principal?.holder === undefined) {
-    throw new ApiError('CREDENTIAL_NOT_FOUND', 'could not find webauthn credential in organization or its parent organization');
+    throw new ApiError(
+      'CREDENTIAL_NOT_FOUND',
+      'could not find webauthn credential in organization or its parent organization',
+    );
   }
   const { credential: authenticator, organizationId } = principal.holder;
   const origins = await webauthnOrigins(app, organizationId, principal.organization);
@@ -126,20 +148,29 @@ async function byPasskey(app: AuthenticationParts, request: StampedRequest, stam
   });
   if (!check.ok) throw new ApiError('SIGNATURE_INVALID', `could not verify WebAuthN signature: ${check.reason}`);
   await rememberUse(app, organizationId, authenticator, check.signCount);
-  return authenticated(principal, { kind: 'passkey', authenticator }, {
-    publicKey: Buffer.from(authenticator.publicKey).toString('hex'),
-    signature: stamp.signatureText,
-    scheme: 'SIGNATURE_SCHEME_TK_WEBAUTHN',
-    credentialId: authenticator.id,
-    webauthn: {
-      credentialId: stamp.credentialId,
-      authenticatorData: toBase64url(stamp.authenticatorData),
-      clientDataJson: toBase64url(stamp.clientDataJson),
+  return authenticated(
+    principal,
+    { kind: 'passkey', authenticator },
+    {
+      publicKey: Buffer.from(authenticator.publicKey).toString('hex'),
+      signature: stamp.signatureText,
+      scheme: 'SIGNATURE_SCHEME_TK_WEBAUTHN',
+      credentialId: authenticator.id,
+      webauthn: {
+        credentialId: stamp.credentialId,
+        authenticatorData: toBase64url(stamp.authenticatorData),
+        clientDataJson: toBase64url(stamp.clientDataJson),
+      },
     },
-  });
+  );
 }
 
-async function rememberUse(app: AuthenticationParts, organizationId: OrganizationId, authenticator: Authenticator, signCount: number): Promise<void> {
+async function rememberUse(
+  app: AuthenticationParts,
+  organizationId: OrganizationId,
+  authenticator: Authenticator,
+  signCount: number,
+): Promise<void> {
   if (signCount !== 0 && signCount < authenticator.signCount) {
     app.observe.signCountDecreased(organizationId, authenticator.id);
   }
@@ -152,14 +183,22 @@ async function rememberUse(app: AuthenticationParts, organizationId: Organizatio
 }
 
 /** The origins that a passkey of this organization may be used from; the parent's feature governs its tree (AUTH 12). */
-async function webauthnOrigins(app: AuthenticationParts, holderId: OrganizationId, target: Organization): Promise<readonly string[] | null> {
+async function webauthnOrigins(
+  app: AuthenticationParts,
+  holderId: OrganizationId,
+  target: Organization,
+): Promise<readonly string[] | null> {
   // The holder is the target, or its parent, or (through a parent's id) one of its sub-organizations.
   const rootId = holderId === target.id ? treeRoot(target) : target.parentId === holderId ? holderId : target.id;
   const value = await app.storage.read.organizations.feature(rootId, 'FEATURE_NAME_WEBAUTHN_ORIGINS');
   return value === undefined ? null : parseWebauthnOrigins(value);
 }
 
-async function byReadSession(app: AuthenticationParts, request: StampedRequest, stamp: SessionStamp): Promise<Authenticated> {
+async function byReadSession(
+  app: AuthenticationParts,
+  request: StampedRequest,
+  stamp: SessionStamp,
+): Promise<Authenticated> {
   if (request.fingerprint !== undefined) {
     throw new ApiError('UNAUTHENTICATED', 'a read-only session cannot submit activities');
   }
@@ -174,11 +213,7 @@ async function byReadSession(app: AuthenticationParts, request: StampedRequest, 
   return { actor, evidence: undefined, existingActivityId: undefined };
 }
 
-function authenticated(
-  principal: Principal<unknown>,
-  credential: Credential,
-  evidence: StampEvidence,
-): Authenticated {
+function authenticated(principal: Principal<unknown>, credential: Credential, evidence: StampEvidence): Authenticated {
   const { organization, holder, activityId } = principal;
   if (holder === undefined) throw new Error('a principal without holder was authenticated');
   return {
@@ -225,10 +260,13 @@ function chooseCandidate<Held extends ApiKey | Authenticator>(
   candidates: readonly Principal<Held>[],
   nowMs: number,
 ): Principal<Held> | undefined {
-  const credential = (candidate: Principal<Held>): Held => (candidate.holder as NonNullable<Principal<Held>['holder']>).credential;
+  const credential = (candidate: Principal<Held>): Held =>
+    (candidate.holder as NonNullable<Principal<Held>['holder']>).credential;
   const proven = candidates.filter((candidate) => credential(candidate).firstUsedAtMs !== undefined);
   if (proven.length > 0) {
-    return proven.reduce((oldest, next) => (credential(next).createdAtMs < credential(oldest).createdAtMs ? next : oldest));
+    return proven.reduce((oldest, next) =>
+      credential(next).createdAtMs < credential(oldest).createdAtMs ? next : oldest,
+    );
   }
   const fresh = candidates.filter((candidate) => nowMs - credential(candidate).createdAtMs < FRESH_KEY_MS);
   if (fresh.length > 1) {

@@ -23,7 +23,11 @@ export class FailedAuthLimit {
   judge(address: string, error: ApiError): ApiError {
     if (this.#perMinute === 0) return error;
     const nowMs = this.#clock();
-    if (nowMs - this.#windowStartedMs >= WINDOW_MS || nowMs < this.#windowStartedMs || this.#failures.size >= ADDRESSES_MAX) {
+    if (
+      nowMs - this.#windowStartedMs >= WINDOW_MS ||
+      nowMs < this.#windowStartedMs ||
+      this.#failures.size >= ADDRESSES_MAX
+    ) {
       this.#windowStartedMs = nowMs;
       this.#failures = new Map();
     }
@@ -31,6 +35,8 @@ export class FailedAuthLimit {
     this.#failures.set(address, failures);
     if (failures <= this.#perMinute) return error;
     const retryAfterSeconds = Math.max(1, Math.ceil((this.#windowStartedMs + WINDOW_MS - nowMs) / 1000));
-    return new ApiError('RATE_LIMIT_EXCEEDED', 'Too many failed authentications from this address, try again later', { retryAfterSeconds });
+    return new ApiError('RATE_LIMIT_EXCEEDED', 'Too many failed authentications from this address, try again later', {
+      retryAfterSeconds,
+    });
   }
 }

@@ -23,7 +23,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (parsed.workers > 1 && parsed.databaseUrl === undefined) {
     throw new SettingError('CUSTOS_WORKERS above 1 needs CUSTOS_DATABASE_URL: the embedded database has one process');
   }
-  if (parsed.workers > 1 && parsed.port === 0) throw new SettingError('CUSTOS_WORKERS above 1 needs a fixed CUSTOS_PORT');
+  if (parsed.workers > 1 && parsed.port === 0)
+    throw new SettingError('CUSTOS_WORKERS above 1 needs a fixed CUSTOS_PORT');
   const dataDir = isAbsolute(parsed.dataDir) ? parsed.dataDir : resolve(parsed.dataDir);
   return { ...parsed, dataDir, rootKey: parsed.rootKey ?? `file:${resolve(dataDir, 'root.key')}` };
 }

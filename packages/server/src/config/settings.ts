@@ -15,7 +15,12 @@ export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
 
-const setting = <T>(name: Setting<T>['name'], fallback: string, summary: string, parse: (text: string) => T): Setting<T> => ({
+const setting = <T>(
+  name: Setting<T>['name'],
+  fallback: string,
+  summary: string,
+  parse: (text: string) => T,
+): Setting<T> => ({
   name,
   fallback,
   summary,
@@ -73,24 +78,88 @@ const optionalPort = optionalInteger(0, 65_535);
 const limit = optionalInteger(1, 1_000_000_000);
 
 export const SETTINGS = {
-  dataDir: setting('CUSTOS_DATA_DIR', './data', 'Folder of the embedded database, the root key and the first credentials.', text),
+  dataDir: setting(
+    'CUSTOS_DATA_DIR',
+    './data',
+    'Folder of the embedded database, the root key and the first credentials.',
+    text,
+  ),
   host: setting('CUSTOS_HOST', '127.0.0.1', 'Address to listen on.', text),
-  port: setting('CUSTOS_PORT', '8080', 'Port to listen on; 0 picks a free one and writes it to `<data>/address`.', port),
-  baseUrl: setting('CUSTOS_BASE_URL', '', 'Address under which clients reach the service, if it is not the listen address.', baseUrl),
-  databaseUrl: setting('CUSTOS_DATABASE_URL', '', '`postgres://…` for PostgreSQL 13 or newer; unset for the embedded SQLite database.', databaseUrl),
+  port: setting(
+    'CUSTOS_PORT',
+    '8080',
+    'Port to listen on; 0 picks a free one and writes it to `<data>/address`.',
+    port,
+  ),
+  baseUrl: setting(
+    'CUSTOS_BASE_URL',
+    '',
+    'Address under which clients reach the service, if it is not the listen address.',
+    baseUrl,
+  ),
+  databaseUrl: setting(
+    'CUSTOS_DATABASE_URL',
+    '',
+    '`postgres://…` for PostgreSQL 13 or newer; unset for the embedded SQLite database.',
+    databaseUrl,
+  ),
   databasePool: setting('CUSTOS_DATABASE_POOL', '16', 'PostgreSQL connections per process.', integer(2, 1000)),
   workers: setting('CUSTOS_WORKERS', '1', 'HTTP processes; more than one needs PostgreSQL.', integer(1, 256)),
-  rootKey: setting('CUSTOS_ROOT_KEY', '', '`file:PATH` or `passphrase-file:PATH`; unset for `<data>/root.key`.', rootKey),
-  metricsPort: setting('CUSTOS_METRICS_PORT', '', 'A port of its own for `/metrics` and the detail of `/readyz`; unset answers them to loopback peers on the main port.', optionalPort),
-  logLevel: setting('CUSTOS_LOG_LEVEL', 'info', 'trace, debug, info, warn, error or silent.', choice('trace', 'debug', 'info', 'warn', 'error', 'silent')),
-  vendorNames: setting('CUSTOS_VENDOR_NAMES', 'on', '`on` adds the names the public SDKs read beside our neutral ones (error codes); `off` leaves only ours.', (value) => choice('on', 'off')(value) === 'on'),
-  listMax: setting('CUSTOS_LIST_MAX', '10000', 'How many objects a list answers without paginationOptions; beyond it the answer is RESULT_TOO_LARGE.', integer(1, 1_000_000)),
-  failedAuthPerMinute: setting('CUSTOS_FAILED_AUTH_PER_MINUTE', '300', 'Failed authentications per client address, minute and process before they answer 429; valid stamps are never refused. 0 turns the limit off.', integer(0, 1_000_000)),
+  rootKey: setting(
+    'CUSTOS_ROOT_KEY',
+    '',
+    '`file:PATH` or `passphrase-file:PATH`; unset for `<data>/root.key`.',
+    rootKey,
+  ),
+  metricsPort: setting(
+    'CUSTOS_METRICS_PORT',
+    '',
+    'A port of its own for `/metrics` and the detail of `/readyz`; unset answers them to loopback peers on the main port.',
+    optionalPort,
+  ),
+  logLevel: setting(
+    'CUSTOS_LOG_LEVEL',
+    'info',
+    'trace, debug, info, warn, error or silent.',
+    choice('trace', 'debug', 'info', 'warn', 'error', 'silent'),
+  ),
+  vendorNames: setting(
+    'CUSTOS_VENDOR_NAMES',
+    'on',
+    '`on` adds the names the public SDKs read beside our neutral ones (error codes); `off` leaves only ours.',
+    (value) => choice('on', 'off')(value) === 'on',
+  ),
+  listMax: setting(
+    'CUSTOS_LIST_MAX',
+    '10000',
+    'How many objects a list answers without paginationOptions; beyond it the answer is RESULT_TOO_LARGE.',
+    integer(1, 1_000_000),
+  ),
+  failedAuthPerMinute: setting(
+    'CUSTOS_FAILED_AUTH_PER_MINUTE',
+    '300',
+    'Failed authentications per client address, minute and process before they answer 429; valid stamps are never refused. 0 turns the limit off.',
+    integer(0, 1_000_000),
+  ),
   limitUsers: setting('CUSTOS_LIMIT_USERS', '', 'Most users in an organization; unset is unlimited.', limit),
   limitTags: setting('CUSTOS_LIMIT_TAGS', '', 'Most tags in an organization; unset is unlimited.', limit),
-  limitInvitations: setting('CUSTOS_LIMIT_INVITATIONS', '', 'Most open invitations in an organization; unset is unlimited.', limit),
-  limitApiKeys: setting('CUSTOS_LIMIT_API_KEYS', '', 'Most API keys without expiry per user; unset is unlimited.', limit),
-  limitAuthenticators: setting('CUSTOS_LIMIT_AUTHENTICATORS', '', 'Most authenticators per user; unset is unlimited.', limit),
+  limitInvitations: setting(
+    'CUSTOS_LIMIT_INVITATIONS',
+    '',
+    'Most open invitations in an organization; unset is unlimited.',
+    limit,
+  ),
+  limitApiKeys: setting(
+    'CUSTOS_LIMIT_API_KEYS',
+    '',
+    'Most API keys without expiry per user; unset is unlimited.',
+    limit,
+  ),
+  limitAuthenticators: setting(
+    'CUSTOS_LIMIT_AUTHENTICATORS',
+    '',
+    'Most authenticators per user; unset is unlimited.',
+    limit,
+  ),
 } as const;
 SETTINGS satisfies Record<string, Setting<unknown>>;
-

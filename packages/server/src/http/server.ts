@@ -37,7 +37,9 @@ export function buildServer(app: App): FastifyInstance {
   addCors(server);
   addStatusRoutes(server, app, isPrivilegedPeer);
   addOperationRoutes(server, app);
-  server.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)));
+  server.get('/', (_request, reply) =>
+    reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),
+  );
   return server;
 }
 
@@ -82,7 +84,10 @@ function rawBody(request: FastifyRequest): Uint8Array {
   }
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'compressed bodies are not accepted: the stamp covers the plain bytes');
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'compressed bodies are not accepted: the stamp covers the plain bytes',
+    );
   }
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
@@ -106,9 +111,12 @@ function toApiError(app: App, operation: string, error: unknown): ApiError {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new ApiError('BODY_TOO_LARGE', `the body is larger than ${LIMITS.bodyBytes} bytes`);
   }
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return new ApiError('REQUEST_INVALID', 'the body does not have the declared length');
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
-  if (code === 'ECONNRESET' || code === 'ECONNABORTED') return new ApiError('REQUEST_INVALID', 'the request was cut short');
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
+    return new ApiError('REQUEST_INVALID', 'the body does not have the declared length');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
+  if (code === 'ECONNRESET' || code === 'ECONNABORTED')
+    return new ApiError('REQUEST_INVALID', 'the request was cut short');
   const errorId = randomUUID();
   app.observe.internalError(errorId, operation, error);
   return new ApiError('INTERNAL', `internal server error (${errorId})`);

@@ -77,7 +77,10 @@ function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: stri
   const seen = new Set<string>();
   for (const error of errors) {
     const path = error.instancePath.split('/').slice(1);
-    const missing = error.keyword === 'required' ? (error.params as { requiredProperties: string[] }).requiredProperties : [undefined];
+    const missing =
+      error.keyword === 'required'
+        ? (error.params as { requiredProperties: string[] }).requiredProperties
+        : [undefined];
     for (const name of missing) {
       const field = [root, ...path, name].filter((part) => part !== undefined && part !== '').join('.');
       if (seen.has(field) || violations.length >= VIOLATIONS_MAX) continue;
@@ -86,7 +89,8 @@ function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: stri
     }
   }
   const [first] = violations;
-  const message = first === undefined ? 'the request does not match its schema' : `${first.field || 'body'}: ${first.description}`;
+  const message =
+    first === undefined ? 'the request does not match its schema' : `${first.field || 'body'}: ${first.description}`;
   return new ApiError('REQUEST_INVALID', message, { violations });
 }
 

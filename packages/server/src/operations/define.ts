@@ -4,8 +4,8 @@ import type { Config } from '../config/config.ts';
 import type { Actor } from '../lib/actor.ts';
 import type { NewId, UserId } from '../lib/ids.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
-import type { LockMode } from '../storage/stores/organizations.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
+import type { LockMode } from '../storage/stores/organizations.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import type { WireActivity } from '../wire/activity.ts';
 import type { Attestations } from './attestations.ts';
@@ -164,7 +164,13 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
 ): ActivityOperation {
   const check = definition.check ?? (() => {});
   const decodeCurrent = decoder(definition.parameters);
-  const version = (type: string, resultKey: string | undefined, schema: TSchema, secrets: readonly string[], decode: (parameters: unknown) => Static<S>): ActivityVersion => ({
+  const version = (
+    type: string,
+    resultKey: string | undefined,
+    schema: TSchema,
+    secrets: readonly string[],
+    decode: (parameters: unknown) => Static<S>,
+  ): ActivityVersion => ({
     type,
     ...wireKeys(type, resultKey),
     schema,
@@ -180,9 +186,13 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     name: definition.name,
     summary: definition.summary,
     versions: [
-      version(definition.type, definition.resultKey, definition.parameters, definition.secrets ?? [], (parameters) => decodeCurrent(parameters, 'parameters')),
+      version(definition.type, definition.resultKey, definition.parameters, definition.secrets ?? [], (parameters) =>
+        decodeCurrent(parameters, 'parameters'),
+      ),
       ...(definition.older ?? []).map((old) =>
-        version(old.type, old.resultKey, old.schema, old.secrets, (parameters) => old.upgrade(old.decoder(parameters, 'parameters'))),
+        version(old.type, old.resultKey, old.schema, old.secrets, (parameters) =>
+          old.upgrade(old.decoder(parameters, 'parameters')),
+        ),
       ),
     ] as ActivityVersion<Static<S>>[],
     unserved: definition.unserved ?? [],
@@ -207,7 +217,10 @@ export function wireKeys(type: string, resultKey?: string): { readonly intentKey
 }
 
 export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | 'ours'>): VoteOperation {
-  const decode = decoder(definition.schema) as unknown as (parameters: unknown, root: string) => { fingerprint: string };
+  const decode = decoder(definition.schema) as unknown as (
+    parameters: unknown,
+    root: string,
+  ) => { fingerprint: string };
   return { ...definition, kind: 'vote', ours: false, decode: (parameters) => decode(parameters, 'parameters') };
 }
 

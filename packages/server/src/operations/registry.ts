@@ -10,12 +10,14 @@ import { getApiKey } from './credentials/get-api-key.ts';
 import { getApiKeys } from './credentials/get-api-keys.ts';
 import { getAuthenticator } from './credentials/get-authenticator.ts';
 import { getAuthenticators } from './credentials/get-authenticators.ts';
+import type { ActivityOperation, Operation, QueryOperation, VoteOperation } from './define.ts';
+import { wireKeys } from './define.ts';
 import { createInvitations } from './organizations/create-invitations.ts';
 import { createSubOrganization } from './organizations/create-sub-organization.ts';
 import { deleteInvitation } from './organizations/delete-invitation.ts';
 import { deleteSubOrganization } from './organizations/delete-sub-organization.ts';
-import { getOrganizationConfigs } from './organizations/get-organization-configs.ts';
 import { getOrganization } from './organizations/get-organization.ts';
+import { getOrganizationConfigs } from './organizations/get-organization-configs.ts';
 import { listSuborgs } from './organizations/list-suborgs.ts';
 import { listVerifiedSuborgs } from './organizations/list-verified-suborgs.ts';
 import { removeOrganizationFeature } from './organizations/remove-organization-feature.ts';
@@ -31,13 +33,11 @@ import { deleteUsers } from './users/delete-users.ts';
 import { getUser } from './users/get-user.ts';
 import { listUserTags } from './users/list-user-tags.ts';
 import { listUsers } from './users/list-users.ts';
+import { updateUser } from './users/update-user.ts';
 import { updateUserEmail } from './users/update-user-email.ts';
 import { updateUserName } from './users/update-user-name.ts';
 import { updateUserPhoneNumber } from './users/update-user-phone-number.ts';
 import { updateUserTag } from './users/update-user-tag.ts';
-import { updateUser } from './users/update-user.ts';
-import type { ActivityOperation, Operation, QueryOperation, VoteOperation } from './define.ts';
-import { wireKeys } from './define.ts';
 
 /** Everything the service serves, as a list a person can read. A new operation is its own file and a line here. */
 export const activities: readonly ActivityOperation[] = [
@@ -87,7 +87,9 @@ export const queries: readonly QueryOperation[] = [
 export const operations: readonly Operation[] = [...activities, ...votes, ...queries];
 
 const byType = new Map(
-  activities.flatMap((operation) => operation.versions.map((version) => [version.type, { operation, version }] as const)),
+  activities.flatMap((operation) =>
+    operation.versions.map((version) => [version.type, { operation, version }] as const),
+  ),
 );
 
 /** Types that no path serves but that the history of an organization holds. */

@@ -5,8 +5,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { Observer } from '../observe.ts';
 import type { Attestations } from '../operations/attestations.ts';
-import type { UserRecords } from './user-records.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { UserRecords } from './user-records.ts';
 
 /** Every dependency of a running service, built once at start and handed down. */
 export interface App {

@@ -44,7 +44,13 @@ export async function draftVote(
     userId: actor.userId,
     selection,
     messageDigest: body.fingerprint,
-    message: secrets.length === 0 ? text : redactJson(text, secrets.map((path) => `parameters.${path}`)),
+    message:
+      secrets.length === 0
+        ? text
+        : redactJson(
+            text,
+            secrets.map((path) => `parameters.${path}`),
+          ),
     sealedMessage:
       secrets.length === 0
         ? undefined

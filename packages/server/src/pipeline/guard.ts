@@ -1,9 +1,13 @@
-import type { App } from './app.ts';
 import { ApiError } from '../lib/errors.ts';
+import type { App } from './app.ts';
 import type { RawRequest } from './request.ts';
 
 /** Counts a failed authentication against the caller's address; a success passes untouched. */
-export async function guardAuthentication<T>(app: App, request: RawRequest, authenticate: () => Promise<T>): Promise<T> {
+export async function guardAuthentication<T>(
+  app: App,
+  request: RawRequest,
+  authenticate: () => Promise<T>,
+): Promise<T> {
   try {
     return await authenticate();
   } catch (error) {

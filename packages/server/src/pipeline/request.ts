@@ -58,14 +58,19 @@ export function parseSubmitBody(body: Uint8Array): SubmitBody {
   const { type, timestampMs, parameters, generateAppProofs } = fields;
   if (typeof type !== 'string') throw invalidField('type', type == null ? 'is required' : 'must be a string');
   const organizationId = organizationIdOf(fields);
-  const timestamp = typeof timestampMs === 'number' && Number.isSafeInteger(timestampMs) ? String(timestampMs) : timestampMs;
+  const timestamp =
+    typeof timestampMs === 'number' && Number.isSafeInteger(timestampMs) ? String(timestampMs) : timestampMs;
   if (timestamp === undefined || timestamp === null) throw invalidField('timestampMs', 'is required');
   if (typeof timestamp !== 'string' || !/^[0-9]{1,15}$/.test(timestamp)) {
     throw invalidField('timestampMs', 'must be milliseconds since 1970 as a decimal string');
   }
   if (!isObject(parameters)) throw invalidField('parameters', parameters == null ? 'is required' : 'must be an object');
-  for (const [field, asked] of [['generateAppProofs', generateAppProofs], ['parameters.generateAppProofs', parameters['generateAppProofs']]] as const) {
-    if (asked !== undefined && asked !== null && typeof asked !== 'boolean') throw invalidField(field, 'must be a boolean');
+  for (const [field, asked] of [
+    ['generateAppProofs', generateAppProofs],
+    ['parameters.generateAppProofs', parameters['generateAppProofs']],
+  ] as const) {
+    if (asked !== undefined && asked !== null && typeof asked !== 'boolean')
+      throw invalidField(field, 'must be a boolean');
     if (asked === true) throw notServed('generateAppProofs');
   }
   return { type, timestampMs: Number(timestamp), organizationId, parameters, fingerprint: `sha256:${sha256Hex(body)}` };
@@ -77,6 +82,9 @@ export const isLive = (timestampMs: number, nowMs: number): boolean =>
 
 export function requireLive(timestampMs: number, nowMs: number): void {
   if (!isLive(timestampMs, nowMs)) {
-    throw invalidField('timestampMs', 'the request is not live: it must be less than an hour old and at most five minutes ahead');
+    throw invalidField(
+      'timestampMs',
+      'the request is not live: it must be less than an hour old and at most five minutes ahead',
+    );
   }
 }

@@ -1,7 +1,6 @@
-import type { App } from './app.ts';
 import { type Authenticated, authenticate } from '../authn/authenticate.ts';
 import { parseStamp } from '../authn/stamp-headers.ts';
-import { decide, type Decision, type DenyReason, explainDenial } from '../authz/decide.ts';
+import { type Decision, type DenyReason, decide, explainDenial } from '../authz/decide.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
@@ -10,6 +9,7 @@ import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import { renderActivity } from '../wire/activity.ts';
+import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
@@ -101,7 +101,10 @@ function requireHome(actor: Actor): void {
 function requireScope(operation: ActivityOperation, actor: Actor): void {
   const isSub = actor.organization.parentId !== undefined;
   if (operation.scope === 'parent' && isSub) {
-    throw new ApiError('INVALID_ACTIVITY_CALLER', 'a sub-organization cannot run this activity; its parent organization can');
+    throw new ApiError(
+      'INVALID_ACTIVITY_CALLER',
+      'a sub-organization cannot run this activity; its parent organization can',
+    );
   }
   if (operation.scope === 'sub-organization' && !isSub) {
     throw new ApiError('INVALID_ACTIVITY_CALLER', 'only a sub-organization can run this activity');
@@ -169,7 +172,11 @@ async function execute(
     parameters,
   );
   return await store(app, operation, caller, submission, draft, async (stores) => {
-    const result = await operation.execute({ ...common, store: stores, newId: app.newId, approvers: [actor.userId] }, parameters, prepared);
+    const result = await operation.execute(
+      { ...common, store: stores, newId: app.newId, approvers: [actor.userId] },
+      parameters,
+      prepared,
+    );
     if (operation.lock === 'exclusive') await stores.organizations.raiseAuthorityVersion(actor.organizationId);
     return result;
   });
@@ -206,7 +213,10 @@ async function store(
   }
 }
 
-function denialOf(decision: Decision & { outcome: 'DENY' }, activityId: string): { stored: StoredError; error: ApiError } {
+function denialOf(
+  decision: Decision & { outcome: 'DENY' },
+  activityId: string,
+): { stored: StoredError; error: ApiError } {
   const stored = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: decision.reason };
   return { stored, error: denialError(decision.reason, activityId) };
 }

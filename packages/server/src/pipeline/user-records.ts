@@ -1,5 +1,5 @@
-import { lruCache } from '../lib/lru.ts';
 import type { OrganizationId } from '../lib/ids.ts';
+import { lruCache } from '../lib/lru.ts';
 import type { User } from '../lib/model.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import { renderUser, type WireUser } from '../wire/user.ts';

@@ -1,6 +1,5 @@
 import { approvers, liveVotes, roundIsOpen } from '../activities/rounds.ts';
 import { isTerminal, moveTo } from '../activities/status.ts';
-import type { App } from './app.ts';
 import { type Authenticated, authenticate } from '../authn/authenticate.ts';
 import { parseStamp } from '../authn/stamp-headers.ts';
 import { decide, mayVote } from '../authz/decide.ts';
@@ -13,9 +12,10 @@ import { operationOfType } from '../operations/registry.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
+import type { App } from './app.ts';
+import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
-import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 
 const ATTEMPTS_MAX = 50;
 
@@ -64,7 +64,13 @@ interface Ballot {
 }
 
 /** Pure. Throws what the voter must be told; a stale or repeated body only reads (decision 5). */
-function judge(ballot: Ballot, organization: Organization, { activity, votes }: ActivityWithVotes, target: ActivityOperation, parameters: unknown): Judgement {
+function judge(
+  ballot: Ballot,
+  organization: Organization,
+  { activity, votes }: ActivityWithVotes,
+  target: ActivityOperation,
+  parameters: unknown,
+): Judgement {
   const { actor, selection, digest, nowMs } = ballot;
   const mine = votes.filter((vote) => vote.userId === actor.userId);
   if (!ballot.isLive || mine.some((vote) => vote.messageDigest === digest)) return { kind: 'read' };
@@ -91,19 +97,25 @@ function judge(ballot: Ballot, organization: Organization, { activity, votes }: 
     managesCredentialsOf: target.managesCredentialsOf?.(parameters),
   });
   // A vote completes or leaves pending; it never denies implicitly (POL 14, step 9).
-  return decision.outcome === 'ALLOW' ? { kind: 'execute', startsRound } : { kind: 'record', counts: true, startsRound };
+  return decision.outcome === 'ALLOW'
+    ? { kind: 'execute', startsRound }
+    : { kind: 'record', counts: true, startsRound };
 }
 
 const notEligible = (): ApiError =>
-  new ApiError('REQUEST_NOT_AUTHORIZED', "You don't have sufficient permissions to take this action. Your vote does not count for this activity", {
-    details: [
-      {
-        '@type': 'type.googleapis.com/errors.v1.PolicyEnginePermissionError',
-        message: 'the user is not part of any consensus that this activity waits for',
-        policyEvaluations: [],
-      },
-    ],
-  });
+  new ApiError(
+    'REQUEST_NOT_AUTHORIZED',
+    "You don't have sufficient permissions to take this action. Your vote does not count for this activity",
+    {
+      details: [
+        {
+          '@type': 'type.googleapis.com/errors.v1.PolicyEnginePermissionError',
+          message: 'the user is not part of any consensus that this activity waits for',
+          policyEvaluations: [],
+        },
+      ],
+    },
+  );
 
 class Stale extends Error {}
 
@@ -154,23 +166,47 @@ async function castOnce(
 
   const startsRound = 'startsRound' in judgement && judgement.startsRound;
   const round = startsRound ? nowMs : found.activity.roundStartedAtMs;
-  const drafted = await draftVote(app, { ...caller, actor }, submission.request, submission.body, found.activity, selection, secrets, nowMs);
-  const ballotPaper: Vote = { ...drafted, roundStartedAtMs: round, counts: judgement.kind !== 'record' || judgement.counts };
+  const drafted = await draftVote(
+    app,
+    { ...caller, actor },
+    submission.request,
+    submission.body,
+    found.activity,
+    selection,
+    secrets,
+    nowMs,
+  );
+  const ballotPaper: Vote = {
+    ...drafted,
+    roundStartedAtMs: round,
+    counts: judgement.kind !== 'record' || judgement.counts,
+  };
   const proposer = await proposerOf(app, actor, found.activity);
   const common = { actor: proposer, nowMs, config: app.config };
   const prepared =
     judgement.kind === 'execute'
       ? await attempt(async () =>
-          target.prepare?.({ ...common, read, keyring: app.keyring, attestations: app.attestations, newId: app.newId }, parameters),
+          target.prepare?.(
+            { ...common, read, keyring: app.keyring, attestations: app.attestations, newId: app.newId },
+            parameters,
+          ),
         )
       : undefined;
 
   const outcome = await app.storage.write(async (stores): Promise<ActivityWithVotes> => {
-    const current = await stores.organizations.lock(actor.organizationId, judgement.kind === 'execute' ? target.lock : 'shared');
-    if (current.authorityVersion !== organization.authorityVersion || current.deletedAtMs !== undefined) throw new Stale();
+    const current = await stores.organizations.lock(
+      actor.organizationId,
+      judgement.kind === 'execute' ? target.lock : 'shared',
+    );
+    if (current.authorityVersion !== organization.authorityVersion || current.deletedAtMs !== undefined)
+      throw new Stale();
     const locked = await stores.activities.lock(actor.organizationId, activityId);
     // Another vote came first: judge again on what is there now.
-    if (locked === undefined || locked.votes.length !== found.votes.length || locked.activity.status !== found.activity.status) {
+    if (
+      locked === undefined ||
+      locked.votes.length !== found.votes.length ||
+      locked.activity.status !== found.activity.status
+    ) {
       throw new Stale();
     }
     const before = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
@@ -178,7 +214,16 @@ async function castOnce(
       judgement.kind === 'execute'
         ? await finish(stores, target, before, () => {
             if (prepared?.failed === true) throw prepared.error;
-            return target.execute({ ...common, store: stores, newId: app.newId, approvers: [...approvers(liveVotes(locked.activity, locked.votes, nowMs)), actor.userId] }, parameters, prepared?.value);
+            return target.execute(
+              {
+                ...common,
+                store: stores,
+                newId: app.newId,
+                approvers: [...approvers(liveVotes(locked.activity, locked.votes, nowMs)), actor.userId],
+              },
+              parameters,
+              prepared?.value,
+            );
           })
         : judgement.kind === 'reject'
           ? { ...before, status: moveTo(before.status, 'ACTIVITY_STATUS_REJECTED') }
@@ -191,7 +236,9 @@ async function castOnce(
   return answer(app, actor, outcome, nowMs);
 }
 
-type Attempt = { readonly failed: false; readonly value: unknown } | { readonly failed: true; readonly error: ApiError };
+type Attempt =
+  | { readonly failed: false; readonly value: unknown }
+  | { readonly failed: true; readonly error: ApiError };
 
 /** The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call. */
 async function attempt(work: () => Promise<unknown>): Promise<Attempt> {
@@ -204,7 +251,12 @@ async function attempt(work: () => Promise<unknown>): Promise<Attempt> {
 }
 
 /** Runs the effect; its failure undoes only its own writes and is stored with the activity (decision 6). */
-async function finish(stores: Stores, target: ActivityOperation, activity: Activity, effect: () => Promise<unknown>): Promise<Activity> {
+async function finish(
+  stores: Stores,
+  target: ActivityOperation,
+  activity: Activity,
+  effect: () => Promise<unknown>,
+): Promise<Activity> {
   const done = await attempt(() =>
     stores.savepoint(async () => {
       const result = await effect();
@@ -226,7 +278,12 @@ async function proposerOf(app: App, actor: Actor, activity: Activity): Promise<A
   return user === undefined ? actor : { ...actor, user, userId: user.id };
 }
 
-async function openParameters(app: App, organization: Organization, activity: Activity, target: ActivityOperation): Promise<unknown> {
+async function openParameters(
+  app: App,
+  organization: Organization,
+  activity: Activity,
+  target: ActivityOperation,
+): Promise<unknown> {
   const version = target.versions.find((candidate) => candidate.type === activity.type);
   if (version === undefined) throw new Error(`no version for ${activity.type}`);
   if (activity.sealedParameters === undefined) return version.decode(activity.parameters);

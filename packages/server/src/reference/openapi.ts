@@ -19,7 +19,9 @@ export function openApi(): Json {
     },
     servers: [{ url: 'http://127.0.0.1:8080' }],
     security: [{ stamp: [] }, { webauthn: [] }],
-    paths: Object.fromEntries(operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }])),
+    paths: Object.fromEntries(
+      operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }]),
+    ),
     components: {
       securitySchemes: {
         stamp: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
@@ -27,7 +29,9 @@ export function openApi(): Json {
         session: { type: 'apiKey', in: 'header', name: 'X-Session' },
       },
       schemas: { Activity: toPlain(ActivityShape), Error: ERROR },
-      responses: { Error: { description: 'Refused, with the reason.', content: json({ $ref: '#/components/schemas/Error' }) } },
+      responses: {
+        Error: { description: 'Refused, with the reason.', content: json({ $ref: '#/components/schemas/Error' }) },
+      },
     },
   };
 }
@@ -54,11 +58,18 @@ function describeOperation(operation: Operation): Json {
     ...(operation.kind === 'query' && { security: [{ stamp: [] }, { webauthn: [] }, { session: [] }] }),
     ...(operation.kind === 'activity' && { 'x-activity-types': operation.versions.map(describeVersion) }),
     requestBody: { required: true, content: json(requestSchema(operation)) },
-    responses: { 200: { description: 'Done', content: json(responseSchema(operation)) }, default: { $ref: '#/components/responses/Error' } },
+    responses: {
+      200: { description: 'Done', content: json(responseSchema(operation)) },
+      default: { $ref: '#/components/responses/Error' },
+    },
   };
 }
 
-const describeVersion = ({ type, intentKey, resultKey }: ActivityOperation['versions'][number]): Json => ({ type, intentKey, resultKey });
+const describeVersion = ({ type, intentKey, resultKey }: ActivityOperation['versions'][number]): Json => ({
+  type,
+  intentKey,
+  resultKey,
+});
 
 function requestSchema(operation: Operation): Json {
   switch (operation.kind) {
@@ -103,7 +114,9 @@ function responseSchema(operation: QueryOperation | VoteOperation | ActivityOper
 
 /** JSON Schema without the keys that only our decoder reads. */
 function toPlain(schema: unknown): Json {
-  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key.startsWith('x-') ? undefined : value))) as Json;
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => (key.startsWith('x-') ? undefined : value)),
+  ) as Json;
 }
 
 function version(): string {

@@ -12,7 +12,11 @@ import {
 import type { Schema } from './schema.ts';
 
 /** Runs one compiled statement. `name` is set for statements that are worth preparing on the server. */
-export type Execute = (sql: string, parameters: readonly unknown[], name: string | undefined) => Promise<QueryResult<unknown>>;
+export type Execute = (
+  sql: string,
+  parameters: readonly unknown[],
+  name: string | undefined,
+) => Promise<QueryResult<unknown>>;
 
 interface Flavour {
   createAdapter(): DialectAdapter;

@@ -17,13 +17,17 @@ export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => 
 
 /** Brings the schema up to date inside the caller's transaction; refuses a database that a newer program has changed. */
 export async function migrate(db: Kysely<Schema>, kind: DatabaseKind, nowMs: number): Promise<void> {
-  await sql`CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, applied_at_ms bigint NOT NULL)`.execute(db);
+  await sql`CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, applied_at_ms bigint NOT NULL)`.execute(
+    db,
+  );
   const { rows } = await sql<{ name: string }>`SELECT name FROM schema_migration ORDER BY name`.execute(db);
   const applied = new Set(rows.map((row) => row.name));
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = rows.filter((row) => !known.has(row.name)).map((row) => row.name);
   if (unknown.length > 0) {
-    throw new StartError(`the database is newer than this program (it has ${unknown.join(', ')}); start a newer version`);
+    throw new StartError(
+      `the database is newer than this program (it has ${unknown.join(', ')}); start a newer version`,
+    );
   }
   for (const migration of migrations) {
     if (applied.has(migration.name)) continue;

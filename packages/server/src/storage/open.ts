@@ -16,7 +16,8 @@ export interface OpenOptions {
 export async function openStorage(options: OpenOptions): Promise<Storage> {
   const { dataDir, databaseUrl, databasePool, nowMs, onIdleError } = options;
   requireDataDir(dataDir);
-  if (databaseUrl !== undefined) return await openPostgres({ url: databaseUrl, poolSize: databasePool, nowMs, onIdleError });
+  if (databaseUrl !== undefined)
+    return await openPostgres({ url: databaseUrl, poolSize: databasePool, nowMs, onIdleError });
   return await openSqlite({ file: join(dataDir, 'custos.db'), lockFile: join(dataDir, 'custos.lock'), nowMs });
 }
 

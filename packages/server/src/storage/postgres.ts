@@ -3,7 +3,7 @@ import pg from 'pg';
 import { ApiError } from '../lib/errors.ts';
 import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
-import { type Storage, StartError } from './storage.ts';
+import { StartError, type Storage } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 

@@ -4,7 +4,7 @@ import { ApiError } from '../lib/errors.ts';
 import { kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
-import { type Storage, StartError } from './storage.ts';
+import { StartError, type Storage } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 
@@ -157,7 +157,8 @@ class SqliteStorage implements Storage {
   }
 
   write<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
+    if (this.#closed)
+      return Promise.reject(new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
     return new Promise<T>((resolve, reject) => {
       let value: T;
       this.#queue.push({

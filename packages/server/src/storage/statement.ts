@@ -39,7 +39,10 @@ export function statement<Values extends Record<string, unknown>, Row>(
     if (entry === undefined) {
       const query = build(db, placeholders).compile();
       statementNames.set(query.query, name);
-      entry = { query, slots: query.parameters.map((value) => (value instanceof Placeholder ? value.name : undefined)) };
+      entry = {
+        query,
+        slots: query.parameters.map((value) => (value instanceof Placeholder ? value.name : undefined)),
+      };
       compiled.set(flavour, entry);
     }
     const { query, slots } = entry;

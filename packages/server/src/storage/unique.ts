@@ -13,24 +13,61 @@ interface UniqueRule {
  */
 export const UNIQUE_RULES = {
   ux_organization_feature: rule('organization_feature', ['organization_id', 'name'], 'this feature is already set'),
-  ux_tree_value: rule('tree_entry', ['root_id', 'kind', 'unique_value'], 'a credential or verified contact with this value already exists'),
+  ux_tree_value: rule(
+    'tree_entry',
+    ['root_id', 'kind', 'unique_value'],
+    'a credential or verified contact with this value already exists',
+  ),
   ux_user_email: rule('app_user', ['organization_id', 'email_key'], 'a user with this email already exists'),
   ux_user_phone: rule('app_user', ['organization_id', 'phone'], 'a user with this phone number already exists'),
-  ux_api_key_public_key: rule('api_key', ['organization_id', 'public_key'], 'an API key with this public key already exists'),
-  ux_api_key_name: rule('api_key', ['organization_id', 'user_id', 'name'], 'this user already has an API key with this name: it already exists'),
-  ux_authenticator_credential: rule('authenticator', ['organization_id', 'credential_id'], 'an authenticator with this credential id already exists'),
-  ux_authenticator_name: rule('authenticator', ['organization_id', 'user_id', 'name'], 'this user already has an authenticator with this name: it already exists'),
+  ux_api_key_public_key: rule(
+    'api_key',
+    ['organization_id', 'public_key'],
+    'an API key with this public key already exists',
+  ),
+  ux_api_key_name: rule(
+    'api_key',
+    ['organization_id', 'user_id', 'name'],
+    'this user already has an API key with this name: it already exists',
+  ),
+  ux_authenticator_credential: rule(
+    'authenticator',
+    ['organization_id', 'credential_id'],
+    'an authenticator with this credential id already exists',
+  ),
+  ux_authenticator_name: rule(
+    'authenticator',
+    ['organization_id', 'user_id', 'name'],
+    'this user already has an authenticator with this name: it already exists',
+  ),
   ux_tag_name: rule('tag', ['organization_id', 'type', 'name'], 'a tag with this name already exists'),
-  ux_activity_fingerprint: rule('activity', ['organization_id', 'fingerprint'], 'an activity with the same fingerprint already exists'),
-  ux_vote_message: rule('vote', ['organization_id', 'activity_id', 'user_id', 'message_digest'], 'this signed body already exists as a vote'),
+  ux_activity_fingerprint: rule(
+    'activity',
+    ['organization_id', 'fingerprint'],
+    'an activity with the same fingerprint already exists',
+  ),
+  ux_vote_message: rule(
+    'vote',
+    ['organization_id', 'activity_id', 'user_id', 'message_digest'],
+    'this signed body already exists as a vote',
+  ),
 } as const satisfies Record<string, UniqueRule>;
 
-function rule(table: string, columns: readonly string[], message: string, code: ErrorCode = 'ALREADY_EXISTS'): UniqueRule {
+function rule(
+  table: string,
+  columns: readonly string[],
+  message: string,
+  code: ErrorCode = 'ALREADY_EXISTS',
+): UniqueRule {
   return { table, columns, message, code };
 }
 
 /** The answer for a broken rule, found by its index name or by `table.column, table.column`; undefined if it is no rule of ours. */
-export function uniqueViolation(name: string | undefined, columns: string | undefined, cause: unknown): ApiError | undefined {
+export function uniqueViolation(
+  name: string | undefined,
+  columns: string | undefined,
+  cause: unknown,
+): ApiError | undefined {
   for (const [key, unique] of Object.entries(UNIQUE_RULES)) {
     const spelled = unique.columns.map((column) => `${unique.table}.${column}`).join(', ');
     if (key === name || spelled === columns) return new ApiError(unique.code, unique.message, { cause });

@@ -1,5 +1,5 @@
-import { mayVote } from '../authz/decide.ts';
 import { approvers, liveVotes } from '../activities/rounds.ts';
+import { mayVote } from '../authz/decide.ts';
 import { toRfc3339, toTimestamp } from '../lib/clock.ts';
 import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
@@ -21,7 +21,12 @@ export interface Reader {
 export type WireActivity = ReturnType<typeof renderActivity>;
 
 /** The activity object of spec 2.2. `parameters` replaces the stored copy in the direct answer, which echoes secrets. */
-export function renderActivity(activity: Activity, votes: readonly Vote[], reader: Reader, parameters: unknown = activity.parameters) {
+export function renderActivity(
+  activity: Activity,
+  votes: readonly Vote[],
+  reader: Reader,
+  parameters: unknown = activity.parameters,
+) {
   const { intentKey, resultKey } = reader.keysOf(activity.type);
   const live = liveVotes(activity, votes, reader.nowMs);
   return {
@@ -40,9 +45,14 @@ export function renderActivity(activity: Activity, votes: readonly Vote[], reade
   };
 }
 
-function voteFlags(activity: Activity, live: readonly Vote[], reader: Reader): { canApprove: boolean; canReject: boolean } {
+function voteFlags(
+  activity: Activity,
+  live: readonly Vote[],
+  reader: Reader,
+): { canApprove: boolean; canReject: boolean } {
   const concernsReader = reader.isMember && activity.organizationId === reader.organization.id;
-  if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !concernsReader) return { canApprove: false, canReject: false };
+  if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !concernsReader)
+    return { canApprove: false, canReject: false };
   const eligible = mayVote(reader.organization.rootUserIds, reader.userId);
   const voted = approvers(live).some((userId) => userId === reader.userId);
   return { canApprove: eligible && !voted, canReject: eligible || activity.proposerId === reader.userId };
@@ -66,6 +76,9 @@ function renderVote(vote: Vote) {
 }
 
 function renderFailure(failure: StoredError, vendorNames: boolean) {
-  const { code, message, details } = toErrorBody(new ApiError(failure.errorCode as ErrorCode, failure.message), vendorNames);
+  const { code, message, details } = toErrorBody(
+    new ApiError(failure.errorCode as ErrorCode, failure.message),
+    vendorNames,
+  );
   return { code, message, details: [...details] };
 }

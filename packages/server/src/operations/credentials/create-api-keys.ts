@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { treeRoot } from '../../lib/model.ts';
 import type { UserId } from '../../lib/ids.ts';
+import { treeRoot } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, listShape } from '../shapes/basic.ts';
 import { ApiKeyParamsShape, ApiKeyParamsV1Shape, withP256 } from '../shapes/credentials.ts';
@@ -15,10 +15,14 @@ export const createApiKeys = defineActivity({
   lock: 'shared',
   parameters: Type.Object({ userId: IdShape, apiKeys: listShape(ApiKeyParamsShape, 1) }),
   older: [
-    legacy('ACTIVITY_TYPE_CREATE_API_KEYS', Type.Object({ userId: IdShape, apiKeys: listShape(ApiKeyParamsV1Shape, 1) }), ({ userId, apiKeys }) => ({
-      userId,
-      apiKeys: withP256(apiKeys),
-    })),
+    legacy(
+      'ACTIVITY_TYPE_CREATE_API_KEYS',
+      Type.Object({ userId: IdShape, apiKeys: listShape(ApiKeyParamsV1Shape, 1) }),
+      ({ userId, apiKeys }) => ({
+        userId,
+        apiKeys: withP256(apiKeys),
+      }),
+    ),
   ],
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
@@ -27,7 +31,12 @@ export const createApiKeys = defineActivity({
     const { store, actor, nowMs } = context;
     const { organizationId } = actor;
     await store.users.lock(organizationId, userId, nowMs);
-    const added = await addApiKeys(context, { organizationId, rootId: treeRoot(actor.organization) }, userId as UserId, apiKeys);
+    const added = await addApiKeys(
+      context,
+      { organizationId, rootId: treeRoot(actor.organization) },
+      userId as UserId,
+      apiKeys,
+    );
     return { apiKeyIds: added.map((key) => key.id) };
   },
 });

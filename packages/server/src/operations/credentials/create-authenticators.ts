@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { treeRoot } from '../../lib/model.ts';
 import type { UserId } from '../../lib/ids.ts';
+import { treeRoot } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, listShape } from '../shapes/basic.ts';
 import { AuthenticatorParamsShape, AuthenticatorParamsV1Shape, fromBrowserStyle } from '../shapes/credentials.ts';

@@ -17,8 +17,11 @@ export const deleteAuthenticators = defineActivity({
     const { organizationId } = actor;
     const ids = [...new Set(authenticatorIds)];
     await store.users.lock(organizationId, userId, nowMs);
-    const owned = new Set<string>((await store.credentials.authenticatorsOfUser(organizationId, userId)).map((item) => item.id));
-    if (ids.some((id) => !owned.has(id))) throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
+    const owned = new Set<string>(
+      (await store.credentials.authenticatorsOfUser(organizationId, userId)).map((item) => item.id),
+    );
+    if (ids.some((id) => !owned.has(id)))
+      throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
     await requireQuorumCanAct(context, ids);
     await store.credentials.deleteCredentials('authenticator', organizationId, ids);
     await store.tree.remove(organizationId, ids);

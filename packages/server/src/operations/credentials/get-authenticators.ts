@@ -8,7 +8,11 @@ import { AuthenticatorShape } from '../shapes/credentials.ts';
 export const getAuthenticators = defineQuery({
   name: 'get_authenticators',
   summary: 'Passkeys of a user, oldest first.',
-  parameters: Type.Object({ organizationId: IdShape, userId: IdShape, paginationOptions: Type.Optional(PaginationShape) }),
+  parameters: Type.Object({
+    organizationId: IdShape,
+    userId: IdShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
   response: Type.Object({ authenticators: Type.Array(AuthenticatorShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { userId, paginationOptions }) {
     await read.users.get(actor.organizationId, userId);

@@ -1,5 +1,5 @@
-import { type KeyCurve, normalizePublicKey } from '../../authn/public-key.ts';
 import { parseWebauthnOrigins } from '../../authn/attestation.ts';
+import { type KeyCurve, normalizePublicKey } from '../../authn/public-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
@@ -22,7 +22,8 @@ export function checkApiKeys(keys: readonly ApiKeyParams[], field: string): void
     return canonicalKey(key, `${field}.${index}.publicKey`);
   });
   if (firstDuplicate(publicKeys) !== undefined) throw invalidField(field, 'names the same public key twice');
-  if (firstDuplicate(keys.map((key) => key.apiKeyName)) !== undefined) throw invalidField(field, 'names two keys alike');
+  if (firstDuplicate(keys.map((key) => key.apiKeyName)) !== undefined)
+    throw invalidField(field, 'names two keys alike');
 }
 
 export function checkAuthenticators(authenticators: readonly AuthenticatorParams[], field: string): void {
@@ -108,13 +109,20 @@ export async function addApiKeys(
   const lasting = [...existing, ...keys].filter((key) => key.expiresAtMs === undefined).length;
   const addsLasting = keys.some((key) => key.expiresAtMs === undefined);
   if (addsLasting && config.limitApiKeys !== undefined && lasting > config.limitApiKeys) {
-    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${config.limitApiKeys} API keys without expiry`);
+    throw new ApiError(
+      'RESOURCE_LIMIT_EXCEEDED',
+      `a user can have at most ${config.limitApiKeys} API keys without expiry`,
+    );
   }
   const evicted = chooseEvicted(existing, keys, nowMs);
   await store.credentials.deleteCredentials('api_key', organizationId, evicted);
   await store.tree.remove(organizationId, evicted);
   await store.credentials.insertApiKeys(organizationId, keys);
-  await store.tree.add(rootId, organizationId, keys.map((key) => ({ kind: 'PUBLIC_KEY', value: key.publicKey, ownerId: key.id })));
+  await store.tree.add(
+    rootId,
+    organizationId,
+    keys.map((key) => ({ kind: 'PUBLIC_KEY', value: key.publicKey, ownerId: key.id })),
+  );
   return keys;
 }
 
@@ -122,7 +130,10 @@ function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], no
   const isExpiring = (key: ApiKey): boolean => key.expiresAtMs !== undefined;
   const coming = added.filter(isExpiring).length;
   if (coming > LIMITS.expiringApiKeysPerUser) {
-    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${LIMITS.expiringApiKeysPerUser} expiring API keys`);
+    throw new ApiError(
+      'RESOURCE_LIMIT_EXCEEDED',
+      `a user can have at most ${LIMITS.expiringApiKeysPerUser} expiring API keys`,
+    );
   }
   const present = existing.filter(isExpiring);
   const surplus = present.length + coming - LIMITS.expiringApiKeysPerUser;
@@ -161,23 +172,36 @@ export async function addAuthenticators(
   });
   const count = (await store.credentials.authenticatorsOfUser(organizationId, userId)).length + authenticators.length;
   if (config.limitAuthenticators !== undefined && count > config.limitAuthenticators) {
-    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${config.limitAuthenticators} authenticators`);
+    throw new ApiError(
+      'RESOURCE_LIMIT_EXCEEDED',
+      `a user can have at most ${config.limitAuthenticators} authenticators`,
+    );
   }
   await store.credentials.insertAuthenticators(organizationId, authenticators);
   await store.tree.add(
     rootId,
     organizationId,
-    authenticators.map((authenticator) => ({ kind: 'CREDENTIAL_ID', value: authenticator.credentialId, ownerId: authenticator.id })),
+    authenticators.map((authenticator) => ({
+      kind: 'CREDENTIAL_ID',
+      value: authenticator.credentialId,
+      ownerId: authenticator.id,
+    })),
   );
   return authenticators;
 }
 
 /** Refuses to leave the root quorum unable to act, unless every one of its several members agreed (RES 3.4). */
-export async function requireQuorumCanAct({ store, actor, approvers, nowMs }: ExecuteContext, removedIds: readonly string[]): Promise<void> {
+export async function requireQuorumCanAct(
+  { store, actor, approvers, nowMs }: ExecuteContext,
+  removedIds: readonly string[],
+): Promise<void> {
   const { rootUserIds, rootThreshold } = await store.organizations.get(actor.organizationId);
   if (rootUserIds.length > 1 && rootUserIds.every((userId) => approvers.includes(userId))) return;
   const usable = await store.credentials.usersWithCredential(actor.organizationId, rootUserIds, removedIds, nowMs);
   if (usable.size < rootThreshold) {
-    throw new ApiError('INVALID_QUORUM', 'fewer root quorum members than the threshold would be left with a usable credential');
+    throw new ApiError(
+      'INVALID_QUORUM',
+      'fewer root quorum members than the threshold would be left with a usable credential',
+    );
   }
 }

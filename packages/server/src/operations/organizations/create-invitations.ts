@@ -25,7 +25,8 @@ export const createInvitations = defineActivity({
   result: Type.Object({ invitationIds: Type.Array(Type.String()) }),
   check({ invitations }) {
     for (const [index, { receiverUserEmail }] of invitations.entries()) {
-      if (receiverUserEmail === '') throw invalidField(`parameters.invitations.${index}.receiverUserEmail`, 'is required');
+      if (receiverUserEmail === '')
+        throw invalidField(`parameters.invitations.${index}.receiverUserEmail`, 'is required');
     }
   },
   async execute({ store, actor, nowMs, newId, config }, { invitations }) {
@@ -33,10 +34,15 @@ export const createInvitations = defineActivity({
     if (invitations.some((invitation) => invitation.senderUserId !== actor.userId)) {
       throw new ApiError('REQUEST_INVALID', 'senderUserId must be the user who proposes the activity');
     }
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [...new Set(invitations.flatMap((invitation) => invitation.receiverUserTags))]);
+    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [
+      ...new Set(invitations.flatMap((invitation) => invitation.receiverUserTags)),
+    ]);
     const open = (await store.invitations.countOpen(organizationId)) + invitations.length;
     if (config.limitInvitations !== undefined && open > config.limitInvitations) {
-      throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${config.limitInvitations} open invitations`);
+      throw new ApiError(
+        'RESOURCE_LIMIT_EXCEEDED',
+        `an organization can have at most ${config.limitInvitations} open invitations`,
+      );
     }
     const rows = invitations.map(
       (invitation): Invitation => ({

@@ -3,7 +3,13 @@ import { ApiError, notServed } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { integerShape, listShape, NameShape, textShape } from '../shapes/basic.ts';
-import { ApiKeyParamsShape, ApiKeyParamsV1Shape, AuthenticatorParamsShape, OauthProviderParamsV1Shape, withP256 } from '../shapes/credentials.ts';
+import {
+  ApiKeyParamsShape,
+  ApiKeyParamsV1Shape,
+  AuthenticatorParamsShape,
+  OauthProviderParamsV1Shape,
+  withP256,
+} from '../shapes/credentials.ts';
 import { EmailOrEmptyShape, PhoneOrEmptyShape, RootUserParamsShape } from '../shapes/users.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../users/new-users.ts';
 
@@ -31,10 +37,22 @@ const sinceV7 = {
   clientSignature: Type.Optional(ClientSignatureShape),
 };
 
-const user = { userName: NameShape, userEmail: Type.Optional(EmailOrEmptyShape), authenticators: listShape(AuthenticatorParamsShape) };
+const user = {
+  userName: NameShape,
+  userEmail: Type.Optional(EmailOrEmptyShape),
+  authenticators: listShape(AuthenticatorParamsShape),
+};
 const V4UserShape = Type.Object({ ...user, apiKeys: listShape(ApiKeyParamsV1Shape) });
-const V5UserShape = Type.Object({ ...user, apiKeys: listShape(ApiKeyParamsV1Shape), oauthProviders: listShape(OauthProviderParamsV1Shape) });
-const V6UserShape = Type.Object({ ...user, apiKeys: listShape(ApiKeyParamsShape), oauthProviders: listShape(OauthProviderParamsV1Shape) });
+const V5UserShape = Type.Object({
+  ...user,
+  apiKeys: listShape(ApiKeyParamsV1Shape),
+  oauthProviders: listShape(OauthProviderParamsV1Shape),
+});
+const V6UserShape = Type.Object({
+  ...user,
+  apiKeys: listShape(ApiKeyParamsShape),
+  oauthProviders: listShape(OauthProviderParamsV1Shape),
+});
 const V7UserShape = Type.Object({
   ...user,
   userPhoneNumber: Type.Optional(PhoneOrEmptyShape),
@@ -79,7 +97,10 @@ export const createSubOrganization = defineActivity({
     legacy(
       'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V5',
       Type.Object({ ...base, rootUsers: listShape(V5UserShape, 1), ...sinceV4 }),
-      ({ rootUsers, ...rest }) => ({ ...rest, rootUsers: rootUsers.map((root) => ({ ...root, apiKeys: withP256(root.apiKeys) })) }),
+      ({ rootUsers, ...rest }) => ({
+        ...rest,
+        rootUsers: rootUsers.map((root) => ({ ...root, apiKeys: withP256(root.apiKeys) })),
+      }),
       { resultKey: 'createSubOrganizationResultV5', secrets: SECRETS },
     ),
     legacy(

@@ -12,7 +12,8 @@ export const deleteInvitation = defineActivity({
   result: Type.Object({ invitationId: Type.String() }),
   async execute({ store, actor, nowMs }, { invitationId }) {
     const { status } = await store.invitations.get(actor.organizationId, invitationId);
-    if (status !== 'INVITATION_STATUS_CREATED') throw new ApiError('FAILED_PRECONDITION', `the invitation is ${status}`);
+    if (status !== 'INVITATION_STATUS_CREATED')
+      throw new ApiError('FAILED_PRECONDITION', `the invitation is ${status}`);
     await store.invitations.revoke(actor.organizationId, invitationId, nowMs);
     return { invitationId };
   },

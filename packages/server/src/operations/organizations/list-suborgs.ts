@@ -5,7 +5,14 @@ import type { TreeKind } from '../../storage/stores/tree.ts';
 import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape, textShape } from '../shapes/basic.ts';
 
-const FILTERS: ReadonlySet<string> = new Set<TreeKind>(['NAME', 'USERNAME', 'EMAIL', 'PHONE_NUMBER', 'CREDENTIAL_ID', 'PUBLIC_KEY']);
+const FILTERS: ReadonlySet<string> = new Set<TreeKind>([
+  'NAME',
+  'USERNAME',
+  'EMAIL',
+  'PHONE_NUMBER',
+  'CREDENTIAL_ID',
+  'PUBLIC_KEY',
+]);
 const LATER: ReadonlySet<string> = new Set(['OIDC_TOKEN', 'WALLET_ACCOUNT_ADDRESS']);
 
 export const listSuborgs = defineQuery({
@@ -29,7 +36,10 @@ export const listSuborgs = defineQuery({
   },
 });
 
-function toFilter(type: string | undefined, value: string | undefined): { kinds: TreeKind[]; value: string } | undefined {
+function toFilter(
+  type: string | undefined,
+  value: string | undefined,
+): { kinds: TreeKind[]; value: string } | undefined {
   if (type === undefined || type === '') {
     if (value) throw invalidField('filterType', 'is required with filterValue');
     return undefined;

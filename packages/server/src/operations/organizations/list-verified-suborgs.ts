@@ -29,7 +29,10 @@ export const listVerifiedSuborgs = defineQuery({
   },
 });
 
-function toFilter(type: string | undefined, value: string | undefined): { kinds: TreeKind[]; value: string | undefined } {
+function toFilter(
+  type: string | undefined,
+  value: string | undefined,
+): { kinds: TreeKind[]; value: string | undefined } {
   if (type === undefined || type === '') {
     if (value) throw invalidField('filterType', 'is required with filterValue');
     return { kinds: Object.values(KINDS), value: undefined };

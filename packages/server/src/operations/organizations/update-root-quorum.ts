@@ -15,7 +15,8 @@ export const updateRootQuorum = defineActivity({
   result: Type.Object({}),
   check({ threshold, userIds }) {
     if (threshold < 1) throw new ApiError('INVALID_QUORUM', 'threshold must be at least 1');
-    if (threshold > userIds.length) throw new ApiError('INVALID_QUORUM', 'threshold is larger than the number of userIds');
+    if (threshold > userIds.length)
+      throw new ApiError('INVALID_QUORUM', 'threshold is larger than the number of userIds');
     if (firstDuplicate(userIds) !== undefined) throw new ApiError('INVALID_QUORUM', 'userIds names a user twice');
   },
   async execute({ store, actor, nowMs }, { threshold, userIds }) {

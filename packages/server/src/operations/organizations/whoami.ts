@@ -4,7 +4,8 @@ import { IdShape } from '../shapes/basic.ts';
 
 export const whoami = defineQuery({
   name: 'whoami',
-  summary: 'The user and organization that the stamp belongs to; a parent id finds the one sub-organization that holds the credential.',
+  summary:
+    'The user and organization that the stamp belongs to; a parent id finds the one sub-organization that holds the credential.',
   parameters: Type.Object({ organizationId: IdShape }),
   response: Type.Object({
     organizationId: Type.String(),
@@ -15,7 +16,8 @@ export const whoami = defineQuery({
   findsSubOrganization: true,
   async run({ actor, read }) {
     // The caller's own organization, also when a parent's user names a child.
-    const home = actor.homeId === actor.organizationId ? actor.organization : await read.organizations.get(actor.homeId);
+    const home =
+      actor.homeId === actor.organizationId ? actor.organization : await read.organizations.get(actor.homeId);
     return { organizationId: home.id, organizationName: home.name, userId: actor.userId, username: actor.user.name };
   },
 });

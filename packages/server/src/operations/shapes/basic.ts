@@ -18,14 +18,19 @@ export const NameShape = Type.String({
 });
 
 /** Decimal text; a JSON integer is accepted too. */
-export const DecimalShape = Type.String({ pattern: '^[0-9]{1,16}$', 'x-decimal': true, 'x-message': 'must be a decimal number as text' });
+export const DecimalShape = Type.String({
+  pattern: '^[0-9]{1,16}$',
+  'x-decimal': true,
+  'x-message': 'must be a decimal number as text',
+});
 
 /** Any text up to a bound. */
 export const textShape = (maxLength: number) => Type.String({ maxLength });
 
 export const integerShape = (minimum: number, maximum = INTEGER_MAX) => Type.Integer({ minimum, maximum });
 
-export const listShape = <Item extends TSchema>(item: Item, minItems = 0) => Type.Array(item, { minItems, maxItems: LIMITS.listItems });
+export const listShape = <Item extends TSchema>(item: Item, minItems = 0) =>
+  Type.Array(item, { minItems, maxItems: LIMITS.listItems });
 
 export const TimestampShape = Type.Object({ seconds: Type.String(), nanos: Type.String() });
 

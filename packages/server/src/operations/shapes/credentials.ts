@@ -65,7 +65,9 @@ export const AuthenticatorParamsV1Shape = Type.Object({
   }),
 });
 
-export const fromBrowserStyle = (items: readonly Type.Static<typeof AuthenticatorParamsV1Shape>[]): AuthenticatorParams[] =>
+export const fromBrowserStyle = (
+  items: readonly Type.Static<typeof AuthenticatorParamsV1Shape>[],
+): AuthenticatorParams[] =>
   items.map(({ authenticatorName, challenge, attestation }) => ({
     authenticatorName,
     challenge,
@@ -80,9 +82,7 @@ export const fromBrowserStyle = (items: readonly Type.Static<typeof Authenticato
 export const OauthProviderParamsShape = Type.Object({
   providerName: NameShape,
   oidcToken: Type.Optional(textShape(ENCODED_MAX)),
-  oidcClaims: Type.Optional(
-    Type.Object({ iss: textShape(2048), sub: textShape(2048), aud: textShape(2048) }),
-  ),
+  oidcClaims: Type.Optional(Type.Object({ iss: textShape(2048), sub: textShape(2048), aud: textShape(2048) })),
 });
 
 /** Before claims could be given without a token. */

@@ -2,13 +2,25 @@ import type { Stores } from '../../storage/stores.ts';
 import type { Place } from '../credentials/new-credentials.ts';
 
 /** Each change keeps the tree's index in step with the user's row. */
-export async function changeName(store: Stores, { organizationId, rootId }: Place, userId: string, name: string, nowMs: number): Promise<void> {
+export async function changeName(
+  store: Stores,
+  { organizationId, rootId }: Place,
+  userId: string,
+  name: string,
+  nowMs: number,
+): Promise<void> {
   await store.users.rename(organizationId, userId, name, nowMs);
   await store.tree.replace(rootId, organizationId, userId, 'USERNAME', name);
 }
 
 /** A changed contact is unverified until a token proves it again (RES 3.6); an equal one keeps its mark. */
-export async function changeEmail(store: Stores, { organizationId, rootId }: Place, userId: string, email: string | undefined, nowMs: number): Promise<void> {
+export async function changeEmail(
+  store: Stores,
+  { organizationId, rootId }: Place,
+  userId: string,
+  email: string | undefined,
+  nowMs: number,
+): Promise<void> {
   const user = await store.users.get(organizationId, userId);
   if (user.email === email) return;
   await store.users.setEmail(organizationId, userId, email, nowMs);
@@ -16,7 +28,13 @@ export async function changeEmail(store: Stores, { organizationId, rootId }: Pla
   await store.tree.replace(rootId, organizationId, userId, 'VERIFIED_EMAIL', undefined);
 }
 
-export async function changePhone(store: Stores, { organizationId, rootId }: Place, userId: string, phone: string | undefined, nowMs: number): Promise<void> {
+export async function changePhone(
+  store: Stores,
+  { organizationId, rootId }: Place,
+  userId: string,
+  phone: string | undefined,
+  nowMs: number,
+): Promise<void> {
   const user = await store.users.get(organizationId, userId);
   if (user.phone === phone) return;
   await store.users.setPhone(organizationId, userId, phone, nowMs);

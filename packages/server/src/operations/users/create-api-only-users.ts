@@ -31,7 +31,10 @@ export const createApiOnlyUsers = defineActivity({
     const users = toUsers(apiOnlyUsers);
     await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [...new Set(users.flatMap((user) => user.userTags))]);
     const userIds = await addUsers(context, { organizationId, rootId: treeRoot(actor.organization) }, users, []);
-    await store.tags.tagUsers(organizationId, userIds.flatMap((userId, index) => pairs([userId], users[index]?.userTags ?? [])));
+    await store.tags.tagUsers(
+      organizationId,
+      userIds.flatMap((userId, index) => pairs([userId], users[index]?.userTags ?? [])),
+    );
     return { userIds };
   },
 });

@@ -19,7 +19,13 @@ export const createUserTag = defineActivity({
       throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${config.limitTags} tags`);
     }
     const userTagId = newId<'tag'>();
-    await store.tags.insert(organizationId, { id: userTagId, type: 'TAG_TYPE_USER', name: userTagName, createdAtMs: nowMs, updatedAtMs: nowMs });
+    await store.tags.insert(organizationId, {
+      id: userTagId,
+      type: 'TAG_TYPE_USER',
+      name: userTagName,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
     await store.tags.tagUsers(organizationId, pairs(ids, [userTagId]));
     await store.users.touch(organizationId, ids, nowMs);
     return { userTagId, userIds: ids };

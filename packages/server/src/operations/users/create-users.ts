@@ -24,7 +24,11 @@ const V3Shape = Type.Object({
   authenticators: listShape(AuthenticatorParamsShape),
   oauthProviders: listShape(OauthProviderParamsV1Shape),
 });
-const V2Shape = Type.Object({ ...common, apiKeys: listShape(ApiKeyParamsV1Shape), authenticators: listShape(AuthenticatorParamsShape) });
+const V2Shape = Type.Object({
+  ...common,
+  apiKeys: listShape(ApiKeyParamsV1Shape),
+  authenticators: listShape(AuthenticatorParamsShape),
+});
 const V1Shape = Type.Object({
   ...common,
   accessType: AccessTypeShape,
@@ -42,7 +46,9 @@ export const createUsers = defineActivity({
   parameters: Type.Object({ users: listShape(UserParamsShape, 1) }),
   secrets: SECRETS,
   older: [
-    legacy('ACTIVITY_TYPE_CREATE_USERS_V3', Type.Object({ users: listShape(V3Shape, 1) }), (parameters) => parameters, { secrets: SECRETS }),
+    legacy('ACTIVITY_TYPE_CREATE_USERS_V3', Type.Object({ users: listShape(V3Shape, 1) }), (parameters) => parameters, {
+      secrets: SECRETS,
+    }),
     legacy('ACTIVITY_TYPE_CREATE_USERS_V2', Type.Object({ users: listShape(V2Shape, 1) }), ({ users }) => ({
       users: users.map((user) => ({ ...user, apiKeys: withP256(user.apiKeys), oauthProviders: [] })),
     })),
@@ -63,7 +69,10 @@ export const createUsers = defineActivity({
     const { organizationId } = actor;
     await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [...new Set(users.flatMap((user) => user.userTags))]);
     const userIds = await addUsers(context, { organizationId, rootId: treeRoot(actor.organization) }, users, verified);
-    await store.tags.tagUsers(organizationId, userIds.flatMap((userId, index) => pairs([userId], users[index]?.userTags ?? [])));
+    await store.tags.tagUsers(
+      organizationId,
+      userIds.flatMap((userId, index) => pairs([userId], users[index]?.userTags ?? [])),
+    );
     return { userIds };
   },
 });

@@ -7,7 +7,8 @@ import { requireUsers } from './user-tags.ts';
 export const deleteUsers = defineActivity({
   name: 'delete_users',
   type: 'ACTIVITY_TYPE_DELETE_USERS',
-  summary: 'Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum first.',
+  summary:
+    'Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum first.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
   parameters: Type.Object({ userIds: IdListShape }),
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
@@ -21,7 +22,11 @@ export const deleteUsers = defineActivity({
     }
     for (const userId of ids) {
       const { apiKeys, authenticators } = await store.users.record(organizationId, userId);
-      await store.tree.remove(organizationId, [userId, ...apiKeys.map((key) => key.id), ...authenticators.map((item) => item.id)]);
+      await store.tree.remove(organizationId, [
+        userId,
+        ...apiKeys.map((key) => key.id),
+        ...authenticators.map((item) => item.id),
+      ]);
     }
     await store.users.delete(organizationId, ids);
     return { userIds: ids };

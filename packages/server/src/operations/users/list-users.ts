@@ -11,7 +11,10 @@ export const listUsers = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, paginationOptions: Type.Optional(PaginationShape) }),
   response: Type.Object({ users: Type.Array(UserShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { paginationOptions }) {
-    const { items, pageInfo } = await read.users.page(actor.organizationId, toPageRequest(paginationOptions, config.listMax));
+    const { items, pageInfo } = await read.users.page(
+      actor.organizationId,
+      toPageRequest(paginationOptions, config.listMax),
+    );
     return { users: items.map(renderUser), pageInfo };
   },
 });

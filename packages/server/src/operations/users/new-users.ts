@@ -2,7 +2,14 @@ import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField, notServed } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import type { VerifiedAuthenticator } from '../attestations.ts';
-import { addApiKeys, addAuthenticators, checkApiKeys, checkAuthenticators, type Place, verifyAuthenticators } from '../credentials/new-credentials.ts';
+import {
+  addApiKeys,
+  addAuthenticators,
+  checkApiKeys,
+  checkAuthenticators,
+  type Place,
+  verifyAuthenticators,
+} from '../credentials/new-credentials.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import type { RootUserParams } from '../shapes/users.ts';
 
@@ -33,7 +40,10 @@ export function checkNewUsers(users: readonly RootUserParams[], field: string): 
   if (firstDuplicate(phones) !== undefined) throw invalidField(field, 'names two users with the same phone number');
 }
 
-export async function verifyNewUsers(context: PrepareContext, users: readonly RootUserParams[]): Promise<VerifiedAuthenticator[][]> {
+export async function verifyNewUsers(
+  context: PrepareContext,
+  users: readonly RootUserParams[],
+): Promise<VerifiedAuthenticator[][]> {
   return await Promise.all(users.map((user) => verifyAuthenticators(context, user.authenticators)));
 }
 

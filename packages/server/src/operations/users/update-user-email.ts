@@ -12,7 +12,11 @@ export const updateUserEmail = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
   summary: 'Change the email of a user; the empty string removes it.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
-  parameters: Type.Object({ userId: IdShape, userEmail: EmailOrEmptyShape, verificationToken: Type.Optional(textShape(16_384)) }),
+  parameters: Type.Object({
+    userId: IdShape,
+    userEmail: EmailOrEmptyShape,
+    verificationToken: Type.Optional(textShape(16_384)),
+  }),
   secrets: ['verificationToken'],
   result: Type.Object({ userId: Type.String() }),
   check({ verificationToken }) {

@@ -3,14 +3,15 @@ import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../shapes/basic.ts';
 import { EmailOrEmptyShape, PhoneOrEmptyShape } from '../shapes/users.ts';
-import { normalizeEmail, normalizePhone } from './new-users.ts';
 import { changeEmail, changeName, changePhone } from './changes.ts';
+import { normalizeEmail, normalizePhone } from './new-users.ts';
 import { pairs } from './user-tags.ts';
 
 export const updateUser = defineActivity({
   name: 'update_user',
   type: 'ACTIVITY_TYPE_UPDATE_USER',
-  summary: 'Change a user. An absent field stays; a non-empty userTagIds replaces the tags; an empty contact removes it.',
+  summary:
+    'Change a user. An absent field stays; a non-empty userTagIds replaces the tags; an empty contact removes it.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
   parameters: Type.Object({
     userId: IdShape,

@@ -104,7 +104,9 @@ export const foundation: Migration = {
 
     for (const name of UNIQUE_HERE) {
       const { table, columns } = UNIQUE_RULES[name];
-      await run(sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`);
+      await run(
+        sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`,
+      );
     }
   },
 };

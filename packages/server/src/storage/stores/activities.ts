@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
+import { groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
 import type { Activity, ActivityStatus, StoredError, Vote, VoteSelection, WebauthnEvidence } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
-import { groupBy } from '../../lib/collections.ts';
 import { fetchPage } from '../keyset.ts';
 import type { DatabaseKind } from '../migrate.ts';
 import type { ActivityTable, Schema, VoteTable } from '../schema.ts';
@@ -218,7 +218,10 @@ export class ActivityReader {
     });
   }
 
-  async #withVotes(organizationId: OrganizationId, rows: readonly Selectable<ActivityTable>[]): Promise<ActivityWithVotes[]> {
+  async #withVotes(
+    organizationId: OrganizationId,
+    rows: readonly Selectable<ActivityTable>[],
+  ): Promise<ActivityWithVotes[]> {
     const votes: Selectable<VoteTable>[] = [];
     // In chunks: a database takes a bounded number of parameters.
     for (let start = 0; start < rows.length; start += 500) {
@@ -267,7 +270,10 @@ export class ActivityStore extends ActivityReader {
   }
 
   async update(
-    activity: Pick<Activity, 'organizationId' | 'id' | 'status' | 'result' | 'failure' | 'roundStartedAtMs' | 'updatedAtMs'>,
+    activity: Pick<
+      Activity,
+      'organizationId' | 'id' | 'status' | 'result' | 'failure' | 'roundStartedAtMs' | 'updatedAtMs'
+    >,
   ): Promise<void> {
     await this.db
       .updateTable('activity')

@@ -71,27 +71,45 @@ export class CredentialReader {
     return toAuthenticator(row);
   }
 
-  async apiKeys(organizationId: OrganizationId, userId: string | undefined, request: PageRequest): Promise<Page<ApiKey>> {
-    return await fetchPage(request, 'asc', (cursor) => this.#owns('api_key', organizationId, cursor), async (range) => {
-      let query = this.db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId);
-      if (userId !== undefined) query = query.where('user_id', '=', userId);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toApiKey);
-    });
+  async apiKeys(
+    organizationId: OrganizationId,
+    userId: string | undefined,
+    request: PageRequest,
+  ): Promise<Page<ApiKey>> {
+    return await fetchPage(
+      request,
+      'asc',
+      (cursor) => this.#owns('api_key', organizationId, cursor),
+      async (range) => {
+        let query = this.db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId);
+        if (userId !== undefined) query = query.where('user_id', '=', userId);
+        if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+        if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+        return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toApiKey);
+      },
+    );
   }
 
-  async authenticators(organizationId: OrganizationId, userId: string, request: PageRequest): Promise<Page<Authenticator>> {
-    return await fetchPage(request, 'asc', (cursor) => this.#owns('authenticator', organizationId, cursor), async (range) => {
-      let query = this.db
-        .selectFrom('authenticator')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .where('user_id', '=', userId);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toAuthenticator);
-    });
+  async authenticators(
+    organizationId: OrganizationId,
+    userId: string,
+    request: PageRequest,
+  ): Promise<Page<Authenticator>> {
+    return await fetchPage(
+      request,
+      'asc',
+      (cursor) => this.#owns('authenticator', organizationId, cursor),
+      async (range) => {
+        let query = this.db
+          .selectFrom('authenticator')
+          .selectAll()
+          .where('organization_id', '=', organizationId)
+          .where('user_id', '=', userId);
+        if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+        if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+        return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toAuthenticator);
+      },
+    );
   }
 
   async #owns(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
@@ -194,9 +212,17 @@ export class CredentialStore extends CredentialReader {
       .execute();
   }
 
-  async deleteCredentials(table: CredentialTable, organizationId: OrganizationId, ids: readonly string[]): Promise<void> {
+  async deleteCredentials(
+    table: CredentialTable,
+    organizationId: OrganizationId,
+    ids: readonly string[],
+  ): Promise<void> {
     if (ids.length === 0) return;
-    await this.db.deleteFrom(table).where('organization_id', '=', organizationId).where('id', 'in', [...ids]).execute();
+    await this.db
+      .deleteFrom(table)
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...ids])
+      .execute();
     await bury(this.db, organizationId, ids);
   }
 

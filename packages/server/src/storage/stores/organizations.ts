@@ -121,7 +121,12 @@ export class OrganizationStore extends OrganizationReader {
       .execute();
   }
 
-  async setRootQuorum(organizationId: OrganizationId, threshold: number, userIds: readonly UserId[], nowMs: number): Promise<void> {
+  async setRootQuorum(
+    organizationId: OrganizationId,
+    threshold: number,
+    userIds: readonly UserId[],
+    nowMs: number,
+  ): Promise<void> {
     await this.db
       .updateTable('organization')
       .set({ root_threshold: threshold, root_user_ids: JSON.stringify(userIds), updated_at_ms: nowMs })
@@ -147,7 +152,19 @@ export class OrganizationStore extends OrganizationReader {
 
   /** Erases everything of a sub-organization except its id, its name and its activities, which its parent may still read. */
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
-    for (const table of ['organization_feature', 'api_key', 'authenticator', 'read_session', 'user_tag', 'tag', 'invitation', 'app_user', 'tombstone', 'tree_entry', 'auth_proxy_config'] as const) {
+    for (const table of [
+      'organization_feature',
+      'api_key',
+      'authenticator',
+      'read_session',
+      'user_tag',
+      'tag',
+      'invitation',
+      'app_user',
+      'tombstone',
+      'tree_entry',
+      'auth_proxy_config',
+    ] as const) {
       await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
     }
     await this.db

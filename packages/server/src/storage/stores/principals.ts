@@ -12,7 +12,9 @@ export interface Principal<Credential> {
   readonly organization: Organization;
   /** The activity that already carries this request's fingerprint. */
   readonly activityId: ActivityId | undefined;
-  readonly holder: { readonly organizationId: OrganizationId; readonly credential: Credential; readonly user: User } | undefined;
+  readonly holder:
+    | { readonly organizationId: OrganizationId; readonly credential: Credential; readonly user: User }
+    | undefined;
 }
 
 type Prefixed<Row, Prefix extends string> = { [Key in keyof Row & string as `${Prefix}${Key}`]: Row[Key] | null };
@@ -160,7 +162,11 @@ export class PrincipalReader {
   }
 
   /** Undefined when there is no such organization. */
-  async byApiKey(organizationId: OrganizationId, publicKey: string, fingerprint: string): Promise<Principal<ApiKey> | undefined> {
+  async byApiKey(
+    organizationId: OrganizationId,
+    publicKey: string,
+    fingerprint: string,
+  ): Promise<Principal<ApiKey> | undefined> {
     const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
     return toPrincipal(rows, (row) => toApiKey(unprefix<ApiKeyRow>(row, 'k_')));
   }
@@ -217,4 +223,3 @@ function unprefix<Row>(row: object, prefix: string): Row {
   }
   return out as Row;
 }
-

@@ -117,12 +117,19 @@ export class TagStore extends TagReader {
 
   async delete(organizationId: OrganizationId, tagIds: readonly string[]): Promise<void> {
     const ids = [...tagIds];
-    await this.db.deleteFrom('user_tag').where('organization_id', '=', organizationId).where('tag_id', 'in', ids).execute();
+    await this.db
+      .deleteFrom('user_tag')
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', 'in', ids)
+      .execute();
     await this.db.deleteFrom('tag').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
     await bury(this.db, organizationId, ids);
   }
 
-  async tagUsers(organizationId: OrganizationId, pairs: readonly { readonly userId: string; readonly tagId: string }[]): Promise<void> {
+  async tagUsers(
+    organizationId: OrganizationId,
+    pairs: readonly { readonly userId: string; readonly tagId: string }[],
+  ): Promise<void> {
     if (pairs.length === 0) return;
     await this.db
       .insertInto('user_tag')
@@ -142,6 +149,10 @@ export class TagStore extends TagReader {
   }
 
   async clearTags(organizationId: OrganizationId, userId: string): Promise<void> {
-    await this.db.deleteFrom('user_tag').where('organization_id', '=', organizationId).where('user_id', '=', userId).execute();
+    await this.db
+      .deleteFrom('user_tag')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .execute();
   }
 }

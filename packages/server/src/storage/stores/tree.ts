@@ -134,7 +134,11 @@ export class TreeStore extends TreeReader {
   }
 
   /** Drops the entries of an owner; all kinds unless some are named. */
-  async remove(organizationId: OrganizationId, ownerIds: readonly string[], kinds?: readonly TreeKind[]): Promise<void> {
+  async remove(
+    organizationId: OrganizationId,
+    ownerIds: readonly string[],
+    kinds?: readonly TreeKind[],
+  ): Promise<void> {
     if (ownerIds.length === 0) return;
     let query = this.db
       .deleteFrom('tree_entry')

@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
+import { groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { User, UserRecord } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
-import { groupBy } from '../../lib/collections.ts';
 import { fetchPage } from '../keyset.ts';
 import type { Schema, UserTable } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -33,13 +33,28 @@ const oneUser = statement('user', (db, { organizationId, userId }: Owner) =>
   db.selectFrom('app_user').selectAll().where('organization_id', '=', organizationId).where('id', '=', userId),
 );
 const oneUserApiKeys = statement('user-api-keys', (db, { organizationId, userId }: Owner) =>
-  db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId).where('user_id', '=', userId).orderBy('id'),
+  db
+    .selectFrom('api_key')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('id'),
 );
 const oneUserAuthenticators = statement('user-authenticators', (db, { organizationId, userId }: Owner) =>
-  db.selectFrom('authenticator').selectAll().where('organization_id', '=', organizationId).where('user_id', '=', userId).orderBy('id'),
+  db
+    .selectFrom('authenticator')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('id'),
 );
 const oneUserTags = statement('user-tags', (db, { organizationId, userId }: Owner) =>
-  db.selectFrom('user_tag').selectAll().where('organization_id', '=', organizationId).where('user_id', '=', userId).orderBy('tag_id'),
+  db
+    .selectFrom('user_tag')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('tag_id'),
 );
 
 interface Rename extends Owner {
@@ -116,9 +131,33 @@ export class UserReader {
     const [low, high] = [ids[0] as string, ids.at(-1) as string];
     // Users of a page are a range of ids, so their rows are fetched by range rather than by a list of any length.
     const [apiKeys, authenticators, tags] = await Promise.all([
-      this.db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId).where('user_id', '>=', low).where('user_id', '<=', high).orderBy('user_id').orderBy('id').execute(),
-      this.db.selectFrom('authenticator').selectAll().where('organization_id', '=', organizationId).where('user_id', '>=', low).where('user_id', '<=', high).orderBy('user_id').orderBy('id').execute(),
-      this.db.selectFrom('user_tag').selectAll().where('organization_id', '=', organizationId).where('user_id', '>=', low).where('user_id', '<=', high).orderBy('user_id').orderBy('tag_id').execute(),
+      this.db
+        .selectFrom('api_key')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('user_id', '>=', low)
+        .where('user_id', '<=', high)
+        .orderBy('user_id')
+        .orderBy('id')
+        .execute(),
+      this.db
+        .selectFrom('authenticator')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('user_id', '>=', low)
+        .where('user_id', '<=', high)
+        .orderBy('user_id')
+        .orderBy('id')
+        .execute(),
+      this.db
+        .selectFrom('user_tag')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('user_id', '>=', low)
+        .where('user_id', '<=', high)
+        .orderBy('user_id')
+        .orderBy('tag_id')
+        .execute(),
     ]);
     const keysOf = groupBy(apiKeys, (row) => row.user_id);
     const authenticatorsOf = groupBy(authenticators, (row) => row.user_id);
@@ -201,7 +240,12 @@ export class UserStore extends UserReader {
   }
 
   /** Changing a contact clears its verified mark; an undefined value removes it. */
-  async setEmail(organizationId: OrganizationId, userId: string, email: string | undefined, nowMs: number): Promise<void> {
+  async setEmail(
+    organizationId: OrganizationId,
+    userId: string,
+    email: string | undefined,
+    nowMs: number,
+  ): Promise<void> {
     await this.db
       .updateTable('app_user')
       .set((eb) => ({
@@ -216,10 +260,20 @@ export class UserStore extends UserReader {
       .execute();
   }
 
-  async setPhone(organizationId: OrganizationId, userId: string, phone: string | undefined, nowMs: number): Promise<void> {
+  async setPhone(
+    organizationId: OrganizationId,
+    userId: string,
+    phone: string | undefined,
+    nowMs: number,
+  ): Promise<void> {
     await this.db
       .updateTable('app_user')
-      .set((eb) => ({ phone: phone ?? null, phone_verified: 0, updated_at_ms: nowMs, revision: eb('revision', '+', 1) }))
+      .set((eb) => ({
+        phone: phone ?? null,
+        phone_verified: 0,
+        updated_at_ms: nowMs,
+        revision: eb('revision', '+', 1),
+      }))
       .where('organization_id', '=', organizationId)
       .where('id', '=', userId)
       .execute();
@@ -240,7 +294,11 @@ export class UserStore extends UserReader {
   async delete(organizationId: OrganizationId, userIds: readonly string[]): Promise<void> {
     const ids = [...userIds];
     for (const table of ['api_key', 'authenticator', 'read_session', 'user_tag'] as const) {
-      await this.db.deleteFrom(table).where('organization_id', '=', organizationId).where('user_id', 'in', ids).execute();
+      await this.db
+        .deleteFrom(table)
+        .where('organization_id', '=', organizationId)
+        .where('user_id', 'in', ids)
+        .execute();
     }
     await this.db.deleteFrom('app_user').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
     await bury(this.db, organizationId, ids);

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKeyring } from '@custos/keyring';
+import type { FastifyInstance } from 'fastify';
+import pino from 'pino';
+import { buildApp } from '../../src/app.ts';
+import { createFirstOrganization } from '../../src/bootstrap.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { buildServer } from '../../src/http/server.ts';
+import type { App } from '../../src/pipeline/app.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { newKeyPair, TestClient } from './client.ts';
+import { createPostgresDatabase, type DatabaseKind } from './databases.ts';
+
+/** A service in this process whose clock the test moves; for rules about time. Everything else uses TestServer. */
+export interface TestApp extends AsyncDisposable {
+  readonly app: App;
+  readonly server: FastifyInstance;
+  readonly baseUrl: string;
+  readonly root: TestClient;
+  /** Milliseconds added to the real clock. */
+  readonly advance: (milliseconds: number) => void;
+}
+
+export async function openTestApp(database: DatabaseKind, env: Record<string, string> = {}): Promise<TestApp> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'custos-app-'));
+  const postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
+  const config = readConfig({
+    CUSTOS_DATA_DIR: dataDir,
+    CUSTOS_LOG_LEVEL: 'silent',
+    ...(postgres && { CUSTOS_DATABASE_URL: postgres.url, CUSTOS_DATABASE_POOL: '8' }),
+    ...env,
+  });
+  const storage = await openStorage({ ...config, nowMs: Date.now(), onIdleError: () => {} });
+  const keyring = await createKeyring({ rootKey: config.rootKey, create: true });
+  let offset = 0;
+  const app = buildApp({ config, storage, keyring, log: pino({ level: 'silent' }), clock: () => Date.now() + offset });
+  const server = buildServer(app);
+  const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
+  const key = newKeyPair();
+  const first = { organizationName: 'Test', userName: 'Root', apiKeyName: 'root', publicKey: key.publicKey };
+  const created = await createFirstOrganization(storage, keyring, first, Date.now());
+  if (created === undefined) throw new Error('the test database was not empty');
+  return {
+    app,
+    server,
+    baseUrl,
+    root: new TestClient(baseUrl, created.organizationId, key, created.userId),
+    advance: (milliseconds) => {
+      offset += milliseconds;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.close();
+      await storage.close();
+      await keyring.close();
+      await postgres?.[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

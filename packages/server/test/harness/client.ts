@@ -1,0 +1,174 @@
+import { createECDH, createPrivateKey, sign } from 'node:crypto';
+import type { RootCredentials } from '../../src/credentials-file.ts';
+import { operations } from '../../src/operations/registry.ts';
+
+export interface KeyPair {
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** A P-256 key pair in the hex form of the API. */
+export function newKeyPair(): KeyPair {
+  const ecdh = createECDH('prime256v1');
+  const publicKey = ecdh.generateKeys('hex', 'compressed');
+  return { publicKey, privateKey: ecdh.getPrivateKey('hex').padStart(64, '0') };
+}
+
+/** The X-Stamp value of a body. */
+export function stampFor(body: Uint8Array, { publicKey, privateKey }: KeyPair): string {
+  const ecdh = createECDH('prime256v1');
+  ecdh.setPrivateKey(privateKey, 'hex');
+  const point = ecdh.getPublicKey();
+  const key = createPrivateKey({
+    format: 'jwk',
+    key: {
+      kty: 'EC',
+      crv: 'P-256',
+      d: Buffer.from(privateKey, 'hex').toString('base64url'),
+      x: point.subarray(1, 33).toString('base64url'),
+      y: point.subarray(33).toString('base64url'),
+    },
+  });
+  const signature = sign('sha256', body, key).toString('hex');
+  return Buffer.from(JSON.stringify({ publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature })).toString(
+    'base64url',
+  );
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // Test code reads whatever a test expects; the type would only get in the way of asserting on wrong answers.
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  readonly body: any;
+}
+
+/** Sends exact bytes. */
+export async function send(
+  baseUrl: string,
+  path: string,
+  body: Uint8Array | string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+let lastTimestamp = 0;
+
+/** Milliseconds that never repeat in this process, so that equal requests become different activities. */
+function nextTimestamp(): string {
+  lastTimestamp = Math.max(Date.now(), lastTimestamp + 1);
+  return String(lastTimestamp);
+}
+
+/** A raw client: what is sent is what a test says, stamped by one key. */
+export class TestClient {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly key: KeyPair;
+  /** The user of the key, where the test knows it. */
+  readonly userId: string;
+
+  constructor(baseUrl: string, organizationId: string, key: KeyPair, userId = '') {
+    this.baseUrl = baseUrl;
+    this.organizationId = organizationId;
+    this.key = key;
+    this.userId = userId;
+  }
+
+  static root({ organizationId, apiPublicKey, apiPrivateKey, userId }: RootCredentials, baseUrl: string): TestClient {
+    return new TestClient(baseUrl, organizationId, { publicKey: apiPublicKey, privateKey: apiPrivateKey }, userId);
+  }
+
+  /** The same server and organization, another key. */
+  as(key: KeyPair, userId = ''): TestClient {
+    return new TestClient(this.baseUrl, this.organizationId, key, userId);
+  }
+
+  /** The body of a submit, as text; the type defaults to the operation's current one. */
+  submitBody(operation: string, parameters: unknown, overrides: Record<string, unknown> = {}): string {
+    return JSON.stringify({
+      type: currentType(operation),
+      timestampMs: nextTimestamp(),
+      organizationId: this.organizationId,
+      parameters,
+      ...overrides,
+    });
+  }
+
+  async sendStamped(path: string, body: string | Uint8Array): Promise<Answer> {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    return await send(this.baseUrl, path, bytes, { 'x-stamp': stampFor(bytes, this.key) });
+  }
+
+  async submit(operation: string, parameters: unknown, overrides: Record<string, unknown> = {}): Promise<Answer> {
+    return await this.sendStamped(`/public/v1/submit/${operation}`, this.submitBody(operation, parameters, overrides));
+  }
+
+  async query(operation: string, parameters: Record<string, unknown> = {}): Promise<Answer> {
+    const body = JSON.stringify({ organizationId: this.organizationId, ...parameters });
+    return await this.sendStamped(`/public/v1/query/${operation}`, body);
+  }
+
+  /** Submits and returns the one result; throws unless the activity completed. */
+  // biome-ignore lint/suspicious/noExplicitAny: results are asserted on by the tests.
+  async run(operation: string, parameters: unknown): Promise<any> {
+    const answer = await this.submit(operation, parameters);
+    if (answer.status !== 200 || answer.body.activity.status !== 'ACTIVITY_STATUS_COMPLETED') {
+      throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+    return Object.values(answer.body.activity.result)[0];
+  }
+}
+
+export function currentType(operation: string): string {
+  const found = operations.find((candidate) => candidate.name === operation && candidate.kind !== 'query');
+  if (found === undefined || found.kind === 'query') throw new Error(`no such submit operation: ${operation}`);
+  return found.kind === 'vote' ? found.type : (found.versions[0]?.type as string);
+}
+
+/** create_users with one P-256 key; returns a client for the new user. */
+export async function createUser(
+  root: TestClient,
+  userName: string,
+  extra: Record<string, unknown> = {},
+): Promise<TestClient> {
+  const key = newKeyPair();
+  const { userIds } = await root.run('create_users', {
+    users: [
+      {
+        userName,
+        apiKeys: [{ apiKeyName: `${userName} key`, publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }],
+        authenticators: [],
+        oauthProviders: [],
+        userTags: [],
+        ...extra,
+      },
+    ],
+  });
+  return root.as(key, userIds[0]);
+}
+
+/** create_sub_organization with one root user and key; returns that user's client. */
+export async function createSubOrganization(root: TestClient, subOrganizationName: string): Promise<TestClient> {
+  const key = newKeyPair();
+  const { subOrganizationId, rootUserIds } = await root.run('create_sub_organization', {
+    subOrganizationName,
+    rootQuorumThreshold: 1,
+    rootUsers: [
+      {
+        userName: `${subOrganizationName} root`,
+        apiKeys: [{ apiKeyName: 'key', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }],
+        authenticators: [],
+        oauthProviders: [],
+      },
+    ],
+  });
+  return new TestClient(root.baseUrl, subOrganizationId, key, rootUserIds[0]);
+}
