@@ -22,7 +22,8 @@ export function buildServer(app: App): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    // A request on an open connection during a stop gets our own error body, see below.
+    return503OnClosing: false,
     http: { maxHeaderSize: LIMITS.headerBytes },
     clientErrorHandler: answerClientError(app.config.vendorNames),
     frameworkErrors: (error, _request, reply) => {
@@ -34,6 +35,7 @@ export function buildServer(app: App): FastifyInstance {
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.setErrorHandler((error, _request, reply) => sendError(app, reply, toApiError(app, 'http', error)));
   server.setNotFoundHandler((request, reply) => sendError(app, reply, notFound(request)));
+  refuseWhileClosing(server, app);
   addCors(server);
   addStatusRoutes(server, app, isPrivilegedPeer);
   addOperationRoutes(server, app);
@@ -41,6 +43,20 @@ export function buildServer(app: App): FastifyInstance {
     reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),
   );
   return server;
+}
+
+/** During a stop what is in flight finishes; what still arrives on an open connection is told to come again. */
+function refuseWhileClosing(server: FastifyInstance, app: App): void {
+  let closing = false;
+  server.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
+  server.addHook('onRequest', (_request, reply, done) => {
+    if (!closing) return done();
+    reply.header('connection', 'close');
+    sendError(app, reply, new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
+  });
 }
 
 function addOperationRoutes(server: FastifyInstance, app: App): void {
@@ -137,7 +153,12 @@ function answerClientError(vendorNames: boolean) {
     const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
     const answer = tooLarge
       ? new ApiError('HEADER_TOO_LARGE', `the headers are larger than ${LIMITS.headerBytes} bytes`)
-      : new ApiError('REQUEST_INVALID', 'the request is not valid HTTP');
+      : new ApiError(
+          'REQUEST_INVALID',
+          error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+            ? 'the request took too long to arrive'
+            : 'the request is not valid HTTP',
+        );
     const body = JSON.stringify(toErrorBody(answer, vendorNames));
     const reason = tooLarge ? 'Request Header Fields Too Large' : 'Bad Request';
     socket.end(

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/errors.ts';
 import type { App } from '../pipeline/app.ts';
+import { readiness } from '../pipeline/readiness.ts';
 import { openApi } from '../reference/openapi.ts';
-import { MIGRATION_NAMES } from '../storage/migrate.ts';
 
 /** Whether a peer may see what runs inside. */
 export type Privileged = (request: FastifyRequest) => boolean;
@@ -25,22 +25,4 @@ export function addStatusRoutes(server: FastifyInstance, app: App, privileged: P
     document ??= JSON.stringify(openApi());
     return reply.type('application/json; charset=utf-8').send(document);
   });
-}
-
-/** The database answers, its schema is the one this program knows, and the keyring holds the key its secrets are under. */
-async function readiness({
-  storage,
-  keyring,
-}: App): Promise<{ database: boolean; migrations: boolean; keyring: boolean }> {
-  try {
-    const [schema, rootKeyId] = await Promise.all([
-      storage.read.deployment.appliedMigrations(),
-      storage.read.deployment.get('root_key_id'),
-    ]);
-    const migrations =
-      schema.length === MIGRATION_NAMES.length && schema.every((name) => MIGRATION_NAMES.includes(name));
-    return { database: true, migrations, keyring: rootKeyId !== undefined && keyring.hasRootKey(rootKeyId) };
-  } catch {
-    return { database: false, migrations: false, keyring: keyring.hasRootKey(keyring.rootKeyId) };
-  }
 }

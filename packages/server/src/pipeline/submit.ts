@@ -1,18 +1,20 @@
+import { moveTo } from '../activities/status.ts';
 import { type Authenticated, authenticate } from '../authn/authenticate.ts';
 import { parseStamp } from '../authn/stamp-headers.ts';
 import { type Decision, type DenyReason, decide, explainDenial } from '../authz/decide.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
-import type { Activity, StoredError, Vote } from '../lib/model.ts';
+import type { Activity, Organization, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
-import { organizationNotFound } from '../storage/stores/organizations.ts';
+import type { Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
+import { stillStands } from './still-stands.ts';
 import { castVote } from './vote.ts';
 
 /** How often a decision is taken again because the organization changed under it. */
@@ -63,30 +65,31 @@ async function attemptOnce(
   const parameters = version.decode(submission.body.parameters);
   requireScope(operation, actor);
 
-  const decision = decide({
-    governedBy: operation.policy.governedBy,
-    rootThreshold: actor.organization.rootThreshold,
-    rootUserIds: actor.organization.rootUserIds,
-    approvers: [actor.userId],
-    managesCredentialsOf: operation.managesCredentialsOf?.(parameters),
-  });
+  const judge = (organization: Organization): Decision =>
+    decide({
+      governedBy: operation.policy.governedBy,
+      rootThreshold: organization.rootThreshold,
+      rootUserIds: organization.rootUserIds,
+      approvers: [actor.userId],
+      managesCredentialsOf: operation.managesCredentialsOf?.(parameters),
+    });
+  const decision = judge(actor.organization);
   const draft = await draftActivity(app, operation, version, caller, submission, nowMs);
   switch (decision.outcome) {
-    case 'ALLOW':
-      return await execute(app, operation, caller, submission, draft, parameters);
-    case 'NEEDS_APPROVAL':
-      return await store(app, operation, caller, submission, {
-        ...draft,
-        activity: { ...draft.activity, status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED' },
-      });
+    case 'ALLOW': {
+      const effect = await prepareEffect(app, operation, actor, draft, parameters);
+      return await store(app, caller, submission, draft, judge, { lock: operation.lock, run: effect });
+    }
+    case 'NEEDS_APPROVAL': {
+      const activity: Activity = { ...draft.activity, status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED' };
+      return await store(app, caller, submission, { ...draft, activity }, judge);
+    }
     case 'DENY': {
-      const denial = denialOf(decision, draft.activity.id);
-      const stored = await store(app, operation, caller, submission, {
-        ...draft,
-        activity: { ...draft.activity, status: 'ACTIVITY_STATUS_REJECTED', denial: denial.stored },
-      });
+      const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: decision.reason };
+      const activity: Activity = { ...draft.activity, status: 'ACTIVITY_STATUS_REJECTED', denial };
+      const stored = await store(app, caller, submission, { ...draft, activity }, judge);
       if (stored === 'AGAIN') return stored;
-      throw denial.error;
+      throw denialError(decision.reason, activity.id);
     }
   }
 }
@@ -156,51 +159,52 @@ async function draftActivity(
   return { activity, vote };
 }
 
-/** The allowed case: effects, activity and vote commit together. A failure is the caller's answer and stores nothing. */
-async function execute(
+/** What an allowed activity does inside the transaction. A failure is the caller's answer and stores nothing. */
+interface Effect {
+  readonly lock: ActivityOperation['lock'];
+  readonly run: (stores: Stores) => Promise<unknown>;
+}
+
+async function prepareEffect(
   app: App,
   operation: ActivityOperation,
-  caller: Authenticated,
-  submission: Submission,
+  actor: Actor,
   draft: Draft,
   parameters: unknown,
-): Promise<ActivityAnswer | 'AGAIN'> {
-  const { actor } = caller;
-  const common = { actor, nowMs: draft.activity.createdAtMs, config: app.config };
-  const prepared = await operation.prepare?.(
-    { ...common, read: app.storage.read, keyring: app.keyring, attestations: app.attestations, newId: app.newId },
-    parameters,
-  );
-  return await store(app, operation, caller, submission, draft, async (stores) => {
-    const result = await operation.execute(
-      { ...common, store: stores, newId: app.newId, approvers: [actor.userId] },
-      parameters,
-      prepared,
-    );
-    if (operation.lock === 'exclusive') await stores.organizations.raiseAuthorityVersion(actor.organizationId);
+): Promise<Effect['run']> {
+  const common = { actor, nowMs: draft.activity.createdAtMs, config: app.config, newId: app.newId };
+  const { keyring, attestations, storage } = app;
+  const prepared = await operation.prepare?.({ ...common, read: storage.read, keyring, attestations }, parameters);
+  return async (store) => {
+    const result = await operation.execute({ ...common, store, approvers: [actor.userId] }, parameters, prepared);
+    if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(actor.organizationId);
     return result;
-  });
+  };
 }
 
 class Stale extends Error {}
 
-/** Commits the activity with its vote, and its effects if it has any, provided that nothing it was judged on has changed. */
+/** Commits the activity with its vote, and its effect if it has one, provided that the decision still stands. */
 async function store(
   app: App,
-  operation: ActivityOperation,
   { actor }: Authenticated,
   { body }: Submission,
   { activity, vote }: Draft,
-  effect?: (stores: Parameters<Parameters<App['storage']['write']>[0]>[0]) => Promise<unknown>,
+  judge: (organization: Organization) => Decision,
+  effect?: Effect,
 ): Promise<ActivityAnswer | 'AGAIN'> {
   try {
     const stored = await app.storage.write(async (stores): Promise<Activity> => {
-      const organization = await stores.organizations.lock(actor.organizationId, effect ? operation.lock : 'shared');
-      if (organization.deletedAtMs !== undefined) throw organizationNotFound();
-      if (organization.authorityVersion !== actor.organization.authorityVersion) throw new Stale();
-      const finished: Activity = effect
-        ? { ...activity, status: 'ACTIVITY_STATUS_COMPLETED', result: await effect(stores) }
-        : activity;
+      const organization = await stores.organizations.lock(actor.organizationId, effect?.lock ?? 'shared');
+      if (!(await stillStands(stores, organization, actor, judge))) throw new Stale();
+      const finished: Activity =
+        effect === undefined
+          ? activity
+          : {
+              ...activity,
+              status: moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED'),
+              result: await effect.run(stores),
+            };
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
       return finished;
     });
@@ -209,16 +213,13 @@ async function store(
     return { activity: renderActivity(stored, [vote], reader, body.parameters) };
   } catch (error) {
     if (error instanceof Stale) return 'AGAIN';
+    // The same bytes may have won a race and now stand in their own way; then the answer is that activity.
+    if (error instanceof ApiError && error.code !== 'UNAVAILABLE') {
+      const { activities } = app.storage.read;
+      if ((await activities.idByFingerprint(actor.organizationId, activity.fingerprint)) !== undefined) return 'AGAIN';
+    }
     throw error;
   }
-}
-
-function denialOf(
-  decision: Decision & { outcome: 'DENY' },
-  activityId: string,
-): { stored: StoredError; error: ApiError } {
-  const stored = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: decision.reason };
-  return { stored, error: denialError(decision.reason, activityId) };
 }
 
 function denialError(reason: DenyReason, activityId: string): ApiError {

@@ -137,7 +137,7 @@ class SqliteStorage implements Storage {
   readonly #stores: Stores;
   readonly #queue: Unit[] = [];
   readonly #control: Record<'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo', Database.Statement>;
-  #draining: Promise<void> | undefined;
+  #scheduled = false;
   #closed = false;
 
   constructor(lock: Database.Database, writer: Database.Database, reader: Database.Database, db: Kysely<Schema>) {
@@ -168,20 +168,21 @@ class SqliteStorage implements Storage {
         acknowledge: () => resolve(value),
         fail: reject,
       });
-      // After the current round of I/O callbacks, so that requests that arrived together share a commit.
-      this.#draining ??= new Promise((done) => {
-        setImmediate(() => {
-          this.#drain().finally(() => {
-            this.#draining = undefined;
-            done();
-          });
-        });
-      });
+      this.#schedule();
     });
+  }
+
+  /** Starts after the current round of I/O callbacks, so that requests that arrived together share a commit. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => void this.#drain());
   }
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) await this.#commitTogether(this.#queue.splice(0, UNITS_PER_COMMIT));
+    // No await since the queue was seen empty, so that nothing can have been queued unnoticed.
+    this.#scheduled = false;
   }
 
   /** Runs units one after the other in one transaction, each in a savepoint, and acknowledges them after the commit. */
@@ -215,7 +216,7 @@ class SqliteStorage implements Storage {
 
   async close(): Promise<void> {
     this.#closed = true;
-    while (this.#draining !== undefined) await this.#draining;
+    while (this.#scheduled) await new Promise((resolve) => setImmediate(resolve));
     this.#reader.close();
     this.#writer.close();
     this.#lock.close();

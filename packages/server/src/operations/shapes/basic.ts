@@ -25,7 +25,13 @@ export const DecimalShape = Type.String({
 });
 
 /** Any text up to a bound. */
-export const textShape = (maxLength: number) => Type.String({ maxLength });
+export const textShape = (maxLength: number) =>
+  // PostgreSQL cannot hold the character, and no identifier of ours has it.
+  Type.String({
+    maxLength,
+    pattern: '^[^\\u0000]*$',
+    'x-message': `must be at most ${maxLength} characters without U+0000`,
+  });
 
 export const integerShape = (minimum: number, maximum = INTEGER_MAX) => Type.Integer({ minimum, maximum });
 

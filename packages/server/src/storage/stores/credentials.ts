@@ -113,13 +113,17 @@ export class CredentialReader {
   }
 
   async #owns(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
+    return (await this.exists(table, organizationId, id)) || (await isTombstone(this.db, organizationId, id));
+  }
+
+  async exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
     const row = await this.db
       .selectFrom(table)
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('id', '=', id)
       .executeTakeFirst();
-    return row !== undefined || (await isTombstone(this.db, organizationId, id));
+    return row !== undefined;
   }
 
   /** A user's keys, oldest first; a user has few. */
