@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import Type, { type TSchema } from 'typebox';
-import type { ActivityOperation, Operation, QueryOperation, VoteOperation } from '../operations/define.ts';
+import { ERROR_CODES } from '../lib/errors.ts';
+import type { ActivityOperation, Operation } from '../operations/define.ts';
 import { operations, pathOf } from '../operations/registry.ts';
-import { ActivityShape } from '../operations/shapes/activities.ts';
+import { SHARED_SHAPES, sharedNameOf } from './shared-shapes.ts';
 
 type Json = Record<string, unknown>;
 
@@ -28,7 +29,10 @@ export function openApi(): Json {
         webauthn: { type: 'apiKey', in: 'header', name: 'X-Stamp-WebAuthn' },
         session: { type: 'apiKey', in: 'header', name: 'X-Session' },
       },
-      schemas: { Activity: toPlain(ActivityShape), Error: ERROR },
+      schemas: {
+        ...Object.fromEntries(Object.entries(SHARED_SHAPES).map(([name, schema]) => [name, toPlain(schema)])),
+        Error: ERROR,
+      },
       responses: {
         Error: { description: 'Refused, with the reason.', content: json({ $ref: '#/components/schemas/Error' }) },
       },
@@ -43,7 +47,7 @@ const ERROR: Json = {
     code: { type: 'integer', description: 'gRPC status number' },
     message: { type: 'string' },
     details: { type: 'array', items: { type: 'object', additionalProperties: true } },
-    errorCode: { type: 'string' },
+    errorCode: { type: 'string', enum: Object.keys(ERROR_CODES) },
     turnkeyErrorCode: { type: 'string', description: 'the same code, while vendor names are on' },
   },
 };
@@ -97,7 +101,7 @@ function envelope(type: string, parameters: TSchema): Json {
   );
 }
 
-function responseSchema(operation: QueryOperation | VoteOperation | ActivityOperation): Json {
+function responseSchema(operation: Operation): Json {
   if (operation.kind === 'query') return toPlain(operation.response);
   const activity: Json = { $ref: '#/components/schemas/Activity' };
   if (operation.kind === 'vote') return { type: 'object', required: ['activity'], properties: { activity } };
@@ -112,10 +116,15 @@ function responseSchema(operation: QueryOperation | VoteOperation | ActivityOper
   };
 }
 
-/** JSON Schema without the keys that only our decoder reads. */
+/** JSON Schema without the keys that only our decoder reads, and with references to the shapes that have a name. */
 function toPlain(schema: unknown): Json {
   return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => (key.startsWith('x-') ? undefined : value)),
+    JSON.stringify(schema, (key, value: unknown) => {
+      if (key.startsWith('x-')) return undefined;
+      // The empty key is the schema itself, which a reference to itself would not describe.
+      const name = key === '' ? undefined : sharedNameOf(value);
+      return name === undefined ? value : { $ref: `#/components/schemas/${name}` };
+    }),
   ) as Json;
 }
 

@@ -11,7 +11,8 @@ import { uniqueViolation } from './unique.ts';
 /** How many units may share one commit; bounds the wait of the first. */
 const UNITS_PER_COMMIT = 128;
 const STATEMENTS_CACHED = 1000;
-const BUSY_TIMEOUT_MS = 5000;
+/** Nothing of ours competes for the file; a foreign tool that holds it must not hold the service. */
+const BUSY_TIMEOUT_MS = 250;
 
 interface Unit {
   run(): Promise<void>;

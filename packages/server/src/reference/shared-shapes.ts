@@ -1,0 +1,49 @@
+import type { TSchema } from 'typebox';
+import { ActivityShape, ActivityStatusShape, VoteShape } from '../operations/shapes/activities.ts';
+import { PageInfoShape, PaginationShape, TimestampShape } from '../operations/shapes/basic.ts';
+import {
+  ApiKeyCurveShape,
+  ApiKeyParamsShape,
+  ApiKeyShape,
+  AuthenticatorParamsShape,
+  AuthenticatorShape,
+  OauthProviderParamsShape,
+} from '../operations/shapes/credentials.ts';
+import {
+  AccessTypeShape,
+  FeatureNameShape,
+  FeatureShape,
+  InvitationShape,
+  QuorumShape,
+} from '../operations/shapes/organizations.ts';
+import { RootUserParamsShape, TagShape, UserParamsShape, UserShape } from '../operations/shapes/users.ts';
+
+/** Shapes that several operations use, under the name which openapi.json, the SDK and the reference pages give them. */
+export const SHARED_SHAPES = {
+  AccessType: AccessTypeShape,
+  Activity: ActivityShape,
+  ActivityStatus: ActivityStatusShape,
+  ApiKey: ApiKeyShape,
+  ApiKeyCurve: ApiKeyCurveShape,
+  ApiKeyParams: ApiKeyParamsShape,
+  Authenticator: AuthenticatorShape,
+  AuthenticatorParams: AuthenticatorParamsShape,
+  Feature: FeatureShape,
+  FeatureName: FeatureNameShape,
+  Invitation: InvitationShape,
+  OauthProviderParams: OauthProviderParamsShape,
+  PageInfo: PageInfoShape,
+  PaginationOptions: PaginationShape,
+  Quorum: QuorumShape,
+  RootUserParams: RootUserParamsShape,
+  Tag: TagShape,
+  Timestamp: TimestampShape,
+  User: UserShape,
+  UserParams: UserParamsShape,
+  Vote: VoteShape,
+} as const satisfies Record<string, TSchema>;
+
+// Shapes are compared by content, because composing them copies them.
+const names = new Map(Object.entries(SHARED_SHAPES).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+export const sharedNameOf = (schema: unknown): string | undefined => names.get(JSON.stringify(schema));

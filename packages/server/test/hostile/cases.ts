@@ -1,0 +1,143 @@
+import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { newPasskey } from './passkey.ts';
+import { newApiKey, newInvitation, newPending, newPhone, type Tenant } from './world.ts';
+
+/** A request that succeeds: who sends it and with which parameters, those of every version of the operation at once. */
+export interface Case {
+  readonly client: TestClient;
+  readonly parameters: Record<string, unknown>;
+}
+
+type Build = (tenant: Tenant) => Promise<Case>;
+
+let made = 0;
+/** Names differ, so that a request never fails for being the second of its kind. */
+const fresh = (tenant: Tenant): string => `${tenant.marker} ${++made}`;
+
+const byRoot =
+  (parameters: (tenant: Tenant) => Record<string, unknown> | Promise<Record<string, unknown>>): Build =>
+  async (tenant) => ({ client: tenant.root, parameters: await parameters(tenant) });
+
+const newUser = (tenant: Tenant) => ({
+  userName: fresh(tenant),
+  userEmail: `user${++made}@${tenant.marker}.example`,
+  userPhoneNumber: newPhone(),
+  accessType: 'ACCESS_TYPE_ALL',
+  apiKeys: [{ ...newApiKey('key'), expirationSeconds: '600' }],
+  authenticators: [newPasskey('passkey').registration],
+  oauthProviders: [],
+  userTags: [tenant.ids.tag],
+});
+
+const newTag = async (tenant: Tenant): Promise<string> =>
+  (await tenant.root.run('create_user_tag', { userTagName: fresh(tenant), userIds: [tenant.second.userId] })).userTagId;
+
+/**
+ * One entry per operation; a new operation needs one. What a request uses up is made for it, so that an entry can be
+ * built and sent again and again.
+ */
+const CASES: Readonly<Record<string, Build>> = {
+  create_api_keys: byRoot((tenant) => ({ userId: tenant.second.userId, apiKeys: [newApiKey(fresh(tenant))] })),
+  create_authenticators: byRoot((tenant) => ({
+    userId: tenant.second.userId,
+    authenticators: [{ ...newPasskey(fresh(tenant)).registration, userId: tenant.second.userId }],
+  })),
+  delete_api_keys: byRoot(async (tenant) => {
+    const userId = tenant.second.userId;
+    const { apiKeyIds } = await tenant.root.run('create_api_keys', { userId, apiKeys: [newApiKey(fresh(tenant))] });
+    return { userId, apiKeyIds };
+  }),
+  delete_authenticators: byRoot(async (tenant) => {
+    const userId = tenant.second.userId;
+    const authenticators = [newPasskey(fresh(tenant)).registration];
+    const { authenticatorIds } = await tenant.root.run('create_authenticators', { userId, authenticators });
+    return { userId, authenticatorIds };
+  }),
+  create_invitations: byRoot((tenant) => ({
+    invitations: [newInvitation(tenant.root, tenant.marker, [tenant.ids.tag])],
+  })),
+  create_sub_organization: byRoot((tenant) => ({
+    subOrganizationName: fresh(tenant),
+    rootQuorumThreshold: 1,
+    rootUsers: [newUser(tenant)],
+    disableEmailRecovery: false,
+    disableEmailAuth: false,
+    disableSmsAuth: false,
+    disableOtpEmailAuth: true,
+  })),
+  delete_invitation: byRoot(async (tenant) => {
+    const invitations = [newInvitation(tenant.root, tenant.marker, [])];
+    const { invitationIds } = await tenant.root.run('create_invitations', { invitations });
+    return { invitationId: invitationIds[0] };
+  }),
+  // Its sender is gone afterwards, so it is a sub-organization made for the purpose.
+  delete_sub_organization: async (tenant) => {
+    const client = await createSubOrganization(tenant.treeRoot, fresh(tenant));
+    await client.query('whoami');
+    return { client, parameters: { deleteWithoutExport: true } };
+  },
+  remove_organization_feature: byRoot(async (tenant) => {
+    const name = 'FEATURE_NAME_SMS_AUTH';
+    await tenant.root.run('set_organization_feature', { name, value: 'true' });
+    return { name };
+  }),
+  set_organization_feature: byRoot(() => ({ name: 'FEATURE_NAME_SMS_AUTH', value: 'true' })),
+  update_organization_name: byRoot((tenant) => ({ organizationName: fresh(tenant) })),
+  update_root_quorum: byRoot((tenant) => ({ threshold: 1, userIds: [tenant.root.userId] })),
+  create_api_only_users: byRoot((tenant) => ({ apiOnlyUsers: [newUser(tenant)] })),
+  create_user_tag: byRoot((tenant) => ({ userTagName: fresh(tenant), userIds: [tenant.second.userId] })),
+  create_users: byRoot((tenant) => ({ users: [newUser(tenant)] })),
+  delete_user_tags: byRoot(async (tenant) => ({ userTagIds: [await newTag(tenant)] })),
+  delete_users: byRoot(async (tenant) => ({ userIds: [(await createUser(tenant.root, fresh(tenant))).userId] })),
+  update_user_email: byRoot((tenant) => ({
+    userId: tenant.second.userId,
+    userEmail: `new${++made}@${tenant.marker}.example`,
+  })),
+  update_user_name: byRoot((tenant) => ({ userId: tenant.second.userId, userName: fresh(tenant) })),
+  update_user_phone_number: byRoot((tenant) => ({ userId: tenant.second.userId, userPhoneNumber: newPhone() })),
+  update_user_tag: byRoot((tenant) => ({
+    userTagId: tenant.ids.tag,
+    newUserTagName: fresh(tenant),
+    addUserIds: [tenant.member.userId],
+    removeUserIds: [tenant.root.userId],
+  })),
+  update_user: byRoot((tenant) => ({
+    userId: tenant.second.userId,
+    userName: fresh(tenant),
+    userEmail: `new${++made}@${tenant.marker}.example`,
+    userTagIds: [tenant.ids.tag],
+    userPhoneNumber: newPhone(),
+  })),
+  approve_activity: byRoot(async (tenant) => ({
+    fingerprint: (await newPending(tenant.root, tenant.second, fresh(tenant))).fingerprint,
+  })),
+  reject_activity: byRoot(async (tenant) => ({
+    fingerprint: (await newPending(tenant.root, tenant.second, fresh(tenant))).fingerprint,
+  })),
+  get_activity: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
+  list_activities: byRoot(() => ({
+    filterByStatus: ['ACTIVITY_STATUS_COMPLETED', 'ACTIVITY_STATUS_REJECTED'],
+    filterByType: ['ACTIVITY_TYPE_UPDATE_USER_NAME'],
+  })),
+  get_api_key: byRoot((tenant) => ({ apiKeyId: tenant.ids.apiKey })),
+  get_api_keys: byRoot((tenant) => ({ userId: tenant.second.userId })),
+  get_authenticator: byRoot((tenant) => ({ authenticatorId: tenant.ids.authenticator })),
+  get_authenticators: byRoot((tenant) => ({ userId: tenant.second.userId })),
+  get_organization_configs: byRoot(() => ({})),
+  get_organization: byRoot(() => ({})),
+  list_suborgs: byRoot((tenant) => ({ filterType: 'NAME', filterValue: tenant.marker })),
+  list_verified_suborgs: byRoot((tenant) => ({ filterType: 'EMAIL', filterValue: `second@${tenant.marker}.example` })),
+  whoami: byRoot(() => ({})),
+  get_user: byRoot((tenant) => ({ userId: tenant.second.userId })),
+  list_user_tags: byRoot(() => ({})),
+  list_users: byRoot(() => ({})),
+};
+
+/** The table's request of an operation, built for one tenant. */
+export async function caseFor(operation: string, tenant: Tenant): Promise<Case> {
+  const build = Object.hasOwn(CASES, operation) ? CASES[operation] : undefined;
+  if (build === undefined) throw new Error(`operation ${operation} has no isolation case`);
+  return await build(tenant);
+}
+
+export const casedOperations = (): readonly string[] => Object.keys(CASES);

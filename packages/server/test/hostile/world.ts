@@ -1,0 +1,244 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createKeyring } from '@custos/keyring';
+import { readConfig } from '../../src/config/config.ts';
+import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';
+import type { DatabaseKind } from '../harness/databases.ts';
+import { TestServer } from '../harness/server.ts';
+import { RawDatabase } from './database.ts';
+import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
+
+/** What an id in a request can stand for. */
+export type IdKind =
+  | 'user'
+  | 'tag'
+  | 'apiKey'
+  | 'authenticator'
+  | 'credential'
+  | 'invitation'
+  | 'activity'
+  | 'fingerprint'
+  | 'organization';
+
+/** An organization with one of everything in it. */
+export interface Tenant {
+  readonly scope: 'parent' | 'sub-organization';
+  /** Part of every name in the organization and of nothing else. */
+  readonly marker: string;
+  /** The one member of the root quorum. */
+  readonly root: TestClient;
+  readonly second: TestClient;
+  /** A user whom nothing allows anything. */
+  readonly member: TestClient;
+  readonly passkey: Passkey;
+  /** A token of a read-only session of the second user. */
+  readonly session: string;
+  readonly ids: Readonly<Record<IdKind, string>>;
+  /** The parent of its tree, itself for a parent. */
+  readonly treeRoot: TestClient;
+}
+
+/** Clients with limits would only meet the limit of failed authentications; that has tests of its own. */
+const ENVIRONMENT = { CUSTOS_FAILED_AUTH_PER_MINUTE: '0', CUSTOS_LOG_LEVEL: 'error' };
+
+export class World implements AsyncDisposable {
+  readonly server: TestServer;
+  readonly database: RawDatabase;
+  /** The parent that the first start made. */
+  readonly parent: Tenant;
+
+  private constructor(server: TestServer, database: RawDatabase, parent: Tenant) {
+    this.server = server;
+    this.database = database;
+    this.parent = parent;
+  }
+
+  static async open(kind: DatabaseKind): Promise<World> {
+    const server = await TestServer.start({ database: kind, env: ENVIRONMENT });
+    const database = await RawDatabase.open(server);
+    const root = TestClient.root(server.credentials, server.baseUrl);
+    return new World(server, database, await furnish(database, root, root));
+  }
+
+  async addSubOrganization(parent: Tenant, name: string): Promise<Tenant> {
+    return await furnish(this.database, await createSubOrganization(parent.root, name), parent.root);
+  }
+
+  /** Stops the service, puts a second parent organization beside the first, and starts again. */
+  static async openWithTwoParents(kind: DatabaseKind): Promise<{ world: World; other: Tenant }> {
+    const server = await TestServer.start({ database: kind, env: ENVIRONMENT });
+    await server.stop();
+    const stranger = await insertParent(server);
+    await server.start();
+    const database = await RawDatabase.open(server);
+    const root = TestClient.root(server.credentials, server.baseUrl);
+    const second = stranger(server.baseUrl);
+    const world = new World(server, database, await furnish(database, root, root));
+    return { world, other: await furnish(database, second, second) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.database[Symbol.asyncDispose]();
+    await this.server[Symbol.asyncDispose]();
+  }
+}
+
+/** No operation makes a parent, so it is written through the stores, as the first start writes its own. */
+async function insertParent(server: TestServer): Promise<(baseUrl: string) => TestClient> {
+  const config = readConfig(server.environment);
+  const nowMs = Date.now();
+  const storage = await openStorage({ ...config, nowMs, onIdleError: () => {} });
+  const keyring = await createKeyring({ rootKey: config.rootKey });
+  const organizationId: OrganizationId = randomId();
+  const userId: UserId = randomId();
+  const key = newKeyPair();
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+  try {
+    const wrappedKey = await keyring.createOrganizationKey(organizationId);
+    await storage.write(async (store) => {
+      await store.organizations.insert({
+        ...times,
+        id: organizationId,
+        parentId: undefined,
+        name: 'Another parent',
+        rootThreshold: 1,
+        rootUserIds: [userId],
+        authorityVersion: 1,
+        wrappedKey,
+        deletedAtMs: undefined,
+      });
+      await store.users.insert(organizationId, [{ id: userId, name: 'Root', email: undefined, phone: undefined }], nowMs);
+      await store.credentials.insertApiKeys(organizationId, [
+        {
+          ...times,
+          id: randomId(),
+          userId,
+          name: 'root',
+          type: 'CREDENTIAL_TYPE_API_KEY_P256',
+          publicKey: key.publicKey,
+          sessionProfileId: undefined,
+          expirationSeconds: undefined,
+          expiresAtMs: undefined,
+          firstUsedAtMs: undefined,
+        },
+      ]);
+      await store.organizations.insertAuthProxyConfig(organizationId, randomId(), nowMs);
+    });
+  } finally {
+    await keyring.close();
+    await storage.close();
+  }
+  return (baseUrl) => new TestClient(baseUrl, organizationId, key, userId);
+}
+
+/** Fills an organization with every kind of thing that there is; every credential has been used afterwards. */
+async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestClient): Promise<Tenant> {
+  const marker = `mark${randomBytes(6).toString('hex')}`;
+  await root.run('update_organization_name', { organizationName: `${marker} organization` });
+  await root.run('update_user_name', { userId: root.userId, userName: `${marker} root` });
+  const second = await createUser(root, `${marker} second`, {
+    userEmail: `second@${marker}.example`,
+    userPhoneNumber: newPhone(),
+  });
+  const member = await createUser(root, `${marker} member`);
+  const { userTagId } = await root.run('create_user_tag', {
+    userTagName: `${marker} tag`,
+    userIds: [root.userId, second.userId],
+  });
+  const gone = await root.run('create_user_tag', { userTagName: `${marker} gone`, userIds: [] });
+  await root.run('delete_user_tags', { userTagIds: [gone.userTagId] });
+  const { apiKeyIds } = await root.run('create_api_keys', {
+    userId: second.userId,
+    apiKeys: [{ ...newApiKey(`${marker} short`), expirationSeconds: '3600' }],
+  });
+  const { passkey, registration } = newPasskey(`${marker} passkey`);
+  const { authenticatorIds } = await root.run('create_authenticators', {
+    userId: second.userId,
+    authenticators: [registration],
+  });
+  const { invitationIds } = await root.run('create_invitations', {
+    invitations: [newInvitation(root, marker, [userTagId])],
+  });
+  await root.run('set_organization_feature', { name: 'FEATURE_NAME_AUTH_PROXY', value: marker });
+  const pending = await newPending(root, second, `${marker} second`);
+  const denied = await member.submit('update_user_name', { userId: member.userId, userName: `${marker} denied` });
+  if (denied.status !== 403) throw new Error(`expected a denial, not ${denied.status}`);
+  const session = randomBytes(24).toString('base64url');
+  await database.insert('read_session', {
+    organization_id: root.organizationId,
+    token_hash: createHash('sha256').update(session).digest('hex'),
+    user_id: second.userId,
+    expires_at_ms: Date.now() + 3_600_000,
+  });
+  const tenant: Tenant = {
+    scope: root === treeRoot ? 'parent' : 'sub-organization',
+    marker,
+    root,
+    second,
+    member,
+    passkey,
+    session,
+    ids: {
+      user: second.userId,
+      tag: userTagId,
+      apiKey: apiKeyIds[0],
+      authenticator: authenticatorIds[0],
+      credential: passkey.credentialId,
+      invitation: invitationIds[0],
+      activity: pending.id,
+      fingerprint: pending.fingerprint,
+      organization: root.organizationId,
+    },
+    treeRoot,
+  };
+  const whoami = JSON.stringify({ organizationId: root.organizationId });
+  for (const answer of [
+    await withPasskey(tenant, '/public/v1/query/whoami', whoami),
+    await withSession(tenant, '/public/v1/query/whoami', whoami),
+  ]) {
+    if (answer.status !== 200) throw new Error(`whoami: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+  return tenant;
+}
+
+/** An activity of the second user that waits for the root user, in an organization whose quorum is the root user alone. */
+export async function newPending(
+  root: TestClient,
+  second: TestClient,
+  userName: string,
+): Promise<{ id: string; fingerprint: string }> {
+  await root.run('update_root_quorum', { threshold: 2, userIds: [root.userId, second.userId] });
+  const pending = await second.submit('update_user_name', { userId: second.userId, userName });
+  const back = await second.submit('update_root_quorum', { threshold: 1, userIds: [root.userId] });
+  const done = await root.submit('approve_activity', { fingerprint: back.body.activity.fingerprint });
+  if (done.body.activity?.status !== 'ACTIVITY_STATUS_COMPLETED') throw new Error(JSON.stringify(done.body));
+  if (pending.body.activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') throw new Error(JSON.stringify(pending.body));
+  return pending.body.activity;
+}
+
+export const newApiKey = (apiKeyName: string) => ({
+  apiKeyName,
+  publicKey: newKeyPair().publicKey,
+  curveType: 'API_KEY_CURVE_P256',
+});
+
+let people = 0;
+export const newPhone = (): string => `+4470090${String(++people).padStart(5, '0')}`;
+
+export const newInvitation = (sender: TestClient, marker: string, receiverUserTags: readonly string[]) => ({
+  receiverUserName: `${marker} guest`,
+  receiverUserEmail: `guest@${marker}.example`,
+  receiverUserTags,
+  accessType: 'ACCESS_TYPE_ALL',
+  senderUserId: sender.userId,
+});
+
+export async function withSession(tenant: Tenant, path: string, body: string): Promise<Answer> {
+  return await send(tenant.root.baseUrl, path, body, { 'x-session': tenant.session });
+}
+
+export async function withPasskey(tenant: Tenant, path: string, body: string): Promise<Answer> {
+  const stamp = passkeyStamp(Buffer.from(body), tenant.passkey);
+  return await send(tenant.root.baseUrl, path, body, { 'x-stamp-webauthn': stamp });
+}
