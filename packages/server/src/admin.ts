@@ -1,8 +1,8 @@
 import { normalizePublicKey } from './authn/public-key.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { readConfig } from './config/config.ts';
+import { StartError } from './lib/start-error.ts';
 import { openStorage } from './storage/open.ts';
-import { StartError } from './storage/storage.ts';
 
 export { SettingError } from './config/settings.ts';
 export { credentialsPath, type RootCredentials } from './credentials-file.ts';

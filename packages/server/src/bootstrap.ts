@@ -1,8 +1,9 @@
 import { createKeyring, type Keyring, KeyringError } from '@custos/keyring';
 import { sha256Hex } from './lib/encoding.ts';
 import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
+import { StartError } from './lib/start-error.ts';
 import { BOOTSTRAP_TYPE } from './operations/registry.ts';
-import { StartError, type Storage } from './storage/storage.ts';
+import type { Storage } from './storage/storage.ts';
 
 /** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
 export async function openRootKey(storage: Storage, rootKey: string): Promise<Keyring> {

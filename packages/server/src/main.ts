@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { type Config, readConfig } from './config/config.ts';
 import { SettingError } from './config/settings.ts';
+import { StartError } from './lib/start-error.ts';
 import { type Service, startService } from './service.ts';
-import { StartError } from './storage/storage.ts';
 
 const STOP_TIMEOUT_MS = 9000;
 

@@ -9,9 +9,9 @@ import type { Config } from './config/config.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { buildServer } from './http/server.ts';
 import { addStatusRoutes } from './http/status.ts';
+import { StartError } from './lib/start-error.ts';
 import type { App } from './pipeline/app.ts';
 import { openStorage } from './storage/open.ts';
-import { StartError } from './storage/storage.ts';
 
 /** A service that listens. */
 export interface Service {

@@ -1,15 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import { StartError } from '../lib/start-error.ts';
+import type { DatabaseKind, Migration } from './dialect.ts';
 import { foundation } from './migrations/0001-foundation.ts';
 import type { Schema } from './schema.ts';
-import { StartError } from './storage.ts';
-
-export type DatabaseKind = 'sqlite' | 'postgres';
-
-/** A forward change of the schema. Numbered, small, never edited once released. */
-export interface Migration {
-  readonly name: string;
-  up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void>;
-}
 
 const migrations: readonly Migration[] = [foundation];
 

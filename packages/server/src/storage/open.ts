@@ -1,8 +1,9 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from '../lib/start-error.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
-import { StartError, type Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
 
 export interface OpenOptions {
   readonly dataDir: string;

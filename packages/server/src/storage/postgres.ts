@@ -1,9 +1,10 @@
 import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult } from 'kysely';
 import pg from 'pg';
 import { ApiError } from '../lib/errors.ts';
+import { StartError } from '../lib/start-error.ts';
 import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
-import { StartError, type Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 

@@ -1,10 +1,11 @@
 import Database from 'better-sqlite3';
 import { type Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { ApiError } from '../lib/errors.ts';
+import { StartError } from '../lib/start-error.ts';
 import { kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
-import { StartError, type Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 

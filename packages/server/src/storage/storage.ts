@@ -12,8 +12,3 @@ export interface Storage {
   write<T>(unit: (store: Stores) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
-
-/** A failure to start, told to the operator in one line. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { DatabaseKind } from './migrate.ts';
+import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
 import { ActivityReader, ActivityStore } from './stores/activities.ts';
 import { CredentialReader, CredentialStore } from './stores/credentials.ts';

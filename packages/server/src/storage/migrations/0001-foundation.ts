@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { DatabaseKind, Migration } from '../migrate.ts';
+import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 import { UNIQUE_RULES } from '../unique.ts';
 

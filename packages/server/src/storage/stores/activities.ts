@@ -3,8 +3,8 @@ import { groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
 import type { Activity, ActivityStatus, StoredError, Vote, VoteSelection, WebauthnEvidence } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { DatabaseKind } from '../dialect.ts';
 import { fetchPage } from '../keyset.ts';
-import type { DatabaseKind } from '../migrate.ts';
 import type { ActivityTable, Schema, VoteTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 

@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { Feature, Organization } from '../../lib/model.ts';
-import type { DatabaseKind } from '../migrate.ts';
+import type { DatabaseKind } from '../dialect.ts';
 import type { OrganizationTable, Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 

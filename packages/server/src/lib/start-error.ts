@@ -1,0 +1,4 @@
+/** A failure to start, told to the operator in one line. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
