@@ -11,7 +11,7 @@ import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 export type Judgement =
   | { readonly kind: 'read' }
   | { readonly kind: 'record'; readonly counts: boolean; readonly startsRound: boolean }
-  | { readonly kind: 'execute'; readonly startsRound: boolean }
+  | { readonly kind: 'execute'; readonly counts: boolean; readonly startsRound: boolean }
   | { readonly kind: 'reject' };
 
 export interface Ballot {
@@ -52,18 +52,17 @@ export function judgeVote(
   if (!eligible) throw notEligible();
   const startsRound = !roundIsOpen(activity, nowMs);
   const counted = approvers(live);
-  if (counted.includes(actor.userId)) return { kind: 'record', counts: false, startsRound: false };
+  // A second approval by the same user adds only its credential, but the quorum may have changed since the first.
+  const counts = !counted.includes(actor.userId);
   const decision = decide({
     governedBy: target.operation.policy.governedBy,
     rootThreshold: organization.rootThreshold,
     rootUserIds: organization.rootUserIds,
-    approvers: [...counted, actor.userId],
+    approvers: counts ? [...counted, actor.userId] : counted,
     managesCredentialsOf: target.operation.managesCredentialsOf?.(target.parameters),
   });
   // A vote completes or leaves pending; it never denies implicitly (POL 14, step 9).
-  return decision.outcome === 'ALLOW'
-    ? { kind: 'execute', startsRound }
-    : { kind: 'record', counts: true, startsRound };
+  return { kind: decision.outcome === 'ALLOW' ? 'execute' : 'record', counts, startsRound };
 }
 
 const notEligible = (): ApiError =>

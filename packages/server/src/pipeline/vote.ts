@@ -119,7 +119,7 @@ async function castOnce(
     const paper: Vote = {
       ...drafted,
       roundStartedAtMs: round,
-      counts: judgement.kind !== 'record' || judgement.counts,
+      counts: judgement.kind === 'reject' || judgement.counts,
     };
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
     const after = await nextState(stores, judgement, before, [...locked.votes, paper], effect);

@@ -59,12 +59,7 @@ const byApiKey = statement('principal-by-api-key', (db, { organizationId, key, f
     .selectFrom('organization')
     .leftJoin('api_key', (join) =>
       join
-        .on((eb) =>
-          eb.or([
-            eb('api_key.organization_id', '=', eb.ref('organization.id')),
-            eb('api_key.organization_id', '=', eb.ref('organization.parent_id')),
-          ]),
-        )
+        .on((eb) => eb('api_key.organization_id', 'in', [eb.ref('organization.id'), eb.ref('organization.parent_id')]))
         .on('api_key.public_key', '=', key),
     )
     .leftJoin('app_user', (join) =>
@@ -101,10 +96,7 @@ const byAuthenticator = statement('principal-by-authenticator', (db, { organizat
     .leftJoin('authenticator', (join) =>
       join
         .on((eb) =>
-          eb.or([
-            eb('authenticator.organization_id', '=', eb.ref('organization.id')),
-            eb('authenticator.organization_id', '=', eb.ref('organization.parent_id')),
-          ]),
+          eb('authenticator.organization_id', 'in', [eb.ref('organization.id'), eb.ref('organization.parent_id')]),
         )
         .on('authenticator.credential_id', '=', key),
     )
