@@ -30,7 +30,8 @@ export interface Page<Item> {
 /** Absent options mean everything up to `max` (decision 13); present ones are exact or refused. */
 export function toPageRequest(options: PaginationOptions | undefined, max: number): PageRequest {
   if (options === undefined) return { kind: 'all', max };
-  const { limit, before, after } = options;
+  // Clients of generated code send empty strings for what they do not set.
+  const [limit, before, after] = [options.limit, options.before, options.after].map((text) => text || undefined);
   if (before !== undefined && after !== undefined) {
     throw invalidField('paginationOptions', 'give either before or after, not both');
   }

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
@@ -18,7 +19,12 @@ export const createAuthenticators = defineActivity({
     legacy(
       'ACTIVITY_TYPE_CREATE_AUTHENTICATORS',
       Type.Object({ userId: IdShape, authenticators: listShape(AuthenticatorParamsV1Shape, 1) }),
-      ({ userId, authenticators }) => ({ userId, authenticators: fromBrowserStyle(authenticators) }),
+      ({ userId, authenticators }) => {
+        if (authenticators.some((item) => item.userId && item.userId.toLowerCase() !== userId)) {
+          throw invalidField('parameters.authenticators', 'names another user than userId does');
+        }
+        return { userId, authenticators: fromBrowserStyle(authenticators) };
+      },
     ),
   ],
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),

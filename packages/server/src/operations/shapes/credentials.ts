@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { IdShape, listShape, NameShape, TimestampShape, textShape } from './basic.ts';
+import { listShape, NameShape, TimestampShape, textShape } from './basic.ts';
 
 /** Bounds of the encoded parts of a passkey registration; real ones stay far below. */
 const ENCODED_MAX = 64 * 1024;
@@ -53,7 +53,8 @@ export type AuthenticatorParams = Type.Static<typeof AuthenticatorParamsShape>;
 export const AuthenticatorParamsV1Shape = Type.Object({
   authenticatorName: NameShape,
   challenge: textShape(1024),
-  userId: Type.Optional(IdShape),
+  /** Empty for a user that has no id yet. */
+  userId: Type.Optional(textShape(64)),
   attestation: Type.Object({
     id: textShape(4096),
     rawId: Type.Optional(textShape(4096)),
