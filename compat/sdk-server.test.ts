@@ -333,15 +333,21 @@ describe.each(DATABASES)('the server SDK on %s', (database) => {
       expect(userTags.filter((tag) => tag.tagName === userTagName)).toHaveLength(1);
     });
 
-    test('a stamped request is forwarded with nothing but its stamp, as published examples do', async () => {
+    test('a stamped request that is forwarded needs its content type, and the answer says so', async () => {
       // Without a type of its own fetch sends text/plain and axios application/x-www-form-urlencoded.
       for (const type of ['text/plain;charset=UTF-8', 'application/x-www-form-urlencoded']) {
         const request = await root.stampGetWhoami({});
         if (request === undefined) throw new Error('the SDK has no stamper');
         const headers = { [request.stamp.stampHeaderName]: request.stamp.stampHeaderValue, 'content-type': type };
         const response = await fetch(request.url, { method: 'POST', headers, body: request.body });
-        expect([type, response.status]).toEqual([type, 200]);
-        expect(await response.json()).toMatchObject({ userId: credentials.userId });
+        expect([type, response.status]).toEqual([type, 415]);
+        expect(await response.json()).toMatchObject({ message: 'the body must be application/json' });
+        const forwarded = await fetch(request.url, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: request.body,
+        });
+        expect(await forwarded.json()).toMatchObject({ userId: credentials.userId });
       }
     });
 

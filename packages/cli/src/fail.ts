@@ -1,7 +1,11 @@
+import { CustosError } from '@custos/sdk';
+
+/** Of the server's package, whose classes the commands load only when they need them. */
+const KNOWN: ReadonlySet<string> = new Set(['StartError', 'SettingError', 'ApiError']);
+
 /** One line for what a person can mend. Known errors say all there is to say; others show their stack. */
 export function fail(error: unknown): never {
-  const known =
-    error instanceof Error && ['StartError', 'SettingError', 'ApiError', 'CustosError'].includes(error.name);
+  const known = error instanceof Error && (error instanceof CustosError || KNOWN.has(error.name));
   const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`custos: ${text}\n`);
   process.exit(1);

@@ -1,4 +1,3 @@
-import { initialize } from '@custos/server/admin';
 import { Command } from 'commander';
 
 /** `custos init`: the first organization of a production database, without ever holding its private key. */
@@ -9,6 +8,8 @@ export function initCommand(): Command {
     .requiredOption('--public-key <hex>', 'P-256 public key of the first root user, compressed hex')
     .option('--user-name <name>', 'name of the first root user', 'Root user')
     .action(async (options: { organization: string; publicKey: string; userName: string }) => {
+      // Loaded here: commands that only talk to a service must not wait for the whole of it to load.
+      const { initialize } = await import('@custos/server/admin');
       const created = await initialize(process.env, {
         organizationName: options.organization,
         userName: options.userName,

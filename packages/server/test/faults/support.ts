@@ -48,7 +48,7 @@ export interface Chance {
 
 /** A seed that can be repeated: TEST_SEED sets it, and every run prints the one that it used. */
 export function chooseSeed(name: string): number {
-  const given = process.env['TEST_SEED'];
+  const given = process.env.TEST_SEED;
   const seed = given ? Number(given) >>> 0 : (Math.random() * 2 ** 32) >>> 0;
   console.log(`${name}: TEST_SEED=${seed}`);
   return seed;
@@ -118,7 +118,7 @@ export interface Outcome {
 
 async function runNode(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string): Promise<Outcome> {
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
   });
@@ -164,7 +164,7 @@ export class RawService implements AsyncDisposable {
 
   constructor(env: Readonly<Record<string, string>>) {
     this.child = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env['PATH'] ?? '', ...env },
+      env: { PATH: process.env.PATH ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -20,7 +20,8 @@ const INTERNALS = [
 /** Says what is wrong with an answer that ought to be a documented refusal; undefined if nothing is. */
 export function flawOfRefusal({ status, body }: Pick<Answer, 'status' | 'body'>): string | undefined {
   const isNotServed = status === 501 && body?.errorCode === 'UNIMPLEMENTED';
-  if (!(status >= 400 && status < 500) && !isNotServed) return `status ${status}: ${JSON.stringify(body)?.slice(0, 300)}`;
+  if (!(status >= 400 && status < 500) && !isNotServed)
+    return `status ${status}: ${JSON.stringify(body)?.slice(0, 300)}`;
   if (typeof body !== 'object' || body === null) return `status ${status} without a JSON object`;
   const { code, message, details, errorCode } = body;
   if (typeof message !== 'string' || message.trim() === '') return `status ${status} without a message`;

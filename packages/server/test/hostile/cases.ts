@@ -24,7 +24,7 @@ const newUser = (tenant: Tenant) => ({
   userPhoneNumber: newPhone(),
   accessType: 'ACCESS_TYPE_ALL',
   apiKeys: [{ ...newApiKey('key'), expirationSeconds: '600' }],
-  authenticators: [newPasskey('passkey').registration],
+  authenticators: [{ ...newPasskey('passkey').registration, userId: tenant.second.userId }],
   oauthProviders: [],
   userTags: [tenant.ids.tag],
 });

@@ -3,84 +3,119 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import type { TestServer } from '../harness/server.ts';
 
-/** Every row of every table, as sorted lines per table. */
-export type Dump = ReadonlyMap<string, readonly string[]>;
+type Cell = string | number | bigint | null | Buffer;
+type Row = readonly Cell[];
 
-type Row = Record<string, unknown>;
+interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
 
-const text = (row: Row): string =>
-  JSON.stringify(Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString('hex') : value]));
+/** Every row of every table. */
+export type Dump = ReadonlyMap<string, Table>;
+
+interface Connection {
+  readonly listTables: string;
+  select(sql: string): Promise<Table>;
+  insert(table: string, columns: readonly string[], row: Row): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** The database behind a running server, read without its help. */
 export class RawDatabase implements AsyncDisposable {
-  readonly #run: (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
-  readonly #listTables: string;
-  readonly #placeholder: (index: number) => string;
-  readonly #close: () => Promise<void>;
+  readonly #connection: Connection;
 
-  private constructor(
-    run: (sql: string, values?: readonly unknown[]) => Promise<Row[]>,
-    listTables: string,
-    placeholder: (index: number) => string,
-    close: () => Promise<void>,
-  ) {
-    this.#run = run;
-    this.#listTables = listTables;
-    this.#placeholder = placeholder;
-    this.#close = close;
+  private constructor(connection: Connection) {
+    this.#connection = connection;
   }
 
-  static async open(server: TestServer): Promise<RawDatabase> {
-    if (server.databaseUrl === undefined) {
-      const db = new Sqlite(join(server.dataDir, 'custos.db'), { timeout: 5000 });
-      return new RawDatabase(
-        async (sql, values = []) => {
-          const statement = db.prepare(sql);
-          if (statement.reader) return statement.all(...values) as Row[];
-          statement.run(...values);
-          return [];
-        },
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-        () => '?',
-        async () => void db.close(),
-      );
-    }
-    const client = new pg.Client({ connectionString: server.databaseUrl });
-    await client.connect();
+  static async open({ databaseUrl, dataDir }: TestServer): Promise<RawDatabase> {
     return new RawDatabase(
-      async (sql, values = []) => (await client.query(sql, [...values])).rows as Row[],
-      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
-      (index) => `$${index + 1}`,
-      () => client.end(),
+      databaseUrl === undefined ? openSqlite(join(dataDir, 'custos.db')) : await openPostgres(databaseUrl),
     );
   }
 
   async dump(): Promise<Dump> {
-    const tables = (await this.#run(this.#listTables)).map((row) => String(row['name'])).sort();
-    const dump = new Map<string, string[]>();
-    for (const table of tables) dump.set(table, (await this.#run(`SELECT * FROM ${table}`)).map(text).sort());
+    const { rows } = await this.#connection.select(this.#connection.listTables);
+    const dump = new Map<string, Table>();
+    for (const [table] of rows) dump.set(String(table), await this.#connection.select(`SELECT * FROM ${table}`));
     return dump;
   }
 
   /** Puts a row where no operation can. */
-  async insert(table: string, row: Row): Promise<void> {
-    const names = Object.keys(row);
-    const places = names.map((_name, index) => this.#placeholder(index)).join(', ');
-    await this.#run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`, Object.values(row));
+  async insert(table: string, row: Readonly<Record<string, Cell>>): Promise<void> {
+    await this.#connection.insert(table, Object.keys(row), Object.values(row));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close();
+    await this.#connection.close();
   }
+}
+
+function openSqlite(file: string): Connection {
+  const db = new Sqlite(file, { timeout: 5000 });
+  return {
+    listTables: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    select: async (sql) => {
+      const statement = db.prepare(sql);
+      return { columns: statement.columns().map(({ name }) => name), rows: statement.raw().all() as Row[] };
+    },
+    insert: async (table, columns, row) => {
+      db.prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`).run(...row);
+    },
+    close: async () => void db.close(),
+  };
+}
+
+async function openPostgres(url: string): Promise<Connection> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    listTables:
+      'SELECT table_name FROM information_schema.tables WHERE table_schema = \'public\' ORDER BY table_name COLLATE "C"',
+    select: async (text) => {
+      const { fields, rows } = await client.query<Cell[]>({ text, rowMode: 'array' });
+      return { columns: fields.map(({ name }) => name), rows };
+    },
+    insert: async (table, columns, row) => {
+      const places = columns.map((_column, index) => `$${index + 1}`);
+      await client.query(`INSERT INTO ${table} (${columns}) VALUES (${places})`, [...row]);
+    },
+    close: () => client.end(),
+  };
 }
 
 /** What is in one dump and not in the other; empty when nothing changed. */
 export function changes(before: Dump, after: Dump): string[] {
-  const found: string[] = [];
-  for (const table of new Set([...before.keys(), ...after.keys()])) {
-    const [old, current] = [new Set(before.get(table)), new Set(after.get(table))];
-    for (const line of old) if (!current.has(line)) found.push(`- ${table} ${line}`);
-    for (const line of current) if (!old.has(line)) found.push(`+ ${table} ${line}`);
-  }
-  return found;
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
+    const [old, current] = [before.get(name), after.get(name)];
+    // Untouched tables come back in the same order; only others are worth the work of telling the rows apart.
+    return old !== undefined && current !== undefined && isSame(old.rows, current.rows)
+      ? []
+      : compare(name, old, current);
+  });
 }
+
+const isSame = (old: readonly Row[], current: readonly Row[]): boolean =>
+  old.length === current.length &&
+  old.every((row, index) => row.every((cell, column) => isSameCell(cell, current[index]?.[column])));
+
+const isSameCell = (old: Cell, current: Cell | undefined): boolean =>
+  old === current || (Buffer.isBuffer(old) && Buffer.isBuffer(current) && old.equals(current));
+
+function compare(name: string, before: Table | undefined, after: Table | undefined): string[] {
+  const [old, current] = [lines(before), lines(after)];
+  return [
+    ...[...old].filter((line) => !current.has(line)).map((line) => `- ${name} ${line}`),
+    ...[...current].filter((line) => !old.has(line)).map((line) => `+ ${name} ${line}`),
+  ];
+}
+
+const lines = (table: Table | undefined): Set<string> =>
+  new Set(
+    table?.rows.map((row) =>
+      JSON.stringify(
+        row.map((cell, index) => [table.columns[index], Buffer.isBuffer(cell) ? cell.toString('hex') : cell]),
+      ),
+    ),
+  );

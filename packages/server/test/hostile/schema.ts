@@ -65,7 +65,8 @@ export function withValue<T>(value: T, path: readonly string[], replacement: unk
   const holder = read(copy, path.slice(0, -1)) as Record<string, unknown> | undefined;
   if (holder === undefined) throw new Error(`nothing holds ${path.join('.')}`);
   if (replacement === undefined) delete holder[last];
-  else Object.defineProperty(holder, last, { value: replacement, enumerable: true, writable: true, configurable: true });
+  else
+    Object.defineProperty(holder, last, { value: replacement, enumerable: true, writable: true, configurable: true });
   return copy;
 }
 
@@ -122,8 +123,6 @@ function allowsObject(shape: Shape, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.entries(shape.properties ?? {}).every(([name, property]) => {
     const member = (value as Record<string, unknown>)[name];
-    return member === undefined || member === null
-      ? !shape.required?.includes(name)
-      : allows(property, member);
+    return member === undefined || member === null ? !shape.required?.includes(name) : allows(property, member);
   });
 }

@@ -108,7 +108,11 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
         wrappedKey,
         deletedAtMs: undefined,
       });
-      await store.users.insert(organizationId, [{ id: userId, name: 'Root', email: undefined, phone: undefined }], nowMs);
+      await store.users.insert(
+        organizationId,
+        [{ id: userId, name: 'Root', email: undefined, phone: undefined }],
+        nowMs,
+      );
       await store.credentials.insertApiKeys(organizationId, [
         {
           ...times,
@@ -213,7 +217,8 @@ export async function newPending(
   const back = await second.submit('update_root_quorum', { threshold: 1, userIds: [root.userId] });
   const done = await root.submit('approve_activity', { fingerprint: back.body.activity.fingerprint });
   if (done.body.activity?.status !== 'ACTIVITY_STATUS_COMPLETED') throw new Error(JSON.stringify(done.body));
-  if (pending.body.activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') throw new Error(JSON.stringify(pending.body));
+  if (pending.body.activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED')
+    throw new Error(JSON.stringify(pending.body));
   return pending.body.activity;
 }
 

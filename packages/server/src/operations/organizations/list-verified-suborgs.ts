@@ -5,7 +5,10 @@ import type { TreeKind } from '../../storage/stores/tree.ts';
 import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape, textShape } from '../shapes/basic.ts';
 
-const KINDS: Readonly<Record<string, TreeKind>> = { EMAIL: 'VERIFIED_EMAIL', PHONE_NUMBER: 'VERIFIED_PHONE_NUMBER' };
+const KINDS: Readonly<Record<'EMAIL' | 'PHONE_NUMBER', TreeKind>> = {
+  EMAIL: 'VERIFIED_EMAIL',
+  PHONE_NUMBER: 'VERIFIED_PHONE_NUMBER',
+};
 
 /** spec 4.3. */
 export const listVerifiedSuborgs = defineQuery({
@@ -13,7 +16,7 @@ export const listVerifiedSuborgs = defineQuery({
   summary: 'Ids of sub-organizations whose email or phone number is verified, oldest first.',
   parameters: Type.Object({
     organizationId: IdShape,
-    filterType: Type.Optional(textShape(64)),
+    filterType: Type.Optional(Type.Enum(['', 'EMAIL', 'PHONE_NUMBER'])),
     filterValue: Type.Optional(textShape(8192)),
     paginationOptions: Type.Optional(PaginationShape),
   }),
@@ -30,15 +33,13 @@ export const listVerifiedSuborgs = defineQuery({
 });
 
 function toFilter(
-  type: string | undefined,
+  type: '' | 'EMAIL' | 'PHONE_NUMBER' | undefined,
   value: string | undefined,
 ): { kinds: TreeKind[]; value: string | undefined } {
   if (type === undefined || type === '') {
     if (value) throw invalidField('filterType', 'is required with filterValue');
     return { kinds: Object.values(KINDS), value: undefined };
   }
-  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
-  if (kind === undefined) throw invalidField('filterType', `must be one of ${Object.keys(KINDS).join(', ')}`);
   if (!value) throw invalidField('filterValue', 'is required with filterType');
-  return { kinds: [kind], value: value.trim() };
+  return { kinds: [KINDS[type]], value: value.trim() };
 }

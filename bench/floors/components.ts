@@ -1,0 +1,93 @@
+// The parts that floors are made of, each alone on the machine: what the arithmetic sums are made from.
+import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { answerParent } from '../child.ts';
+import { type FloorDatabase, openSqlite } from './drivers.ts';
+import { openFloor } from './storage.ts';
+import { sqliteUnit, type Unit } from './unit.ts';
+
+export interface ComponentQuestion {
+  readonly database: FloorDatabase;
+  readonly unit: Unit;
+  readonly seconds: number;
+}
+
+/** Operations per second by name. */
+export type ComponentRates = Readonly<Record<string, number>>;
+
+const IN_FLIGHT = 32;
+const UNITS_GROUPED = 32;
+
+answerParent(async (question: ComponentQuestion): Promise<ComponentRates> => {
+  const { database, unit, seconds } = question;
+  if (database.kind === 'postgres') {
+    const row = await openFloor(database, 'row', unit);
+    const whole = await openFloor(database, 'unit', unit);
+    const rates = {
+      'PostgreSQL prepared read, 1 client': await rate(seconds, 1, row.read),
+      'PostgreSQL prepared read, 32 at once': await rate(seconds, IN_FLIGHT, row.read),
+      'PostgreSQL one-row commit, 1 client': await rate(seconds, 1, row.commit),
+      'PostgreSQL one-row commit, 32 at once': await rate(seconds, IN_FLIGHT, row.commit),
+      'PostgreSQL unit commit, 1 client': await rate(seconds, 1, whole.commit),
+      'PostgreSQL unit commit, 32 at once': await rate(seconds, IN_FLIGHT, whole.commit),
+    };
+    await Promise.all([row.close(), whole.close()]);
+    return rates;
+  }
+  const db = openSqlite(database.file);
+  db.exec('CREATE TABLE IF NOT EXISTS floor (id integer PRIMARY KEY, payload text NOT NULL)');
+  const insert = db.prepare('INSERT INTO floor (payload) VALUES (?)');
+  const read = db.prepare('SELECT * FROM app_user WHERE organization_id = ? AND id = ?');
+  const writeUnit = sqliteUnit(db, unit);
+  const group = (units: number, write: () => void) =>
+    db.transaction(() => {
+      for (let count = 0; count < units; count += 1) write();
+    }).immediate;
+  const payload = 'x'.repeat(600);
+  const [user] = unit.users;
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const body = Buffer.from('x'.repeat(250));
+  const signature = sign('sha256', body, privateKey);
+  const rates = {
+    'P-256 verify, 1 thread': rateSync(seconds, () => verify('sha256', body, publicKey, signature)),
+    'P-256 verify, thread pool, 32 in flight': await rate(
+      seconds,
+      IN_FLIGHT,
+      () => new Promise<void>((resolve) => verify('sha256', body, publicKey, signature, () => resolve())),
+    ),
+    'SQLite prepared read': rateSync(seconds, () => read.get(user?.organizationId, user?.userId)),
+    'SQLite one-row commit': rateSync(
+      seconds,
+      group(1, () => insert.run(payload)),
+    ),
+    'SQLite unit commit': rateSync(seconds, group(1, writeUnit)),
+    'SQLite units, 32 to a commit': rateSync(seconds, group(UNITS_GROUPED, writeUnit)) * UNITS_GROUPED,
+  };
+  db.close();
+  return rates;
+});
+
+function rateSync(seconds: number, work: () => unknown): number {
+  const startedAt = performance.now();
+  let count = 0;
+  let now = startedAt;
+  for (; now < startedAt + seconds * 1000; now = performance.now()) {
+    work();
+    count += 1;
+  }
+  return (count * 1000) / (now - startedAt);
+}
+
+async function rate(seconds: number, inFlight: number, work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  let count = 0;
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (performance.now() < endsAt) {
+        await work();
+        count += 1;
+      }
+    }),
+  );
+  return (count * 1000) / (performance.now() - startedAt);
+}

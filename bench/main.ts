@@ -1,0 +1,140 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Child, waitForQuiet } from './child.ts';
+import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from './figures.ts';
+import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
+import { judgeFigure, judgeRest, judgeStart, type Verdict } from './goals.ts';
+import { Load } from './load/load.ts';
+import { type Options, readOptions, USAGE } from './options.ts';
+import { topFunctions } from './profile.ts';
+import {
+  componentTable,
+  describeCommit,
+  describeMachine,
+  FIGURE_HEAD,
+  figureLines,
+  loadNow,
+  table,
+  verdictTable,
+  writeReport,
+} from './report.ts';
+import { type DatabaseKind, openStage, type Stage } from './stage.ts';
+import { measureStart } from './start.ts';
+
+const COMPONENT_SECONDS = 0.3;
+const PROFILED_FUNCTIONS = 30;
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function main(options: Options): Promise<void> {
+  const startedAt = new Date().toISOString();
+  const wanted = (name: string): boolean => options.only === undefined || name.includes(options.only);
+  const machine = describeMachine();
+  const loadBefore = loadNow();
+  print(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, load average ${loadBefore.toFixed(2)}`);
+  if (!machine.durableDisk) print('WARNING: the temporary folder is in memory, so commits are free: set TMPDIR');
+  warnIfStale();
+  if (options.full) print('There are no large-scale figures yet; --full changes nothing.');
+
+  const units: Record<string, string> = {};
+  let components: ComponentRates = {};
+  const figures: Figure[] = [];
+  const start = wanted('start') || wanted('memory') ? await measureStart(options.patienceSeconds) : undefined;
+  await using load = new Load();
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const plans = PLANS.filter((plan) => plan.database === database && wanted(figureTitle(plan)));
+    const withComponents = wanted(`${database} components`);
+    if (plans.length === 0 && !withComponents) continue;
+    await using stage = await openStage(database);
+    units[database] = stage.unit.description;
+    if (withComponents) components = { ...components, ...(await measureComponents(stage, options)) };
+    for (const plan of plans) {
+      await warmUp(stage, load, plan);
+      const figure = await measure(stage, load, plan, options);
+      figures.push(figure);
+      print(table([FIGURE_HEAD, ...figureLines(figure)]));
+    }
+  }
+
+  const verdicts: Verdict[] = figures.flatMap((figure) => judgeFigure(figure, figures));
+  if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
+  const file = writeReport({
+    startedAt,
+    commit: describeCommit(),
+    machine,
+    loadBefore,
+    loadAfter: loadNow(),
+    options: { seconds: options.seconds, rounds: options.rounds },
+    units,
+    components,
+    figures,
+    start,
+    verdicts,
+  });
+  print('');
+  for (const [database, unit] of Object.entries(units)) print(`${database}: one update_user_name is ${unit}`);
+  if (Object.keys(components).length > 0) print(`\n${componentTable(components)}`);
+  if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
+  if (start !== undefined) {
+    const { firstMs, againMs, residentMb } = start;
+    print(`\nstart: ${firstMs.toFixed(0)} ms on an empty folder, ${againMs.toFixed(0)} ms on an existing one`);
+    print(`memory at rest: ${residentMb.toFixed(0)} MB`);
+  }
+  print(`\n${verdictTable(verdicts)}`);
+  print(`\nload average ${loadNow().toFixed(2)} at the end; written to ${file}`);
+}
+
+async function measureComponents(stage: Stage, { rounds, patienceSeconds }: Options): Promise<ComponentRates> {
+  const child = new Child<ComponentQuestion, ComponentRates>(new URL('./floors/components.ts', import.meta.url));
+  await using _ended = child;
+  const all: ComponentRates[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await waitForQuiet(patienceSeconds);
+    all.push(await child.ask({ database: stage.components, unit: stage.unit, seconds: COMPONENT_SECONDS }));
+  }
+  const names = Object.keys(all[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, median(all.map((rates) => rates[name] as number))]));
+}
+
+/** The service under the load of one figure, with the profiler on. */
+async function profile(options: Options): Promise<void> {
+  const plan = PLANS.find((candidate) => options.only !== undefined && figureTitle(candidate) === options.only);
+  if (plan === undefined) throw new Error(`--profile needs --only with one of: ${PLANS.map(figureTitle).join(', ')}`);
+  const folder = mkdtempSync(join(tmpdir(), 'custos-profile-'));
+  try {
+    await using load = new Load();
+    await using stage = await openStage(plan.database as DatabaseKind, ['--cpu-prof', `--cpu-prof-dir=${folder}`]);
+    const workload = stage.workloads[plan.name];
+    await load.run(stage.service.target, workload, MANY, 1);
+    const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);
+    print(`${figureTitle(plan)} under the profiler: ${Math.round(measured.rate)} requests per second`);
+    await stage.service.stop();
+    print(table([['function', 'self'], ...topFunctions(folder, options.seconds, PROFILED_FUNCTIONS)]));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The figures are of the built service, which may be older than its source. */
+function warnIfStale(): void {
+  const newest = (folder: string): number =>
+    Math.max(
+      0,
+      ...readdirSync(fileURLToPath(new URL(folder, import.meta.url)), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.includes('.test.'))
+        .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs),
+    );
+  if (newest('../packages/server/src/') > newest('../packages/server/dist/')) {
+    print('WARNING: packages/server/src is newer than its build: run `npm run build` first');
+  }
+}
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  await (options.profile ? profile(options) : main(options));
+} catch (error) {
+  process.stderr.write(`${(error as Error).stack}\n\n${USAGE}`);
+  process.exitCode = 1;
+}

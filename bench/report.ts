@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { type Figure, figureTitle } from './figures.ts';
+import type { ComponentRates } from './floors/components.ts';
+import type { Verdict } from './goals.ts';
+import type { FloorName } from './stage.ts';
+import type { StartFigures } from './start.ts';
+
+export interface Report {
+  readonly startedAt: string;
+  readonly commit: string;
+  readonly machine: ReturnType<typeof describeMachine>;
+  readonly loadBefore: number;
+  readonly loadAfter: number;
+  readonly options: { readonly seconds: number; readonly rounds: number };
+  readonly units: Readonly<Record<string, string>>;
+  readonly components: ComponentRates;
+  readonly figures: readonly Figure[];
+  readonly start: StartFigures | undefined;
+  readonly verdicts: readonly Verdict[];
+}
+
+const TMPFS = 0x01021994;
+
+export function describeMachine() {
+  const [cpu] = cpus();
+  return {
+    cpu: cpu?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryMb: Math.round(totalmem() / 1024 / 1024),
+    kernel: release(),
+    node: process.versions.node,
+    openssl: process.versions.openssl,
+    /** A file system in memory makes every commit free and the figures worthless. */
+    durableDisk: statfsSync(tmpdir()).type !== TMPFS,
+  };
+}
+
+/** The commit, with a mark when the tree differs from it. */
+export function describeCommit(): string {
+  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+  try {
+    return git('rev-parse', 'HEAD') + (git('status', '--porcelain', '--', 'packages') === '' ? '' : ' with changes');
+  } catch {
+    return 'unknown';
+  }
+}
+
+export const loadNow = (): number => loadavg()[0] ?? Number.NaN;
+
+/** What each floor server does, as the table names it. */
+const FLOOR_LABELS: Readonly<Record<'query' | 'submit', Readonly<Record<FloorName, string>>>> = {
+  query: { http: 'bare HTTP', row: 'HTTP + verify + one read', unit: 'HTTP + verify + one read' },
+  submit: {
+    http: 'bare HTTP',
+    row: 'HTTP + verify + one-row commit',
+    unit: 'HTTP + verify + unit commit',
+  },
+};
+
+const round = (value: number): string => Math.round(value).toLocaleString('en');
+const ms = (us: number): string => (us / 1000).toFixed(2);
+
+export function figureLines(figure: Figure): string[][] {
+  const { plan, service, floors } = figure;
+  const labels = FLOOR_LABELS[plan.name === 'update_user_name' ? 'submit' : 'query'];
+  const cells = ({ rate, p50Us, p99Us, cpuUs, otherCores }: Figure['service']): string[] => [
+    round(rate),
+    ms(p50Us),
+    ms(p99Us),
+    round(cpuUs),
+    otherCores.toFixed(1),
+  ];
+  return [
+    [figureTitle(plan), ...cells(service), ''],
+    ...floors.map(({ name, summary, ratio }) => [`  ${labels[name]}`, ...cells(summary), ratio.toFixed(2)]),
+  ];
+}
+
+export const FIGURE_HEAD = ['figure / its floors', 'req/s', 'p50 ms', 'p99 ms', 'cpu us', 'others', 'times'];
+
+/** Columns of equal width, numbers to the right. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Rates of the parts, and their times: what a sum of floors is made of. */
+export const componentTable = (rates: ComponentRates): string =>
+  table([
+    ['part of a floor, alone', 'per second', 'us each'],
+    ...Object.entries(rates).map(([name, rate]) => [name, round(rate), (1e6 / rate).toFixed(1)]),
+  ]);
+
+export const verdictTable = (verdicts: readonly Verdict[]): string =>
+  table([
+    ['goal', 'measured', ''],
+    ...verdicts.map(({ figure, goal, measured, met }) => [`${figure}: ${goal}`, measured, met ? 'met' : 'not met']),
+  ]);
+
+export function writeReport(report: Report): string {
+  const folder = fileURLToPath(new URL('./results/', import.meta.url));
+  mkdirSync(folder, { recursive: true });
+  const file = `${folder}${report.startedAt.replaceAll(':', '-')}.json`;
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+  return file;
+}

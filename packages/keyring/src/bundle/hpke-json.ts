@@ -1,0 +1,25 @@
+import { KeyringError } from '../errors.ts';
+import { TAG_BYTES } from './aes-gcm.ts';
+import { parseHex, parseJsonObject } from './encoding.ts';
+import { open, type Sealed } from './hpke.ts';
+import { isUncompressed, UNCOMPRESSED_BYTES } from './p256.ts';
+
+/** A mnemonic with its passphrase is far below it; what else clients import is text that people handle. */
+export const PLAINTEXT_BYTES_MAX = 64 * 1024;
+const CIPHERTEXT_BYTES_MAX = PLAINTEXT_BYTES_MAX + TAG_BYTES;
+/** Room for the hexadecimal, the names and some white space. */
+const TEXT_LENGTH_MAX = 2 * (UNCOMPRESSED_BYTES + CIPHERTEXT_BYTES_MAX) + 1024;
+
+/** What clients send: `{"encappedPublic": <130 hex digits>, "ciphertext": <hex>}` as text. Other members are ignored. */
+export function parseHpkeJson(text: string): Sealed {
+  if (text.length > TEXT_LENGTH_MAX) throw new KeyringError('INVALID_INPUT', 'the encrypted bundle is too long');
+  const { encappedPublic, ciphertext } = parseJsonObject(text, 'the encrypted bundle');
+  const enc = parseHex(encappedPublic, 'encappedPublic', UNCOMPRESSED_BYTES, UNCOMPRESSED_BYTES);
+  if (!isUncompressed(enc)) throw new KeyringError('INVALID_INPUT', 'encappedPublic is not an uncompressed key');
+  return { enc, ciphertext: parseHex(ciphertext, 'ciphertext', TAG_BYTES, CIPHERTEXT_BYTES_MAX) };
+}
+
+/** The caller owns and wipes the plaintext. */
+export function openHpkeJson(receiverPrivateKey: Uint8Array, text: string): Uint8Array {
+  return open(receiverPrivateKey, parseHpkeJson(text));
+}

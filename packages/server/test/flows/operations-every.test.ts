@@ -1,0 +1,1196 @@
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes, randomUUID, verify } from 'node:crypto';
+import type { TSchema } from 'typebox';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { activities, operations, queries, votes } from '../../src/operations/registry.ts';
+import {
+  type Answer,
+  createSubOrganization,
+  createUser,
+  currentType,
+  newKeyPair,
+  send,
+  TestClient,
+} from '../harness/client.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { TestServer } from '../harness/server.ts';
+
+// Every operation of the registry against the same seven questions; rules of single operations are in the files beside.
+
+const ACTIVITY_KEYS = [
+  'canApprove',
+  'canReject',
+  'createdAt',
+  'fingerprint',
+  'id',
+  'intent',
+  'organizationId',
+  'result',
+  'status',
+  'type',
+  'updatedAt',
+  'votes',
+];
+const USER_KEYS = [
+  'apiKeys',
+  'authenticators',
+  'createdAt',
+  'mfaPolicies',
+  'oauthProviders',
+  'updatedAt',
+  'userId',
+  'userName',
+  'userTags',
+];
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TIMESTAMP = { seconds: expect.stringMatching(/^\d{10}$/), nanos: expect.stringMatching(/^\d{1,9}$/) };
+const anId = expect.stringMatching(UUID);
+
+const fingerprintOf = (body: string): string => `sha256:${createHash('sha256').update(body).digest('hex')}`;
+
+/** An organization of its own: a root user that is the whole quorum, a user without rights, and a stranger elsewhere. */
+interface World {
+  readonly parent: TestClient;
+  readonly root: TestClient;
+  readonly plain: TestClient;
+}
+
+interface Arranged {
+  readonly parameters: Record<string, unknown>;
+  /** Exactly what the result key holds. */
+  readonly result: unknown;
+  /** Reads the effect back. */
+  readonly holds: (reader: TestClient) => Promise<void>;
+  /** Shows that nothing has happened yet. */
+  readonly absent: (reader: TestClient) => Promise<void>;
+}
+
+interface ActivityCase {
+  readonly place?: 'parent';
+  readonly intentKey: string;
+  readonly resultKey: string;
+  readonly arrange: (world: World) => Promise<Arranged>;
+  readonly legacy?: Readonly<
+    Record<
+      string,
+      {
+        readonly intentKey: string;
+        readonly resultKey: string;
+        readonly arrange: (world: World) => Promise<Arranged>;
+      }
+    >
+  >;
+  /** The same with ids of another organization, and the answer that gets. */
+  readonly foreign?: (world: World, other: World) => Promise<{ parameters: unknown; code: string; status: number }>;
+  /** After it the organization's own users are gone. */
+  readonly endsOrganization?: true;
+}
+
+const KEY = 'API_KEY_CURVE_P256';
+const apiKey = (extra: Record<string, unknown> = {}) => ({
+  apiKeyName: `key ${randomUUID()}`,
+  publicKey: newKeyPair().publicKey,
+  curveType: KEY,
+  ...extra,
+});
+const oldApiKey = () => ({ apiKeyName: `key ${randomUUID()}`, publicKey: newKeyPair().publicKey });
+const someone = (extra: Record<string, unknown> = {}) => ({
+  userName: 'Someone',
+  apiKeys: [apiKey()],
+  authenticators: [],
+  oauthProviders: [],
+  ...extra,
+});
+
+/** A registration by a software authenticator with attestation none. */
+function newPasskey(authenticatorName: string) {
+  const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest();
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+  const cose = Buffer.concat([
+    Buffer.from('a5010203262001215820', 'hex'),
+    Buffer.from(x, 'base64url'),
+    Buffer.from('225820', 'hex'),
+    Buffer.from(y, 'base64url'),
+  ]);
+  const id = randomBytes(20);
+  const challenge = randomBytes(32).toString('base64url');
+  const authData = Buffer.concat([
+    sha256('app.example'),
+    Buffer.of(0x45),
+    Buffer.alloc(4 + 16),
+    Buffer.of(0, id.length),
+    id,
+    cose,
+  ]);
+  const attestationObject = Buffer.concat([
+    Buffer.from('a363666d74646e6f6e656761747453746d74a068617574684461746159', 'hex'),
+    Buffer.of(authData.length >> 8, authData.length & 0xff),
+    authData,
+  ]).toString('base64url');
+  const clientDataJson = Buffer.from(
+    JSON.stringify({ type: 'webauthn.create', challenge, origin: 'https://app.example' }),
+  ).toString('base64url');
+  const credentialId = id.toString('base64url');
+  return {
+    credentialId,
+    publicKey: cose.toString('hex'),
+    params: {
+      authenticatorName,
+      challenge,
+      attestation: {
+        credentialId,
+        clientDataJson,
+        attestationObject,
+        transports: ['AUTHENTICATOR_TRANSPORT_INTERNAL', 'AUTHENTICATOR_TRANSPORT_HYBRID'],
+      },
+    },
+    browserStyle: (userId: string) => ({
+      authenticatorName,
+      userId,
+      challenge,
+      attestation: {
+        id: credentialId,
+        rawId: credentialId,
+        type: 'public-key',
+        response: { clientDataJson, attestationObject, transports: ['AUTHENTICATOR_TRANSPORT_USB'] },
+        clientExtensionResults: {},
+      },
+    }),
+  };
+}
+
+async function userNames(reader: TestClient): Promise<string[]> {
+  return (await reader.query('list_users')).body.users.map((user: { userName: string }) => user.userName);
+}
+
+/** create_users in any of its versions: the effect is the same. */
+function newUser(make: (tagId: string, name: string) => Record<string, unknown>, list = 'users') {
+  return async ({ root }: World): Promise<Arranged> => {
+    const name = `User ${randomUUID()}`;
+    const { userTagId } = await root.run('create_user_tag', { userTagName: name, userIds: [] });
+    return {
+      parameters: { [list]: [make(userTagId, name)] },
+      result: { userIds: [anId] },
+      holds: async (reader) => {
+        const { users } = (await reader.query('list_users')).body;
+        const user = users.find((candidate: { userName: string }) => candidate.userName === name);
+        expect(user).toMatchObject({ userTags: [userTagId], apiKeys: [{ credential: { type: expect.any(String) } }] });
+        expect(user.userEmail).toBe(`${name.slice(5)}@example.com`);
+      },
+      absent: async (reader) => expect(await userNames(reader)).not.toContain(name),
+    };
+  };
+}
+
+/** create_sub_organization in any of its versions. */
+function newSubOrganization(rootUser: () => Record<string, unknown>, extra: Record<string, unknown> = {}) {
+  return async (): Promise<Arranged> => {
+    const subOrganizationName = `Sub ${randomUUID()}`;
+    const byName = async (reader: TestClient) =>
+      (await reader.query('list_suborgs', { filterType: 'NAME', filterValue: subOrganizationName })).body;
+    return {
+      parameters: { subOrganizationName, rootQuorumThreshold: 1, rootUsers: [rootUser()], ...extra },
+      result: { subOrganizationId: anId, rootUserIds: [anId] },
+      holds: async (reader) => {
+        const { organizationIds } = await byName(reader);
+        expect(organizationIds).toHaveLength(1);
+        const child = await reader.query('get_organization', { organizationId: organizationIds[0] });
+        expect(child.body.organizationData).toMatchObject({
+          name: subOrganizationName,
+          users: [{ userName: 'Someone', apiKeys: [{ credential: { type: 'CREDENTIAL_TYPE_API_KEY_P256' } }] }],
+          rootQuorum: { threshold: 1, userIds: [anId] },
+        });
+      },
+      absent: async (reader) => expect((await byName(reader)).organizationIds).toEqual([]),
+    };
+  };
+}
+
+async function readUser(reader: TestClient, userId: string) {
+  return (await reader.query('get_user', { userId })).body.user;
+}
+
+/** An update of one field of a user. */
+function changedUser(field: string, before: unknown, after: unknown, parameter = field) {
+  return async ({ root }: World): Promise<Arranged> => {
+    const { userId } = await createUser(root, 'Before', { userEmail: `${randomUUID()}@example.com` });
+    return {
+      parameters: { userId, [parameter]: after },
+      result: { userId },
+      holds: async (reader) => expect(await readUser(reader, userId)).toMatchObject({ [field]: after }),
+      absent: async (reader) => {
+        const value = (await readUser(reader, userId))[field];
+        if (before !== undefined) expect(value).toBe(before);
+        expect(value).not.toBe(after);
+      },
+    };
+  };
+}
+
+function addedApiKey(make: () => ReturnType<typeof oldApiKey>) {
+  return async ({ root }: World): Promise<Arranged> => {
+    const owner = await createUser(root, 'Owner');
+    const key = make();
+    const keys = async (reader: TestClient) =>
+      (await reader.query('get_api_keys', { userId: owner.userId })).body.apiKeys;
+    return {
+      parameters: { userId: owner.userId, apiKeys: [key] },
+      result: { apiKeyIds: [anId] },
+      holds: async (reader) =>
+        expect(await keys(reader)).toMatchObject([
+          {},
+          {
+            apiKeyName: key.apiKeyName,
+            credential: { publicKey: key.publicKey, type: 'CREDENTIAL_TYPE_API_KEY_P256' },
+          },
+        ]),
+      absent: async (reader) => expect(await keys(reader)).toHaveLength(1),
+    };
+  };
+}
+
+function addedPasskey(shape: (passkey: ReturnType<typeof newPasskey>, userId: string) => unknown) {
+  return async ({ root }: World): Promise<Arranged> => {
+    const owner = await createUser(root, 'Owner');
+    const passkey = newPasskey('Laptop');
+    const read = async (reader: TestClient) =>
+      (await reader.query('get_authenticators', { userId: owner.userId })).body.authenticators;
+    return {
+      parameters: { userId: owner.userId, authenticators: [shape(passkey, owner.userId)] },
+      result: { authenticatorIds: [anId] },
+      holds: async (reader) =>
+        expect(await read(reader)).toEqual([
+          {
+            authenticatorId: anId,
+            authenticatorName: 'Laptop',
+            transports: expect.any(Array),
+            attestationType: 'none',
+            aaguid: '00000000-0000-0000-0000-000000000000',
+            credentialId: passkey.credentialId,
+            model: '',
+            credential: { publicKey: passkey.publicKey, type: 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR' },
+            createdAt: TIMESTAMP,
+            updatedAt: TIMESTAMP,
+          },
+        ]),
+      absent: async (reader) => expect(await read(reader)).toEqual([]),
+    };
+  };
+}
+
+const features = async (reader: TestClient): Promise<{ name: string; value: string }[]> =>
+  (await reader.query('get_organization_configs')).body.configs.features;
+const NEW_FEATURES = [
+  'FEATURE_NAME_EMAIL_AUTH',
+  'FEATURE_NAME_EMAIL_RECOVERY',
+  'FEATURE_NAME_OTP_EMAIL_AUTH',
+  'FEATURE_NAME_SMS_AUTH',
+].map((name) => ({ name, value: 'true' }));
+
+const invitation = (senderUserId: string) => ({
+  receiverUserName: 'Guest',
+  receiverUserEmail: 'guest@example.com',
+  receiverUserTags: [],
+  accessType: 'ACCESS_TYPE_ALL',
+  senderUserId,
+});
+const invitations = async (reader: TestClient) =>
+  (await reader.query('get_organization')).body.organizationData.invitations;
+const tags = async (reader: TestClient) => (await reader.query('list_user_tags')).body.userTags;
+
+const userWithOldKeys = (tagId: string, userName: string, extra: Record<string, unknown> = {}) => ({
+  userName,
+  userEmail: `${userName.slice(5)}@example.com`,
+  userTags: [tagId],
+  apiKeys: [oldApiKey()],
+  ...extra,
+});
+
+const notFound = (parameters: unknown) => ({ parameters, status: 404, code: 'RESOURCE_NOT_FOUND' });
+
+const CASES: Readonly<Record<string, ActivityCase>> = {
+  create_api_keys: {
+    intentKey: 'createApiKeysIntentV2',
+    resultKey: 'createApiKeysResult',
+    arrange: addedApiKey(apiKey),
+    legacy: {
+      ACTIVITY_TYPE_CREATE_API_KEYS: {
+        intentKey: 'createApiKeysIntent',
+        resultKey: 'createApiKeysResult',
+        arrange: addedApiKey(oldApiKey),
+      },
+    },
+    foreign: async (_world, other) => notFound({ userId: other.root.userId, apiKeys: [apiKey()] }),
+  },
+  create_authenticators: {
+    intentKey: 'createAuthenticatorsIntentV2',
+    resultKey: 'createAuthenticatorsResult',
+    arrange: addedPasskey((passkey) => passkey.params),
+    legacy: {
+      ACTIVITY_TYPE_CREATE_AUTHENTICATORS: {
+        intentKey: 'createAuthenticatorsIntent',
+        resultKey: 'createAuthenticatorsResult',
+        arrange: addedPasskey((passkey, userId) => passkey.browserStyle(userId)),
+      },
+    },
+    foreign: async (_world, other) =>
+      notFound({ userId: other.root.userId, authenticators: [newPasskey('Laptop').params] }),
+  },
+  delete_api_keys: {
+    intentKey: 'deleteApiKeysIntent',
+    resultKey: 'deleteApiKeysResult',
+    arrange: async ({ root }) => {
+      const { userId } = await createUser(root, 'Owner');
+      const [{ apiKeyId }] = (await root.query('get_api_keys', { userId })).body.apiKeys;
+      return {
+        parameters: { userId, apiKeyIds: [apiKeyId] },
+        result: { apiKeyIds: [apiKeyId] },
+        holds: async (reader) => expect((await reader.query('get_api_key', { apiKeyId })).status).toBe(404),
+        absent: async (reader) => expect((await reader.query('get_api_key', { apiKeyId })).status).toBe(200),
+      };
+    },
+    foreign: async ({ root, plain }, other) => {
+      const { apiKeys } = (await other.root.query('get_api_keys', { userId: other.plain.userId })).body;
+      const foreign = { userId: plain.userId, apiKeyIds: [apiKeys[0].apiKeyId] };
+      // A key of another user of the same organization is no better.
+      const own = (await root.query('get_api_keys', { userId: root.userId })).body.apiKeys[0].apiKeyId;
+      expect((await root.submit('delete_api_keys', { userId: plain.userId, apiKeyIds: [own] })).status).toBe(404);
+      return notFound(foreign);
+    },
+  },
+  delete_authenticators: {
+    intentKey: 'deleteAuthenticatorsIntent',
+    resultKey: 'deleteAuthenticatorsResult',
+    arrange: async ({ root }) => {
+      const { userId } = await createUser(root, 'Owner');
+      const authenticators = [newPasskey('Laptop').params];
+      const { authenticatorIds } = await root.run('create_authenticators', { userId, authenticators });
+      const [authenticatorId] = authenticatorIds;
+      const status = async (reader: TestClient) =>
+        (await reader.query('get_authenticator', { authenticatorId })).status;
+      return {
+        parameters: { userId, authenticatorIds },
+        result: { authenticatorIds },
+        holds: async (reader) => expect(await status(reader)).toBe(404),
+        absent: async (reader) => expect(await status(reader)).toBe(200),
+      };
+    },
+    foreign: async ({ plain }) => notFound({ userId: plain.userId, authenticatorIds: [randomUUID()] }),
+  },
+  create_invitations: {
+    intentKey: 'createInvitationsIntent',
+    resultKey: 'createInvitationsResult',
+    arrange: async ({ root }) => ({
+      parameters: { invitations: [invitation(root.userId)] },
+      result: { invitationIds: [anId] },
+      holds: async (reader) =>
+        expect(await invitations(reader)).toEqual([
+          {
+            invitationId: anId,
+            receiverUserName: 'Guest',
+            receiverEmail: 'guest@example.com',
+            receiverUserTags: [],
+            accessType: 'ACCESS_TYPE_ALL',
+            status: 'INVITATION_STATUS_CREATED',
+            senderUserId: root.userId,
+            createdAt: TIMESTAMP,
+            updatedAt: TIMESTAMP,
+          },
+        ]),
+      absent: async (reader) => expect(await invitations(reader)).toEqual([]),
+    }),
+    foreign: async ({ root }, other) => {
+      const { userTagId } = await other.root.run('create_user_tag', { userTagName: 'theirs', userIds: [] });
+      return notFound({ invitations: [{ ...invitation(root.userId), receiverUserTags: [userTagId] }] });
+    },
+  },
+  create_sub_organization: {
+    place: 'parent',
+    intentKey: 'createSubOrganizationIntentV8',
+    resultKey: 'createSubOrganizationResultV8',
+    arrange: newSubOrganization(someone),
+    legacy: {
+      ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7: {
+        intentKey: 'createSubOrganizationIntentV7',
+        resultKey: 'createSubOrganizationResultV7',
+        arrange: newSubOrganization(() => someone({ userPhoneNumber: '+15550100200' }), { disableSmsAuth: true }),
+      },
+      ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V6: {
+        intentKey: 'createSubOrganizationIntentV6',
+        resultKey: 'createSubOrganizationResultV6',
+        arrange: newSubOrganization(someone, { disableEmailAuth: true }),
+      },
+      ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V5: {
+        intentKey: 'createSubOrganizationIntentV5',
+        resultKey: 'createSubOrganizationResultV5',
+        arrange: newSubOrganization(() => someone({ apiKeys: [oldApiKey()] })),
+      },
+      ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4: {
+        intentKey: 'createSubOrganizationIntentV4',
+        resultKey: 'createSubOrganizationResultV4',
+        arrange: newSubOrganization(
+          () => ({ userName: 'Someone', userEmail: 's@example.com', apiKeys: [oldApiKey()], authenticators: [] }),
+          { disableEmailRecovery: true },
+        ),
+      },
+    },
+  },
+  delete_invitation: {
+    intentKey: 'deleteInvitationIntent',
+    resultKey: 'deleteInvitationResult',
+    arrange: async ({ root }) => {
+      const { invitationIds } = await root.run('create_invitations', { invitations: [invitation(root.userId)] });
+      const status = async (reader: TestClient) => (await invitations(reader))[0].status;
+      return {
+        parameters: { invitationId: invitationIds[0] },
+        result: { invitationId: invitationIds[0] },
+        holds: async (reader) => expect(await status(reader)).toBe('INVITATION_STATUS_REVOKED'),
+        absent: async (reader) => expect(await status(reader)).toBe('INVITATION_STATUS_CREATED'),
+      };
+    },
+    foreign: async (_world, { root }) => {
+      const { invitationIds } = await root.run('create_invitations', { invitations: [invitation(root.userId)] });
+      return notFound({ invitationId: invitationIds[0] });
+    },
+  },
+  delete_sub_organization: {
+    endsOrganization: true,
+    intentKey: 'deleteSubOrganizationIntent',
+    resultKey: 'deleteSubOrganizationResult',
+    arrange: async ({ root, parent }) => {
+      const { organizationId } = root;
+      const listed = async () => (await parent.query('list_suborgs')).body.organizationIds;
+      return {
+        parameters: { deleteWithoutExport: true },
+        result: { subOrganizationUuid: organizationId },
+        holds: async () => expect(await listed()).not.toContain(organizationId),
+        absent: async () => expect(await listed()).toContain(organizationId),
+      };
+    },
+  },
+  remove_organization_feature: {
+    intentKey: 'removeOrganizationFeatureIntent',
+    resultKey: 'removeOrganizationFeatureResult',
+    arrange: async () => ({
+      parameters: { name: 'FEATURE_NAME_EMAIL_AUTH' },
+      result: { features: NEW_FEATURES.slice(1) },
+      holds: async (reader) => expect(await features(reader)).toEqual(NEW_FEATURES.slice(1)),
+      absent: async (reader) => expect(await features(reader)).toEqual(NEW_FEATURES),
+    }),
+  },
+  set_organization_feature: {
+    intentKey: 'setOrganizationFeatureIntent',
+    resultKey: 'setOrganizationFeatureResult',
+    arrange: async () => {
+      const feature = { name: 'FEATURE_NAME_WEBAUTHN_ORIGINS', value: 'https://app.example' };
+      return {
+        parameters: feature,
+        result: { features: [...NEW_FEATURES, feature] },
+        holds: async (reader) => expect(await features(reader)).toEqual([...NEW_FEATURES, feature]),
+        absent: async (reader) => expect(await features(reader)).toEqual(NEW_FEATURES),
+      };
+    },
+  },
+  update_organization_name: {
+    intentKey: 'updateOrganizationNameIntent',
+    resultKey: 'updateOrganizationNameResult',
+    arrange: async ({ root: { organizationId } }) => {
+      const name = async (reader: TestClient) => (await reader.query('whoami')).body.organizationName;
+      return {
+        parameters: { organizationName: 'Renamed' },
+        result: { organizationId, organizationName: 'Renamed' },
+        holds: async (reader) => expect(await name(reader)).toBe('Renamed'),
+        absent: async (reader) => expect(await name(reader)).not.toBe('Renamed'),
+      };
+    },
+  },
+  update_root_quorum: {
+    intentKey: 'updateRootQuorumIntent',
+    resultKey: 'updateRootQuorumResult',
+    arrange: async ({ root, plain }) => {
+      const quorum = { threshold: 1, userIds: [plain.userId, root.userId] };
+      const read = async (reader: TestClient) => (await reader.query('get_organization_configs')).body.configs.quorum;
+      return {
+        parameters: quorum,
+        result: {},
+        holds: async (reader) => expect(await read(reader)).toEqual(quorum),
+        absent: async (reader) => expect(await read(reader)).not.toEqual(quorum),
+      };
+    },
+    foreign: async ({ root }, other) => ({
+      parameters: { threshold: 1, userIds: [root.userId, other.root.userId] },
+      status: 400,
+      code: 'INVALID_QUORUM',
+    }),
+  },
+  create_api_only_users: {
+    intentKey: 'createApiOnlyUsersIntent',
+    resultKey: 'createApiOnlyUsersResult',
+    arrange: newUser((tagId, name) => userWithOldKeys(tagId, name), 'apiOnlyUsers'),
+    foreign: async (_world, other) => {
+      const { userTagId } = await other.root.run('create_user_tag', { userTagName: randomUUID(), userIds: [] });
+      return notFound({ apiOnlyUsers: [userWithOldKeys(userTagId, 'User x')] });
+    },
+  },
+  create_user_tag: {
+    intentKey: 'createUserTagIntent',
+    resultKey: 'createUserTagResult',
+    arrange: async ({ plain }) => {
+      const userTagName = `Tag ${randomUUID()}`;
+      return {
+        parameters: { userTagName, userIds: [plain.userId] },
+        result: { userTagId: anId, userIds: [plain.userId] },
+        holds: async (reader) => {
+          const [tag] = await tags(reader);
+          const shape = { tagId: anId, tagName: userTagName, tagType: 'TAG_TYPE_USER' };
+          expect(tag).toEqual({ ...shape, createdAt: TIMESTAMP, updatedAt: TIMESTAMP });
+          expect((await readUser(reader, plain.userId)).userTags).toEqual([tag.tagId]);
+        },
+        absent: async (reader) => expect(await tags(reader)).toEqual([]),
+      };
+    },
+    foreign: async (_world, other) => notFound({ userTagName: 'x', userIds: [other.plain.userId] }),
+  },
+  create_users: {
+    intentKey: 'createUsersIntentV4',
+    resultKey: 'createUsersResult',
+    arrange: newUser((tagId, name) => ({
+      ...userWithOldKeys(tagId, name, { apiKeys: [apiKey()] }),
+      userPhoneNumber: '+15550100300',
+      authenticators: [],
+      oauthProviders: [],
+    })),
+    legacy: {
+      ACTIVITY_TYPE_CREATE_USERS_V3: {
+        intentKey: 'createUsersIntentV3',
+        resultKey: 'createUsersResult',
+        arrange: newUser((tagId, name) => ({
+          ...userWithOldKeys(tagId, name, { apiKeys: [apiKey()] }),
+          userPhoneNumber: '+15550100400',
+          authenticators: [],
+          oauthProviders: [],
+        })),
+      },
+      ACTIVITY_TYPE_CREATE_USERS_V2: {
+        intentKey: 'createUsersIntentV2',
+        resultKey: 'createUsersResult',
+        arrange: newUser((tagId, name) => userWithOldKeys(tagId, name, { authenticators: [newPasskey('p').params] })),
+      },
+      ACTIVITY_TYPE_CREATE_USERS: {
+        intentKey: 'createUsersIntent',
+        resultKey: 'createUsersResult',
+        arrange: newUser((tagId, name) =>
+          userWithOldKeys(tagId, name, {
+            accessType: 'ACCESS_TYPE_ALL',
+            authenticators: [newPasskey('p').browserStyle(randomUUID())],
+          }),
+        ),
+      },
+    },
+    foreign: async (_world, other) => {
+      const { userTagId } = await other.root.run('create_user_tag', { userTagName: randomUUID(), userIds: [] });
+      return notFound({ users: [someone({ userTags: [userTagId] })] });
+    },
+  },
+  delete_user_tags: {
+    intentKey: 'deleteUserTagsIntent',
+    resultKey: 'deleteUserTagsResult',
+    arrange: async ({ root, plain }) => {
+      const { userTagId } = await root.run('create_user_tag', { userTagName: 'Tag', userIds: [plain.userId] });
+      return {
+        parameters: { userTagIds: [userTagId] },
+        result: { userTagIds: [userTagId], userIds: [plain.userId] },
+        holds: async (reader) => {
+          expect(await tags(reader)).toEqual([]);
+          expect((await readUser(reader, plain.userId)).userTags).toEqual([]);
+        },
+        absent: async (reader) => expect(await tags(reader)).toHaveLength(1),
+      };
+    },
+    foreign: async (_world, other) => {
+      const { userTagId } = await other.root.run('create_user_tag', { userTagName: 'x', userIds: [] });
+      return notFound({ userTagIds: [userTagId] });
+    },
+  },
+  delete_users: {
+    intentKey: 'deleteUsersIntent',
+    resultKey: 'deleteUsersResult',
+    arrange: async ({ root }) => {
+      const gone = await createUser(root, 'Gone');
+      return {
+        parameters: { userIds: [gone.userId] },
+        result: { userIds: [gone.userId] },
+        holds: async (reader) => {
+          expect((await reader.query('get_user', { userId: gone.userId })).status).toBe(404);
+          expect((await gone.query('whoami')).body.errorCode).toBe('PUBLIC_KEY_NOT_FOUND');
+        },
+        absent: async (reader) => expect((await reader.query('get_user', { userId: gone.userId })).status).toBe(200),
+      };
+    },
+    foreign: async ({ plain }, other) => notFound({ userIds: [plain.userId, other.plain.userId] }),
+  },
+  update_user_email: {
+    intentKey: 'updateUserEmailIntent',
+    resultKey: 'updateUserEmailResult',
+    arrange: changedUser('userEmail', undefined, 'after@example.com'),
+    foreign: async (_world, { plain }) => notFound({ userId: plain.userId, userEmail: 'x@example.com' }),
+  },
+  update_user_name: {
+    intentKey: 'updateUserNameIntent',
+    resultKey: 'updateUserNameResult',
+    arrange: changedUser('userName', 'Before', 'After'),
+    foreign: async (_world, { plain }) => notFound({ userId: plain.userId, userName: 'x' }),
+  },
+  update_user_phone_number: {
+    intentKey: 'updateUserPhoneNumberIntent',
+    resultKey: 'updateUserPhoneNumberResult',
+    arrange: changedUser('userPhoneNumber', undefined, '+15550100500'),
+    foreign: async (_world, { plain }) => notFound({ userId: plain.userId, userPhoneNumber: '+15550100501' }),
+  },
+  update_user_tag: {
+    intentKey: 'updateUserTagIntent',
+    resultKey: 'updateUserTagResult',
+    arrange: async ({ root, plain }) => {
+      const { userTagId } = await root.run('create_user_tag', { userTagName: 'Old', userIds: [root.userId] });
+      return {
+        parameters: { userTagId, newUserTagName: 'New', addUserIds: [plain.userId], removeUserIds: [root.userId] },
+        result: { userTagId },
+        holds: async (reader) => {
+          expect((await tags(reader))[0].tagName).toBe('New');
+          expect((await readUser(reader, plain.userId)).userTags).toEqual([userTagId]);
+          expect((await readUser(reader, root.userId)).userTags).toEqual([]);
+        },
+        absent: async (reader) => expect((await tags(reader))[0].tagName).toBe('Old'),
+      };
+    },
+    foreign: async ({ root }, { plain }) => {
+      const { userTagId } = await root.run('create_user_tag', { userTagName: randomUUID(), userIds: [] });
+      return notFound({ userTagId, addUserIds: [plain.userId], removeUserIds: [] });
+    },
+  },
+  update_user: {
+    intentKey: 'updateUserIntent',
+    resultKey: 'updateUserResult',
+    arrange: changedUser('userName', 'Before', 'After'),
+    foreign: async (_world, { plain }) => notFound({ userId: plain.userId, userName: 'x' }),
+  },
+};
+
+const withId =
+  (name: string, id: (world: World) => Promise<string> | string) =>
+  async (world: World): Promise<Record<string, unknown>> => ({ [name]: await id(world) });
+
+const lastActivity = async ({ root }: World): Promise<string> =>
+  (await root.submit('update_user_name', { userId: root.userId, userName: 'n' })).body.activity.id;
+const newAuthenticator = async ({ root }: World): Promise<string> => {
+  const authenticators = [newPasskey(randomUUID()).params];
+  return (await root.run('create_authenticators', { userId: root.userId, authenticators })).authenticatorIds[0];
+};
+
+interface QueryCase {
+  readonly parameters?: (world: World) => Promise<Record<string, unknown>>;
+  readonly answer: (world: World) => Record<string, unknown>;
+}
+
+const PAGE_INFO = {
+  hasNextPage: false,
+  hasPreviousPage: false,
+  startCursor: expect.any(String),
+  endCursor: expect.any(String),
+};
+
+const QUERIES: Readonly<Record<string, QueryCase>> = {
+  get_activity: {
+    parameters: withId('activityId', lastActivity),
+    answer: ({ root }) => ({ activity: expect.objectContaining({ organizationId: root.organizationId }) }),
+  },
+  list_activities: { answer: () => ({ activities: expect.any(Array), pageInfo: PAGE_INFO }) },
+  get_api_key: {
+    parameters: withId(
+      'apiKeyId',
+      async ({ root }) => (await root.query('get_api_keys')).body.apiKeys[0].apiKeyId as string,
+    ),
+    answer: ({ root }) => ({
+      apiKey: {
+        apiKeyId: anId,
+        apiKeyName: 'key',
+        credential: { publicKey: root.key.publicKey, type: 'CREDENTIAL_TYPE_API_KEY_P256' },
+        createdAt: TIMESTAMP,
+        updatedAt: TIMESTAMP,
+      },
+    }),
+  },
+  get_api_keys: {
+    parameters: withId('userId', ({ root }) => root.userId),
+    answer: () => ({ apiKeys: [expect.objectContaining({ apiKeyName: 'key' })], pageInfo: PAGE_INFO }),
+  },
+  get_authenticator: {
+    parameters: withId('authenticatorId', newAuthenticator),
+    answer: () => ({ authenticator: expect.objectContaining({ attestationType: 'none' }) }),
+  },
+  get_authenticators: {
+    parameters: withId('userId', ({ plain }) => plain.userId),
+    answer: () => ({ authenticators: [], pageInfo: { ...PAGE_INFO, startCursor: '', endCursor: '' } }),
+  },
+  get_organization_configs: {
+    answer: ({ root }) => ({ configs: { features: NEW_FEATURES, quorum: { threshold: 1, userIds: [root.userId] } } }),
+  },
+  get_organization: {
+    answer: ({ root }) => ({
+      organizationData: {
+        organizationId: root.organizationId,
+        name: expect.any(String),
+        users: expect.any(Array),
+        policies: [],
+        privateKeys: [],
+        invitations: [],
+        tags: [],
+        rootQuorum: { threshold: 1, userIds: [root.userId] },
+        features: NEW_FEATURES,
+        wallets: [],
+        smartContractInterfaceReferences: [],
+      },
+    }),
+  },
+  list_suborgs: { answer: () => ({ organizationIds: [], pageInfo: PAGE_INFO }) },
+  list_verified_suborgs: { answer: () => ({ organizationIds: [], pageInfo: PAGE_INFO }) },
+  whoami: {
+    answer: ({ root }) => ({
+      organizationId: root.organizationId,
+      organizationName: expect.any(String),
+      userId: root.userId,
+      username: expect.stringMatching(/ root$|^n$/),
+    }),
+  },
+  get_user: {
+    parameters: withId('userId', ({ plain }) => plain.userId),
+    answer: ({ plain }) => ({
+      user: {
+        userId: plain.userId,
+        userName: 'plain',
+        authenticators: [],
+        apiKeys: [expect.objectContaining({ apiKeyId: anId })],
+        userTags: [],
+        oauthProviders: [],
+        createdAt: TIMESTAMP,
+        updatedAt: TIMESTAMP,
+        mfaPolicies: [],
+      },
+    }),
+  },
+  list_user_tags: { answer: () => ({ userTags: [], pageInfo: PAGE_INFO }) },
+  list_users: { answer: () => ({ users: [expect.anything(), expect.anything()], pageInfo: PAGE_INFO }) },
+};
+
+test('every operation of the registry has a case here', () => {
+  expect(Object.keys(CASES).sort()).toEqual(activities.map((operation) => operation.name).sort());
+  expect(Object.keys(QUERIES).sort()).toEqual(queries.map((operation) => operation.name).sort());
+  expect(votes.map((operation) => operation.name).sort()).toEqual(['approve_activity', 'reject_activity']);
+  for (const { name, versions } of activities) {
+    const older = versions.slice(1).map((version) => version.type);
+    expect(Object.keys(CASES[name]?.legacy ?? {}), name).toEqual(older);
+  }
+});
+
+function expectError(answer: Answer, status: number, errorCode: string, code?: number): void {
+  expect({ status: answer.status, errorCode: answer.body.errorCode }, JSON.stringify(answer.body)).toEqual({
+    status,
+    errorCode,
+  });
+  if (code !== undefined) expect(answer.body.code).toBe(code);
+}
+
+/** All fields of spec 2.2 with their types, and nothing else. */
+function expectActivity(activity: Answer['body'], body: string, status: string, client: TestClient): void {
+  const sent = JSON.parse(body);
+  expect(Object.keys(activity).sort()).toEqual(ACTIVITY_KEYS);
+  expect(activity.id).toMatch(UUID);
+  expect(activity.organizationId).toBe(client.organizationId);
+  expect(activity.status).toBe(status);
+  expect(activity.type).toBe(sent.type);
+  expect(activity.fingerprint).toBe(fingerprintOf(body));
+  expect(activity.createdAt).toMatch(RFC_3339);
+  expect(activity.updatedAt).toMatch(RFC_3339);
+  expect(typeof activity.canApprove).toBe('boolean');
+  expect(typeof activity.canReject).toBe('boolean');
+  expect(activity.votes).toHaveLength(1);
+  const [vote] = activity.votes;
+  expect(vote).toEqual({
+    id: anId,
+    userId: client.userId,
+    user: expect.objectContaining({ userId: client.userId }),
+    activityId: activity.id,
+    selection: 'VOTE_SELECTION_APPROVED',
+    message: body,
+    publicKey: client.key.publicKey,
+    signature: expect.stringMatching(/^30[0-9a-f]+$/),
+    scheme: 'SIGNATURE_SCHEME_TK_API_P256',
+    createdAt: TIMESTAMP,
+  });
+  expect(
+    Object.keys(vote.user)
+      .filter((key) => !/^user(Email|PhoneNumber)$/.test(key))
+      .sort(),
+  ).toEqual(USER_KEYS);
+  expect(verifies(vote)).toBe(true);
+}
+
+/** Whether a P-256 vote can be verified by anyone who has only the vote. */
+function verifies(vote: { publicKey: string; signature: string; message: string }): boolean {
+  const spki = Buffer.concat([
+    Buffer.from('3039301306072a8648ce3d020106082a8648ce3d030107032200', 'hex'),
+    Buffer.from(vote.publicKey, 'hex'),
+  ]);
+  const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  return verify('sha256', Buffer.from(vote.message), key, Buffer.from(vote.signature, 'hex'));
+}
+
+/** Bodies that break the schema in one place each: a required field left out or null, every field of a wrong type. */
+function brokenParameters(schema: TSchema, good: Record<string, unknown>): { parameters: unknown; field: string }[] {
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, unknown>; required?: string[] };
+  const without = (name: string) => Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
+  return [
+    ...required.flatMap((field) => [
+      { parameters: without(field), field },
+      { parameters: { ...good, [field]: null }, field },
+    ]),
+    ...Object.keys(properties).map((field) => ({ parameters: { ...good, [field]: { not: 'this' } }, field })),
+    ...Object.keys(properties).map((field) => ({ parameters: { ...good, [field]: 12.5 }, field })),
+  ];
+}
+
+describe.each(DATABASES)('every operation on %s', (database) => {
+  let server: TestServer;
+  let parent: TestClient;
+
+  beforeAll(async () => {
+    server = await TestServer.start({ database });
+    parent = TestClient.root(server.credentials, server.baseUrl);
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  async function newWorld(place?: 'parent'): Promise<World> {
+    const root = place === 'parent' ? parent : await createSubOrganization(parent, `World ${randomUUID()}`);
+    return { parent, root, plain: await createUser(root, 'plain') };
+  }
+
+  const path = (name: string) => `/public/v1/submit/${name}`;
+  const readerOf = ({ endsOrganization }: ActivityCase, { root }: World): TestClient =>
+    endsOrganization ? new TestClient(parent.baseUrl, root.organizationId, parent.key, parent.userId) : root;
+
+  async function expectCompleted(
+    spec: ActivityCase,
+    world: World,
+    type: string,
+    keys: { intentKey: string; resultKey: string },
+    { parameters, result, holds, absent }: Arranged,
+    name: string,
+  ): Promise<void> {
+    const { root } = world;
+    await absent(root);
+    const body = root.submitBody(name, parameters, { type });
+    const answer = await root.sendStamped(path(name), body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    expect(Object.keys(answer.body)).toEqual(['activity']);
+    const { activity } = answer.body;
+    expectActivity(activity, body, 'ACTIVITY_STATUS_COMPLETED', root);
+    expect(activity.intent).toEqual({ [keys.intentKey]: parameters });
+    expect(activity.result).toEqual({ [keys.resultKey]: result });
+    expect([activity.canApprove, activity.canReject]).toEqual([false, false]);
+    const reader = readerOf(spec, world);
+    await holds(reader);
+    const stored = await reader.query('get_activity', { activityId: activity.id });
+    expect(stored.body.activity).toEqual(activity);
+
+    // The same bytes again: the same activity, no second effect.
+    const again = await root.sendStamped(path(name), body);
+    if (spec.endsOrganization) {
+      expectError(again, 404, 'ORGANIZATION_NOT_FOUND', 5);
+    } else {
+      expect(again.status).toBe(200);
+      expect(again.body.activity).toEqual(activity);
+    }
+    await holds(reader);
+  }
+
+  describe.each(activities.map(({ name }) => name))('%s', (name) => {
+    const spec = CASES[name] as ActivityCase;
+    const operation = activities.find((candidate) => candidate.name === name)!;
+
+    test('does what it says, and only once', async () => {
+      const world = await newWorld(spec.place);
+      await expectCompleted(spec, world, currentType(name), spec, await spec.arrange(world), name);
+    });
+
+    test('takes each older version of its type', async () => {
+      for (const [type, older] of Object.entries(spec.legacy ?? {})) {
+        const world = await newWorld(spec.place);
+        await expectCompleted(spec, world, type, older, await older.arrange(world), name);
+      }
+    });
+
+    test('waits for the rest of the quorum', async () => {
+      const world = await newWorld(spec.place);
+      const { root } = world;
+      const second = await createUser(root, 'second');
+      const { parameters, result, holds, absent } = await spec.arrange(world);
+      await root.run('update_root_quorum', { threshold: 2, userIds: [root.userId, second.userId] });
+      try {
+        const body = root.submitBody(name, parameters);
+        const { status, body: answer } = await root.sendStamped(path(name), body);
+        expect(status).toBe(200);
+        expectActivity(answer.activity, body, 'ACTIVITY_STATUS_CONSENSUS_NEEDED', root);
+        expect(answer.activity.result).toEqual({});
+        expect(answer.activity.intent).toEqual({ [spec.intentKey]: parameters });
+        await absent(root);
+        const approved = await second.submit('approve_activity', { fingerprint: answer.activity.fingerprint });
+        expect(approved.status, JSON.stringify(approved.body)).toBe(200);
+        const { activity } = approved.body;
+        expect(activity).toMatchObject({ id: answer.activity.id, status: 'ACTIVITY_STATUS_COMPLETED' });
+        expect(activity.result).toEqual({ [spec.resultKey]: result });
+        expect(activity.votes.map((vote: { userId: string }) => vote.userId)).toEqual([root.userId, second.userId]);
+        await holds(readerOf(spec, world));
+      } finally {
+        if (spec.place === 'parent') {
+          const back = await root.submit('update_root_quorum', { threshold: 1, userIds: [root.userId] });
+          await second.submit('approve_activity', { fingerprint: back.body.activity.fingerprint });
+        }
+      }
+    });
+
+    test('is denied to a user without rights, and the denial is kept', async () => {
+      const world = await newWorld(spec.place);
+      const { root, plain } = world;
+      const { parameters, absent } = await spec.arrange(world);
+      const body = plain.submitBody(name, parameters);
+      const denied = await plain.sendStamped(path(name), body);
+      expectError(denied, 403, 'REQUEST_NOT_AUTHORIZED', 7);
+      expect(denied.body.message).toMatch(/^You don't have sufficient permissions to take this action\./);
+      const detail = denied.body.details.find(
+        (entry: { '@type': string }) => entry['@type'] === 'type.googleapis.com/errors.v1.PolicyEnginePermissionError',
+      );
+      const message =
+        operation.policy.governedBy === 'policy'
+          ? 'No policies evaluated to outcome: Allow'
+          : 'Only the root quorum can take this action';
+      expect(detail).toEqual({ '@type': detail['@type'], message, policyEvaluations: [], activityId: anId });
+      await absent(root);
+
+      const stored = await root.query('get_activity', { activityId: detail.activityId });
+      expectActivity(stored.body.activity, body, 'ACTIVITY_STATUS_REJECTED', plain);
+      expect(stored.body.activity.result).toEqual({});
+      const rejected = await root.query('list_activities', { filterByStatus: ['ACTIVITY_STATUS_REJECTED'] });
+      expect(rejected.body.activities.map((activity: { id: string }) => activity.id)).toContain(detail.activityId);
+
+      const again = await plain.sendStamped(path(name), body);
+      expect(again.status).toBe(403);
+      expect(again.body).toEqual(denied.body);
+    });
+
+    test('is not for another organization', async () => {
+      const world = await newWorld(spec.place);
+      const other = await newWorld();
+      const { parameters, absent } = await spec.arrange(world);
+      const { organizationId } = world.root;
+      const stranger = new TestClient(parent.baseUrl, organizationId, other.root.key, other.root.userId);
+      expectError(await stranger.submit(name, parameters), 401, 'PUBLIC_KEY_NOT_FOUND', 16);
+      if (spec.place !== 'parent') {
+        const above = new TestClient(parent.baseUrl, organizationId, parent.key, parent.userId);
+        expectError(await above.submit(name, parameters), 400, 'ORGANIZATION_MISMATCH', 3);
+      }
+      await absent(world.root);
+      expectError(
+        await world.root.submit(name, parameters, { organizationId: randomUUID() }),
+        404,
+        'ORGANIZATION_NOT_FOUND',
+        5,
+      );
+      if (spec.foreign !== undefined) {
+        const { parameters: foreign, status, code } = await spec.foreign(world, other);
+        expectError(await world.root.submit(name, foreign), status, code);
+      }
+    });
+
+    test('refuses malformed requests with the field that is wrong', async () => {
+      const world = await newWorld(spec.place);
+      const { root } = world;
+      const { parameters, absent } = await spec.arrange(world);
+      for (const broken of brokenParameters(operation.versions[0]!.schema, parameters)) {
+        const answer = await root.submit(name, broken.parameters);
+        expectError(answer, 400, 'REQUEST_INVALID', 3);
+        const { fieldViolations } = answer.body.details.find(
+          (entry: { '@type': string }) => entry['@type'] === 'type.googleapis.com/google.rpc.BadRequest',
+        );
+        expect(fieldViolations[0].field).toMatch(new RegExp(`^parameters\\.${broken.field}\\b`));
+      }
+      for (const overrides of [
+        { type: 'ACTIVITY_TYPE_NOTHING' },
+        { type: null },
+        { type: 7 },
+        { timestampMs: undefined },
+        { timestampMs: 'now' },
+        { timestampMs: '-1' },
+        { timestampMs: String(Date.now() - 2 * 60 * 60 * 1000) },
+        { parameters: undefined },
+        { parameters: [] },
+        { organizationId: 12 },
+        { organizationId: undefined },
+        { generateAppProofs: 'yes' },
+      ]) {
+        expectError(await root.submit(name, parameters, overrides), 400, 'REQUEST_INVALID', 3);
+      }
+      expectError(await root.submit(name, parameters, { organizationId: 'mine' }), 400, 'INVALID_ORGANIZATION_ID', 3);
+      expectError(await root.submit(name, parameters, { generateAppProofs: true }), 501, 'UNIMPLEMENTED', 12);
+      await absent(root);
+    });
+
+    test('ignores unknown fields and null in optional ones, and keeps them in the signed bytes', async () => {
+      const world = await newWorld(spec.place);
+      const { parameters, holds } = await spec.arrange(world);
+      const { properties = {}, required = [] } = operation.versions[0]!.schema as unknown as {
+        properties?: object;
+        required?: string[];
+      };
+      const nulls = Object.fromEntries(
+        Object.keys(properties)
+          .filter((key) => !required.includes(key) && !(key in parameters))
+          .map((key) => [key, null]),
+      );
+      const odd = { ...parameters, ...nulls, unknown: { deep: [1] } };
+      const body = world.root.submitBody(name, odd, { generateAppProofs: false, extra: 'kept' });
+      const { status, body: answer } = await world.root.sendStamped(path(name), body);
+      expect(status, JSON.stringify(answer)).toBe(200);
+      expect(answer.activity.intent).toEqual({ [spec.intentKey]: odd });
+      expect(answer.activity.votes[0].message).toBe(body);
+      await holds(readerOf(spec, world));
+    });
+  });
+
+  describe.each(queries.map(({ name }) => name))('%s', (name) => {
+    const spec = QUERIES[name] as QueryCase;
+    const operation = queries.find((candidate) => candidate.name === name)!;
+    let world: World;
+    let parameters: Record<string, unknown>;
+
+    beforeAll(async () => {
+      world = await newWorld();
+      parameters = (await spec.parameters?.(world)) ?? {};
+    });
+
+    test('answers the whole organization to each of its users and to its parent', async () => {
+      for (const client of [world.root, world.plain]) {
+        const { status, body } = await client.query(name, parameters);
+        expect(status, JSON.stringify(body)).toBe(200);
+        if (name === 'whoami' && client === world.plain) expect(body.userId).toBe(world.plain.userId);
+        else expect(body).toEqual(spec.answer(world));
+      }
+      const above = await parent.query(name, { ...parameters, organizationId: world.root.organizationId });
+      expect(above.status).toBe(200);
+      if (name === 'whoami') expect(above.body.organizationId).toBe(parent.organizationId);
+      else expect(above.body).toEqual(spec.answer(world));
+    });
+
+    test('is not for strangers', async () => {
+      const other = await newWorld();
+      const stranger = await other.root.query(name, { ...parameters, organizationId: world.root.organizationId });
+      expectError(stranger, 401, 'PUBLIC_KEY_NOT_FOUND', 16);
+      const child = await world.root.query(name, { ...parameters, organizationId: parent.organizationId });
+      if (name === 'whoami') expect(child.body.organizationId).toBe(world.root.organizationId);
+      else expectError(child, 401, 'PUBLIC_KEY_NOT_FOUND', 16);
+      expectError(
+        await world.root.query(name, { ...parameters, organizationId: randomUUID() }),
+        404,
+        'ORGANIZATION_NOT_FOUND',
+        5,
+      );
+      // Ids of another organization look like unknown ones.
+      const [idName] = Object.keys(parameters);
+      if (idName === undefined) return;
+      const unknown = await other.root.query(name, { [idName]: randomUUID() });
+      const foreign = await other.root.query(name, parameters);
+      expect(foreign.status).toBe(404);
+      expect(foreign.body).toEqual(unknown.body);
+    });
+
+    test('refuses malformed requests', async () => {
+      const { required = [] } = operation.schema as unknown as { required?: string[] };
+      for (const field of required) {
+        expectError(await world.root.query(name, { ...parameters, [field]: undefined }), 400, 'REQUEST_INVALID', 3);
+        expectError(await world.root.query(name, { ...parameters, [field]: null }), 400, 'REQUEST_INVALID', 3);
+        expectError(await world.root.query(name, { ...parameters, [field]: 5 }), 400, 'REQUEST_INVALID', 3);
+        if (field !== 'organizationId') {
+          expectError(await world.root.query(name, { ...parameters, [field]: 'x' }), 400, 'REQUEST_INVALID', 3);
+        }
+      }
+      expectError(await world.root.query(name, { ...parameters, type: 'anything' }), 400, 'REQUEST_INVALID', 3);
+      expectError(await world.root.query(name, { ...parameters, type: null }), 400, 'REQUEST_INVALID', 3);
+      expectError(await world.root.query(name, { organizationId: 'x' }), 400, 'INVALID_ORGANIZATION_ID', 3);
+      expectError(await world.root.sendStamped(`/public/v1/query/${name}`, '[]'), 400, 'REQUEST_INVALID', 3);
+      expectError(await world.root.sendStamped(`/public/v1/query/${name}`, ''), 400, 'REQUEST_INVALID', 3);
+    });
+  });
+
+  test.each(votes.map(({ name }) => name))('%s needs a fingerprint of this organization', async (name) => {
+    const { root } = await newWorld();
+    const done = await root.submit('update_user_name', { userId: root.userId, userName: 'n' });
+    const { fingerprint } = done.body.activity;
+    const type = currentType(name);
+    for (const parameters of [
+      {},
+      { fingerprint: null },
+      { fingerprint: 5 },
+      { fingerprint: 'sha256:' },
+      { fingerprint: fingerprint.toUpperCase() },
+    ]) {
+      expectError(await root.submit(name, parameters), 400, 'REQUEST_INVALID', 3);
+    }
+    expectError(
+      await root.submit(name, { fingerprint }, { type: 'ACTIVITY_TYPE_DELETE_USERS' }),
+      400,
+      'REQUEST_INVALID',
+    );
+    const unknown = await root.submit(name, { fingerprint: fingerprintOf('nothing') });
+    expectError(unknown, 404, 'ACTIVITY_NOT_FOUND', 5);
+    expect(unknown.body.message).toBe(
+      'No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint',
+    );
+    const other = await newWorld();
+    expect((await other.root.submit(name, { fingerprint })).body).toEqual(unknown.body);
+    expectError(await parent.submit(name, { fingerprint }), 404, 'ACTIVITY_NOT_FOUND', 5);
+    expectError(
+      await parent.submit(name, { fingerprint }, { organizationId: root.organizationId }),
+      400,
+      'ORGANIZATION_MISMATCH',
+      3,
+    );
+    expectError(
+      await other.root.submit(name, { fingerprint }, { organizationId: root.organizationId }),
+      401,
+      'PUBLIC_KEY_NOT_FOUND',
+    );
+    expect(type).toBe(`ACTIVITY_TYPE_${name.toUpperCase()}`);
+  });
+
+  test('a body for one operation is refused on the path of another', async () => {
+    const { root } = await newWorld();
+    const body = root.submitBody('update_user_name', { userId: root.userId, userName: 'n' });
+    for (const { name, kind } of operations) {
+      if (kind === 'query' || name === 'update_user_name') continue;
+      expectError(await root.sendStamped(path(name), body), 400, 'REQUEST_INVALID', 3);
+    }
+  });
+
+  test('a stamp must be there', async () => {
+    const { root } = await newWorld();
+    for (const operation of operations) {
+      const isQuery = operation.kind === 'query';
+      const body = isQuery
+        ? JSON.stringify({ organizationId: root.organizationId })
+        : root.submitBody(operation.name, {});
+      const answer = await send(root.baseUrl, `/public/v1/${isQuery ? 'query' : 'submit'}/${operation.name}`, body);
+      expectError(answer, 401, 'SIGNATURE_MISSING', 16);
+      expect(answer.body.message).toBe('no valid authentication signature found for request');
+    }
+  });
+});

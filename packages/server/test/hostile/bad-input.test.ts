@@ -1,0 +1,817 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ErrorCode } from '../../src/lib/errors.ts';
+import { LIMITS } from '../../src/lib/limits.ts';
+import type { Operation } from '../../src/operations/define.ts';
+import { operations, pathOf } from '../../src/operations/registry.ts';
+import { type Answer, stampFor, type TestClient } from '../harness/client.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { expectRefusal, flawOfAnswer, flawOfRefusal } from './answers.ts';
+import { type Case, caseFor } from './cases.ts';
+import { changes } from './database.ts';
+import { type Mutation, mutationsOf, toJson, withStrangers } from './mutations.ts';
+import { newPasskey } from './passkey.ts';
+import { fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
+import { abandon, exchange, inParallel, type RawAnswer } from './wire.ts';
+import { newApiKey, World } from './world.ts';
+
+const WHOAMI = '/public/v1/query/whoami';
+const RENAME = '/public/v1/submit/update_user_name';
+
+let clock = Date.now();
+const timestampMs = (): string => String((clock = Math.max(Date.now(), clock + 1)));
+
+/** A request as the table gives it: the body to send and who stamps it. */
+function bodyOf(version: Version, { client }: Case, parameters: Record<string, unknown>): Record<string, unknown> {
+  const { organizationId } = client;
+  if (version.type === undefined) return { organizationId, ...parameters };
+  return { type: version.type, timestampMs: timestampMs(), organizationId, parameters };
+}
+
+const send = (operation: Operation, client: TestClient, body: unknown): Promise<Answer> =>
+  client.sendStamped(pathOf(operation), toJson(body));
+
+const pruned = (version: Version, { parameters }: Case): Record<string, unknown> =>
+  prune(version.shape, parameters) as Record<string, unknown>;
+
+/** The members around the parameters of a submit. */
+const envelopeShape = (operation: Operation): Shape => ({
+  type: 'object',
+  properties: {
+    type: { enum: versionsOf(operation).map(({ type }) => type) },
+    timestampMs: { type: 'string', pattern: '^[0-9]{1,15}$', 'x-decimal': true },
+    organizationId: { type: 'string', pattern: '^[0-9a-f-]{36}$', 'x-lower': true },
+    parameters: { type: 'object' },
+    generateAppProofs: { type: 'boolean' },
+  },
+  required: ['type', 'timestampMs', 'organizationId', 'parameters'],
+});
+
+/** The parameters of a query are its body, with the organization among them. */
+function validParameters(version: Version, own: Case): Record<string, unknown> {
+  const parameters = pruned(version, own);
+  return version.type === undefined ? { organizationId: own.client.organizationId, ...parameters } : parameters;
+}
+
+/** Says what is wrong with the refusal of one wrong field. */
+function flawOfFieldRefusal({ status, body }: Answer, field: string): string | undefined {
+  const flaw = flawOfRefusal({ status, body });
+  if (flaw !== undefined) return flaw;
+  const codes: ErrorCode[] =
+    field === 'organizationId' ? ['REQUEST_INVALID', 'INVALID_ORGANIZATION_ID'] : ['REQUEST_INVALID'];
+  if (status !== 400 || !codes.includes(body.errorCode)) return `${status} ${body.errorCode}: ${body.message}`;
+  const violations: { field: string }[] = body.details.flatMap(
+    (detail: Record<string, unknown>) => detail.fieldViolations ?? [],
+  );
+  return violations.some((violation) => violation.field.startsWith(field))
+    ? undefined
+    : `names ${JSON.stringify(violations)}`;
+}
+
+/** The processes behind the tests must be the ones that were started, and must have had nothing to complain about. */
+async function expectUnharmed(world: World, pid: number): Promise<void> {
+  expect(world.server.pid).toBe(pid);
+  const { status, body } = await world.parent.root.query('whoami');
+  expect({ status, userId: body.userId }).toEqual({ status: 200, userId: world.parent.root.userId });
+  expect(world.server.output.stderr).toBe('');
+}
+
+describe.each(DATABASES)('wrong fields on %s', (database) => {
+  let world: World;
+  let pid: number;
+
+  beforeAll(async () => {
+    world = await World.open(database);
+    pid = world.server.pid;
+  });
+  afterEach(() => expectUnharmed(world, pid));
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  async function expectNoChange(work: () => Promise<void>): Promise<void> {
+    const before = await world.database.dump();
+    await work();
+    expect(changes(before, await world.database.dump())).toEqual([]);
+  }
+
+  interface Wrong {
+    readonly mutation: Mutation;
+    readonly body: unknown;
+    readonly field: string;
+  }
+
+  function wrongRequests(operation: Operation, version: Version, own: Case): Wrong[] {
+    const parameters = validParameters(version, own);
+    const inside = fieldsOf(version.shape).flatMap((field) =>
+      [...mutationsOf(field, parameters)].map((mutation): Wrong => {
+        const isSubmit = version.type !== undefined;
+        const body = isSubmit ? bodyOf(version, own, mutation.parameters) : mutation.parameters;
+        return { mutation, body, field: [...(isSubmit ? ['parameters'] : []), ...mutation.path].join('.') };
+      }),
+    );
+    if (version.type === undefined) return inside;
+    const envelope = fieldsOf(envelopeShape(operation)).flatMap((field) =>
+      [...mutationsOf(field, { ...bodyOf(version, own, parameters), generateAppProofs: false })].map(
+        (mutation): Wrong => ({ mutation, body: mutation.parameters, field: mutation.path.join('.') }),
+      ),
+    );
+    return [...inside, ...envelope];
+  }
+
+  describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
+    test('what the schema does not allow is refused by name and changes nothing', async () => {
+      for (const version of versionsOf(operation)) {
+        const own = await caseFor(operation.name, world.parent);
+        const wrong = wrongRequests(operation, version, own).filter(({ mutation }) => mutation.refused);
+        expect(wrong.length).toBeGreaterThan(10);
+        const flaws: string[] = [];
+        await expectNoChange(() =>
+          inParallel(wrong, async ({ mutation, body, field }) => {
+            const flaw = flawOfFieldRefusal(await send(operation, own.client, body), field);
+            if (flaw !== undefined) flaws.push(`${version.type ?? ''} ${mutation.label} -> ${flaw}`);
+          }),
+        );
+        expect(flaws).toEqual([]);
+      }
+    });
+
+    test('what the schema allows is answered, taken or not', async () => {
+      for (const version of versionsOf(operation)) {
+        const own = await caseFor(operation.name, world.parent);
+        const odd = wrongRequests(operation, version, own).filter(({ mutation }) => !mutation.refused);
+        const flaws: string[] = [];
+        await inParallel(odd, async ({ mutation, body }) => {
+          const flaw = flawOfAnswer(await send(operation, own.client, body));
+          if (flaw !== undefined) flaws.push(`${version.type ?? ''} ${mutation.label} -> ${flaw}`);
+        });
+        expect(flaws).toEqual([]);
+      }
+    });
+
+    test('null in an optional field is the same as its absence', async () => {
+      for (const version of versionsOf(operation)) {
+        for (const field of fieldsOf(version.shape).filter(({ required }) => !required)) {
+          const answers = [];
+          for (const value of [null, undefined]) {
+            const own = await caseFor(operation.name, world.parent);
+            const parameters = validParameters(version, own);
+            if (read(parameters, field.path.slice(0, -1)) === undefined) continue;
+            const body = bodyOf(version, own, withValue(parameters, field.path, value));
+            const { status, body: answer } = await send(operation, own.client, body);
+            answers.push({ field: field.path.join('.'), status, errorCode: answer.errorCode, message: answer.message });
+          }
+          expect(answers[0]).toEqual(answers[1]);
+        }
+      }
+    });
+
+    test('members that nobody knows are accepted everywhere', async () => {
+      for (const version of versionsOf(operation)) {
+        const own = await caseFor(operation.name, world.parent);
+        const body = withStrangers(bodyOf(version, own, pruned(version, own)));
+        const answer = await send(operation, own.client, body);
+        expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+        expect(({} as Record<string, unknown>).isRoot).toBeUndefined();
+      }
+    });
+  });
+
+  test('a query body with a type is refused, whatever the type is', async () => {
+    for (const operation of operations.filter(({ kind }) => kind === 'query')) {
+      const [version] = versionsOf(operation) as [Version];
+      const own = await caseFor(operation.name, world.parent);
+      const body = bodyOf(version, own, pruned(version, own));
+      expect((await send(operation, own.client, body)).status).toBe(200);
+      for (const type of ['ACTIVITY_TYPE_CREATE_USERS_V4', '', null, 1, {}, []]) {
+        expectRefusal(await send(operation, own.client, { ...body, type }), 'REQUEST_INVALID');
+      }
+    }
+  });
+
+  test('a vote on any activity of the history is answered', async () => {
+    const { root } = world.parent;
+    const { body } = await root.query('list_activities');
+    const fingerprints: string[] = body.activities.map((activity: { fingerprint: string }) => activity.fingerprint);
+    expect(fingerprints.length).toBeGreaterThan(10);
+    const flaws: string[] = [];
+    // The oldest is the one that no operation made.
+    for (const fingerprint of [...fingerprints.slice(0, 20), ...fingerprints.slice(-20)]) {
+      for (const vote of ['approve_activity', 'reject_activity']) {
+        const flaw = flawOfAnswer(await root.submit(vote, { fingerprint }));
+        const activity = body.activities.find((item: { fingerprint: string }) => item.fingerprint === fingerprint);
+        if (flaw !== undefined) flaws.push(`${vote} of ${activity.type}: ${flaw}`);
+      }
+    }
+    expect(flaws).toEqual([]);
+  });
+
+  test('text that a database cannot hold is refused', async () => {
+    const { root } = world.parent;
+    for (const value of ['fine', 'a\u0000b']) {
+      const stored = await root.submit('set_organization_feature', { name: 'FEATURE_NAME_AUTH_PROXY', value });
+      expect(flawOfAnswer(stored)).toBeUndefined();
+      for (const filterType of ['NAME', 'USERNAME', 'EMAIL', 'PHONE_NUMBER', 'CREDENTIAL_ID', 'PUBLIC_KEY']) {
+        const found = await root.query('list_suborgs', { filterType, filterValue: value });
+        expect(flawOfAnswer(found), `${filterType} ${JSON.stringify(value)}`).toBeUndefined();
+      }
+    }
+  });
+
+  test('lists that are long in two directions are answered', async () => {
+    const { root, marker } = world.parent;
+    const users = (count: number, userTags: readonly string[] | ((index: number) => readonly string[])) =>
+      Array.from({ length: count }, (_user, index) => ({
+        userName: `many ${index}`,
+        userEmail: `${randomBytes(6).toString('hex')}@${marker}.example`,
+        apiKeys: [],
+        authenticators: [],
+        oauthProviders: [],
+        userTags: typeof userTags === 'function' ? userTags(index) : userTags,
+      }));
+    const tagIds: string[] = [];
+    for (let index = 0; index < 60; index += 1) {
+      tagIds.push((await root.run('create_user_tag', { userTagName: `many ${index}`, userIds: [] })).userTagId);
+    }
+    expect((await root.submit('create_users', { users: users(3, tagIds) })).status).toBe(200);
+    const manyPairs = await root.submit('create_users', { users: users(500, tagIds) });
+    expect(flawOfAnswer(manyPairs), '500 users with 60 tags each').toBeUndefined();
+    const unknown = (index: number) =>
+      Array.from(
+        { length: 1000 },
+        (_id, item) => `00000000-0000-4000-8000-${String(index * 1000 + item).padStart(12, '0')}`,
+      );
+    const manyTags = await root.submit('create_users', { users: users(52, unknown) });
+    expect(flawOfAnswer(manyTags), '52,000 different tags').toBeUndefined();
+    const apiKeys = Array.from({ length: 1000 }, (_key, index) => newApiKey(`many ${index}`));
+    const manyKeys = await root.submit('create_api_keys', { userId: world.parent.member.userId, apiKeys });
+    expect(flawOfAnswer(manyKeys), '1,000 keys').toBeUndefined();
+  });
+});
+
+describe('wrong bytes', () => {
+  let world: World;
+  let pid: number;
+  let root: TestClient;
+
+  beforeAll(async () => {
+    world = await World.open('sqlite');
+    pid = world.server.pid;
+    root = world.parent.root;
+  });
+  afterEach(() => expectUnharmed(world, pid));
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  const whoamiBody = () => JSON.stringify({ organizationId: root.organizationId });
+  const renameBody = (extra = '') =>
+    `{"type":"ACTIVITY_TYPE_UPDATE_USER_NAME","timestampMs":"${timestampMs()}","organizationId":"${root.organizationId}","parameters":{"userId":"${root.userId}","userName":"renamed"}${extra}}`;
+
+  /** The head of a request, with a stamp for the body unless other headers are given. */
+  function head(body: string | Uint8Array, headers: readonly string[] = [], line = `POST ${WHOAMI} HTTP/1.1`): string {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const own = headers.map((header) => header.slice(0, header.indexOf(':')).toLowerCase());
+    const standard = [
+      'Host: localhost',
+      'Content-Type: application/json',
+      `Content-Length: ${bytes.length}`,
+      `X-Stamp: ${stampFor(bytes, root.key)}`,
+    ].filter((header) => !own.includes(header.slice(0, header.indexOf(':')).toLowerCase()));
+    return `${[line, ...standard, ...headers.filter((header) => !header.endsWith(': -'))].join('\r\n')}\r\n\r\n`;
+  }
+
+  const ask = (body: string | Uint8Array, headers: readonly string[] = [], line?: string): Promise<RawAnswer[]> =>
+    exchange(world.server.baseUrl, head(body, headers, line), body);
+
+  async function expectRawRefusal(answers: Promise<RawAnswer[]>, errorCode?: ErrorCode): Promise<void> {
+    const [answer, ...more] = await answers;
+    expect(more).toEqual([]);
+    expect(answer, 'no answer at all').toBeDefined();
+    expectRefusal(answer as RawAnswer, errorCode);
+    expect(answer?.headers['content-type']).toBe('application/json; charset=utf-8');
+  }
+
+  async function expectNoChange(work: () => Promise<unknown>): Promise<void> {
+    const before = await world.database.dump();
+    await work();
+    expect(changes(before, await world.database.dump())).toEqual([]);
+  }
+
+  const nested = (depth: number, open: string, close: string) => `${open.repeat(depth)}${close.repeat(depth)}`;
+  const utf8 = (text: string) => Buffer.from(text, 'utf8');
+  const without = (text: string, start: number, length: number, ...bytes: number[]) =>
+    Buffer.concat([utf8(text).subarray(0, start), Buffer.from(bytes), utf8(text).subarray(start + length)]);
+
+  test('the body that the others are made of is accepted', async () => {
+    expect((await ask(whoamiBody()))[0]?.status).toBe(200);
+    expect((await ask(renameBody(), [], `POST ${RENAME} HTTP/1.1`))[0]?.status).toBe(200);
+    expect((await ask(renameBody(`,"more":${nested(31, '[', ']')}`), [], `POST ${RENAME} HTTP/1.1`))[0]?.status).toBe(
+      200,
+    );
+  });
+
+  test.each<[string, (body: string) => string | Uint8Array]>([
+    ['an empty body', () => ''],
+    ['white space', () => ' \n\t'],
+    ['a list', (body) => `[${body}]`],
+    ['a string', (body) => JSON.stringify(body)],
+    ['a number', () => '1'],
+    ['null', () => 'null'],
+    ['two values', (body) => `${body}${body}`],
+    ['a trailing comma', (body) => body.replace(/\}$/, ',}')],
+    ['a comment', (body) => `${body}// comment`],
+    ['single quotes', (body) => body.replaceAll('"', "'")],
+    ['a duplicate key', (body) => body.replace('{', '{"organizationId":"x",')],
+    ['a duplicate key spelled otherwise', (body) => body.replace('{', '{"\\u006frganizationId":"x",')],
+    ['a nested duplicate key', (body) => body.replace(/\}$/, ',"more":{"a":1,"b":[{"c":1,"c":2}]}}')],
+    ['a duplicate __proto__', (body) => body.replace(/\}$/, ',"__proto__":1,"__proto__":2}')],
+    ['an escaped lone surrogate', (body) => body.replace(/\}$/, ',"more":"\\ud800"}')],
+    ['an escaped lone low surrogate', (body) => body.replace(/\}$/, ',"more":"\\udc00\\ud800"}')],
+    ['a lone surrogate in a key', (body) => body.replace(/\}$/, ',"\\ud83d":1}')],
+    [
+      'a lone surrogate as bytes',
+      (body) => without(body.replace(/\}$/, ',"more":"x"}'), body.length + 8, 1, 0xed, 0xa0, 0x80),
+    ],
+    ['a byte-order mark', (body) => `\ufeff${body}`],
+    ['UTF-16', (body) => Buffer.from(body, 'utf16le')],
+    ['a byte that is no UTF-8', (body) => without(body, 2, 1, 0xff)],
+    ['an overlong slash', (body) => without(body, 2, 1, 0xc0, 0xaf)],
+    ['a character cut short', (body) => Buffer.concat([utf8(body), Buffer.of(0xe2, 0x82)])],
+    ['a raw control character', (body) => body.replace(/\}$/, ',"more":"a\u0001"}')],
+    ['a raw zero', (body) => `${body}\u0000`],
+    ['depth 33 in lists', (body) => body.replace(/\}$/, `,"more":${nested(32, '[', ']')}}`)],
+    ['depth 33 in objects', (body) => body.replace(/\}$/, `,"more":${'{"a":'.repeat(32)}1${'}'.repeat(32)}}`)],
+    ['100,000 brackets', (body) => body.replace(/\}$/, `,"more":${nested(100_000, '[', ']')}}`)],
+    ['100,000 opening brackets', () => '['.repeat(100_000)],
+    ['100,000 opening braces', () => '{"a":'.repeat(100_000)],
+    ['a number out of range', (body) => body.replace(/\}$/, ',"more":1e400}')],
+    ['a number with a leading zero', (body) => body.replace(/\}$/, ',"more":01}')],
+    ['NaN', (body) => body.replace(/\}$/, ',"more":NaN}')],
+    ['half a body', (body) => body.slice(0, body.length / 2)],
+    ['noise', () => randomBytes(1000)],
+  ])('%s is refused', async (_name, spoil) => {
+    await expectNoChange(async () => {
+      await expectRawRefusal(ask(spoil(whoamiBody())), 'REQUEST_INVALID');
+      await expectRawRefusal(ask(spoil(renameBody()), [], `POST ${RENAME} HTTP/1.1`), 'REQUEST_INVALID');
+    });
+  });
+
+  test('a body up to the limit is read, a longer one is not', async () => {
+    const padded = (length: number) => {
+      const body = whoamiBody().replace(/\}$/, ',"more":""}');
+      return body.replace('"more":"', `"more":"${'x'.repeat(length - body.length)}`);
+    };
+    expect((await ask(padded(LIMITS.bodyBytes)))[0]?.status).toBe(200);
+    await expectRawRefusal(ask(padded(LIMITS.bodyBytes + 1)), 'BODY_TOO_LARGE');
+    await expectRawRefusal(ask(padded(10_000_000)), 'BODY_TOO_LARGE');
+    const chunk = Buffer.from('x'.repeat(65_536));
+    const chunks = Array.from({ length: 160 }, () => Buffer.concat([utf8('10000\r\n'), chunk, utf8('\r\n')]));
+    const chunked = head('', ['Transfer-Encoding: chunked', 'Content-Length: -']);
+    await expectRawRefusal(exchange(world.server.baseUrl, chunked, ...chunks, '0\r\n\r\n'), 'BODY_TOO_LARGE');
+  });
+
+  test.each<[string, string, ErrorCode]>([
+    ['plain text', 'text/plain', 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a form', 'application/x-www-form-urlencoded', 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a multipart form', 'multipart/form-data; boundary=x', 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a longer word', 'application/jsonp', 'UNSUPPORTED_MEDIA_TYPE'],
+    ['two types', 'application/json, text/plain', 'UNSUPPORTED_MEDIA_TYPE'],
+    ['half a type', 'application', 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a semicolon', ';', 'UNSUPPORTED_MEDIA_TYPE'],
+  ])('the content type %s is refused', async (_name, type, errorCode) => {
+    await expectRawRefusal(ask(whoamiBody(), [`Content-Type: ${type}`]), errorCode);
+  });
+
+  test.each(['gzip', 'deflate', 'br', 'gzip, identity', 'x'])(
+    'the content encoding %s is refused',
+    async (encoding) => {
+      const body = encoding === 'gzip' ? gzipSync(whoamiBody()) : whoamiBody();
+      await expectRawRefusal(ask(body, [`Content-Encoding: ${encoding}`]), 'UNSUPPORTED_MEDIA_TYPE');
+    },
+  );
+
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON;charset=x',
+    'application/json ;a=b',
+  ])('the content type %s is accepted', async (type) => {
+    expect((await ask(whoamiBody(), [`Content-Type: ${type}`]))[0]?.status).toBe(200);
+  });
+
+  test('headers have bounds', async () => {
+    const valid = () => stampFor(utf8(whoamiBody()), root.key);
+    expect((await ask(whoamiBody(), [`X-Client-Version: ${'x'.repeat(8000)}`]))[0]?.status).toBe(200);
+    await expectRawRefusal(ask(whoamiBody(), [`X-Stamp: ${valid()}${'A'.repeat(8192)}`]), 'HEADER_TOO_LARGE');
+    await expectRawRefusal(ask(whoamiBody(), [`X-Session: ${'A'.repeat(8193)}`, 'X-Stamp: -']), 'HEADER_TOO_LARGE');
+    await expectRawRefusal(ask(whoamiBody(), [`X-Other: ${'x'.repeat(16 * 1024)}`]), 'HEADER_TOO_LARGE');
+    await expectRawRefusal(ask(whoamiBody(), [`${'x'.repeat(16 * 1024)}: 1`]), 'HEADER_TOO_LARGE');
+    await expectRawRefusal(
+      ask(
+        whoamiBody(),
+        Array.from({ length: 4000 }, (_x, index) => `a${index}: 1`),
+      ),
+      'HEADER_TOO_LARGE',
+    );
+    expect(
+      (
+        await ask(
+          whoamiBody(),
+          Array.from({ length: 1000 }, (_x, index) => `a${index}: 1`),
+        )
+      )[0]?.status,
+    ).toBe(200);
+  });
+
+  test('authentication headers are given once', async () => {
+    const stamp = stampFor(utf8(whoamiBody()), root.key);
+    await expectRawRefusal(ask(whoamiBody(), [`X-Stamp: ${stamp}`, `x-stamp: ${stamp}`]), 'REQUEST_INVALID');
+    await expectRawRefusal(ask(whoamiBody(), [`X-Stamp: ${stamp}`, 'X-Session: token']), 'REQUEST_INVALID');
+    await expectRawRefusal(ask(whoamiBody(), ['X-Stamp: -']), 'SIGNATURE_MISSING');
+    await expectRawRefusal(ask(whoamiBody(), ['X-Stamp:']), 'SIGNATURE_INVALID');
+    await expectRawRefusal(ask(whoamiBody(), ['X-Stamp-Attested: x', 'X-Stamp: -']), 'UNIMPLEMENTED');
+  });
+
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'LOCK', 'SEARCH', 'M-SEARCH', 'QUERY'])(
+    '%s is not POST',
+    async (method) => {
+      await expectNoChange(() =>
+        expectRawRefusal(ask(whoamiBody(), [], `${method} ${WHOAMI} HTTP/1.1`), 'METHOD_NOT_ALLOWED'),
+      );
+    },
+  );
+
+  test('HEAD is answered without a body', async () => {
+    const [answer] = await exchange(
+      world.server.baseUrl,
+      `HEAD ${WHOAMI} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    ).catch(() => [undefined]);
+    expect(answer?.status ?? 405).toBe(405);
+  });
+
+  test.each([
+    '/',
+    '//public/v1/query/whoami',
+    '/public/v1/query/whoami/',
+    '/public/v1/query/',
+    '/public/v1/query/nothing',
+    '/public/v1/query/constructor',
+    '/public/v1/query/__proto__',
+    '/public/v1/query/whoami%00',
+    '/public/v1/query/whoami%2f',
+    '/public/v1/query/who\u00e9mi',
+    '/public/v1/query/%',
+    '/public/v1/query/%zz',
+    '/public/v1/query/%c0%af',
+    '/public/v1/query/../query/nothing',
+    '/public/v1/query/..%2f..%2f..%2fetc%2fpasswd',
+    '/public/v1/submit/whoami',
+    '/PUBLIC/V1/QUERY/WHOAMI',
+    '*',
+    `/${'x'.repeat(8000)}`,
+    '/public/v1/query/whoami;a=b',
+    '/public/v1/query/whoami\\',
+    'http://[::bad/public/v1/query/whoami',
+  ])('nothing is at %s', async (path) => {
+    await expectRawRefusal(ask(whoamiBody(), [], `POST ${path} HTTP/1.1`));
+  });
+
+  test.each(['/public/v1/query/who%61mi', '/public/v1/query/whoami?x=1#y', `http://elsewhere${WHOAMI}`])(
+    '%s is the same path in other words or no path',
+    async (path) => {
+      const [answer] = await ask(whoamiBody(), [], `POST ${path} HTTP/1.1`);
+      expect(flawOfAnswer(answer as RawAnswer)).toBeUndefined();
+    },
+  );
+
+  test('HTTP/1.0 is answered', async () => {
+    expect((await ask(whoamiBody(), ['Host: -'], `POST ${WHOAMI} HTTP/1.0`))[0]?.status).toBe(200);
+    await expectRawRefusal(ask(whoamiBody(), ['X-Stamp: -'], `POST ${WHOAMI} HTTP/1.0`), 'SIGNATURE_MISSING');
+  });
+
+  test.each<[string, (body: string) => readonly (string | Uint8Array)[]]>([
+    ['no host', (body) => [head(body, ['Host: -']), body]],
+    ['an expectation nobody meets', (body) => [head(body, ['Expect: the unexpected']), body]],
+    ['two lengths', (body) => [head(body, [`Content-Length: ${body.length}`, 'Content-Length: 1']), body]],
+    [
+      'a length and chunks',
+      (body) => [head(body, [`Content-Length: ${body.length}`, 'Transfer-Encoding: chunked']), body],
+    ],
+    ['a negative length', (body) => [head(body, ['Content-Length: -1']), body]],
+    ['a length in words', (body) => [head(body, ['Content-Length: ten']), body]],
+    ['a length beyond all numbers', (body) => [head(body, [`Content-Length: ${'9'.repeat(30)}`]), body]],
+    ['a body shorter than its length', (body) => [head(body, [`Content-Length: ${body.length + 10}`]), body]],
+    [
+      'chunks that are none',
+      (body) => [head(body, ['Content-Length: -', 'Transfer-Encoding: chunked']), 'zz\r\n', body],
+    ],
+    [
+      'chunks without an end',
+      (body) => [head(body, ['Content-Length: -', 'Transfer-Encoding: chunked']), '5\r\nabcde\r\n'],
+    ],
+    [
+      'an unknown transfer coding',
+      (body) => [head(body, ['Content-Length: -', 'Transfer-Encoding: gzip, chunked']), '0\r\n\r\n'],
+    ],
+    ['an unknown version', (body) => [head(body, [], `POST ${WHOAMI} HTTP/9.9`), body]],
+    ['no version', (body) => [head(body, [], `POST ${WHOAMI}`), body]],
+    ['a method in small letters', (body) => [head(body, [], `post ${WHOAMI} HTTP/1.1`), body]],
+    ['a space before the colon', (body) => [head(body, ['X-Odd : 1']), body]],
+    ['a header without a name', (body) => [head(body, [': 1']), body]],
+    ['a folded header', (body) => [head(body, ['X-Odd: 1\r\n folded']), body]],
+    ['a zero in a header', (body) => [head(body, ['X-Odd: a\u0000b']), body]],
+    ['bare line feeds', (body) => [head(body).replaceAll('\r\n', '\n'), body]],
+    ['half a head', (body) => [head(body).slice(0, 60)]],
+    ['the preface of HTTP/2', () => ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']],
+    ['a TLS hello', () => [Buffer.from('16030100a5010000a10303', 'hex'), randomBytes(160)]],
+    ['noise', () => [Buffer.concat([Buffer.of(0xff), randomBytes(500)])]],
+  ])('%s gets the documented refusal', async (_name, pieces) => {
+    expect((await ask(whoamiBody()))[0]?.status).toBe(200);
+    await expectNoChange(async () => {
+      const [answer, ...more] = await exchange(world.server.baseUrl, ...pieces(whoamiBody()));
+      expect(more).toEqual([]);
+      expect(flawOfRefusal(answer ?? { status: 0, body: undefined })).toBeUndefined();
+    });
+  });
+
+  test('CONNECT and upgrades lead nowhere', async () => {
+    for (const request of [
+      'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n',
+      head('', ['Connection: Upgrade', 'Upgrade: websocket'], `GET ${WHOAMI} HTTP/1.1`),
+      head('', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']),
+    ]) {
+      for (const answer of await exchange(world.server.baseUrl, request)) {
+        expect(flawOfRefusal(answer)).toBeUndefined();
+      }
+    }
+  });
+
+  test('requests in one piece are answered in order, garbage after them ends the connection', async () => {
+    const body = whoamiBody();
+    const one = `${head(body)}${body}`;
+    const answers = await exchange(world.server.baseUrl, one, one, one);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const garbage of ['\u0001\u0002garbage\r\n\r\n', 'GET\r\n\r\n', `${head('{', ['Content-Length: -1'])}`]) {
+      const mixed = await exchange(world.server.baseUrl, one, garbage);
+      for (const answer of mixed) expect(flawOfAnswer(answer)).toBeUndefined();
+      // Garbage does not take the answer of the request before it.
+      expect(mixed[0]?.status).toBe(200);
+    }
+  });
+
+  test('connections that are dropped half way harm nobody', async () => {
+    const body = renameBody();
+    const whole = `${head(body, [], `POST ${RENAME} HTTP/1.1`)}${body}`;
+    await expectNoChange(async () => {
+      for (const length of [
+        1,
+        20,
+        100,
+        whole.length - body.length,
+        whole.length - body.length + 10,
+        whole.length - 1,
+      ]) {
+        await abandon(world.server.baseUrl, whole.slice(0, length));
+      }
+    });
+    expect((await exchange(world.server.baseUrl, whole))[0]?.status).toBe(200);
+  });
+
+  test('stamps of any shape are refused', async () => {
+    const stamp = (fields: unknown) => Buffer.from(JSON.stringify(fields)).toString('base64url');
+    const { publicKey } = root.key;
+    const schemes = ['P256', 'SECP256K1', 'SECP256K1_EIP191', 'ED25519'].map(
+      (name) => `SIGNATURE_SCHEME_TK_API_${name}`,
+    );
+    const keys = [
+      '',
+      '00',
+      '00'.repeat(32),
+      'ff'.repeat(32),
+      '00'.repeat(33),
+      `02${'ff'.repeat(32)}`,
+      `04${'11'.repeat(64)}`,
+      publicKey,
+      'zz',
+      'a'.repeat(5000),
+    ];
+    const signatures = [
+      '',
+      '00',
+      '00'.repeat(64),
+      'ff'.repeat(64),
+      '3006020101020101',
+      '3006020100020100',
+      '30',
+      `30${'ff'.repeat(70)}`,
+    ];
+    const values = [
+      ...schemes.flatMap((scheme) =>
+        keys.flatMap((key) => signatures.map((signature) => stamp({ publicKey: key, scheme, signature }))),
+      ),
+      stamp(null),
+      stamp([]),
+      stamp('x'),
+      stamp({}),
+      stamp({ publicKey: {}, scheme: [], signature: 1 }),
+      stamp({ publicKey, scheme: '__proto__', signature: '00' }),
+      stamp({ publicKey, scheme: 'constructor', signature: '00' }),
+      '{',
+      '====',
+      '\u00ff',
+      Buffer.from('['.repeat(3000)).toString('base64url'),
+    ];
+    const flaws: string[] = [];
+    await expectNoChange(() =>
+      inParallel(values, async (value) => {
+        const [answer] = await ask(whoamiBody(), [`X-Stamp: ${value}`]);
+        const flaw = flawOfRefusal(answer ?? { status: 0, body: undefined });
+        if (flaw !== undefined) flaws.push(`${value.slice(0, 200)}: ${flaw}`);
+      }),
+    );
+    expect(flaws).toEqual([]);
+  });
+
+  describe('random', () => {
+    interface Valid {
+      readonly operation: Operation;
+      readonly client: TestClient;
+      readonly body: Record<string, unknown>;
+    }
+    const valid: Valid[] = [];
+
+    beforeAll(async () => {
+      for (const operation of operations) {
+        for (const version of versionsOf(operation)) {
+          const own = await caseFor(operation.name, world.parent);
+          valid.push({ operation, client: own.client, body: bodyOf(version, own, pruned(version, own)) });
+        }
+      }
+    });
+
+    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const anyKey = fc.oneof(
+      fc.constantFrom('__proto__', 'constructor', 'type', 'organizationId', 'userId', 'length'),
+      text,
+    );
+    const anyValue = fc.oneof(
+      fc.jsonValue({ maxDepth: 4 }),
+      text,
+      fc.constantFrom(null, [], {}, '', 0, -1, 2 ** 53, true),
+    );
+    const edit = fc.record({
+      where: fc.nat(),
+      how: fc.constantFrom('replace', 'replace', 'remove', 'add', 'repeat', 'swap'),
+      key: anyKey,
+      value: anyValue,
+    });
+    const splice = fc.record({ at: fc.nat(), remove: fc.nat({ max: 3 }), bytes: fc.uint8Array({ maxLength: 4 }) });
+    const attempt = fc.record({
+      which: fc.nat(),
+      edits: fc.array(edit, { minLength: 1, maxLength: 3 }),
+      splice: fc.option(splice, { freq: 4 }),
+    });
+    type Edit = typeof edit extends fc.Arbitrary<infer Value> ? Value : never;
+
+    /** Every place of a value, as the object or list that holds it and the key there. */
+    function places(value: unknown): { holder: Record<string, unknown>; key: string }[] {
+      if (typeof value !== 'object' || value === null) return [];
+      return Object.keys(value).flatMap((key) => [
+        { holder: value as Record<string, unknown>, key },
+        ...places((value as Record<string, unknown>)[key]),
+      ]);
+    }
+
+    function apply(body: Record<string, unknown>, { where, how, key, value }: Edit): void {
+      const all = places(body);
+      const place = all[where % all.length];
+      if (place === undefined) return;
+      const { holder } = place;
+      const define = (name: string, content: unknown) =>
+        Object.defineProperty(holder, name, { value: content, enumerable: true, writable: true, configurable: true });
+      switch (how) {
+        case 'replace':
+          return void define(place.key, value);
+        case 'remove':
+          return void (Array.isArray(holder) ? holder.splice(Number(place.key), 1) : delete holder[place.key]);
+        case 'add':
+          return void (Array.isArray(holder) ? holder.push(value) : define(key, value));
+        case 'repeat':
+          return void (Array.isArray(holder) ? holder.push(holder[Number(place.key)]) : define(key, holder[place.key]));
+        case 'swap':
+          return void define(place.key, all[(where * 7 + 3) % all.length]?.holder);
+      }
+    }
+
+    /** Undefined where an edit put an object into itself. */
+    function print(body: Record<string, unknown>): string | undefined {
+      try {
+        return JSON.stringify(body);
+      } catch {
+        return undefined;
+      }
+    }
+
+    test('bodies that were valid once are always answered', async () => {
+      let sent = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(attempt, { minLength: 24, maxLength: 24 }), async (attempts) => {
+          await inParallel(attempts, async ({ which, edits, splice: cut }) => {
+            const { operation, client, body } = valid[which % valid.length] as Valid;
+            const copy: Record<string, unknown> = structuredClone(body);
+            if (operation.kind !== 'query') copy.timestampMs = timestampMs();
+            for (const one of edits) apply(copy, one);
+            const printed = print(copy);
+            if (printed === undefined) return;
+            const at = cut === null ? 0 : cut.at % printed.length;
+            const bytes = cut === null ? utf8(printed) : without(printed, at, cut.remove, ...cut.bytes);
+            sent += 1;
+            const flaw = flawOfAnswer(await client.sendStamped(pathOf(operation), bytes));
+            if (flaw !== undefined)
+              throw new Error(`${operation.name} ${bytes.toString('latin1').slice(0, 1000)}: ${flaw}`);
+          });
+        }),
+        { numRuns: 110 },
+      );
+      expect(sent).toBeGreaterThan(2000);
+    });
+
+    test('registrations of passkeys with random bytes are always answered', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(splice, { minLength: 1, maxLength: 3 }),
+          fc.constantFrom('attestationObject', 'clientDataJson'),
+          async (cuts, member) => {
+            const { registration } = newPasskey(`random ${timestampMs()}`);
+            const attestation = registration.attestation as Record<string, string>;
+            let bytes = Buffer.from(attestation[member] as string, 'base64url');
+            for (const { at, remove, bytes: added } of cuts) {
+              const start = at % bytes.length;
+              bytes = Buffer.concat([bytes.subarray(0, start), added, bytes.subarray(start + remove)]);
+            }
+            const changed = { ...registration, attestation: { ...attestation, [member]: bytes.toString('base64url') } };
+            const answer = await root.submit('create_authenticators', {
+              userId: root.userId,
+              authenticators: [changed],
+            });
+            expect(flawOfAnswer(answer)).toBeUndefined();
+          },
+        ),
+        { numRuns: 250 },
+      );
+    });
+
+    test('headers of random bytes are always answered', async () => {
+      const name = fc.constantFrom(
+        'X-Stamp',
+        'X-Stamp-WebAuthn',
+        'X-Stamp-Attested',
+        'X-Session',
+        'Content-Type',
+        'Content-Encoding',
+        'Host',
+        'Connection',
+        'X-Odd',
+      );
+      const header = fc.tuple(name, fc.uint8Array({ maxLength: 120 }));
+      await fc.assert(
+        fc.asyncProperty(fc.array(header, { minLength: 1, maxLength: 4 }), async (headers) => {
+          const body = whoamiBody();
+          const lines = headers.flatMap(([key, value]) => [utf8(`${key}: `), value, utf8('\r\n')]);
+          const start = `POST ${WHOAMI} HTTP/1.1\r\nContent-Length: ${body.length}\r\n`;
+          const answers = await exchange(
+            world.server.baseUrl,
+            Buffer.concat([utf8(start), ...lines, utf8('\r\n')]),
+            body,
+          );
+          expect(answers.length).toBeGreaterThan(0);
+          for (const answer of answers) expect(flawOfRefusal(answer)).toBeUndefined();
+        }),
+        { numRuns: 400 },
+      );
+    });
+
+    test('passkey stamps of random fields are always refused', async () => {
+      const { credentialId } = world.parent.passkey;
+      const part = fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url'));
+      const stamp = fc.record({
+        credentialId: fc.oneof(fc.constant(credentialId), part),
+        authenticatorData: part,
+        clientDataJson: fc.oneof(
+          part,
+          fc.json().map((json) => Buffer.from(json).toString('base64url')),
+        ),
+        signature: part,
+      });
+      await expectNoChange(() =>
+        fc.assert(
+          fc.asyncProperty(stamp, async (value) => {
+            const [answer] = await ask(whoamiBody(), [`X-Stamp-WebAuthn: ${JSON.stringify(value)}`, 'X-Stamp: -']);
+            expect(flawOfRefusal(answer ?? { status: 0, body: undefined })).toBeUndefined();
+            expect(answer?.status).toBe(401);
+          }),
+          { numRuns: 300 },
+        ),
+      );
+    });
+  });
+});

@@ -1,0 +1,528 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomId, UUID_PATTERN } from '../../src/lib/ids.ts';
+import type { Operation } from '../../src/operations/define.ts';
+import { activities, operations, pathOf, queries } from '../../src/operations/registry.ts';
+import { FingerprintShape } from '../../src/operations/shapes/activities.ts';
+import { type Answer, createSubOrganization, send, stampFor, type TestClient } from '../harness/client.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { expectRefusal, outward } from './answers.ts';
+import { type Case, casedOperations, caseFor } from './cases.ts';
+import { changes } from './database.ts';
+import { type Field, fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
+import { type IdKind, type Tenant, World, withPasskey, withSession } from './world.ts';
+
+/** How the attacked organization stands to the attacker's. */
+type Relation = 'sibling' | 'parent' | 'child' | 'stranger';
+
+interface Pair {
+  readonly relation: Relation;
+  readonly attacker: Tenant;
+  readonly victim: Tenant;
+  /** Older types too, or the current one only: what differs between them is the same for every pair. */
+  readonly versions: 'all' | 'current';
+}
+
+/** Which of a tenant's things a field names; a new id field needs a line here. */
+const KIND_OF_FIELD: Readonly<Record<string, IdKind>> = {
+  userId: 'user',
+  userIds: 'user',
+  addUserIds: 'user',
+  removeUserIds: 'user',
+  senderUserId: 'user',
+  userTagId: 'tag',
+  userTagIds: 'tag',
+  userTags: 'tag',
+  receiverUserTags: 'tag',
+  apiKeyId: 'apiKey',
+  apiKeyIds: 'apiKey',
+  authenticatorId: 'authenticator',
+  authenticatorIds: 'authenticator',
+  credentialId: 'credential',
+  rawId: 'credential',
+  invitationId: 'invitation',
+  activityId: 'activity',
+  fingerprint: 'fingerprint',
+};
+
+/** Fields of older versions that clients send and nothing reads. */
+const UNREAD_FIELDS: ReadonlySet<string> = new Set(['authenticators.0.userId', 'users.0.authenticators.0.userId']);
+
+const nameOf = ({ path }: Field): string => (path.at(-1) === '0' ? path.at(-2) : path.at(-1)) as string;
+
+function isIdField(field: Field): boolean {
+  const { path, shape } = field;
+  if (path.length === 1 && path[0] === 'organizationId') return false;
+  if (shape.type !== 'string') return false;
+  const isIdShape = shape.pattern === UUID_PATTERN || shape.pattern === (FingerprintShape as Shape).pattern;
+  return isIdShape || /(?:Ids?|[fF]ingerprint)$/.test(nameOf(field));
+}
+
+function unknownId(kind: IdKind): string {
+  if (kind === 'fingerprint') return `sha256:${randomBytes(32).toString('hex')}`;
+  return kind === 'credential' ? randomBytes(24).toString('base64url') : randomId();
+}
+
+async function request(
+  client: TestClient,
+  operation: Operation,
+  version: Version,
+  parameters: Record<string, unknown>,
+  organizationId = client.organizationId,
+): Promise<Answer> {
+  if (version.type === undefined) return await client.query(operation.name, { ...parameters, organizationId });
+  return await client.submit(operation.name, parameters, { type: version.type, organizationId });
+}
+
+function expectSuccess(operation: Operation, answer: Answer): void {
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  if (operation.kind === 'query') return;
+  const status = operation.name === 'reject_activity' ? 'ACTIVITY_STATUS_REJECTED' : 'ACTIVITY_STATUS_COMPLETED';
+  expect(answer.body.activity.status).toBe(status);
+}
+
+const parametersOf = (version: Version, superset: Record<string, unknown>): Record<string, unknown> =>
+  prune(version.shape, superset) as Record<string, unknown>;
+
+const runsIn = (operation: Operation, { scope }: Tenant): boolean =>
+  operation.kind !== 'activity' || operation.scope === 'any' || operation.scope === scope;
+
+test('the table names operations that exist', () => {
+  const names = operations.map((operation) => operation.name);
+  expect(casedOperations().filter((name) => !names.includes(name))).toEqual([]);
+});
+
+describe.each(DATABASES)('tenant isolation on %s', (database) => {
+  let world: World;
+  let pairs: Readonly<Record<string, Pair>>;
+  let parent: Tenant;
+  let first: Tenant;
+  let second: Tenant;
+  let other: Tenant;
+  let othersChild: Tenant;
+
+  beforeAll(async () => {
+    const opened = await World.openWithTwoParents(database);
+    world = opened.world;
+    parent = world.parent;
+    other = opened.other;
+    first = await world.addSubOrganization(parent, 'first');
+    second = await world.addSubOrganization(parent, 'second');
+    othersChild = await world.addSubOrganization(other, 'child of the other');
+    pairs = {
+      'a sub-organization against its sibling': {
+        relation: 'sibling',
+        attacker: first,
+        victim: second,
+        versions: 'all',
+      },
+      'a sub-organization against its parent': {
+        relation: 'parent',
+        attacker: first,
+        victim: parent,
+        versions: 'current',
+      },
+      'a parent against its sub-organization': { relation: 'child', attacker: parent, victim: first, versions: 'all' },
+      'a parent against another parent': { relation: 'stranger', attacker: parent, victim: other, versions: 'all' },
+      'a sub-organization against another parent': {
+        relation: 'stranger',
+        attacker: first,
+        victim: other,
+        versions: 'current',
+      },
+      'a parent against the child of another': {
+        relation: 'stranger',
+        attacker: other,
+        victim: second,
+        versions: 'current',
+      },
+    };
+  });
+
+  afterAll(async () => {
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  async function expectNoChange<T>(work: () => Promise<T>): Promise<T> {
+    const before = await world.database.dump();
+    const value = await work();
+    expect(changes(before, await world.database.dump())).toEqual([]);
+    return value;
+  }
+
+  describe.each([
+    'a sub-organization against its sibling',
+    'a sub-organization against its parent',
+    'a parent against its sub-organization',
+    'a parent against another parent',
+    'a sub-organization against another parent',
+    'a parent against the child of another',
+  ])('%s', (name) => {
+    const pair = (): Pair => pairs[name] as Pair;
+
+    test.each(operations.map((operation) => [operation.name, operation] as const))('%s', async (_name, operation) => {
+      const { attacker, victim, versions } = pair();
+      for (const version of versionsOf(operation).slice(0, versions === 'all' ? undefined : 1)) {
+        await showItWorks(operation, version, attacker);
+        const own = await caseFor(operation.name, attacker);
+        const victims = await caseFor(operation.name, victim);
+        await expectNoChange(async () => {
+          await attackOrganization(operation, version, pair(), parametersOf(version, victims.parameters));
+          await attackFields(operation, version, pair(), own);
+          await attackCursors(operation, version, pair());
+          await attackWithOtherStamps(operation, pair());
+        });
+        await attackUnreadFields(operation, version, pair());
+      }
+    });
+  });
+
+  /** The same request without the attack. */
+  async function showItWorks(operation: Operation, version: Version, attacker: Tenant): Promise<void> {
+    const own = await caseFor(operation.name, attacker);
+    const answer = await request(own.client, operation, version, parametersOf(version, own.parameters));
+    if (runsIn(operation, own.client === attacker.root ? attacker : first)) expectSuccess(operation, answer);
+    else expectRefusal(answer, 'INVALID_ACTIVITY_CALLER');
+  }
+
+  /** The attacker's key under the victim's organization id, with parameters that are right there. */
+  async function attackOrganization(
+    operation: Operation,
+    version: Version,
+    { relation, attacker, victim }: Pair,
+    parameters: Record<string, unknown>,
+  ): Promise<void> {
+    const answer = await request(attacker.root, operation, version, parameters, victim.ids.organization);
+    if (relation === 'child') {
+      // Parents read their children and change nothing in them (RES 3.3).
+      if (operation.kind === 'query') expectSuccess(operation, answer);
+      else expectRefusal(answer, 'ORGANIZATION_MISMATCH');
+      return;
+    }
+    expect(JSON.stringify(answer.body)).not.toContain(victim.marker);
+    if (relation === 'parent' && operation.kind === 'query' && operation.findsSubOrganization) {
+      expect(answer.body).toMatchObject({ organizationId: attacker.ids.organization, userId: attacker.root.userId });
+      return;
+    }
+    expectRefusal(answer, 'PUBLIC_KEY_NOT_FOUND');
+  }
+
+  /** The attacker's own request with one id of the victim's: the answer is that for an id nobody has. */
+  async function attackFields(
+    operation: Operation,
+    version: Version,
+    { relation, victim }: Pair,
+    own: Case,
+  ): Promise<void> {
+    const parameters = parametersOf(version, own.parameters);
+    for (const field of fieldsOf(version.shape).filter(isIdField)) {
+      const where = field.path.join('.');
+      if (UNREAD_FIELDS.has(where)) continue;
+      const kind = KIND_OF_FIELD[nameOf(field)];
+      if (kind === undefined) throw new Error(`operation ${operation.name}: id field ${where} has no kind`);
+      if (read(parameters, field.path) === undefined) {
+        throw new Error(`operation ${operation.name}: the table gives no value for ${where}`);
+      }
+      for (const place of placesOf(field, parameters)) {
+        const foreign = await request(own.client, operation, version, place(victim.ids[kind]));
+        const unknown = await request(own.client, operation, version, place(unknownId(kind)));
+        expectRefusal(unknown);
+        if (relation === 'child' && operation.name === 'get_activity') {
+          // The one id that a parent may use without saying where it belongs (RES 1.7).
+          expect(foreign.body.activity.organizationId).toBe(victim.ids.organization);
+          continue;
+        }
+        expect(outward(foreign), `${where} tells a foreign id from an unknown one`).toEqual(outward(unknown));
+        expect(JSON.stringify(foreign.body)).not.toContain(victim.marker);
+      }
+    }
+  }
+
+  /** An id instead of the field's own; in a list also beside it. */
+  function placesOf(field: Field, parameters: Record<string, unknown>): ((id: string) => Record<string, unknown>)[] {
+    const replace = (id: string) => withValue(parameters, field.path, id);
+    if (field.path.at(-1) !== '0') return [replace];
+    const list = field.path.slice(0, -1);
+    return [replace, (id) => withValue(parameters, list, [...(read(parameters, list) as string[]), id])];
+  }
+
+  /** What nothing reads does nothing to its owner either. */
+  async function attackUnreadFields(operation: Operation, version: Version, { attacker, victim }: Pair): Promise<void> {
+    for (const field of fieldsOf(version.shape).filter(({ path }) => UNREAD_FIELDS.has(path.join('.')))) {
+      const own = await caseFor(operation.name, attacker);
+      const parameters = withValue(parametersOf(version, own.parameters), field.path, victim.ids.user);
+      const before = await world.database.dump();
+      expectSuccess(operation, await request(own.client, operation, version, parameters));
+      for (const change of changes(before, await world.database.dump())) {
+        expect(change).not.toContain(`["organization_id","${victim.ids.organization}"]`);
+      }
+    }
+  }
+
+  async function attackCursors(operation: Operation, version: Version, { attacker, victim }: Pair): Promise<void> {
+    if (version.shape.properties?.paginationOptions === undefined) return;
+    const parametersFor = async (tenant: Tenant) => {
+      const { parameters } = await caseFor(operation.name, tenant);
+      return operation.name.endsWith('suborgs') ? {} : parametersOf(version, parameters);
+    };
+    const own = await parametersFor(attacker);
+    const list = (client: TestClient, parameters: Record<string, unknown>, paginationOptions: object) =>
+      request(client, operation, version, { ...parameters, paginationOptions });
+    const ownPage = await list(attacker.root, own, { limit: '1' });
+    expectSuccess(operation, ownPage);
+    const victimPage = await list(victim.root, await parametersFor(victim), { limit: '1' });
+    const ownCursor: string = ownPage.body.pageInfo.startCursor;
+    const victimCursors = [victimPage.body.pageInfo.startCursor, victim.ids.organization, victim.ids.user];
+    for (const side of ['after', 'before']) {
+      if (ownCursor !== '') expectSuccess(operation, await list(attacker.root, own, { [side]: ownCursor }));
+      const unknown = await list(attacker.root, own, { [side]: randomId() });
+      expectRefusal(unknown, 'REQUEST_INVALID');
+      for (const cursor of victimCursors.filter((id) => id !== '' && !mayBeCursor(operation, attacker, id))) {
+        const foreign = await list(attacker.root, own, { [side]: cursor });
+        expect(outward(foreign)).toEqual(outward(unknown));
+      }
+    }
+  }
+
+  /** The children of a parent are what it lists. */
+  const mayBeCursor = (operation: Operation, attacker: Tenant, id: string): boolean =>
+    operation.name.endsWith('suborgs') &&
+    attacker === parent &&
+    [first, second].some((child) => child.ids.organization === id);
+
+  /** Passkeys and read-only sessions are held to the same borders. */
+  async function attackWithOtherStamps(operation: Operation, { relation, attacker, victim }: Pair): Promise<void> {
+    if (operation.kind !== 'query' || relation === 'child') return;
+    const [version] = versionsOf(operation) as [Version];
+    const body = async (tenant: Tenant) =>
+      JSON.stringify({
+        ...parametersOf(version, (await caseFor(operation.name, tenant)).parameters),
+        organizationId: tenant.ids.organization,
+      });
+    const [own, victims] = [await body(attacker), await body(victim)];
+    const path = pathOf(operation);
+    for (const sender of [withPasskey, withSession]) {
+      expectSuccess(operation, await sender(attacker, path, own));
+      const answer = await sender(attacker, path, victims);
+      expect(JSON.stringify(answer.body)).not.toContain(victim.marker);
+      if (relation === 'parent' && operation.findsSubOrganization && sender === withPasskey) {
+        expect(answer.body.organizationId).toBe(attacker.ids.organization);
+      } else expectRefusal(answer, sender === withPasskey ? 'CREDENTIAL_NOT_FOUND' : 'UNAUTHENTICATED');
+    }
+  }
+
+  test('a user without rights leaves a refusal in its own organization and nothing else', async () => {
+    for (const operation of activities) {
+      const [version] = versionsOf(operation) as [Version];
+      const { parameters } = await caseFor(operation.name, second);
+      const before = await world.database.dump();
+      const answer = await request(first.member, operation, version, parametersOf(version, parameters));
+      expectRefusal(answer, runsIn(operation, first) ? 'REQUEST_NOT_AUTHORIZED' : 'INVALID_ACTIVITY_CALLER');
+      for (const change of changes(before, await world.database.dump())) {
+        expect(change).toMatch(/^\+ (?:activity|vote) /);
+        expect(change).toContain(`["organization_id","${first.ids.organization}"]`);
+      }
+    }
+  });
+
+  test('a signature holds for one organization id', async () => {
+    const body = JSON.stringify({ organizationId: first.ids.organization });
+    const headers = { 'x-stamp': stampFor(Buffer.from(body), first.root.key) };
+    const path = '/public/v1/query/get_organization';
+    expect((await send(first.root.baseUrl, path, body, headers)).status).toBe(200);
+    await expectNoChange(async () => {
+      for (const { ids } of [second, parent, other]) {
+        const moved = JSON.stringify({ organizationId: ids.organization });
+        expectRefusal(await send(first.root.baseUrl, path, moved, headers), 'PUBLIC_KEY_NOT_FOUND');
+      }
+      // The parent's key is known in the child, so there only the signature stands in the way.
+      const parents = JSON.stringify({ organizationId: parent.ids.organization });
+      const stamp = { 'x-stamp': stampFor(Buffer.from(parents), parent.root.key) };
+      expect((await send(first.root.baseUrl, path, parents, stamp)).status).toBe(200);
+      expectRefusal(await send(first.root.baseUrl, path, body, stamp), 'SIGNATURE_INVALID');
+    });
+  });
+
+  test('a captured submit runs under its own path only', async () => {
+    const { client, parameters } = await caseFor('update_user_name', second);
+    const body = client.submitBody('update_user_name', parameters);
+    const headers = { 'x-stamp': stampFor(Buffer.from(body), client.key) };
+    const done = await send(client.baseUrl, '/public/v1/submit/update_user_name', body, headers);
+    expect(done.body.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
+    await expectNoChange(async () => {
+      for (const operation of operations.filter(({ name }) => name !== 'update_user_name')) {
+        expectRefusal(await send(client.baseUrl, pathOf(operation), body, headers), 'REQUEST_INVALID');
+      }
+    });
+  });
+
+  test('a captured query never becomes a submit', async () => {
+    for (const query of queries) {
+      const { client, parameters } = await caseFor(query.name, second);
+      const body = JSON.stringify({ organizationId: second.ids.organization, ...parameters });
+      const headers = { 'x-stamp': stampFor(Buffer.from(body), client.key) };
+      expect((await send(client.baseUrl, pathOf(query), body, headers)).status).toBe(200);
+      await expectNoChange(async () => {
+        for (const operation of operations.filter(({ kind }) => kind !== 'query')) {
+          expectRefusal(await send(client.baseUrl, pathOf(operation), body, headers), 'REQUEST_INVALID');
+        }
+      });
+    }
+  });
+
+  test('a captured submit replayed on its own path does nothing again', async () => {
+    const { client, parameters } = await caseFor('create_users', second);
+    const body = client.submitBody('create_users', parameters);
+    const firstTime = await client.sendStamped('/public/v1/submit/create_users', body);
+    expect(firstTime.body.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
+    const again = await expectNoChange(() => client.sendStamped('/public/v1/submit/create_users', body));
+    expect(again.body.activity.id).toBe(firstTime.body.activity.id);
+    // Under another organization the same bytes are nobody's: the id is inside them.
+    await expectNoChange(async () =>
+      expectRefusal(await first.root.sendStamped('/public/v1/submit/create_users', body), 'PUBLIC_KEY_NOT_FOUND'),
+    );
+  });
+
+  test.each(['approve_activity', 'reject_activity'])('%s finds no activity of another organization', async (vote) => {
+    for (const [voter, target] of [
+      [first, second],
+      [first, parent],
+      [parent, first],
+      [other, parent],
+    ] as const) {
+      const own = await caseFor(vote, voter);
+      expect((await voter.root.submit(vote, own.parameters)).status).toBe(200);
+      const { fingerprint } = (await caseFor(vote, target)).parameters;
+      await expectNoChange(async () =>
+        expectRefusal(await voter.root.submit(vote, { fingerprint }), 'ACTIVITY_NOT_FOUND'),
+      );
+      // The activity still waits for those it belongs to.
+      expect((await target.root.submit(vote, { fingerprint })).status).toBe(200);
+    }
+  });
+
+  test('the same bytes stamped by another tenant approve nothing', async () => {
+    const { root, second: proposer } = second;
+    await root.run('update_root_quorum', { threshold: 2, userIds: [root.userId, proposer.userId] });
+    const body = proposer.submitBody('update_user_name', { userId: proposer.userId, userName: 'by two' });
+    const path = '/public/v1/submit/update_user_name';
+    const pending = await proposer.sendStamped(path, body);
+    expect(pending.body.activity.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED');
+    await expectNoChange(async () => {
+      expectRefusal(await first.root.sendStamped(path, body), 'PUBLIC_KEY_NOT_FOUND');
+      expectRefusal(await other.root.sendStamped(path, body), 'PUBLIC_KEY_NOT_FOUND');
+      expectRefusal(await parent.root.sendStamped(path, body), 'ORGANIZATION_MISMATCH');
+    });
+    expect((await root.sendStamped(path, body)).body.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
+    const back = await root.submit('update_root_quorum', { threshold: 1, userIds: [root.userId] });
+    await proposer.submit('approve_activity', { fingerprint: back.body.activity.fingerprint });
+  });
+
+  test('a parent finds its own children by what they hold, and nobody else does', async () => {
+    const { body } = await second.root.query('get_user', { userId: second.second.userId });
+    const held = {
+      NAME: (await second.root.query('whoami')).body.organizationName,
+      USERNAME: body.user.userName,
+      EMAIL: body.user.userEmail,
+      PHONE_NUMBER: body.user.userPhoneNumber,
+      CREDENTIAL_ID: second.passkey.credentialId,
+      PUBLIC_KEY: second.root.key.publicKey,
+    };
+    for (const [filterType, filterValue] of Object.entries(held)) {
+      const mine = await parent.root.query('list_suborgs', { filterType, filterValue });
+      expect(mine.body.organizationIds, filterType).toContain(second.ids.organization);
+      for (const stranger of [other, othersChild, first]) {
+        const theirs = await stranger.root.query('list_suborgs', { filterType, filterValue });
+        expect(theirs.body.organizationIds).toEqual([]);
+      }
+    }
+    const all = await other.root.query('list_suborgs');
+    expect(all.body.organizationIds).toContain(othersChild.ids.organization);
+    expect(all.body.organizationIds).not.toContain(second.ids.organization);
+  });
+
+  test("a stranger's key in another organization takes nothing over", async () => {
+    const { key, userId } = second.root;
+    const apiKeys = [{ apiKeyName: 'not mine', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }];
+    await first.root.run('create_api_keys', { userId: first.member.userId, apiKeys });
+    await other.root.run('create_api_keys', { userId: other.member.userId, apiKeys });
+    const home = { organizationId: second.ids.organization, userId };
+    expect((await second.root.query('whoami')).body).toMatchObject(home);
+    const viaParent = await second.root.query('whoami', { organizationId: parent.ids.organization });
+    expect(viaParent.body).toMatchObject(home);
+    await second.root.run('update_user_name', { userId: second.second.userId, userName: 'still mine' });
+    // The holder of the key is a user of the other organization now, with the rights of the user it was given to.
+    const there = await send(
+      first.root.baseUrl,
+      '/public/v1/query/whoami',
+      ...stamped(second.root, JSON.stringify({ organizationId: first.ids.organization })),
+    );
+    expect(there.body).toMatchObject({ organizationId: first.ids.organization, userId: first.member.userId });
+  });
+
+  test('a read-only session reads its own organization and writes nothing', async () => {
+    const path = '/public/v1/submit/update_user_name';
+    const { parameters } = await caseFor('update_user_name', first);
+    const body = first.root.submitBody('update_user_name', parameters);
+    expect((await first.root.sendStamped(path, body)).status).toBe(200);
+    const next = first.root.submitBody('update_user_name', parameters);
+    await expectNoChange(async () => expectRefusal(await withSession(first, path, next), 'UNAUTHENTICATED'));
+  });
+
+  test('a deleted sub-organization answers none of its credentials', async () => {
+    const gone = await world.addSubOrganization(parent, 'gone');
+    const requests: (readonly [Operation, Version, Record<string, unknown>])[] = [];
+    for (const operation of operations) {
+      for (const version of versionsOf(operation)) {
+        requests.push([operation, version, parametersOf(version, (await caseFor(operation.name, gone)).parameters)]);
+      }
+    }
+    await gone.root.run('delete_sub_organization', {});
+    await expectNoChange(async () => {
+      for (const [operation, version, parameters] of requests) {
+        const body =
+          version.type === undefined ? JSON.stringify({ ...parameters, organizationId: gone.ids.organization }) : '';
+        for (const client of [gone.root, gone.second, gone.member]) {
+          expectRefusal(await request(client, operation, version, parameters), 'ORGANIZATION_NOT_FOUND');
+          const viaParent = await request(client, operation, version, parameters, parent.ids.organization);
+          expectRefusal(viaParent, 'PUBLIC_KEY_NOT_FOUND');
+        }
+        // Its parent reads what is left, and still writes nothing.
+        const byParent = await request(parent.root, operation, version, parameters, gone.ids.organization);
+        if (operation.kind === 'query') expect([200, 404]).toContain(byParent.status);
+        else expectRefusal(byParent, 'ORGANIZATION_NOT_FOUND');
+        expectRefusal(
+          await request(other.root, operation, version, parameters, gone.ids.organization),
+          'ORGANIZATION_NOT_FOUND',
+        );
+        if (operation.kind !== 'query') continue;
+        for (const sender of [withPasskey, withSession]) {
+          expectRefusal(await sender(gone, pathOf(operation), body), 'ORGANIZATION_NOT_FOUND');
+        }
+      }
+    });
+    expect((await parent.root.query('list_suborgs')).body.organizationIds).not.toContain(gone.ids.organization);
+  });
+
+  test('the feature of one parent does not govern the passkeys of another', async () => {
+    const feature = { name: 'FEATURE_NAME_WEBAUTHN_ORIGINS', value: 'https://elsewhere.example' };
+    const body = JSON.stringify({ organizationId: first.ids.organization });
+    const path = '/public/v1/query/whoami';
+    await other.root.run('set_organization_feature', feature);
+    expect((await withPasskey(first, path, body)).status).toBe(200);
+    await parent.root.run('set_organization_feature', feature);
+    expectRefusal(await withPasskey(first, path, body), 'SIGNATURE_INVALID');
+    for (const { root } of [other, parent]) await root.run('remove_organization_feature', { name: feature.name });
+    expect((await withPasskey(first, path, body)).status).toBe(200);
+  });
+
+  test('a child with the same ids of its own is not its sibling', async () => {
+    const twin = await createSubOrganization(parent.root, 'first');
+    const { body } = await twin.query('get_organization');
+    expect(JSON.stringify(body)).not.toContain(first.marker);
+    expect(body.organizationData.users).toHaveLength(1);
+  });
+
+  const stamped = (client: TestClient, body: string) =>
+    [body, { 'x-stamp': stampFor(Buffer.from(body), client.key) }] as const;
+});

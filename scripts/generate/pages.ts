@@ -1,0 +1,150 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { operations, pathOf } from '@custos/server/registry';
+import { SETTINGS } from '../../packages/server/src/config/settings.ts';
+import { ApiError, ERROR_CODES, type ErrorCode } from '../../packages/server/src/lib/errors.ts';
+import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../packages/server/src/operations/wire-operations.ts';
+import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
+import { ERROR_MEANINGS } from './error-meanings.ts';
+import { code, fieldTable, NOTICE, table, valueList } from './markdown.ts';
+import { fileName } from './names.ts';
+import { operationSection } from './operation-section.ts';
+import { toNode } from './schema.ts';
+
+type Operation = (typeof operations)[number];
+
+const OPERATIONS_FOLDER = new URL('../../packages/server/src/operations/', import.meta.url);
+
+/** The pages of docs/reference by file name. */
+export function referencePages(): Map<string, string> {
+  const areas = operationsByArea();
+  return new Map([
+    ['README.md', indexPage(areas)],
+    ...[...areas].map(([area, members]) => [`${area}.md`, areaPage(area, members)] as const),
+    ['objects.md', objectsPage()],
+    ['errors.md', errorsPage()],
+    ['settings.md', settingsPage()],
+    ['not-served.md', notServedPage()],
+  ]);
+}
+
+const page = (...blocks: readonly string[]): string => `${[NOTICE, ...blocks].join('\n\n')}\n`;
+
+/** An operation's area is the folder its file lies in. */
+function operationsByArea(): Map<string, Operation[]> {
+  const folders = readdirSync(OPERATIONS_FOLDER, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'shapes')
+    .map((entry) => entry.name)
+    .sort();
+  const areas = new Map<string, Operation[]>();
+  for (const operation of [...operations].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const file = `${fileName(operation.name)}.ts`;
+    const area = folders.find((folder) => existsSync(fileURLToPath(new URL(`${folder}/${file}`, OPERATIONS_FOLDER))));
+    if (area === undefined) throw new Error(`no folder of operations holds ${file}`);
+    areas.set(area, [...(areas.get(area) ?? []), operation]);
+  }
+  return new Map([...areas].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const heading = (area: string): string => area.charAt(0).toUpperCase() + area.slice(1);
+
+const KINDS = { activity: 'activity', vote: 'vote', query: 'query' } as const;
+
+function operationList(area: string, members: readonly Operation[]): string {
+  return table(
+    ['Operation', 'Kind', 'What it does'],
+    members.map(({ name, kind, summary }) => [`[${code(name)}](${area}.md#${name})`, KINDS[kind], summary]),
+  );
+}
+
+function indexPage(areas: ReadonlyMap<string, readonly Operation[]>): string {
+  return page(
+    '# API reference',
+    'Every request is a POST of JSON whose exact bytes are signed; the signature travels in the header `X-Stamp` (API keys), `X-Stamp-WebAuthn` (passkeys) or, for queries only, a session in `X-Session`. Unknown fields are ignored; `null` in an optional field means absent.',
+    'An **activity** changes state. Its body is `{"type", "timestampMs", "organizationId", "parameters"}`, its answer `{"activity"}`; the same body sent again answers the same activity and runs nothing twice. A **vote** approves or rejects a pending activity. A **query** only reads: its parameters stand beside `organizationId` and it has no `type`.',
+    'Every list takes `paginationOptions`; the cursors are ids of the list, and `pageInfo` says whether there is more.',
+    ...[...areas].flatMap(([area, members]) => [`## [${heading(area)}](${area}.md)`, operationList(area, members)]),
+    '## More',
+    '- [Objects](objects.md): shapes that several operations share\n- [Errors](errors.md): every code, with its status\n- [Settings](settings.md): every environment variable\n- [Not served](not-served.md): operations of the wire protocol that answer 501',
+  );
+}
+
+function areaPage(area: string, members: readonly Operation[]): string {
+  return page(
+    `# ${heading(area)}`,
+    members.map(({ name, summary }) => `- [${code(name)}](#${name}): ${summary}`).join('\n'),
+    ...members.flatMap((operation) => operationSection(operation, sharedNameOf)),
+  );
+}
+
+function objectsPage(): string {
+  const sections = Object.entries(SHARED_SHAPES).flatMap(([name, schema]) => {
+    const { enum: values } = toNode(schema);
+    const body = values === undefined ? fieldTable(schema, sharedNameOf) : valueList(values);
+    return [`## ${name}`, body];
+  });
+  return page('# Objects', 'Shapes that several operations use, in parameters and in answers.', ...sections);
+}
+
+function errorsPage(): string {
+  const codes = Object.keys(ERROR_CODES) as ErrorCode[];
+  const described = Object.keys(ERROR_MEANINGS);
+  for (const name of [
+    ...codes.filter((each) => !described.includes(each)),
+    ...described.filter((each) => !(each in ERROR_CODES)),
+  ]) {
+    throw new Error(`scripts/generate/error-meanings.ts and the list of error codes disagree about ${name}`);
+  }
+  return page(
+    '# Errors',
+    'A refused request answers `{"code", "message", "details", "errorCode"}`. `errorCode` is the name below, `code` the number of its gRPC status. `details` holds one entry with the code again and, where single fields are at fault, one with `fieldViolations`: `[{"field", "description"}]`. In the SDK these are `error.code`, `error.grpcCode`, `error.httpStatus` and `error.violations`.',
+    'An answer that is worth repeating carries `Retry-After`. Repeating the same body is always safe: it never runs twice.',
+    table(
+      ['Code', 'Status', 'gRPC', 'HTTP', 'Meaning'],
+      codes.map((name) => {
+        const { grpcCode, httpStatus } = new ApiError(name, '');
+        return [code(name), ERROR_CODES[name], String(grpcCode), String(httpStatus), ERROR_MEANINGS[name] ?? ''];
+      }),
+    ),
+  );
+}
+
+function settingsPage(): string {
+  return page(
+    '# Settings',
+    'Environment variables only. An unknown name that begins with `CUSTOS_`, or a value that cannot be used, stops the start with one line.',
+    settingsTable().trimEnd(),
+  );
+}
+
+export function settingsTable(): string {
+  const rows = Object.values(SETTINGS).map(({ name, fallback, summary }) => [
+    code(name),
+    fallback === '' ? 'unset' : code(fallback),
+    summary,
+  ]);
+  return `${table(['Name', 'Default', 'Meaning'], rows).trimEnd()}\n`;
+}
+
+function notServedPage(): string {
+  const served = new Set(operations.map(pathOf));
+  const list = (names: readonly string[], path: (name: string) => string): string => {
+    const missing = names.filter((name) => !served.has(path(name)));
+    return missing.length === 0 ? 'None.' : missing.map((name) => `- ${code(path(name))}`).join('\n');
+  };
+  const types = operations.flatMap((operation) =>
+    operation.kind === 'activity' ? operation.unserved.map((type) => `- ${code(type)} (${code(operation.name)})`) : [],
+  );
+  return page(
+    '# Not served',
+    'These parts of the wire protocol answer 501 with the code `UNIMPLEMENTED` and their name. They are not in openapi.json.',
+    '## Queries',
+    list(WIRE_QUERIES, (name) => `/public/v1/query/${name}`),
+    '## Activities',
+    list(WIRE_SUBMITS, (name) => `/public/v1/submit/${name}`),
+    '## Activity types of served operations',
+    types.length === 0 ? 'None.' : types.sort().join('\n'),
+    '## Sign-up proxy',
+    list(WIRE_PROXY_CALLS, (name) => `/v1/${name}`),
+  );
+}
