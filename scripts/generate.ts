@@ -20,9 +20,10 @@ const wanted = new Map<string, string>([
 /** The README's table of settings stands between two markers. */
 function readmeWithSettings(): string {
   const text = readFileSync(path.join(root, 'README.md'), 'utf8');
-  const [before, , after] = text.split(/(?<=<!-- settings:begin -->\n)|(?=<!-- settings:end -->)/);
-  if (before === undefined || after === undefined) throw new Error('README.md has lost its settings markers');
-  return `${before}${settingsTable()}${after}`;
+  const [begin, end] = ['<!-- settings:begin -->\n', '<!-- settings:end -->'];
+  const [start, stop] = [text.indexOf(begin), text.indexOf(end)];
+  if (start < 0 || stop < start) throw new Error('README.md has lost its settings markers');
+  return `${text.slice(0, start + begin.length)}${settingsTable()}${text.slice(stop)}`;
 }
 
 const read = (file: string): string | undefined => {

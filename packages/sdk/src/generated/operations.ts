@@ -537,7 +537,16 @@ export interface ListActivitiesResponse {
 
 /** Parameters of list_suborgs. */
 export interface ListSuborgsParameters {
-  filterType?: string;
+  filterType?:
+    | ''
+    | 'NAME'
+    | 'USERNAME'
+    | 'EMAIL'
+    | 'PHONE_NUMBER'
+    | 'CREDENTIAL_ID'
+    | 'PUBLIC_KEY'
+    | 'OIDC_TOKEN'
+    | 'WALLET_ACCOUNT_ADDRESS';
   filterValue?: string;
   paginationOptions?: PaginationOptions;
 }
@@ -572,7 +581,7 @@ export interface ListUsersResponse {
 
 /** Parameters of list_verified_suborgs. */
 export interface ListVerifiedSuborgsParameters {
-  filterType?: string;
+  filterType?: '' | 'EMAIL' | 'PHONE_NUMBER';
   filterValue?: string;
   paginationOptions?: PaginationOptions;
 }
@@ -756,7 +765,7 @@ export interface OperationMethods {
     parameters: DeleteInvitationParameters,
     options?: SubmitOptions,
   ): Promise<DeleteInvitationResult & { activity: Activity }>;
-  /** Delete this sub-organization; its own root quorum decides, its parent cannot. Activities stay readable to the parent. */
+  /** Delete this sub-organization; its own users decide, its parent cannot. Activities stay readable to the parent. */
   deleteSubOrganization(
     parameters?: DeleteSubOrganizationParameters,
     options?: SubmitOptions,

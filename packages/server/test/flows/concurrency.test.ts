@@ -151,8 +151,6 @@ describe.each(DATABASES)('at once on %s', (database) => {
 
     test('one short of the threshold leaves it pending', async () => {
       const root = await newRoot();
-      const members = await newMembers(root, 10, 12).catch(() => undefined);
-      expect(members).toBeUndefined();
       const voters = await newMembers(root, 12, 12);
       const { fingerprint, id } = (await root.submit('create_user_tag', { userTagName: 'Never', userIds: [] })).body
         .activity;
@@ -218,10 +216,6 @@ describe.each(DATABASES)('at once on %s', (database) => {
       // Before the change: completed. After it: B may not vote at all.
       expect([`200 ${COMPLETED}`, '403 REQUEST_NOT_AUTHORIZED']).toContain(outcome(vote));
       expect(final.status).toBe(vote.status === 200 ? COMPLETED : PENDING);
-      if (final.status === COMPLETED) {
-        const [done, other] = [final.updatedAt, changed.body.activity.updatedAt];
-        expect(typeof done === 'string' && typeof other === 'string').toBe(true);
-      }
     }
   });
 

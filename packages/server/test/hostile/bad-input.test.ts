@@ -21,7 +21,11 @@ const WHOAMI = '/public/v1/query/whoami';
 const RENAME = '/public/v1/submit/update_user_name';
 
 let clock = Date.now();
-const timestampMs = (): string => String((clock = Math.max(Date.now(), clock + 1)));
+/** Never the same twice, so that equal requests become different activities. */
+function timestampMs(): string {
+  clock = Math.max(Date.now(), clock + 1);
+  return String(clock);
+}
 
 /** A request as the table gives it: the body to send and who stamps it. */
 function bodyOf(version: Version, { client }: Case, parameters: Record<string, unknown>): Record<string, unknown> {
