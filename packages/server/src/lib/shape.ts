@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { ApiError, type FieldViolation } from './errors.ts';
+import { ApiError, type ErrorCode, type FieldViolation } from './errors.ts';
 
 /** Keys that our shapes add to JSON Schema; the generators leave them out. */
 export interface ShapeHints {
@@ -12,6 +12,8 @@ export interface ShapeHints {
   readonly 'x-lower'?: true;
   /** What a caller reads instead of the library's message. */
   readonly 'x-message'?: string;
+  /** The error code of a refusal, where it is not REQUEST_INVALID. */
+  readonly 'x-code'?: ErrorCode;
 }
 
 interface SchemaNode extends ShapeHints {
@@ -88,15 +90,22 @@ function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: stri
       violations.push({ field, description: name === undefined ? describe(schema, path, error) : 'is required' });
     }
   }
+  const code =
+    violations.length === 1 ? nodeAt(schema, errors[0]?.instancePath.split('/').slice(1) ?? [])?.['x-code'] : undefined;
   const [first] = violations;
   const message =
     first === undefined ? 'the request does not match its schema' : `${first.field || 'body'}: ${first.description}`;
-  return new ApiError('REQUEST_INVALID', message, { violations });
+  return new ApiError(code ?? 'REQUEST_INVALID', message, { violations });
+}
+
+function nodeAt(schema: SchemaNode, path: readonly string[]): SchemaNode | undefined {
+  let node: SchemaNode | undefined = schema;
+  for (const part of path) node = node?.properties?.[part] ?? node?.items;
+  return node;
 }
 
 function describe(schema: SchemaNode, path: readonly string[], error: LibraryError): string {
-  let node: SchemaNode | undefined = schema;
-  for (const part of path) node = node?.properties?.[part] ?? node?.items;
+  const node = nodeAt(schema, path);
   if (error.keyword === 'enum') {
     return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;
   }

@@ -15,6 +15,7 @@ export const EmailOrEmptyShape = Type.String({
   maxLength: 254,
   'x-trim': true,
   'x-message': 'must be an email address',
+  'x-code': 'INVALID_EMAIL',
 });
 export const PhoneOrEmptyShape = Type.String({
   pattern: '^$|^\\+[1-9][0-9]{7,14}$',
