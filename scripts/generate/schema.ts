@@ -41,6 +41,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SchemaNode>([
   'x-trim',
   'x-lower',
   'x-message',
+  'x-code',
 ]);
 
 /** Throws on a keyword that the generators would silently leave out of what they write. */
