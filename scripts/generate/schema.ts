@@ -19,6 +19,7 @@ export interface SchemaNode {
   readonly 'x-trim'?: true;
   readonly 'x-lower'?: true;
   readonly 'x-message'?: string;
+  readonly 'x-code'?: string;
 }
 
 const KNOWN: ReadonlySet<string> = new Set<keyof SchemaNode>([
