@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode, notServed, toErrorBody } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
@@ -7,6 +8,7 @@ import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { addCors } from './cors.ts';
+import { InFlight } from './in-flight.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addStatusRoutes } from './status.ts';
 import { welcomePage } from './welcome.ts';
@@ -16,6 +18,7 @@ const KEEP_ALIVE_MS = 72_000;
 
 /** The HTTP face of the service: bytes in, JSON out. It decides nothing. */
 export function buildServer(app: App): FastifyInstance {
+  const inFlight = new InFlight();
   const server = fastify({
     logger: false,
     bodyLimit: LIMITS.bodyBytes,
@@ -24,8 +27,8 @@ export function buildServer(app: App): FastifyInstance {
     forceCloseConnections: 'idle',
     // A request on an open connection during a stop gets our own error body, see below.
     return503OnClosing: false,
-    http: { maxHeaderSize: LIMITS.headerBytes },
-    clientErrorHandler: answerClientError(app.config.vendorNames),
+    http: { maxHeaderSize: LIMITS.headerBytes, requireHostHeader: false },
+    clientErrorHandler: answerClientError(app.config.vendorNames, inFlight),
     frameworkErrors: (error, _request, reply) => {
       sendError(app, reply, new ApiError('REQUEST_INVALID', error.message));
     },
@@ -36,6 +39,18 @@ export function buildServer(app: App): FastifyInstance {
   server.setErrorHandler((error, _request, reply) => sendError(app, reply, toApiError(app, 'http', error)));
   server.setNotFoundHandler((request, reply) => sendError(app, reply, notFound(request)));
   refuseWhileClosing(server, app);
+  // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node's own 417 has no body.
+  server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
+  server.addHook('onRequest', (request, reply, done) => {
+    inFlight.add(request);
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      sendError(app, reply, new ApiError('REQUEST_INVALID', 'the request has no Host header'));
+    } else done();
+  });
+  server.addHook('onResponse', (request, _reply, done) => {
+    inFlight.delete(request);
+    done();
+  });
   addCors(server);
   addStatusRoutes(server, app, isPrivilegedPeer);
   addOperationRoutes(server, app);
@@ -139,6 +154,8 @@ function toApiError(app: App, operation: string, error: unknown): ApiError {
 }
 
 function sendError(app: App, reply: FastifyReply, error: ApiError): FastifyReply {
+  // Closing on a client that is still sending resets the connection and loses the answer; Node discards the rest instead.
+  if (error.code === 'BODY_TOO_LARGE') reply.removeHeader('connection');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   return reply
     .code(error.httpStatus)
@@ -147,9 +164,10 @@ function sendError(app: App, reply: FastifyReply, error: ApiError): FastifyReply
 }
 
 /** Requests that Node's parser refuses never reach a route; they get the same kind of body. */
-function answerClientError(vendorNames: boolean) {
-  return (error: Error & { code?: string }, socket: import('node:net').Socket): void => {
+function answerClientError(vendorNames: boolean, inFlight: InFlight) {
+  return (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
+    if (inFlight.endAfterAnswers(socket)) return;
     const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
     const answer = tooLarge
       ? new ApiError('HEADER_TOO_LARGE', `the headers are larger than ${LIMITS.headerBytes} bytes`)

@@ -52,8 +52,9 @@ function parseLimit(text: string): number {
 }
 
 function parseCursor(name: 'before' | 'after', text: string): string {
-  if (!isUuid(text)) throw invalidField(`paginationOptions.${name}`, 'must be the id of an object in this list');
-  return text;
+  const id = text.toLowerCase();
+  if (!isUuid(id)) throw invalidField(`paginationOptions.${name}`, 'must be the id of an object in this list');
+  return id;
 }
 
 /** Cuts the one extra row that a store fetched to learn whether more follow. Rows are in list order. */

@@ -90,8 +90,8 @@ function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: stri
       violations.push({ field, description: name === undefined ? describe(schema, path, error) : 'is required' });
     }
   }
-  const code =
-    violations.length === 1 ? nodeAt(schema, errors[0]?.instancePath.split('/').slice(1) ?? [])?.['x-code'] : undefined;
+  const only = violations.length === 1 && errors[0]?.keyword !== 'type' ? errors[0] : undefined;
+  const code = only && nodeAt(schema, only.instancePath.split('/').slice(1))?.['x-code'];
   const [first] = violations;
   const message =
     first === undefined ? 'the request does not match its schema' : `${first.field || 'body'}: ${first.description}`;

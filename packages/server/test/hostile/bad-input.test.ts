@@ -13,8 +13,8 @@ import { type Case, caseFor } from './cases.ts';
 import { changes } from './database.ts';
 import { type Mutation, mutationsOf, toJson, withStrangers } from './mutations.ts';
 import { newPasskey } from './passkey.ts';
-import { fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
-import { abandon, exchange, inParallel, type RawAnswer } from './wire.ts';
+import { type Field, fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
+import { abandon, exchange, exchangeAndEnd, exchangeSeveral, inParallel, type RawAnswer } from './wire.ts';
 import { newApiKey, World } from './world.ts';
 
 const WHOAMI = '/public/v1/query/whoami';
@@ -59,32 +59,41 @@ function validParameters(version: Version, own: Case): Record<string, unknown> {
   return version.type === undefined ? { organizationId: own.client.organizationId, ...parameters } : parameters;
 }
 
-/** Says what is wrong with the refusal of one wrong field. */
-function flawOfFieldRefusal({ status, body }: Answer, field: string): string | undefined {
+/** Says what is wrong with the refusal of one wrong field; `where` is its place in the body. */
+function flawOfFieldRefusal({ status, body }: Answer, { shape }: Field, where: string): string | undefined {
   const flaw = flawOfRefusal({ status, body });
   if (flaw !== undefined) return flaw;
-  const codes: ErrorCode[] =
-    field === 'organizationId' ? ['REQUEST_INVALID', 'INVALID_ORGANIZATION_ID'] : ['REQUEST_INVALID'];
+  const codes: (ErrorCode | undefined)[] = ['REQUEST_INVALID', shape['x-code']];
+  if (where === 'organizationId') codes.push('INVALID_ORGANIZATION_ID');
   if (status !== 400 || !codes.includes(body.errorCode)) return `${status} ${body.errorCode}: ${body.message}`;
   const violations: { field: string }[] = body.details.flatMap(
     (detail: Record<string, unknown>) => detail.fieldViolations ?? [],
   );
-  return violations.some((violation) => violation.field.startsWith(field))
+  return violations.some((violation) => violation.field.startsWith(where))
     ? undefined
     : `names ${JSON.stringify(violations)}`;
 }
 
-/** The processes behind the tests must be the ones that were started, and must have had nothing to complain about. */
+const complaintsRead = new WeakMap<World, number>();
+
+/** The process must be the one that was started, serve, and have had nothing to complain about since the last look. */
 async function expectUnharmed(world: World, pid: number): Promise<void> {
   expect(world.server.pid).toBe(pid);
   const { status, body } = await world.parent.root.query('whoami');
   expect({ status, userId: body.userId }).toEqual({ status: 200, userId: world.parent.root.userId });
-  expect(world.server.output.stderr).toBe('');
+  const { stderr } = world.server.output;
+  const complaints = stderr.slice(complaintsRead.get(world));
+  complaintsRead.set(world, stderr.length);
+  expect(complaints).toBe('');
 }
 
 describe.each(DATABASES)('wrong fields on %s', (database) => {
   let world: World;
   let pid: number;
+
+  // Shapes are judged before a database is asked, so the other one need not see every spelling of every version.
+  const isThorough = database === 'sqlite';
+  const versionsHere = (operation: Operation) => versionsOf(operation).slice(0, isThorough ? undefined : 1);
 
   beforeAll(async () => {
     world = await World.open(database);
@@ -107,17 +116,18 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
 
   function wrongRequests(operation: Operation, version: Version, own: Case): Wrong[] {
     const parameters = validParameters(version, own);
+    const isFull = isThorough && version.type === versionsOf(operation)[0]?.type;
     const inside = fieldsOf(version.shape).flatMap((field) =>
-      [...mutationsOf(field, parameters)].map((mutation): Wrong => {
+      [...mutationsOf(field, parameters, isFull)].map((mutation): Wrong => {
         const isSubmit = version.type !== undefined;
         const body = isSubmit ? bodyOf(version, own, mutation.parameters) : mutation.parameters;
-        return { mutation, body, field: [...(isSubmit ? ['parameters'] : []), ...mutation.path].join('.') };
+        return { mutation, body, field: [...(isSubmit ? ['parameters'] : []), ...mutation.field.path].join('.') };
       }),
     );
-    if (version.type === undefined) return inside;
+    if (version.type === undefined || !isFull) return inside;
     const envelope = fieldsOf(envelopeShape(operation)).flatMap((field) =>
-      [...mutationsOf(field, { ...bodyOf(version, own, parameters), generateAppProofs: false })].map(
-        (mutation): Wrong => ({ mutation, body: mutation.parameters, field: mutation.path.join('.') }),
+      [...mutationsOf(field, { ...bodyOf(version, own, parameters), generateAppProofs: false }, false)].map(
+        (mutation): Wrong => ({ mutation, body: mutation.parameters, field: mutation.field.path.join('.') }),
       ),
     );
     return [...inside, ...envelope];
@@ -125,14 +135,14 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
 
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
     test('what the schema does not allow is refused by name and changes nothing', async () => {
-      for (const version of versionsOf(operation)) {
+      for (const version of versionsHere(operation)) {
         const own = await caseFor(operation.name, world.parent);
         const wrong = wrongRequests(operation, version, own).filter(({ mutation }) => mutation.refused);
         expect(wrong.length).toBeGreaterThan(10);
         const flaws: string[] = [];
         await expectNoChange(() =>
           inParallel(wrong, async ({ mutation, body, field }) => {
-            const flaw = flawOfFieldRefusal(await send(operation, own.client, body), field);
+            const flaw = flawOfFieldRefusal(await send(operation, own.client, body), mutation.field, field);
             if (flaw !== undefined) flaws.push(`${version.type ?? ''} ${mutation.label} -> ${flaw}`);
           }),
         );
@@ -141,7 +151,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
     });
 
     test('what the schema allows is answered, taken or not', async () => {
-      for (const version of versionsOf(operation)) {
+      for (const version of versionsHere(operation)) {
         const own = await caseFor(operation.name, world.parent);
         const odd = wrongRequests(operation, version, own).filter(({ mutation }) => !mutation.refused);
         const flaws: string[] = [];
@@ -154,7 +164,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
     });
 
     test('null in an optional field is the same as its absence', async () => {
-      for (const version of versionsOf(operation)) {
+      for (const version of versionsHere(operation)) {
         for (const field of fieldsOf(version.shape).filter(({ required }) => !required)) {
           const answers = [];
           for (const value of [null, undefined]) {
@@ -171,7 +181,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
     });
 
     test('members that nobody knows are accepted everywhere', async () => {
-      for (const version of versionsOf(operation)) {
+      for (const version of versionsHere(operation)) {
         const own = await caseFor(operation.name, world.parent);
         const body = withStrangers(bodyOf(version, own, pruned(version, own)));
         const answer = await send(operation, own.client, body);
@@ -238,18 +248,25 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       tagIds.push((await root.run('create_user_tag', { userTagName: `many ${index}`, userIds: [] })).userTagId);
     }
     expect((await root.submit('create_users', { users: users(3, tagIds) })).status).toBe(200);
-    const manyPairs = await root.submit('create_users', { users: users(500, tagIds) });
-    expect(flawOfAnswer(manyPairs), '500 users with 60 tags each').toBeUndefined();
     const unknown = (index: number) =>
       Array.from(
         { length: 1000 },
         (_id, item) => `00000000-0000-4000-8000-${String(index * 1000 + item).padStart(12, '0')}`,
       );
-    const manyTags = await root.submit('create_users', { users: users(52, unknown) });
-    expect(flawOfAnswer(manyTags), '52,000 different tags').toBeUndefined();
     const apiKeys = Array.from({ length: 1000 }, (_key, index) => newApiKey(`many ${index}`));
-    const manyKeys = await root.submit('create_api_keys', { userId: world.parent.member.userId, apiKeys });
-    expect(flawOfAnswer(manyKeys), '1,000 keys').toBeUndefined();
+    const { userId } = world.parent.member;
+    const flaws: string[] = [];
+    for (const [label, operation, parameters] of [
+      ['500 users with 60 tags each', 'create_users', { users: users(500, tagIds) }],
+      ['500 users with their tags without passkeys', 'create_api_only_users', { apiOnlyUsers: users(500, tagIds) }],
+      ['52,000 tags that nobody has', 'create_users', { users: users(52, unknown) }],
+      ['1,000 keys', 'create_api_keys', { userId, apiKeys }],
+      ['1,000 users that nobody has', 'delete_users', { userIds: unknown(1) }],
+    ] as const) {
+      const flaw = flawOfAnswer(await root.submit(operation, parameters));
+      if (flaw !== undefined) flaws.push(`${label}: ${flaw}`);
+    }
+    expect(flaws).toEqual([]);
   });
 });
 
@@ -366,7 +383,8 @@ describe('wrong bytes', () => {
     };
     expect((await ask(padded(LIMITS.bodyBytes)))[0]?.status).toBe(200);
     await expectRawRefusal(ask(padded(LIMITS.bodyBytes + 1)), 'BODY_TOO_LARGE');
-    await expectRawRefusal(ask(padded(10_000_000)), 'BODY_TOO_LARGE');
+    // The answer must arrive although the client is still sending.
+    for (let round = 0; round < 5; round += 1) await expectRawRefusal(ask(padded(10_000_000)), 'BODY_TOO_LARGE');
     const chunk = Buffer.from('x'.repeat(65_536));
     const chunks = Array.from({ length: 160 }, () => Buffer.concat([utf8('10000\r\n'), chunk, utf8('\r\n')]));
     const chunked = head('', ['Transfer-Encoding: chunked', 'Content-Length: -']);
@@ -445,11 +463,8 @@ describe('wrong bytes', () => {
   );
 
   test('HEAD is answered without a body', async () => {
-    const [answer] = await exchange(
-      world.server.baseUrl,
-      `HEAD ${WHOAMI} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-    ).catch(() => [undefined]);
-    expect(answer?.status ?? 405).toBe(405);
+    const answer = await fetch(`${world.server.baseUrl}${WHOAMI}`, { method: 'HEAD' });
+    expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 405, text: '' });
   });
 
   test.each([
@@ -487,14 +502,15 @@ describe('wrong bytes', () => {
     },
   );
 
-  test('HTTP/1.0 is answered', async () => {
+  test('HTTP/1.0 and older is answered', async () => {
+    const [answer] = await ask(whoamiBody(), [], `POST ${WHOAMI}`);
+    expect(flawOfAnswer(answer as RawAnswer)).toBeUndefined();
     expect((await ask(whoamiBody(), ['Host: -'], `POST ${WHOAMI} HTTP/1.0`))[0]?.status).toBe(200);
     await expectRawRefusal(ask(whoamiBody(), ['X-Stamp: -'], `POST ${WHOAMI} HTTP/1.0`), 'SIGNATURE_MISSING');
   });
 
   test.each<[string, (body: string) => readonly (string | Uint8Array)[]]>([
     ['no host', (body) => [head(body, ['Host: -']), body]],
-    ['an expectation nobody meets', (body) => [head(body, ['Expect: the unexpected']), body]],
     ['two lengths', (body) => [head(body, [`Content-Length: ${body.length}`, 'Content-Length: 1']), body]],
     [
       'a length and chunks',
@@ -517,7 +533,6 @@ describe('wrong bytes', () => {
       (body) => [head(body, ['Content-Length: -', 'Transfer-Encoding: gzip, chunked']), '0\r\n\r\n'],
     ],
     ['an unknown version', (body) => [head(body, [], `POST ${WHOAMI} HTTP/9.9`), body]],
-    ['no version', (body) => [head(body, [], `POST ${WHOAMI}`), body]],
     ['a method in small letters', (body) => [head(body, [], `post ${WHOAMI} HTTP/1.1`), body]],
     ['a space before the colon', (body) => [head(body, ['X-Odd : 1']), body]],
     ['a header without a name', (body) => [head(body, [': 1']), body]],
@@ -528,13 +543,22 @@ describe('wrong bytes', () => {
     ['the preface of HTTP/2', () => ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']],
     ['a TLS hello', () => [Buffer.from('16030100a5010000a10303', 'hex'), randomBytes(160)]],
     ['noise', () => [Buffer.concat([Buffer.of(0xff), randomBytes(500)])]],
-  ])('%s gets the documented refusal', async (_name, pieces) => {
+  ])('%s gets the documented refusal', async (name, pieces) => {
     expect((await ask(whoamiBody()))[0]?.status).toBe(200);
     await expectNoChange(async () => {
-      const [answer, ...more] = await exchange(world.server.baseUrl, ...pieces(whoamiBody()));
+      const isUnfinished = / shorter |without an end|half a /.test(name);
+      const [answer, ...more] = await (isUnfinished ? exchangeAndEnd : exchange)(
+        world.server.baseUrl,
+        ...pieces(whoamiBody()),
+      );
       expect(more).toEqual([]);
       expect(flawOfRefusal(answer ?? { status: 0, body: undefined })).toBeUndefined();
     });
+  });
+
+  test('an expectation that nobody knows is answered', async () => {
+    const [answer] = await ask(whoamiBody(), ['Expect: the unexpected']);
+    expect(flawOfAnswer(answer ?? { status: 0, body: undefined })).toBeUndefined();
   });
 
   test('CONNECT and upgrades lead nowhere', async () => {
@@ -552,7 +576,7 @@ describe('wrong bytes', () => {
   test('requests in one piece are answered in order, garbage after them ends the connection', async () => {
     const body = whoamiBody();
     const one = `${head(body)}${body}`;
-    const answers = await exchange(world.server.baseUrl, one, one, one);
+    const answers = await exchangeSeveral(world.server.baseUrl, 3, one, one, one);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     for (const garbage of ['\u0001\u0002garbage\r\n\r\n', 'GET\r\n\r\n', `${head('{', ['Content-Length: -1'])}`]) {
       const mixed = await exchange(world.server.baseUrl, one, garbage);
@@ -702,16 +726,7 @@ describe('wrong bytes', () => {
         case 'repeat':
           return void (Array.isArray(holder) ? holder.push(holder[Number(place.key)]) : define(key, holder[place.key]));
         case 'swap':
-          return void define(place.key, all[(where * 7 + 3) % all.length]?.holder);
-      }
-    }
-
-    /** Undefined where an edit put an object into itself. */
-    function print(body: Record<string, unknown>): string | undefined {
-      try {
-        return JSON.stringify(body);
-      } catch {
-        return undefined;
+          return void define(place.key, structuredClone(all[(where * 7 + 3) % all.length]?.holder));
       }
     }
 
@@ -724,8 +739,7 @@ describe('wrong bytes', () => {
             const copy: Record<string, unknown> = structuredClone(body);
             if (operation.kind !== 'query') copy.timestampMs = timestampMs();
             for (const one of edits) apply(copy, one);
-            const printed = print(copy);
-            if (printed === undefined) return;
+            const printed = JSON.stringify(copy);
             const at = cut === null ? 0 : cut.at % printed.length;
             const bytes = cut === null ? utf8(printed) : without(printed, at, cut.remove, ...cut.bytes);
             sent += 1;
@@ -781,7 +795,7 @@ describe('wrong bytes', () => {
         fc.asyncProperty(fc.array(header, { minLength: 1, maxLength: 4 }), async (headers) => {
           const body = whoamiBody();
           const lines = headers.flatMap(([key, value]) => [utf8(`${key}: `), value, utf8('\r\n')]);
-          const start = `POST ${WHOAMI} HTTP/1.1\r\nContent-Length: ${body.length}\r\n`;
+          const start = `POST ${WHOAMI} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n`;
           const answers = await exchange(
             world.server.baseUrl,
             Buffer.concat([utf8(start), ...lines, utf8('\r\n')]),

@@ -3,7 +3,7 @@ import { allows, type Field, read, withValue } from './schema.ts';
 /** A request that is wrong in one place. */
 export interface Mutation {
   readonly label: string;
-  readonly path: readonly string[];
+  readonly field: Field;
   readonly parameters: Record<string, unknown>;
   /** Whether the schema refuses it; otherwise the operation may take it or not. */
   readonly refused: boolean;
@@ -26,27 +26,27 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
 };
 
 /** Numbers that no JavaScript value prints as. */
-const EXACT_NUMBERS = ['9007199254740993', '-9007199254740993', '1e21', '-0', '1.5', '-1', '0', '1e-400'];
+const EXACT_NUMBERS = ['9007199254740993', '1e21', '1.5', '-1', '0'];
 const exact = (number: string): string => `@exact:${number}@`;
 
 /** JSON text in which the marked numbers stand as they are. */
 export const toJson = (value: unknown): string => JSON.stringify(value).replace(/"@exact:([^@"]+)@"/g, '$1');
 
-/** Everything that is wrong with one field in turn. */
-export function* mutationsOf(field: Field, valid: Record<string, unknown>): Generator<Mutation> {
+/** Everything that is wrong with one field in turn; what takes long only where it is asked for. */
+export function* mutationsOf(field: Field, valid: Record<string, unknown>, isThorough: boolean): Generator<Mutation> {
   const { path, shape, required } = field;
   const base = filled(valid, path);
   if (base === undefined) return;
   const make = (label: string, value: unknown, refused: boolean): Mutation => ({
     label: `${path.join('.')}: ${label}`,
-    path,
+    field,
     parameters: withValue(base, path, value),
     refused,
   });
   const isItem = path.at(-1) === '0';
-  if (required) yield make('null', null, true);
+  if (required) yield make('null', null, !allows(shape, null));
   if (required && !isItem) yield make('missing', undefined, true);
-  for (const [label, value] of wrongValues(field, read(base, path))) {
+  for (const [label, value] of wrongValues(field, read(base, path), isThorough)) {
     yield make(label, value, !allows(shape, unmarked(value)));
   }
 }
@@ -54,7 +54,7 @@ export function* mutationsOf(field: Field, valid: Record<string, unknown>): Gene
 const unmarked = (value: unknown): unknown =>
   typeof value === 'string' && value.startsWith('@exact:') ? Number(value.slice(7, -1)) : value;
 
-function* wrongValues({ shape }: Field, current: unknown): Generator<readonly [string, unknown]> {
+function* wrongValues({ shape }: Field, current: unknown, isThorough: boolean): Generator<readonly [string, unknown]> {
   yield ['boolean', true];
   yield ['empty list', []];
   yield ['empty object', {}];
@@ -62,18 +62,7 @@ function* wrongValues({ shape }: Field, current: unknown): Generator<readonly [s
   yield ['object around it', { value: current }];
   yield ['list of null', [null]];
   for (const number of EXACT_NUMBERS) yield [`number ${number}`, exact(number)];
-  for (const text of [
-    '',
-    ' ',
-    'NO_SUCH_VALUE',
-    '1',
-    'a\u0000b',
-    'a\u0007b',
-    'a\nb',
-    '\u007f',
-    '\u{10ffff}',
-    "' OR 1=1 --",
-  ]) {
+  for (const text of ['', ' ', 'NO_SUCH_VALUE', '1', 'a\u0000b', 'a\nb', '\u007f', "' OR 1=1 --"]) {
     yield [`text ${JSON.stringify(text)}`, text];
   }
   if (typeof current === 'string') {
@@ -81,7 +70,7 @@ function* wrongValues({ shape }: Field, current: unknown): Generator<readonly [s
     yield ['with a space inside', `${current.slice(0, 1)} ${current.slice(1)}`];
   }
   if (shape.type === 'string' || shape.enum !== undefined) {
-    yield ['a mebibyte', 'a'.repeat(MEBIBYTE)];
+    if (isThorough) yield ['a mebibyte', 'a'.repeat(MEBIBYTE)];
     const max = shape.maxLength ?? 255;
     yield ['one character too long', 'a'.repeat(max + 1)];
     yield ['one code point too long', '\u{1f600}'.repeat(max + 1)];

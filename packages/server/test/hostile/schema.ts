@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../src/lib/errors.ts';
 import type { Operation } from '../../src/operations/define.ts';
 
 /** A JSON Schema as the operations declare it, with the hints of their decoder. */
@@ -16,6 +17,7 @@ export interface Shape {
   readonly 'x-decimal'?: true;
   readonly 'x-trim'?: true;
   readonly 'x-lower'?: true;
+  readonly 'x-code'?: ErrorCode;
 }
 
 /** A place in the parameters; `0` stands for the first item of a list. */

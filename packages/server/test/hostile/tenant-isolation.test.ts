@@ -46,7 +46,7 @@ const KIND_OF_FIELD: Readonly<Record<string, IdKind>> = {
 };
 
 /** Fields of older versions that clients send and nothing reads. */
-const UNREAD_FIELDS: ReadonlySet<string> = new Set(['authenticators.0.userId', 'users.0.authenticators.0.userId']);
+const UNREAD_FIELDS: ReadonlySet<string> = new Set(['users.0.authenticators.0.userId']);
 
 const nameOf = ({ path }: Field): string => (path.at(-1) === '0' ? path.at(-2) : path.at(-1)) as string;
 

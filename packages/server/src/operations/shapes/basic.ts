@@ -12,7 +12,7 @@ export const IdListOrEmptyShape = Type.Array(IdShape, { maxItems: LIMITS.listIte
 
 export const NameShape = Type.String({
   // Code points, so that the bound does not depend on how a character is encoded.
-  pattern: `^[^\\u0000-\\u001f\\u007f]{1,${LIMITS.nameLength}}$`,
+  pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{1,${LIMITS.nameLength}}$`,
   'x-trim': true,
   'x-message': `must be 1 to ${LIMITS.nameLength} characters without control characters`,
 });

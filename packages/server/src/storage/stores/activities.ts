@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import { groupBy } from '../../lib/collections.ts';
+import { chunks, groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
 import type { Activity, ActivityStatus, StoredError, Vote, VoteSelection, WebauthnEvidence } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
@@ -223,15 +223,17 @@ export class ActivityReader {
     rows: readonly Selectable<ActivityTable>[],
   ): Promise<ActivityWithVotes[]> {
     const votes: Selectable<VoteTable>[] = [];
-    // In chunks: a database takes a bounded number of parameters.
-    for (let start = 0; start < rows.length; start += 500) {
-      const ids = rows.slice(start, start + 500).map((row) => row.id);
+    for (const some of chunks(rows)) {
       votes.push(
         ...(await this.db
           .selectFrom('vote')
           .selectAll()
           .where('organization_id', '=', organizationId)
-          .where('activity_id', 'in', ids)
+          .where(
+            'activity_id',
+            'in',
+            some.map((row) => row.id),
+          )
           .orderBy('id')
           .execute()),
       );

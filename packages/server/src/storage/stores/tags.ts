@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
+import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { Tag } from '../../lib/model.ts';
@@ -64,16 +65,15 @@ export class TagReader {
 
   /** Throws unless every id is a tag of this kind in the organization. */
   async requireAll(organizationId: OrganizationId, type: Tag['type'], tagIds: readonly string[]): Promise<void> {
-    if (tagIds.length === 0) return;
-    const rows = await this.db
-      .selectFrom('tag')
-      .select('id')
-      .where('organization_id', '=', organizationId)
-      .where('type', '=', type)
-      .where('id', 'in', [...tagIds])
-      .execute();
-    if (rows.length !== new Set(tagIds).size) {
-      throw new ApiError('RESOURCE_NOT_FOUND', 'tag not found in this organization');
+    for (const ids of chunks([...new Set(tagIds)])) {
+      const rows = await this.db
+        .selectFrom('tag')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('type', '=', type)
+        .where('id', 'in', ids)
+        .execute();
+      if (rows.length !== ids.length) throw new ApiError('RESOURCE_NOT_FOUND', 'tag not found in this organization');
     }
   }
 
@@ -130,12 +130,13 @@ export class TagStore extends TagReader {
     organizationId: OrganizationId,
     pairs: readonly { readonly userId: string; readonly tagId: string }[],
   ): Promise<void> {
-    if (pairs.length === 0) return;
-    await this.db
-      .insertInto('user_tag')
-      .values(pairs.map(({ userId, tagId }) => ({ organization_id: organizationId, user_id: userId, tag_id: tagId })))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    for (const some of chunks(pairs)) {
+      await this.db
+        .insertInto('user_tag')
+        .values(some.map(({ userId, tagId }) => ({ organization_id: organizationId, user_id: userId, tag_id: tagId })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
   }
 
   async untagUsers(organizationId: OrganizationId, tagId: string, userIds: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import { groupBy } from '../../lib/collections.ts';
+import { chunks, groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { User, UserRecord } from '../../lib/model.ts';
@@ -281,13 +281,14 @@ export class UserStore extends UserReader {
 
   /** Raises the revision of users whose tags changed. */
   async touch(organizationId: OrganizationId, userIds: readonly string[], nowMs: number): Promise<void> {
-    if (userIds.length === 0) return;
-    await this.db
-      .updateTable('app_user')
-      .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
-      .where('organization_id', '=', organizationId)
-      .where('id', 'in', [...userIds])
-      .execute();
+    for (const ids of chunks(userIds)) {
+      await this.db
+        .updateTable('app_user')
+        .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .execute();
+    }
   }
 
   /** Removes users with their credentials, sessions and tag memberships. */

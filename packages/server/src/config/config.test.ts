@@ -1,0 +1,128 @@
+import { isAbsolute, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from './config.ts';
+import { SETTINGS, SettingError } from './settings.ts';
+
+function messageOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SettingError);
+    return (error as Error).message;
+  }
+  return 'accepted';
+}
+
+test('nothing set works on a laptop', () => {
+  expect(readConfig({})).toMatchObject({
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: resolve('data'),
+    rootKey: `file:${resolve('data', 'root.key')}`,
+    databaseUrl: undefined,
+    baseUrl: undefined,
+    databasePool: 16,
+    workers: 1,
+    metricsPort: undefined,
+    logLevel: 'info',
+    vendorNames: true,
+    listMax: 10_000,
+    failedAuthPerMinute: 300,
+    limitUsers: undefined,
+    limitTags: undefined,
+    limitInvitations: undefined,
+    limitApiKeys: undefined,
+    limitAuthenticators: undefined,
+  });
+});
+
+test('every default can be read, and names and summaries are there once', () => {
+  const all = Object.values(SETTINGS);
+  for (const setting of all) {
+    expect(() => setting.parse(setting.fallback), setting.name).not.toThrow();
+    expect(setting.name).toMatch(/^CUSTOS_[A-Z_]+$/);
+    expect(setting.summary, setting.name).toMatch(/\.$/);
+  }
+  expect(new Set(all.map((setting) => setting.name)).size).toBe(all.length);
+});
+
+test('the rest of the environment is not ours', () => {
+  expect(messageOf({ PATH: '/bin', HOME: '/', CUSTOSX: '1', MY_CUSTOS_PORT: 'x' })).toBe('accepted');
+});
+
+describe('values', () => {
+  test('are taken', () => {
+    const config = readConfig({
+      CUSTOS_DATA_DIR: '/srv/custos',
+      CUSTOS_PORT: '0',
+      CUSTOS_BASE_URL: 'https://keys.example/base//',
+      CUSTOS_DATABASE_URL: 'postgresql://u:p@h:5432/d',
+      CUSTOS_ROOT_KEY: 'passphrase-file:/run/secret',
+      CUSTOS_VENDOR_NAMES: 'off',
+      CUSTOS_METRICS_PORT: '9100',
+      CUSTOS_LIMIT_USERS: '100',
+      CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
+    });
+    expect(config).toMatchObject({
+      dataDir: '/srv/custos',
+      port: 0,
+      baseUrl: 'https://keys.example/base',
+      databaseUrl: 'postgresql://u:p@h:5432/d',
+      rootKey: 'passphrase-file:/run/secret',
+      vendorNames: false,
+      metricsPort: 9100,
+      limitUsers: 100,
+      failedAuthPerMinute: 0,
+    });
+  });
+
+  test('a relative folder is one of the working directory', () => {
+    const { dataDir, rootKey } = readConfig({ CUSTOS_DATA_DIR: 'somewhere' });
+    expect(isAbsolute(dataDir)).toBe(true);
+    expect(rootKey).toBe(`file:${resolve(dataDir, 'root.key')}`);
+  });
+
+  test.each([
+    ['CUSTOS_PORT', '65536'],
+    ['CUSTOS_PORT', '-1'],
+    ['CUSTOS_PORT', '80.5'],
+    ['CUSTOS_PORT', 'http'],
+    ['CUSTOS_DATABASE_URL', 'mysql://h/d'],
+    ['CUSTOS_DATABASE_URL', '/var/lib/db'],
+    ['CUSTOS_DATABASE_POOL', '1'],
+    ['CUSTOS_WORKERS', '0'],
+    ['CUSTOS_ROOT_KEY', 'aabbcc'],
+    ['CUSTOS_ROOT_KEY', 'file:'],
+    ['CUSTOS_BASE_URL', 'keys.example'],
+    ['CUSTOS_BASE_URL', 'ftp://keys.example'],
+    ['CUSTOS_BASE_URL', 'https://keys.example/?a=1'],
+    ['CUSTOS_METRICS_PORT', 'none'],
+    ['CUSTOS_LOG_LEVEL', 'loud'],
+    ['CUSTOS_VENDOR_NAMES', 'true'],
+    ['CUSTOS_LIST_MAX', '0'],
+    ['CUSTOS_LIMIT_USERS', '0'],
+    ['CUSTOS_FAILED_AUTH_PER_MINUTE', 'off'],
+  ])('%s=%s stops the start with one line that names it', (name, value) => {
+    const message = messageOf({ [name]: value });
+    expect(message.startsWith(`${name} must be`), message).toBe(true);
+    expect(message).not.toContain('\n');
+  });
+
+  test('a secret in a bad value is not repeated', () => {
+    expect(messageOf({ CUSTOS_DATABASE_URL: 'mysql://u:hunter2@h/d' })).not.toContain('hunter2');
+    expect(messageOf({ CUSTOS_ROOT_KEY: 'hunter2' })).not.toContain('hunter2');
+  });
+});
+
+test('an unknown name stops the start, with what may have been meant', () => {
+  expect(messageOf({ CUSTOS_PROT: '1' })).toContain('CUSTOS_PROT is not a setting');
+  expect(messageOf({ CUSTOS_DATABASE: 'x' })).toMatch(/CUSTOS_DATABASE_URL/);
+  expect(messageOf({ CUSTOS_DATABASE: 'x' })).not.toContain('\n');
+});
+
+test('several workers need PostgreSQL and a fixed port', () => {
+  expect(messageOf({ CUSTOS_WORKERS: '2' })).toContain('CUSTOS_DATABASE_URL');
+  const shared = { CUSTOS_WORKERS: '2', CUSTOS_DATABASE_URL: 'postgres://h/d' };
+  expect(messageOf({ ...shared, CUSTOS_PORT: '0' })).toContain('CUSTOS_PORT');
+  expect(messageOf(shared)).toBe('accepted');
+});

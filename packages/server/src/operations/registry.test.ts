@@ -1,0 +1,198 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import type { Operation } from './define.ts';
+import {
+  activities,
+  BOOTSTRAP_TYPE,
+  operationOfType,
+  operations,
+  pathOf,
+  queries,
+  votes,
+  wireKeysOfType,
+} from './registry.ts';
+import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from './wire-operations.ts';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const allTypes = activities.flatMap((operation) => [
+  ...operation.versions.map((version) => version.type),
+  ...operation.unserved,
+]);
+
+/** Files under operations/<area>/ that define an operation. */
+const files = readdirSync(folder, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .flatMap(({ name: area }) => readdirSync(join(folder, area)).map((file) => ({ area, file })))
+  .filter(({ file }) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .map(({ area, file }) => ({ area, file, text: readFileSync(join(folder, area, file), 'utf8') }))
+  .filter(({ text }) => /= define(Activity|Query|Vote)\(/.test(text));
+
+describe('the list and the folder', () => {
+  test('hold the same operations', () => {
+    const defined = files.map(({ file }) => file.replace(/\.ts$/, '').replaceAll('-', '_'));
+    expect(defined.sort()).toEqual(operations.map((operation) => operation.name).sort());
+  });
+
+  test.each(files.map(({ area, file, text }) => [`${area}/${file}`, text] as const))(
+    '%s defines one operation, named after it',
+    async (path, text) => {
+      expect(text.match(/= define(Activity|Query|Vote)\(/g)).toHaveLength(1);
+      const name = path.replace(/^.*\//, '').replace(/\.ts$/, '').replaceAll('-', '_');
+      const variable = name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+      const module = (await import(`./${path}`)) as Record<string, Operation>;
+      expect(Object.keys(module)).toEqual([variable]);
+      expect(module[variable]?.name).toBe(name);
+      expect(operations).toContain(module[variable]);
+    },
+  );
+});
+
+describe('names', () => {
+  test('are unique', () => {
+    const names = operations.map((operation) => operation.name);
+    expect(new Set(names).size).toBe(names.length);
+    const paths = operations.map(pathOf);
+    expect(new Set(paths).size).toBe(paths.length);
+    const types = [...allTypes, ...votes.map((vote) => vote.type)];
+    expect(new Set(types).size).toBe(types.length);
+    expect(types).not.toContain(BOOTSTRAP_TYPE);
+  });
+
+  test('every operation of the wire protocol is in the list of known ones, ours is marked', () => {
+    for (const operation of operations) {
+      const known = operation.kind === 'query' ? WIRE_QUERIES : WIRE_SUBMITS;
+      expect(known.includes(operation.name) || operation.ours, operation.name).toBe(true);
+    }
+    for (const list of [WIRE_QUERIES, WIRE_SUBMITS, WIRE_PROXY_CALLS]) expect(new Set(list).size).toBe(list.length);
+  });
+
+  test('lead to a path', () => {
+    for (const operation of [...activities, ...votes]) {
+      expect(pathOf(operation)).toBe(`/public/v1/submit/${operation.name}`);
+    }
+    for (const operation of queries) expect(pathOf(operation)).toBe(`/public/v1/query/${operation.name}`);
+    expect(operations).toHaveLength(activities.length + votes.length + queries.length);
+  });
+});
+
+describe('types', () => {
+  test.each(activities.map((operation) => [operation.name, operation] as const))('of %s', (name, operation) => {
+    const base = `ACTIVITY_TYPE_${name.toUpperCase()}`;
+    for (const { type } of operation.versions) {
+      expect(type.replace(/_V[0-9]+$/, '')).toBe(base);
+      expect(operationOfType(type)).toBe(operation);
+    }
+    // The newest first: it is the one that the documents show.
+    const versions = operation.versions.map(({ type }) => Number(/_V([0-9]+)$/.exec(type)?.[1] ?? 1));
+    expect(versions).toEqual([...versions].sort((a, b) => b - a));
+  });
+
+  test('an unknown one is a bug', () => {
+    expect(() => operationOfType('ACTIVITY_TYPE_NOTHING')).toThrow();
+  });
+});
+
+describe('intent and result keys', () => {
+  // RES 1.6 and appendix A, written out: a rule that is computed here as there would prove nothing.
+  const EXPECTED: Readonly<Record<string, readonly [string, string]>> = {
+    ACTIVITY_TYPE_CREATE_API_KEYS: ['createApiKeysIntent', 'createApiKeysResult'],
+    ACTIVITY_TYPE_CREATE_API_KEYS_V2: ['createApiKeysIntentV2', 'createApiKeysResult'],
+    ACTIVITY_TYPE_CREATE_API_ONLY_USERS: ['createApiOnlyUsersIntent', 'createApiOnlyUsersResult'],
+    ACTIVITY_TYPE_CREATE_AUTHENTICATORS: ['createAuthenticatorsIntent', 'createAuthenticatorsResult'],
+    ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2: ['createAuthenticatorsIntentV2', 'createAuthenticatorsResult'],
+    ACTIVITY_TYPE_CREATE_INVITATIONS: ['createInvitationsIntent', 'createInvitationsResult'],
+    ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4: ['createSubOrganizationIntentV4', 'createSubOrganizationResultV4'],
+    ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V5: ['createSubOrganizationIntentV5', 'createSubOrganizationResultV5'],
+    ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V6: ['createSubOrganizationIntentV6', 'createSubOrganizationResultV6'],
+    ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7: ['createSubOrganizationIntentV7', 'createSubOrganizationResultV7'],
+    ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8: ['createSubOrganizationIntentV8', 'createSubOrganizationResultV8'],
+    ACTIVITY_TYPE_CREATE_USERS: ['createUsersIntent', 'createUsersResult'],
+    ACTIVITY_TYPE_CREATE_USERS_V2: ['createUsersIntentV2', 'createUsersResult'],
+    ACTIVITY_TYPE_CREATE_USERS_V3: ['createUsersIntentV3', 'createUsersResult'],
+    ACTIVITY_TYPE_CREATE_USERS_V4: ['createUsersIntentV4', 'createUsersResult'],
+    ACTIVITY_TYPE_CREATE_USER_TAG: ['createUserTagIntent', 'createUserTagResult'],
+    ACTIVITY_TYPE_DELETE_API_KEYS: ['deleteApiKeysIntent', 'deleteApiKeysResult'],
+    ACTIVITY_TYPE_DELETE_AUTHENTICATORS: ['deleteAuthenticatorsIntent', 'deleteAuthenticatorsResult'],
+    ACTIVITY_TYPE_DELETE_INVITATION: ['deleteInvitationIntent', 'deleteInvitationResult'],
+    ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION: ['deleteSubOrganizationIntent', 'deleteSubOrganizationResult'],
+    ACTIVITY_TYPE_DELETE_USERS: ['deleteUsersIntent', 'deleteUsersResult'],
+    ACTIVITY_TYPE_DELETE_USER_TAGS: ['deleteUserTagsIntent', 'deleteUserTagsResult'],
+    ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE: ['removeOrganizationFeatureIntent', 'removeOrganizationFeatureResult'],
+    ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE: ['setOrganizationFeatureIntent', 'setOrganizationFeatureResult'],
+    ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME: ['updateOrganizationNameIntent', 'updateOrganizationNameResult'],
+    ACTIVITY_TYPE_UPDATE_ROOT_QUORUM: ['updateRootQuorumIntent', 'updateRootQuorumResult'],
+    ACTIVITY_TYPE_UPDATE_USER: ['updateUserIntent', 'updateUserResult'],
+    ACTIVITY_TYPE_UPDATE_USER_EMAIL: ['updateUserEmailIntent', 'updateUserEmailResult'],
+    ACTIVITY_TYPE_UPDATE_USER_NAME: ['updateUserNameIntent', 'updateUserNameResult'],
+    ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER: ['updateUserPhoneNumberIntent', 'updateUserPhoneNumberResult'],
+    ACTIVITY_TYPE_UPDATE_USER_TAG: ['updateUserTagIntent', 'updateUserTagResult'],
+  };
+
+  test('are those of the wire protocol, for every type that is served', () => {
+    const served = activities.flatMap((operation) => operation.versions);
+    const keys = Object.fromEntries(served.map(({ type }) => [type, wireKeysOfType(type)]));
+    const expected = Object.fromEntries(
+      Object.entries(EXPECTED).map(([type, [intentKey, resultKey]]) => [type, { intentKey, resultKey }]),
+    );
+    const shown = Object.fromEntries(
+      Object.entries(keys).map(([type, { intentKey, resultKey }]) => [type, { intentKey, resultKey }]),
+    );
+    expect(shown).toEqual(expected);
+  });
+
+  test('of the creation of an organization, which no path serves', () => {
+    expect(wireKeysOfType(BOOTSTRAP_TYPE)).toEqual({
+      intentKey: 'createOrganizationIntentV2',
+      resultKey: 'createOrganizationResult',
+    });
+  });
+});
+
+test('root-quorum operations are exactly those of RES 1.9', () => {
+  const names = activities
+    .filter((operation) => operation.policy.governedBy === 'root-quorum')
+    .map((operation) => operation.name);
+  expect(names.sort()).toEqual([
+    'remove_organization_feature',
+    'set_organization_feature',
+    'update_organization_name',
+    'update_root_quorum',
+  ]);
+});
+
+test('whatever a decision may rest on takes the organization for itself', () => {
+  // Users, quorum, tags and credentials that go away; a new name or a new credential alters no decision.
+  const shared = activities.filter((operation) => operation.lock === 'shared').map((operation) => operation.name);
+  expect(shared.sort()).toEqual([
+    'create_api_keys',
+    'create_authenticators',
+    'create_sub_organization',
+    'update_user_name',
+  ]);
+});
+
+test('only a user’s own credentials are its own business', () => {
+  const own = activities.filter((operation) => operation.managesCredentialsOf).map((operation) => operation.name);
+  expect(own.sort()).toEqual(['create_api_keys', 'create_authenticators', 'delete_api_keys', 'delete_authenticators']);
+});
+
+test('secret parameters of decision 10 are declared wherever a version has them', () => {
+  const SECRET = /^(otpCode|oidcToken|verificationToken|authCode)$/;
+  const paths = (schema: unknown, at: string): string[] => {
+    const node = schema as { properties?: Record<string, unknown>; items?: unknown };
+    return [
+      ...Object.entries(node.properties ?? {}).flatMap(([name, inner]) => {
+        const path = at === '' ? name : `${at}.${name}`;
+        return SECRET.test(name) ? [path] : paths(inner, path);
+      }),
+      ...(node.items === undefined ? [] : paths(node.items, `${at}.*`)),
+    ];
+  };
+  for (const { versions } of activities) {
+    for (const { type, schema, secrets } of versions) {
+      for (const path of paths(schema, '')) expect(secrets, `${type} ${path}`).toContain(path);
+    }
+  }
+});
