@@ -17,13 +17,6 @@ export const NameShape = Type.String({
   'x-message': `must be 1 to ${LIMITS.nameLength} characters without control characters`,
 });
 
-/** Decimal text; a JSON integer is accepted too. */
-export const DecimalShape = Type.String({
-  pattern: '^[0-9]{1,16}$',
-  'x-decimal': true,
-  'x-message': 'must be a decimal number as text',
-});
-
 /** Any text up to a bound. */
 export const textShape = (maxLength: number) =>
   // PostgreSQL cannot hold the character, and no identifier of ours has it.
