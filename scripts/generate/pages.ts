@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { operations, pathOf } from '@custos/server/registry';
 import { SETTINGS } from '../../packages/server/src/config/settings.ts';
 import { ApiError, ERROR_CODES, type ErrorCode } from '../../packages/server/src/lib/errors.ts';
-import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../packages/server/src/operations/wire-operations.ts';
+import {
+  HARDWARE_QUERIES,
+  WIRE_PROXY_CALLS,
+  WIRE_QUERIES,
+  WIRE_SUBMITS,
+} from '../../packages/server/src/operations/wire-operations.ts';
 import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
 import { ERROR_MEANINGS } from './error-meanings.ts';
 import { code, fieldTable, NOTICE, table, valueList } from './markdown.ts';
@@ -129,7 +134,7 @@ export function settingsTable(): string {
 function notServedPage(): string {
   const served = new Set(operations.map(pathOf));
   const list = (names: readonly string[], path: (name: string) => string): string => {
-    const missing = names.filter((name) => !served.has(path(name)));
+    const missing = names.filter((name) => !served.has(path(name)) && !HARDWARE_QUERIES.has(name));
     return missing.length === 0 ? 'None.' : missing.map((name) => `- ${code(path(name))}`).join('\n');
   };
   const types = operations.flatMap((operation) =>
@@ -137,7 +142,7 @@ function notServedPage(): string {
   );
   return page(
     '# Not served',
-    'These parts of the wire protocol answer 501 with the code `UNIMPLEMENTED` and their name. They are not in openapi.json.',
+    'These parts of the wire protocol answer 501 with the code `UNIMPLEMENTED` and their name. They are not in openapi.json. Boot proofs (`get_boot_proof`, `get_latest_boot_proof`), which only special hardware can give, answer 404: this deployment is not attested.',
     '## Queries',
     list(WIRE_QUERIES, (name) => `/public/v1/query/${name}`),
     '## Activities',

@@ -22,7 +22,6 @@ import { verifyWebauthnStamp } from './webauthn-stamp.ts';
 
 /** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
 const FRESH_KEY_MS = 15 * 60 * 1000;
-const CANDIDATES_MAX = 20;
 
 /** What authentication needs of the service. */
 export interface AuthenticationParts {
@@ -248,29 +247,14 @@ async function findPrincipal<Held extends ApiKey | Authenticator>(
     throw organizationNotFound();
   }
   if (holder !== undefined || !request.findsSubOrganization || organization.parentId !== undefined) return principal;
-  const matches = await app.storage.read.tree.find(organization.id, kind, value, CANDIDATES_MAX);
-  const children = await Promise.all(matches.map((match) => load(match.organizationId)));
-  const candidates = children.filter(
-    (child) => child?.holder !== undefined && child.holder.organizationId === child.organization.id,
-  ) as Principal<Held>[];
-  return chooseCandidate(candidates, app.clock()) ?? principal;
-}
-
-function chooseCandidate<Held extends ApiKey | Authenticator>(
-  candidates: readonly Principal<Held>[],
-  nowMs: number,
-): Principal<Held> | undefined {
-  const credential = (candidate: Principal<Held>): Held =>
-    (candidate.holder as NonNullable<Principal<Held>['holder']>).credential;
-  const proven = candidates.filter((candidate) => credential(candidate).firstUsedAtMs !== undefined);
-  if (proven.length > 0) {
-    return proven.reduce((oldest, next) =>
-      credential(next).createdAtMs < credential(oldest).createdAtMs ? next : oldest,
-    );
-  }
-  const fresh = candidates.filter((candidate) => nowMs - credential(candidate).createdAtMs < FRESH_KEY_MS);
-  if (fresh.length > 1) {
+  const freshSinceMs = app.clock() - FRESH_KEY_MS;
+  const [first, second] = await Promise.all(
+    (await app.storage.read.tree.candidates(organization.id, kind, value, freshSinceMs)).map(load),
+  );
+  if (first?.holder === undefined) return principal;
+  const isProven = first.holder.credential.firstUsedAtMs !== undefined;
+  if (!isProven && second?.holder !== undefined) {
     throw new ApiError('CREDENTIAL_CONFLICT', 'more than one suborg associated with a credential');
   }
-  return fresh[0];
+  return first;
 }

@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { ApiError, type ErrorCode, notServed, toErrorBody } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { operations, pathOf } from '../operations/registry.ts';
-import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
+import { HARDWARE_QUERIES, WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { addCors } from './cors.ts';
@@ -15,6 +15,14 @@ import { welcomePage } from './welcome.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 72_000;
+
+/** Every path of the wire protocol with its operation's name; those that nothing serves answer 501. */
+const WIRE_PATHS: readonly (readonly [string, string])[] = [
+  ...WIRE_QUERIES.map((name) => [`/public/v1/query/${name}`, name] as const),
+  ...WIRE_SUBMITS.map((name) => [`/public/v1/submit/${name}`, name] as const),
+  ...WIRE_PROXY_CALLS.map((name) => [`/v1/${name}`, `sign-up proxy ${name}`] as const),
+];
+const KNOWN_PATHS: ReadonlySet<string> = new Set([...WIRE_PATHS.map(([path]) => path), ...operations.map(pathOf)]);
 
 /** The HTTP face of the service: bytes in, JSON out. It decides nothing. */
 export function buildServer(app: App): FastifyInstance {
@@ -98,13 +106,12 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
       return reply;
     });
   }
-  const known = [
-    ...WIRE_QUERIES.map((name) => ({ name, path: `/public/v1/query/${name}` })),
-    ...WIRE_SUBMITS.map((name) => ({ name, path: `/public/v1/submit/${name}` })),
-    ...WIRE_PROXY_CALLS.map((name) => ({ name: `sign-up proxy ${name}`, path: `/v1/${name}` })),
-  ];
-  for (const { name, path } of known) {
-    if (!served.has(path)) server.post(path, (_request, reply) => sendError(app, reply, notServed(name)));
+  for (const [path, name] of WIRE_PATHS) {
+    if (served.has(path)) continue;
+    const error = HARDWARE_QUERIES.has(name)
+      ? new ApiError('RESOURCE_NOT_FOUND', 'this deployment is not attested: it has no boot proofs')
+      : notServed(name);
+    server.post(path, (_request, reply) => sendError(app, reply, error));
   }
 }
 
@@ -126,7 +133,7 @@ function rawBody(request: FastifyRequest): Uint8Array {
 function notFound(request: FastifyRequest): ApiError {
   const { url, method } = request;
   const path = url.split('?')[0] ?? url;
-  if (/^\/public\/v1\/(query|submit)\/[a-z0-9_]+$/.test(path) && method !== 'POST') {
+  if (method !== 'POST' && KNOWN_PATHS.has(path)) {
     return new ApiError('METHOD_NOT_ALLOWED', `${path} takes POST`);
   }
   return new ApiError('PATH_NOT_FOUND', 'there is nothing at this path; see /openapi.json');

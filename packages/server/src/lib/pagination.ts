@@ -57,16 +57,20 @@ function parseCursor(name: 'before' | 'after', text: string): string {
   return id;
 }
 
-/** Cuts the one extra row that a store fetched to learn whether more follow. Rows are in list order. */
-export function toPage<Item extends { readonly id: string }>(rows: readonly Item[], request: PageRequest): Page<Item> {
+/** Cuts the one extra row that a store fetched to learn whether more follow; `behind` tells of rows on the cursor's side. */
+export function toPage<Item extends { readonly id: string }>(
+  rows: readonly Item[],
+  request: PageRequest,
+  behind: boolean,
+): Page<Item> {
   if (request.kind === 'all') return { items: rows, pageInfo: pageInfo(rows, false, false) };
   const more = rows.length > request.limit;
   if (request.before !== undefined) {
     const items = more ? rows.slice(rows.length - request.limit) : rows;
-    return { items, pageInfo: pageInfo(items, true, more) };
+    return { items, pageInfo: pageInfo(items, behind, more) };
   }
   const items = more ? rows.slice(0, request.limit) : rows;
-  return { items, pageInfo: pageInfo(items, more, request.after !== undefined) };
+  return { items, pageInfo: pageInfo(items, more, behind) };
 }
 
 function pageInfo(items: readonly { readonly id: string }[], next: boolean, previous: boolean): PageInfo {

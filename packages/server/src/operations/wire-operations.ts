@@ -213,3 +213,6 @@ export const WIRE_PROXY_CALLS: readonly string[] = [
   'wallet_kit_client_params',
   'wallet_kit_config',
 ];
+
+/** Boot proofs come from special hardware only; a deployment without it says so rather than make one up (decision 7). */
+export const HARDWARE_QUERIES: ReadonlySet<string> = new Set(['get_boot_proof', 'get_latest_boot_proof']);

@@ -40,7 +40,11 @@ export function judgeVote(
   if (!ballot.isLive || mine.some((vote) => vote.messageDigest === digest)) return { kind: 'read' };
   const live = liveVotes(activity, votes, nowMs);
   if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || target === undefined) {
-    if (live.some((vote) => vote.userId === actor.userId && vote.selection === selection)) return { kind: 'read' };
+    // The bytes of the activity itself are also how its state is asked for.
+    const asksForState = digest === activity.fingerprint;
+    if (asksForState || live.some((vote) => vote.userId === actor.userId && vote.selection === selection)) {
+      return { kind: 'read' };
+    }
     const state = isTerminal(activity.status) ? 'already decided' : 'not open for votes';
     throw new ApiError('ACTIVITY_ALREADY_DECIDED', `the activity is ${state}: ${activity.status}`);
   }

@@ -24,7 +24,7 @@ export async function fetchPage<Item extends { readonly id: string }>(
     if (rows.length > request.max) {
       throw new ApiError('RESULT_TOO_LARGE', `more than ${request.max} objects match: page with paginationOptions`);
     }
-    return toPage(rows, request);
+    return toPage(rows, request, false);
   }
   const cursor = request.after ?? request.before;
   if (cursor !== undefined && !(await owns(cursor))) {
@@ -38,7 +38,14 @@ export async function fetchPage<Item extends { readonly id: string }>(
   const order = backwards ? reverse(listOrder) : listOrder;
   const bound = cursor === undefined ? {} : order === 'asc' ? { greaterThan: cursor } : { lessThan: cursor };
   const rows = await fetch({ ...bound, order, limit: request.limit + 1 });
-  return toPage(backwards ? rows.reverse() : rows, request);
+  const behind = cursor !== undefined && (await fetch({ ...beyond(rows[0]?.id, order), limit: 1 })).length > 0;
+  return toPage(backwards ? rows.reverse() : rows, request, behind);
+}
+
+/** The rows that come before the first one of a page that was read in this order; all rows, if the page is empty. */
+function beyond(firstId: string | undefined, order: 'asc' | 'desc'): Omit<Range, 'limit'> {
+  if (firstId === undefined) return { order };
+  return order === 'asc' ? { lessThan: firstId, order: 'desc' } : { greaterThan: firstId, order: 'asc' };
 }
 
 const reverse = (order: 'asc' | 'desc') => (order === 'asc' ? 'desc' : 'asc');

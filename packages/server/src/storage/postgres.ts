@@ -115,6 +115,9 @@ class PostgresStorage implements Storage {
   readonly read;
   readonly #pool: pg.Pool;
   readonly #stores = new WeakMap<pg.PoolClient, Stores>();
+  /** Units that were accepted and are not done; a stop waits for them. */
+  readonly #pending = new Set<Promise<unknown>>();
+  #closed = false;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -134,6 +137,17 @@ class PostgresStorage implements Storage {
   }
 
   async write<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 });
+    const done = this.#attempts(unit);
+    this.#pending.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#pending.delete(done);
+    }
+  }
+
+  async #attempts<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#transaction(unit);
@@ -185,6 +199,8 @@ class PostgresStorage implements Storage {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#pending);
     await this.#pool.end();
   }
 }

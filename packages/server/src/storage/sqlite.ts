@@ -190,7 +190,8 @@ class SqliteStorage implements Storage {
   /** Runs units one after the other in one transaction, each in a savepoint, and acknowledges them after the commit. */
   async #commitTogether(units: readonly Unit[]): Promise<void> {
     const { begin, commit, rollback, savepoint, release, undo } = this.#control;
-    const done: Unit[] = [];
+    // What a unit failed on may be another unit's write, so failures too are told only after the commit.
+    const outcomes: (() => void)[] = [];
     try {
       begin.run();
       for (const unit of units) {
@@ -198,13 +199,13 @@ class SqliteStorage implements Storage {
         try {
           await unit.run();
           release.run();
-          done.push(unit);
+          outcomes.push(() => unit.acknowledge());
         } catch (error) {
           // A full disk or an I/O error makes SQLite roll the whole transaction back by itself.
           if (!this.#writer.inTransaction) throw error;
           undo.run();
           release.run();
-          unit.fail(error);
+          outcomes.push(() => unit.fail(error));
         }
       }
       commit.run();
@@ -213,7 +214,7 @@ class SqliteStorage implements Storage {
       for (const unit of units) unit.fail(translate(error));
       return;
     }
-    for (const unit of done) unit.acknowledge();
+    for (const tell of outcomes) tell();
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { fetchPage, type Range } from '../keyset.ts';
@@ -24,11 +24,6 @@ export interface TreeEntry {
   readonly ownerId: string;
 }
 
-export interface TreeMatch {
-  readonly organizationId: OrganizationId;
-  readonly ownerId: string;
-}
-
 /** Several spellings of one contact must not become two. */
 export const treeValue = (kind: TreeKind, value: string): string =>
   kind === 'EMAIL' || kind === 'VERIFIED_EMAIL' || kind === 'PUBLIC_KEY' ? value.toLowerCase() : value;
@@ -40,19 +35,26 @@ export class TreeReader {
     this.db = db;
   }
 
-  /** Sub-organizations (never the root itself) that hold this value; oldest first. */
-  async find(rootId: OrganizationId, kind: TreeKind, value: string, limit: number): Promise<TreeMatch[]> {
-    const rows = await this.db
-      .selectFrom('tree_entry')
-      .select(['organization_id', 'owner_id'])
-      .where('root_id', '=', rootId)
-      .where('kind', '=', kind)
-      .where('value', '=', treeValue(kind, value))
-      .where('organization_id', '!=', rootId)
-      .orderBy('organization_id')
-      .limit(limit)
-      .execute();
-    return rows.map((row) => ({ organizationId: row.organization_id as OrganizationId, ownerId: row.owner_id }));
+  /**
+   * Sub-organizations that a parent's id may resolve to by a credential: those where it has stamped a request, oldest
+   * first, then those where it was registered after `freshSinceMs`. Two are enough to decide (decision 24).
+   */
+  async candidates(
+    rootId: OrganizationId,
+    kind: 'PUBLIC_KEY' | 'CREDENTIAL_ID',
+    value: string,
+    freshSinceMs: number,
+  ): Promise<OrganizationId[]> {
+    const credential = sql.table(kind === 'PUBLIC_KEY' ? 'api_key' : 'authenticator');
+    const { rows } = await sql<{ organization_id: OrganizationId }>`
+      SELECT entry.organization_id FROM tree_entry entry
+      JOIN ${credential} held ON held.organization_id = entry.organization_id AND held.id = entry.owner_id
+      WHERE entry.root_id = ${rootId} AND entry.kind = ${kind} AND entry.value = ${treeValue(kind, value)}
+        AND entry.organization_id <> ${rootId}
+        AND (held.first_used_at_ms IS NOT NULL OR held.created_at_ms > ${freshSinceMs})
+      ORDER BY CASE WHEN held.first_used_at_ms IS NULL THEN 1 ELSE 0 END, held.created_at_ms, entry.organization_id
+      LIMIT 2`.execute(this.db);
+    return rows.map((row) => row.organization_id);
   }
 
   /** Ids of live sub-organizations, oldest first; with a filter, those that hold that value (any value if undefined). */
