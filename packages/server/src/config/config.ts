@@ -31,7 +31,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 
 function parseSetting(setting: Setting<unknown>, value: string | undefined): unknown {
   try {
-    return setting.parse(value ?? setting.fallback);
+    return setting.parse(value || setting.fallback);
   } catch (error) {
     if (error instanceof SettingError) throw new SettingError(`${setting.name} ${error.message}`);
     throw error;

@@ -18,6 +18,8 @@ export interface Ballot {
   readonly actor: Actor;
   readonly selection: VoteSelection;
   readonly digest: string;
+  /** The API key or authenticator that stamped the vote. */
+  readonly credentialId: string;
   readonly isLive: boolean;
   readonly nowMs: number;
 }
@@ -66,7 +68,9 @@ export function judgeVote(
     managesCredentialsOf: target.operation.managesCredentialsOf?.(target.parameters),
   });
   // A vote completes or leaves pending; it never denies implicitly (POL 14, step 9).
-  return { kind: decision.outcome === 'ALLOW' ? 'execute' : 'record', counts, startsRound };
+  if (decision.outcome === 'ALLOW') return { kind: 'execute', counts, startsRound };
+  const isKnown = live.some((vote) => vote.userId === actor.userId && vote.credentialId === ballot.credentialId);
+  return !counts && isKnown ? { kind: 'read' } : { kind: 'record', counts, startsRound };
 }
 
 const notEligible = (): ApiError =>

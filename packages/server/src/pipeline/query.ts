@@ -11,10 +11,9 @@ import { parseQueryBody, type RawRequest } from './request.ts';
 /** authenticate, parse, read: queries change nothing, and no policy governs them (RES 1.9). */
 export async function query(app: App, operation: QueryOperation, request: RawRequest): Promise<unknown> {
   const { fields, organizationId } = parseQueryBody(request.body);
-  const stamp = parseStamp(request.headers);
-  const { actor } = await guardAuthentication(app, request, () =>
+  const { actor } = await guardAuthentication(app, request, async () =>
     authenticate(app, {
-      stamp,
+      stamp: parseStamp(request.headers),
       body: request.body,
       organizationId,
       fingerprint: undefined,

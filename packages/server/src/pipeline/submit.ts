@@ -24,11 +24,10 @@ const ATTEMPTS_MAX = 20;
 export async function submit(app: App, operation: ActivityOperation, request: RawRequest): Promise<ActivityAnswer> {
   const body = parseSubmitBody(request.body);
   const version = versionOf(operation, body.type);
-  const stamp = parseStamp(request.headers);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const caller = await guardAuthentication(app, request, () =>
+    const caller = await guardAuthentication(app, request, async () =>
       authenticate(app, {
-        stamp,
+        stamp: parseStamp(request.headers),
         body: request.body,
         organizationId: body.organizationId,
         fingerprint: body.fingerprint,

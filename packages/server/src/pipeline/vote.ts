@@ -26,10 +26,9 @@ const ATTEMPTS_MAX = 10;
 export async function vote(app: App, operation: VoteOperation, request: RawRequest): Promise<ActivityAnswer> {
   const body = parseSubmitBody(request.body);
   if (body.type !== operation.type) throw invalidField('type', `must be ${operation.type} on this path`);
-  const stamp = parseStamp(request.headers);
-  const caller = await guardAuthentication(app, request, () =>
+  const caller = await guardAuthentication(app, request, async () =>
     authenticate(app, {
-      stamp,
+      stamp: parseStamp(request.headers),
       body: request.body,
       organizationId: body.organizationId,
       fingerprint: body.fingerprint,
@@ -91,6 +90,7 @@ async function castOnce(
     actor,
     selection,
     digest: submission.body.fingerprint,
+    credentialId: caller.evidence?.credentialId ?? '',
     isLive: isLive(submission.body.timestampMs, nowMs),
     nowMs,
   };
