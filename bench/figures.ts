@@ -12,7 +12,7 @@ export interface FigurePlan {
 }
 
 /** Medians over the rounds. */
-export interface Summary {
+interface Summary {
   readonly rate: number;
   readonly p50Us: number;
   readonly p99Us: number;

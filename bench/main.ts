@@ -24,6 +24,8 @@ import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
 
 const COMPONENT_SECONDS = 0.3;
+/** More than this in use by others, and rates are not those of this machine. */
+const NOISE_CORES = 0.25;
 const PROFILED_FUNCTIONS = 30;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -83,6 +85,11 @@ async function main(options: Options): Promise<void> {
     print(`memory at rest: ${residentMb.toFixed(0)} MB`);
   }
   print(`\n${verdictTable(verdicts)}`);
+  const noisy = figures.filter(({ plan, service }) => plan.database === 'sqlite' && service.otherCores > NOISE_CORES);
+  if (noisy.length > 0) {
+    print(`\nOthers used the machine during ${noisy.map(({ plan }) => figureTitle(plan)).join(', ')}:`);
+    print('a verdict there is provisional; "cpu times" is the steadier comparison. Run again when it is quiet.');
+  }
   print(`\nload average ${loadNow().toFixed(2)} at the end; written to ${file}`);
 }
 
@@ -131,6 +138,7 @@ function warnIfStale(): void {
   }
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 try {
   const options = readOptions(process.argv.slice(2));
   await (options.profile ? profile(options) : main(options));

@@ -40,7 +40,7 @@ export function describeMachine() {
 
 /** The commit, with a mark when the tree differs from it. */
 export function describeCommit(): string {
-  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim();
   try {
     return git('rev-parse', 'HEAD') + (git('status', '--porcelain', '--', 'packages') === '' ? '' : ' with changes');
   } catch {
@@ -74,12 +74,26 @@ export function figureLines(figure: Figure): string[][] {
     otherCores.toFixed(1),
   ];
   return [
-    [figureTitle(plan), ...cells(service), ''],
-    ...floors.map(({ name, summary, ratio }) => [`  ${labels[name]}`, ...cells(summary), ratio.toFixed(2)]),
+    [figureTitle(plan), ...cells(service), '', ''],
+    ...floors.map(({ name, summary, ratio }) => [
+      `  ${labels[name]}`,
+      ...cells(summary),
+      ratio.toFixed(2),
+      (service.cpuUs / summary.cpuUs).toFixed(2),
+    ]),
   ];
 }
 
-export const FIGURE_HEAD = ['figure / its floors', 'req/s', 'p50 ms', 'p99 ms', 'cpu us', 'others', 'times'];
+export const FIGURE_HEAD = [
+  'figure / its floors',
+  'req/s',
+  'p50 ms',
+  'p99 ms',
+  'cpu us',
+  'others',
+  'times',
+  'cpu times',
+];
 
 /** Columns of equal width, numbers to the right. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -46,8 +46,12 @@ export class Service implements AsyncDisposable {
     });
     closeSync(log);
     this.#child = child;
+    // A bench that is interrupted leaves nothing running.
+    const kill = (): void => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.removeListener('exit', kill));
     return await new Promise((resolve, reject) => {
-      child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
+      child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${this.#log()}`)));
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         const listening = /listening on http:\/\/[^:]+:(\d+)/.exec(text);
         if (listening === null) return;
@@ -55,6 +59,10 @@ export class Service implements AsyncDisposable {
         resolve(performance.now() - startedAt);
       });
     });
+  }
+
+  #log(): string {
+    return readFileSync(join(this.dataDir, 'service.log'), 'utf8').slice(-2000);
   }
 
   async stop(): Promise<void> {

@@ -5,7 +5,7 @@ import type PostgresDriver from 'pg';
 // The service's own copies, so that a floor and the service differ in what they do and not in what they do it with.
 const requireOfServer = createRequire(new URL('../../packages/server/package.json', import.meta.url));
 
-export const Database = requireOfServer('better-sqlite3') as typeof DatabaseConstructor;
+const Database = requireOfServer('better-sqlite3') as typeof DatabaseConstructor;
 export const pg = requireOfServer('pg') as typeof PostgresDriver;
 
 /** Connections per process: the default of CUSTOS_DATABASE_POOL. */

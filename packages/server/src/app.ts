@@ -1,6 +1,5 @@
 import type { Keyring } from '@custos/keyring';
 import type { Logger } from 'pino';
-import { verifyAttestation } from './authn/attestation.ts';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import type { Config } from './config/config.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -27,7 +26,10 @@ export function buildApp({ config, storage, keyring, log, clock = systemClock }:
     newId: randomId,
     storage,
     keyring,
-    attestations: { verify: verifyAttestation },
+    // Loaded with the first registration, see authn/authenticate.ts.
+    attestations: {
+      verify: async (input, origins) => (await import('./authn/attestation.ts')).verifyAttestation(input, origins),
+    },
     userRecords: new UserRecords(),
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
     observe: new Observer(log),

@@ -1,5 +1,3 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { keyObject, verifyOnPool } from './public-key.ts';
 import type { ApiKeyStamp } from './stamp-headers.ts';
 
@@ -21,8 +19,13 @@ export async function verifyApiKeyStamp(stamp: ApiKeyStamp, body: Uint8Array): P
   }
 }
 
-// OpenSSL cannot hash with keccak-256 nor take a finished digest through this interface, hence the other library.
-function verifyPersonalMessage(stamp: ApiKeyStamp, body: Uint8Array): boolean {
+// OpenSSL cannot hash with keccak-256 nor take a finished digest through this interface, hence the other library, which
+// is loaded with the first such stamp.
+async function verifyPersonalMessage(stamp: ApiKeyStamp, body: Uint8Array): Promise<boolean> {
+  const [{ secp256k1 }, { keccak_256 }] = await Promise.all([
+    import('@noble/curves/secp256k1.js'),
+    import('@noble/hashes/sha3.js'),
+  ]);
   const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${body.length}`, 'latin1');
   const digest = keccak_256.create().update(prefix).update(body).digest();
   const publicKey = Buffer.from(stamp.publicKey, 'hex');

@@ -3,7 +3,8 @@ import { isoCBOR } from '@simplewebauthn/server/helpers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../lib/errors.ts';
-import { type AttestationInput, parseWebauthnOrigins, verifyAttestation } from './attestation.ts';
+import { type AttestationInput, verifyAttestation } from './attestation.ts';
+import { parseWebauthnOrigins } from './webauthn-origins.ts';
 import { importCoseKey } from './webauthn-stamp.ts';
 
 type Cbor = Parameters<typeof isoCBOR.encode>[0];

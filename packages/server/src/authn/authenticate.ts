@@ -16,9 +16,8 @@ import type { Storage } from '../storage/storage.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Principal } from '../storage/stores/principals.ts';
 import { verifyApiKeyStamp } from './api-key-stamp.ts';
-import { parseWebauthnOrigins } from './attestation.ts';
 import type { ApiKeyStamp, SessionStamp, Stamp, WebauthnStamp } from './stamp-headers.ts';
-import { verifyWebauthnStamp } from './webauthn-stamp.ts';
+import { parseWebauthnOrigins } from './webauthn-origins.ts';
 
 /** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
 const FRESH_KEY_MS = 15 * 60 * 1000;
@@ -139,6 +138,8 @@ async function byPasskey(
     );
   }
   const { credential: authenticator, organizationId } = principal.holder;
+  // Loaded with the first passkey: decoding its keys needs a library that a start should not wait for.
+  const { verifyWebauthnStamp } = await import('./webauthn-stamp.ts');
   const origins = await webauthnOrigins(app, organizationId, principal.organization);
   const check = await verifyWebauthnStamp(stamp, request.body, {
     publicKey: authenticator.publicKey,

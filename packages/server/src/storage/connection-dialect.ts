@@ -18,14 +18,21 @@ export type Execute = (
   name: string | undefined,
 ) => Promise<QueryResult<unknown>>;
 
-interface Flavour {
+/** What differs between the two databases as far as Kysely is concerned. */
+export interface Flavour {
   createAdapter(): DialectAdapter;
   createQueryCompiler(): QueryCompiler;
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector;
 }
 
-/** Statement names travel beside the compiled query; the driver looks them up here. */
-export const statementNames = new WeakMap<object, string>();
+const drivers = new WeakMap<Kysely<Schema>, { readonly execute: Execute; readonly flavour: Flavour }>();
+
+/** How a handle runs statements; what is compiled already needs nothing of Kysely. */
+export function driverOf(db: Kysely<Schema>): { readonly execute: Execute; readonly flavour: Flavour } {
+  const driver = drivers.get(db);
+  if (driver === undefined) throw new Error('the handle was not made by kyselyOver');
+  return driver;
+}
 
 /**
  * A Kysely handle over one way to run a statement. Transactions are opened by the storage itself, never through the
@@ -34,7 +41,7 @@ export const statementNames = new WeakMap<object, string>();
 export function kyselyOver(flavour: Flavour, execute: Execute): Kysely<Schema> {
   const connection: DatabaseConnection = {
     executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
-      execute(query.sql, query.parameters, statementNames.get(query.query)) as Promise<QueryResult<R>>,
+      execute(query.sql, query.parameters, undefined) as Promise<QueryResult<R>>,
     // biome-ignore lint/correctness/useYield: rows are never streamed, and the interface asks for a generator.
     async *streamQuery(): AsyncIterableIterator<never> {
       throw new Error('streaming is not supported');
@@ -58,5 +65,7 @@ export function kyselyOver(flavour: Flavour, execute: Execute): Kysely<Schema> {
     createQueryCompiler: () => flavour.createQueryCompiler(),
     createIntrospector: (db) => flavour.createIntrospector(db as Kysely<unknown>),
   };
-  return new Kysely<Schema>({ dialect });
+  const db = new Kysely<Schema>({ dialect });
+  drivers.set(db, { execute, flavour });
+  return db;
 }

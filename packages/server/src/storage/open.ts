@@ -1,8 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../lib/start-error.ts';
-import { openPostgres } from './postgres.ts';
-import { openSqlite } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 
 export interface OpenOptions {
@@ -17,8 +15,12 @@ export interface OpenOptions {
 export async function openStorage(options: OpenOptions): Promise<Storage> {
   const { dataDir, databaseUrl, databasePool, nowMs, onIdleError } = options;
   requireDataDir(dataDir);
-  if (databaseUrl !== undefined)
+  // Only the driver that is used is loaded.
+  if (databaseUrl !== undefined) {
+    const { openPostgres } = await import('./postgres.ts');
     return await openPostgres({ url: databaseUrl, poolSize: databasePool, nowMs, onIdleError });
+  }
+  const { openSqlite } = await import('./sqlite.ts');
   return await openSqlite({ file: join(dataDir, 'custos.db'), lockFile: join(dataDir, 'custos.lock'), nowMs });
 }
 

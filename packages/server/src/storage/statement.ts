@@ -1,5 +1,5 @@
 import type { CompiledQuery, Kysely } from 'kysely';
-import { statementNames } from './connection-dialect.ts';
+import { driverOf, type Flavour } from './connection-dialect.ts';
 import type { Schema } from './schema.ts';
 
 class Placeholder {
@@ -17,7 +17,8 @@ interface Compilable<Row> {
 export type Statement<Values, Row> = (db: Kysely<Schema>, values: Values) => Promise<Row[]>;
 
 interface Compiled {
-  readonly query: CompiledQuery;
+  readonly sql: string;
+  readonly constants: readonly unknown[];
   /** For each parameter the name of its value, or undefined for a constant. */
   readonly slots: readonly (string | undefined)[];
 }
@@ -30,27 +31,20 @@ export function statement<Values extends Record<string, unknown>, Row>(
   name: string,
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
-  const compiled = new Map<string, Compiled>();
+  const compiled = new Map<Flavour, Compiled>();
   const placeholders = new Proxy({}, { get: (_target, key) => new Placeholder(String(key)) }) as Values;
 
   return async (db, values) => {
-    const flavour = db.getExecutor().adapter.constructor.name;
+    const { execute, flavour } = driverOf(db);
     let entry = compiled.get(flavour);
     if (entry === undefined) {
-      const query = build(db, placeholders).compile();
-      statementNames.set(query.query, name);
-      entry = {
-        query,
-        slots: query.parameters.map((value) => (value instanceof Placeholder ? value.name : undefined)),
-      };
+      const { sql, parameters } = build(db, placeholders).compile();
+      const slots = parameters.map((value) => (value instanceof Placeholder ? value.name : undefined));
+      entry = { sql, constants: parameters, slots };
       compiled.set(flavour, entry);
     }
-    const { query, slots } = entry;
-    const parameters = query.parameters.map((constant, index) => {
-      const slot = slots[index];
-      return slot === undefined ? constant : values[slot];
-    });
-    const result = await db.executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>);
-    return result.rows;
+    const { sql, constants, slots } = entry;
+    const parameters = slots.map((slot, index) => (slot === undefined ? constants[index] : values[slot]));
+    return (await execute(sql, parameters, name)).rows as Row[];
   };
 }

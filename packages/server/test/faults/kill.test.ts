@@ -561,7 +561,7 @@ describe.each(DATABASES)('kill -9 on %s', (database) => {
       `${database}: ${deeds.length} activities asked for, ${acknowledgements} answers, ${repeated} repeated, ${abandoned} given up, ${conflicts} conflicts, ${readBackCount} read back between kills`,
     );
     // Otherwise the kills came when nothing happened.
-    expect(acknowledgements).toBeGreaterThan(KILLS * 10);
+    expect(acknowledgements).toBeGreaterThan(KILLS * 2);
     expect(repeated + abandoned).toBeGreaterThan(KILLS);
   }, 240_000);
 

@@ -1,5 +1,5 @@
-import { parseWebauthnOrigins } from '../../authn/attestation.ts';
 import { type KeyCurve, normalizePublicKey } from '../../authn/public-key.ts';
+import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { parseWebauthnOrigins } from '../../authn/attestation.ts';
+import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
 import { ApiError, notServed } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { Feature, Organization } from '../../lib/model.ts';
@@ -22,11 +22,11 @@ export const toOrganization = (row: Selectable<OrganizationTable>): Organization
 const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
   db.selectFrom('organization').selectAll().where('id', '=', id),
 );
-const byIdShared = statement('organization-lock-shared', (db, { id }: { id: string }) =>
-  db.selectFrom('organization').selectAll().where('id', '=', id).forShare(),
+const lockShared = statement('organization-lock-shared', (db, { id }: { id: string }) =>
+  db.selectNoFrom(sql<unknown>`pg_advisory_xact_lock_shared(hashtextextended(${id}, 0))`.as('locked')),
 );
-const byIdExclusive = statement('organization-lock-exclusive', (db, { id }: { id: string }) =>
-  db.selectFrom('organization').selectAll().where('id', '=', id).forUpdate(),
+const lockExclusive = statement('organization-lock-exclusive', (db, { id }: { id: string }) =>
+  db.selectNoFrom(sql<unknown>`pg_advisory_xact_lock(hashtextextended(${id}, 0))`.as('locked')),
 );
 
 /** How an activity holds its organization: `shared` for those that cannot alter a decision, `exclusive` for the rest. */
@@ -79,10 +79,15 @@ export class OrganizationReader {
 }
 
 export class OrganizationStore extends OrganizationReader {
-  /** Reads the organization and holds it until the transaction ends. SQLite has one writer, so it needs no lock. */
+  /**
+   * Holds the organization until the transaction ends, and reads it. On PostgreSQL the lock is an advisory one, which
+   * many can share without writing to the row; both statements travel together, and the second sees what the first
+   * waited for. SQLite has one writer, so it needs no lock.
+   */
   async lock(organizationId: OrganizationId, mode: LockMode): Promise<Organization> {
-    const select = this.kind === 'sqlite' ? byId : mode === 'shared' ? byIdShared : byIdExclusive;
-    const [row] = await select(this.db, { id: organizationId });
+    const id = { id: organizationId };
+    const held = this.kind === 'sqlite' ? undefined : (mode === 'shared' ? lockShared : lockExclusive)(this.db, id);
+    const [[row]] = await Promise.all([byId(this.db, id), held]);
     if (row === undefined) throw organizationNotFound();
     return toOrganization(row);
   }

@@ -46,6 +46,48 @@ const USER_COLUMNS = [
   'app_user.updated_at_ms as u_updated_at_ms',
 ] as const;
 
+const USER_FIELDS = [
+  'id',
+  'name',
+  'email',
+  'email_verified',
+  'phone',
+  'phone_verified',
+  'revision',
+  'created_at_ms',
+  'updated_at_ms',
+] as const satisfies readonly (keyof UserRow)[];
+
+const API_KEY_COLUMNS = [
+  'id',
+  'user_id',
+  'name',
+  'type',
+  'public_key',
+  'session_profile_id',
+  'expiration_seconds',
+  'expires_at_ms',
+  'first_used_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+] as const satisfies readonly (keyof ApiKeyRow)[];
+
+const AUTHENTICATOR_COLUMNS = [
+  'id',
+  'user_id',
+  'name',
+  'credential_id',
+  'public_key',
+  'rp_id_hash',
+  'aaguid',
+  'attestation_type',
+  'transports',
+  'sign_count',
+  'first_used_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+] as const satisfies readonly (keyof AuthenticatorRow)[];
+
 interface Lookup extends Record<string, unknown> {
   readonly organizationId: string;
   readonly key: string;
@@ -160,7 +202,7 @@ export class PrincipalReader {
     fingerprint: string,
   ): Promise<Principal<ApiKey> | undefined> {
     const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
-    return toPrincipal(rows, (row) => toApiKey(unprefix<ApiKeyRow>(row, 'k_')));
+    return toPrincipal(rows, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
   }
 
   async byAuthenticator(
@@ -169,7 +211,7 @@ export class PrincipalReader {
     fingerprint: string,
   ): Promise<Principal<Authenticator> | undefined> {
     const rows = await byAuthenticator(this.#db, { organizationId, key: credentialId, fingerprint });
-    return toPrincipal(rows, (row) => toAuthenticator(unprefix<AuthenticatorRow>(row, 'k_')));
+    return toPrincipal(rows, (row) => toAuthenticator(pick<AuthenticatorRow>(row, 'k_', AUTHENTICATOR_COLUMNS)));
   }
 
   async byReadSession(
@@ -177,7 +219,7 @@ export class PrincipalReader {
     tokenHash: string,
   ): Promise<{ readonly user: User; readonly expiresAtMs: number } | undefined> {
     const [row] = await bySession(this.#db, { organizationId, key: tokenHash });
-    return row && { user: toUser(unprefix<UserRow>(row, 'u_')), expiresAtMs: row.expires_at_ms };
+    return row && { user: toUser(pick<UserRow>(row, 'u_', USER_FIELDS)), expiresAtMs: row.expires_at_ms };
   }
 }
 
@@ -202,16 +244,14 @@ function toPrincipal<Row extends PrincipalRow, Credential>(
         : {
             organizationId: row.k_organization_id as OrganizationId,
             credential: toCredential(row),
-            user: toUser(unprefix<UserRow>(row, 'u_')),
+            user: toUser(pick<UserRow>(row, 'u_', USER_FIELDS)),
           },
   };
 }
 
 /** Takes the columns of one joined table out of a row; the join decided that they are all there. */
-function unprefix<Row>(row: object, prefix: string): Row {
+function pick<Row>(row: object, prefix: string, columns: readonly string[]): Row {
   const out: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(row)) {
-    if (key.startsWith(prefix)) out[key.slice(prefix.length)] = value;
-  }
+  for (const column of columns) out[column] = (row as Record<string, unknown>)[prefix + column];
   return out as Row;
 }
