@@ -1,20 +1,43 @@
-import { type Keyring, LocalKeyring } from './keyring.ts';
-import { systemRandom } from './seal/envelope.ts';
-import { RootKeyRing } from './seal/root-key.ts';
+import { availableParallelism } from 'node:os';
+import { KeyringError } from './errors.ts';
+import type { Keyring } from './keyring.ts';
 
+export { type AddressFormat, caip2Prefix, formatsOf } from './address/index.ts';
+export {
+  type AddressDerivation,
+  type AppProof,
+  addressDerivationPayload,
+  type PolicyOutcome,
+  policyOutcomePayload,
+} from './bundle/app-proof.ts';
+export type { Curve } from './curve.ts';
+export type { MnemonicLanguage } from './derive/mnemonic.ts';
 export { KeyringError, type KeyringErrorCode } from './errors.ts';
-export type { Keyring } from './keyring.ts';
+export * from './keyring.ts';
 export type { Binding } from './seal/layout.ts';
+export type { Signature } from './sign/signature.ts';
 
 export interface KeyringOptions {
   /** `file:PATH` of the key ring, or `passphrase-file:PATH` of a passphrase, whose ring is `PATH.ring`. */
   readonly rootKey: string;
   /** Create the ring when there is none. Without it a missing ring is an error, never a reason for a new key. */
   readonly create?: boolean;
+  /** Whether keys live in this process or in one of their own. `inline` when absent. */
+  readonly mode?: 'inline' | 'process';
+  /** Threads of the keyring process, at most 8. As many as cores when absent. */
+  readonly threads?: number;
 }
 
-/** Opens the key ring and answers with a keyring that works in this process. */
+const THREADS_MAX = 8;
+
+/** Opens the key ring. What handles keys is loaded only into the process that holds them. */
 export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
-  const ring = await RootKeyRing.open(options.rootKey, options.create === true, systemRandom);
-  return new LocalKeyring(ring, systemRandom);
+  const { rootKey, create = false, mode = 'inline', threads = availableParallelism() } = options;
+  if (!Number.isInteger(threads) || threads < 1) throw new KeyringError('INVALID_INPUT', 'threads are 1 or more');
+  if (mode === 'process') {
+    const { ProcessKeyring } = await import('./process/client.ts');
+    return ProcessKeyring.start({ rootKey, create, threads: Math.min(threads, THREADS_MAX) });
+  }
+  const { LocalKeyring } = await import('./local-keyring.ts');
+  return LocalKeyring.open(rootKey, create);
 }

@@ -1,13 +1,112 @@
-import { Buffer } from 'node:buffer';
-import { KeyringError } from './errors.ts';
-import * as envelope from './seal/envelope.ts';
-import * as layout from './seal/layout.ts';
-import { OrganizationKeyCache } from './seal/organization-key-cache.ts';
-import type { RootKeyRing } from './seal/root-key.ts';
+import type { AddressFormat } from './address/formats.ts';
+import type { AppProof } from './bundle/app-proof.ts';
+import type { Curve } from './curve.ts';
+import type { MnemonicLanguage } from './derive/mnemonic.ts';
+import type { Binding } from './seal/layout.ts';
+import type { Signature } from './sign/signature.ts';
+
+/** Whose key material a call is about. What one holder sealed opens for no other. */
+export interface Holder {
+  /** The organization's wrapped key. */
+  readonly organizationKey: Uint8Array;
+  readonly organizationId: string;
+  /** The wallet, private key, import target or secret that owns the blob. */
+  readonly ownerId: string;
+}
+
+export type WordCount = 12 | 15 | 18 | 21 | 24;
+
+export interface AccountSpec {
+  readonly curve: Curve;
+  readonly path: string;
+  readonly addressFormat: AddressFormat;
+}
+
+export interface DerivedAccount {
+  /** The path in its one spelling, with `'` for hardened levels. */
+  readonly path: string;
+  /** The path whose key is really used: within a wallet and a curve, equal ones have the same key. */
+  readonly pathKey: string;
+  /** Hexadecimal: 33 bytes compressed, on Ed25519 32 bytes. */
+  readonly publicKey: string;
+  readonly address: string;
+}
+
+export interface CreatedWallet {
+  readonly sealedSeed: Uint8Array;
+  readonly accounts: DerivedAccount[];
+}
+
+export interface CreatedPrivateKey {
+  readonly sealedKey: Uint8Array;
+  /** Hexadecimal, as in DerivedAccount. */
+  readonly publicKey: string;
+  /** In the order of the formats. */
+  readonly addresses: string[];
+}
+
+export type SigningKey =
+  | { readonly kind: 'wallet'; readonly sealed: Uint8Array; readonly curve: Curve; readonly path: string }
+  | { readonly kind: 'private-key'; readonly sealed: Uint8Array; readonly curve: Curve };
+
+/** `taproot` is BIP-340 with the key-path tweak of BIP-341, `schnorr` BIP-340 alone. Ed25519 has `eddsa` only. */
+export type SigningScheme = 'ecdsa' | 'eddsa' | 'schnorr' | 'taproot';
+
+/** A one-time key with the id that it was made for, which is its holder's `ownerId`. */
+export interface SealedTarget {
+  readonly id: string;
+  readonly sealed: Uint8Array;
+}
+
+export interface ImportTarget {
+  readonly sealedTarget: Uint8Array;
+  /** Hexadecimal, uncompressed. */
+  readonly targetPublicKey: string;
+  /** Signed for the organization and the user. */
+  readonly importBundle: string;
+}
+
+export interface SecretTarget {
+  readonly sealedTarget: Uint8Array;
+  /** Hexadecimal, uncompressed. */
+  readonly targetPublicKey: string;
+  /** Signed for the organization: one of `enclaveTargetMessages`. */
+  readonly targetBundle: string;
+}
+
+export type ImportedWallet = CreatedWallet & { readonly targetId: string };
+export type ImportedPrivateKey = CreatedPrivateKey & { readonly targetId: string };
+
+/** The keys that clients know the service by, one pair each. */
+export const SERVICE_ROLES = ['bundle-signer', 'session-signer', 'otp', 'oauth-secret', 'on-ramp-secret'] as const;
+export type ServiceRole = (typeof SERVICE_ROLES)[number];
+
+/** The pseudo-organization whose key seals service keys. */
+export const DEPLOYMENT_ID = 'deployment';
+
+export interface CreatedServiceKey {
+  readonly keyId: string;
+  readonly sealed: Uint8Array;
+  /** In the one spelling that clients compare with: hexadecimal in the named encoding. */
+  readonly publicKey: string;
+  readonly encoding: 'compressed' | 'uncompressed';
+}
+
+export interface SealedServiceKey {
+  readonly role: ServiceRole;
+  readonly keyId: string;
+  readonly sealed: Uint8Array;
+}
+
+export interface RingState {
+  /** The key that new organization keys are wrapped under. */
+  readonly active: string;
+  readonly ids: string[];
+}
 
 /**
  * Bytes in, bytes out, nothing stored: the caller keeps what it is given and brings it back. Every refusal is a
- * KeyringError.
+ * KeyringError. No seed and no private key leaves it but inside a bundle that is encrypted to the caller's key.
  */
 export interface Keyring extends AsyncDisposable {
   /** The id of the root key that new organization keys are wrapped under. It changes when a changed ring is read. */
@@ -16,95 +115,73 @@ export interface Keyring extends AsyncDisposable {
   hasRootKey(id: string): boolean;
   /** A new key for an organization, wrapped under the active root key. */
   createOrganizationKey(organizationId: string): Promise<Uint8Array>;
-  /** Seals the plaintext for its owner, under a data key of its own. */
-  seal(organizationKey: Uint8Array, binding: layout.Binding, plaintext: Uint8Array): Promise<Uint8Array>;
+  /** The same organization key under the active root key, with its id kept, so that what it sealed still opens. */
+  rewrapOrganizationKey(organizationId: string, wrapped: Uint8Array): Promise<Uint8Array>;
+  /** Adds a new root key to the ring file and makes it the active one. Answers with its id. */
+  addRootKey(): Promise<string>;
+  /** Takes a root key out of the ring file: what is still wrapped under it is lost. The active key stays. */
+  removeRootKey(id: string): Promise<void>;
+  /** Reads the ring file again. */
+  refreshRing(): Promise<RingState>;
+  /** Seals the plaintext for its owner, under a data key of its own. The kind must be one of the callers' own. */
+  seal(organizationKey: Uint8Array, binding: Binding, plaintext: Uint8Array): Promise<Uint8Array>;
   /** Opens what `seal` made. NOT_OPENED when any byte or any part of the binding differs. */
-  open(organizationKey: Uint8Array, binding: layout.Binding, blob: Uint8Array): Promise<Uint8Array>;
+  open(organizationKey: Uint8Array, binding: Binding, blob: Uint8Array): Promise<Uint8Array>;
+
+  /** A new English mnemonic without a passphrase, and accounts of it. */
+  createWallet(holder: Holder, words: WordCount, accounts: readonly AccountSpec[]): Promise<CreatedWallet>;
+  deriveAccounts(holder: Holder, sealedSeed: Uint8Array, accounts: readonly AccountSpec[]): Promise<DerivedAccount[]>;
+  createPrivateKey(holder: Holder, curve: Curve, addressFormats: readonly AddressFormat[]): Promise<CreatedPrivateKey>;
+  /** Digests of 32 bytes, whole messages for `eddsa`. The answers are in the order of the payloads. */
+  sign(holder: Holder, key: SigningKey, scheme: SigningScheme, payloads: readonly Uint8Array[]): Promise<Signature[]>;
+
+  /** The mnemonic, in its own language when none is given, as a bundle signed for the holder's organization. */
+  exportWallet(
+    holder: Holder,
+    sealedSeed: Uint8Array,
+    language: MnemonicLanguage | undefined,
+    targetPublicKey: Uint8Array,
+  ): Promise<string>;
+  exportAccount(
+    holder: Holder,
+    sealedSeed: Uint8Array,
+    curve: Curve,
+    path: string,
+    targetPublicKey: Uint8Array,
+  ): Promise<string>;
+  exportPrivateKey(holder: Holder, sealedKey: Uint8Array, targetPublicKey: Uint8Array): Promise<string>;
+
+  /** A one-time key to which a wallet or a private key is to be encrypted. */
+  createImportTarget(holder: Holder, userId: string): Promise<ImportTarget>;
+  /** Tries the targets in their order. The caller deletes the one that opened the bundle. */
+  importWallet(
+    wallet: Holder,
+    targets: readonly SealedTarget[],
+    encryptedBundle: string,
+    accounts: readonly AccountSpec[],
+  ): Promise<ImportedWallet>;
+  importPrivateKey(
+    key: Holder,
+    targets: readonly SealedTarget[],
+    encryptedBundle: string,
+    curve: Curve,
+    addressFormats: readonly AddressFormat[],
+  ): Promise<ImportedPrivateKey>;
+
+  /** One-time keys to which one secret each is to be encrypted. All of them belong to the holder's `ownerId`. */
+  createSecretTargets(holder: Holder, count: number): Promise<SecretTarget[]>;
+  /** Seals for its owner what the payload, `{"encappedPublic","ciphertext"}`, holds for the target. */
+  importSecret(secret: Holder, target: SealedTarget, secretPayload: string): Promise<Uint8Array>;
+  /** The secret as a bundle signed for the holder's organization. */
+  exportSecret(secret: Holder, sealedSecret: Uint8Array, targetPublicKey: Uint8Array): Promise<string>;
+
+  /** A new key pair for a role, sealed under the key of the pseudo-organization DEPLOYMENT_ID. */
+  createServiceKey(organizationKey: Uint8Array, role: ServiceRole): Promise<CreatedServiceKey>;
+  /** The service keys to use from now on, in place of all before. Of several for a role the first is the active one. */
+  loadServiceKeys(organizationKey: Uint8Array, keys: readonly SealedServiceKey[]): Promise<void>;
+  /** Signed by a pair that was made when the keyring started and is nowhere else. */
+  signAppProof(payload: string): Promise<AppProof>;
+
   /** Wipes every key in memory. Calls made later are refused. */
   close(): Promise<void>;
-}
-
-/** The keyring inside the calling process. */
-export class LocalKeyring implements Keyring {
-  readonly #ring: RootKeyRing;
-  readonly #random: envelope.RandomBytes;
-  readonly #cache = new OrganizationKeyCache();
-  #closed = false;
-
-  constructor(ring: RootKeyRing, random: envelope.RandomBytes) {
-    this.#ring = ring;
-    this.#random = random;
-  }
-
-  get rootKeyId(): string {
-    return this.#ring.activeId;
-  }
-
-  hasRootKey(id: string): boolean {
-    return this.#ring.has(id);
-  }
-
-  async createOrganizationKey(organizationId: string): Promise<Uint8Array> {
-    this.#checkOpen();
-    layout.checkName(organizationId, 'organizationId');
-    const root = this.#ring.get(this.#ring.activeId);
-    return envelope.wrapNewOrganizationKey(root, organizationId, this.#random);
-  }
-
-  async seal(organizationKey: Uint8Array, binding: layout.Binding, plaintext: Uint8Array): Promise<Uint8Array> {
-    this.#checkOpen();
-    const bound = layout.checkBinding(binding);
-    layout.checkBytes(plaintext, 'plaintext');
-    if (plaintext.length > layout.PLAINTEXT_BYTES_MAX) {
-      throw new KeyringError('INVALID_INPUT', `plaintext is longer than ${layout.PLAINTEXT_BYTES_MAX} bytes`);
-    }
-    return this.#withOrganizationKey(organizationKey, bound.organizationId, (key) =>
-      envelope.sealSecret(key, bound, plaintext, this.#random),
-    );
-  }
-
-  async open(organizationKey: Uint8Array, binding: layout.Binding, blob: Uint8Array): Promise<Uint8Array> {
-    this.#checkOpen();
-    const bound = layout.checkBinding(binding);
-    layout.checkBytes(blob, 'blob');
-    const sealed = layout.decodeSealedSecret(blob);
-    return this.#withOrganizationKey(organizationKey, bound.organizationId, (key) =>
-      envelope.openSecret(key, bound, sealed),
-    );
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#cache.clear();
-    this.#ring.wipe();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** Lends the opened key for one synchronous use, so that it cannot be wiped under its user. */
-  async #withOrganizationKey<T>(
-    organizationKey: Uint8Array,
-    organizationId: string,
-    use: (key: envelope.OrganizationKey) => T,
-  ): Promise<T> {
-    layout.checkBytes(organizationKey, 'organizationKey');
-    // A copy, because the name in the cache and the bytes that are opened must be the same after the await. Not by
-    // slice, which shares memory when the caller's array is a Buffer.
-    const bytes = new Uint8Array(organizationKey);
-    const wrapped = layout.decodeOrganizationKey(bytes);
-    const rootKeyId = layout.keyIdText(wrapped.rootKeyId);
-    await this.#ring.ensure(rootKeyId);
-    this.#checkOpen();
-    const root = this.#ring.get(rootKeyId);
-    const name = `${Buffer.from(bytes.buffer).toString('latin1')}${organizationId}`;
-    const known = this.#cache.get(name);
-    const key = known ?? this.#cache.put(name, envelope.unwrapOrganizationKey(root, organizationId, wrapped));
-    return use(key);
-  }
-
-  #checkOpen(): void {
-    if (this.#closed) throw new KeyringError('INVALID_INPUT', 'the keyring is closed');
-  }
 }

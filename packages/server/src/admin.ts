@@ -1,6 +1,7 @@
 import { normalizePublicKey } from './authn/public-key.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { readConfig } from './config/config.ts';
+import { LIMITS } from './lib/limits.ts';
 import { StartError } from './lib/start-error.ts';
 import { openStorage } from './storage/open.ts';
 
@@ -25,6 +26,13 @@ export interface Initialized {
 export async function initialize(environment: NodeJS.ProcessEnv, wanted: Initialization): Promise<Initialized> {
   const config = readConfig(environment);
   const publicKey = normalizePublicKey('P256', wanted.publicKey);
+  for (const [what, name] of [
+    ['organization', wanted.organizationName],
+    ['user', wanted.userName],
+  ] as const) {
+    if (name.trim() === '' || name.length > LIMITS.nameLength)
+      throw new StartError(`the ${what} name must have 1 to ${LIMITS.nameLength} characters`);
+  }
   const nowMs = Date.now();
   const storage = await openStorage({ ...config, nowMs, onIdleError: () => {} });
   try {

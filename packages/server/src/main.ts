@@ -5,6 +5,7 @@ import { StartError } from './lib/start-error.ts';
 import { type Service, startService } from './service.ts';
 
 const STOP_TIMEOUT_MS = 9000;
+const RESTART_DELAY_MS = 1000;
 
 async function main(): Promise<void> {
   // Whatever this process writes is for its own user alone.
@@ -52,7 +53,12 @@ function runWorkers(config: Config): void {
   let announced = false;
   const started = new Set<number>();
   for (let index = 0; index < config.workers; index += 1) cluster.fork();
-  cluster.on('message', (worker, message: Pick<Service, 'baseUrl' | 'created'>) => {
+  cluster.on('message', (worker, message: Pick<Service, 'baseUrl' | 'created'> | { readonly failure: string }) => {
+    if ('failure' in message) {
+      if (!announced) sayAndExit(message.failure);
+      process.stderr.write(`custos: ${message.failure}\n`);
+      return;
+    }
     started.add(worker.id);
     if (message.created === undefined && started.size < config.workers) return;
     if (announced && message.created === undefined) return;
@@ -60,26 +66,37 @@ function runWorkers(config: Config): void {
     announce(message);
   });
   cluster.on('exit', (worker, code) => {
-    if (stopping) return;
-    // A worker that never got up has already said why; trying again would only say it again.
-    if (!started.has(worker.id)) process.exit(code === 0 ? 1 : code);
-    cluster.fork();
+    if (stopping) return exitWhenAlone();
+    // A worker that never got up has already said why; at the first start trying again would only say it again.
+    if (started.has(worker.id)) cluster.fork();
+    else if (announced) setTimeout(() => stopping || cluster.fork(), RESTART_DELAY_MS);
+    else process.exit(code === 0 ? 1 : code);
   });
+  // Whoever waits for this process may end the others with it, so it is the last to go.
+  const exitWhenAlone = (): void => {
+    if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(0);
+  };
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(0), STOP_TIMEOUT_MS + 500).unref();
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
-    cluster.disconnect(() => process.exit(0));
+    exitWhenAlone();
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
 
 /** One clear line for what an operator can mend; a stack only for what is our own mistake. */
-function fail(error: unknown): never {
+function fail(error: unknown): void {
   const known = error instanceof StartError || error instanceof SettingError;
   const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  // The first process says it once for all workers.
+  if (process.send === undefined) sayAndExit(text);
+  else process.send({ failure: text }, () => process.exit(1));
+}
+
+function sayAndExit(text: string): never {
   process.stderr.write(`custos: ${text}\n`);
   process.exit(1);
 }

@@ -25,7 +25,12 @@ export interface Service {
 export const createLogger = (level: string): Logger =>
   // Logs go to standard error, so that standard output holds only what a person reads.
   pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: ['err.config', 'err.cause'] },
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: ['err.config', 'err.cause', 'err.detail', 'err.where', 'err.internalQuery'],
+    },
     pino.destination(2),
   );
 
@@ -47,7 +52,7 @@ export async function startService(config: Config): Promise<Service> {
     cleanups.push(() => keyring.close());
     const app = buildApp({ config, storage, keyring, log });
     const server = buildServer(app);
-    cleanups.push(() => server.close());
+    cleanups.push(() => closeServer(server));
     const baseUrl = await listen(server, config, config.port);
     if (config.metricsPort !== undefined) cleanups.push(await listenForMetrics(app, config.metricsPort));
     if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
@@ -59,13 +64,23 @@ export async function startService(config: Config): Promise<Service> {
   }
 }
 
-async function listen(server: FastifyInstance, config: Config, port: number): Promise<string> {
+/** A connection that was busy when the stop began becomes idle after its answer; it must not hold the stop either. */
+async function closeServer(server: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), 50);
+  try {
+    await server.close();
+  } finally {
+    clearInterval(sweep);
+  }
+}
+
+async function listen(server: FastifyInstance, config: Config, port: number, setting = 'CUSTOS_PORT'): Promise<string> {
   try {
     await server.listen({ host: config.host, port });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
-      throw new StartError(`port ${port} on ${config.host} is taken by another program (CUSTOS_PORT changes it)`);
+      throw new StartError(`port ${port} on ${config.host} is taken by another program (${setting} changes it)`);
     throw new StartError(`cannot listen on ${config.host}:${port}: ${message}`);
   }
   const address = server.server.address();
@@ -85,7 +100,7 @@ async function listen(server: FastifyInstance, config: Config, port: number): Pr
 async function listenForMetrics(app: App, port: number): Promise<() => Promise<unknown>> {
   const server = fastify({ logger: false });
   addStatusRoutes(server, app, () => true);
-  await listen(server, app.config, port);
+  await listen(server, app.config, port, 'CUSTOS_METRICS_PORT');
   return () => server.close();
 }
 

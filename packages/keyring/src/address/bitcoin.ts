@@ -1,7 +1,5 @@
-import { Buffer } from 'node:buffer';
 import { bech32, bech32m } from '@scure/base';
-import { xOnlyPointAddTweak } from 'tiny-secp256k1';
-import { KeyringError } from '../errors.ts';
+import { taprootPublicKey } from '../sign/secp256k1.ts';
 import type { BitcoinNetwork, BitcoinScript } from './formats.ts';
 import { base58checkOf, hash160, sha256 } from './hash.ts';
 
@@ -21,7 +19,6 @@ const NETWORKS: Readonly<Record<BitcoinNetwork, Network>> = {
 };
 
 const OP_CHECKSIG = 0xac;
-const TAP_TWEAK = sha256(Buffer.from('TapTweak', 'ascii'));
 
 /** The address of a compressed key alone on its script. */
 export function bitcoinAddress(network: BitcoinNetwork, script: BitcoinScript, publicKey: Uint8Array): string {
@@ -36,7 +33,8 @@ export function bitcoinAddress(network: BitcoinNetwork, script: BitcoinScript, p
     case 'P2WSH':
       return segwitAddress(hrp, 0, sha256(witnessScriptOf(publicKey)));
     case 'P2TR':
-      return segwitAddress(hrp, 1, taprootOutputKey(publicKey.subarray(1)));
+      // BIP-86: without a script tree.
+      return segwitAddress(hrp, 1, taprootPublicKey(publicKey.subarray(1)).xOnly);
   }
 }
 
@@ -48,17 +46,6 @@ function redeemScriptOf(publicKey: Uint8Array): Uint8Array {
 /** The witness script is the key and OP_CHECKSIG. */
 function witnessScriptOf(publicKey: Uint8Array): Uint8Array {
   return Uint8Array.of(publicKey.length, ...publicKey, OP_CHECKSIG);
-}
-
-/**
- * BIP-341, taproot_tweak_pubkey without a script tree, as BIP-86 prescribes for a single key: the x-only key plus
- * hash_TapTweak of itself times G.
- */
-function taprootOutputKey(xOnlyKey: Uint8Array): Uint8Array {
-  const tweak = sha256(Buffer.concat([TAP_TWEAK, TAP_TWEAK, xOnlyKey]));
-  const tweaked = xOnlyPointAddTweak(xOnlyKey, tweak);
-  if (tweaked === null) throw new KeyringError('INVALID_INPUT', 'the public key has no taproot output key');
-  return tweaked.xOnlyPubkey;
 }
 
 /** BIP-173 for witness version 0 and BIP-350 for version 1. */

@@ -5,7 +5,7 @@ import { open, type Sealed } from './hpke.ts';
 import { isUncompressed, UNCOMPRESSED_BYTES } from './p256.ts';
 
 /** A mnemonic with its passphrase is far below it; what else clients import is text that people handle. */
-export const PLAINTEXT_BYTES_MAX = 64 * 1024;
+const PLAINTEXT_BYTES_MAX = 64 * 1024;
 const CIPHERTEXT_BYTES_MAX = PLAINTEXT_BYTES_MAX + TAG_BYTES;
 /** Room for the hexadecimal, the names and some white space. */
 const TEXT_LENGTH_MAX = 2 * (UNCOMPRESSED_BYTES + CIPHERTEXT_BYTES_MAX) + 1024;

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fromHex, labelled, toHex } from '../../test/fixtures/labels.ts';
 import { KeyringError } from '../errors.ts';
+import { isP256Scalar } from '../sign/p256-scalar.ts';
 import { type HpkeOptions, keySchedule, open, type Sealed, scheduleContext, seal, sharedSecretOf } from './hpke.ts';
-import { agreementOf, compressPoint, generatePrivateKey, isPrivateKey, publicKeyOf } from './p256.ts';
+import { agreementOf, compressPoint, generatePrivateKey, publicKeyOf } from './p256.ts';
 
 const receiver = labelled('vector receiver');
 const ephemeral = labelled('vector ephemeral');
@@ -20,7 +21,7 @@ const info = Buffer.from('turnkey_hpke', 'ascii');
 const suite = new CipherSuite({ kem: new DhkemP256HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes256Gcm() });
 const bufferOf = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
-const privateKey = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter(isPrivateKey);
+const privateKey = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter(isP256Scalar);
 const anything = fc.uint8Array({ maxLength: 300 });
 const refused = (code: string) => expect.objectContaining({ name: 'KeyringError', code });
 
@@ -210,13 +211,13 @@ describe('private keys', () => {
   test('are from 1 to n - 1', () => {
     const hex = (value: bigint) => fromHex(value.toString(16).padStart(64, '0'));
     const n = BigInt(`0x${order}`);
-    for (const value of [1n, 2n, n - 1n, n - 2n, n >> 1n]) expect(isPrivateKey(hex(value))).toBe(true);
-    for (const value of [0n, n, n + 1n, 2n ** 256n - 1n]) expect(isPrivateKey(hex(value))).toBe(false);
-    expect(isPrivateKey(new Uint8Array(31).fill(1))).toBe(false);
-    expect(isPrivateKey(new Uint8Array(33).fill(1))).toBe(false);
+    for (const value of [1n, 2n, n - 1n, n - 2n, n >> 1n]) expect(isP256Scalar(hex(value))).toBe(true);
+    for (const value of [0n, n, n + 1n, 2n ** 256n - 1n]) expect(isP256Scalar(hex(value))).toBe(false);
+    expect(isP256Scalar(new Uint8Array(31).fill(1))).toBe(false);
+    expect(isP256Scalar(new Uint8Array(33).fill(1))).toBe(false);
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (value) => {
-        expect(isPrivateKey(hex(value))).toBe(value > 0n && value < n);
+        expect(isP256Scalar(hex(value))).toBe(value > 0n && value < n);
       }),
     );
   });
@@ -224,6 +225,6 @@ describe('private keys', () => {
   test('are drawn again while out of range', () => {
     const draws = [order, '00'.repeat(32), 'ff'.repeat(32), '11'.repeat(32)].map(fromHex);
     expect(toHex(generatePrivateKey(() => draws.shift()!))).toBe('11'.repeat(32));
-    expect(isPrivateKey(generatePrivateKey())).toBe(true);
+    expect(isP256Scalar(generatePrivateKey())).toBe(true);
   });
 });

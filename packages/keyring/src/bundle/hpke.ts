@@ -15,7 +15,7 @@ const NOTHING = new Uint8Array(0);
 type SuiteId = 'KEM' | 'HPKE';
 
 /** What the public clients put into the key schedule. */
-export const CLIENT_INFO: Uint8Array = Buffer.from('turnkey_hpke', 'ascii');
+const CLIENT_INFO: Uint8Array = Buffer.from('turnkey_hpke', 'ascii');
 
 export interface Sealed {
   /** The encapsulated key, SEC1 uncompressed. */
@@ -25,7 +25,7 @@ export interface Sealed {
 }
 
 export interface HpkeOptions {
-  /** CLIENT_INFO when absent. */
+  /** The info of the public clients when absent. */
   readonly info?: Uint8Array;
   /** The encapsulated key and the receiver's key, both uncompressed, when absent. */
   readonly aad?: Uint8Array;
@@ -137,7 +137,7 @@ export function labeledExpand(
   return hkdfExpand(prk, [size, VERSION, suiteIdOf(suite), Buffer.from(label, 'ascii'), info], length);
 }
 
-export function wipeSchedule(schedule: KeySchedule): void {
+function wipeSchedule(schedule: KeySchedule): void {
   schedule.key.fill(0);
   schedule.baseNonce.fill(0);
   schedule.exporterSecret.fill(0);

@@ -1,8 +1,7 @@
-import { isPrivate } from 'tiny-secp256k1';
-import type { Curve } from '../address/formats.ts';
+import type { Curve } from '../curve.ts';
+import { isPrivateKeyOf } from '../derive/public-key.ts';
 import { KeyringError } from '../errors.ts';
 import { parseUtf8 } from './encoding.ts';
-import { isPrivateKey } from './p256.ts';
 
 const KEY_BYTES = 32;
 /** 24 words of any list are far below, in bytes of NFKD as in characters. */
@@ -28,14 +27,14 @@ export interface ImportedWallet {
 /** The plaintext of a wallet import, in the form of the import frame or in that of an export. */
 export function parseWalletPlaintext(plaintext: Uint8Array): ImportedWallet {
   if (plaintext.length > MNEMONIC_LENGTH_MAX + FRAME_SEPARATOR.length + PASSPHRASE_BYTES_MAX) {
-    throw new KeyringError('INVALID_INPUT', 'invalid mnemonic: the plaintext is too long');
+    throw new KeyringError('INVALID_BUNDLE', 'invalid mnemonic: the plaintext is too long');
   }
-  const text = parseUtf8(plaintext, 'invalid mnemonic: the plaintext');
+  const text = textOf(plaintext);
   const framed = splitOnce(text, FRAME_SEPARATOR);
   const [words, passphrase] = framed ?? splitOnce(text, EXPORT_SEPARATOR) ?? [text, ''];
   const mnemonic = phraseOf(words);
   if (mnemonic === '' || mnemonic.length > MNEMONIC_LENGTH_MAX) {
-    throw new KeyringError('INVALID_INPUT', 'invalid mnemonic: empty or too long');
+    throw new KeyringError('INVALID_MNEMONIC', 'invalid mnemonic: empty or too long');
   }
   if (framed !== undefined || passphrase === '') return { mnemonic, passphrase };
   return { mnemonic, passphrase, wholePhrase: phraseOf(text) };
@@ -44,23 +43,19 @@ export function parseWalletPlaintext(plaintext: Uint8Array): ImportedWallet {
 /** The plaintext of a private-key import, checked to be a key of the curve. */
 export function parseKeyPlaintext(plaintext: Uint8Array, curve: Curve): Uint8Array {
   if (plaintext.length !== KEY_BYTES) {
-    throw new KeyringError('INVALID_INPUT', `an imported key must be of ${KEY_BYTES} bytes`);
+    throw new KeyringError('INVALID_BUNDLE', `an imported key must be of ${KEY_BYTES} bytes`);
   }
-  if (!isInRange(plaintext, curve)) {
-    throw new KeyringError('INVALID_INPUT', `the imported key is not a private key of ${curve}`);
+  if (!isPrivateKeyOf(curve, plaintext)) {
+    throw new KeyringError('INVALID_KEY', `the imported key is not a private key of ${curve}`);
   }
   return plaintext;
 }
 
-/** From 1 to n - 1. RFC 8032, 5.1.5: any 32 bytes are an Ed25519 seed. */
-function isInRange(key: Uint8Array, curve: Curve): boolean {
-  switch (curve) {
-    case 'CURVE_SECP256K1':
-      return isPrivate(key);
-    case 'CURVE_P256':
-      return isPrivateKey(key);
-    case 'CURVE_ED25519':
-      return true;
+function textOf(plaintext: Uint8Array): string {
+  try {
+    return parseUtf8(plaintext, 'the plaintext');
+  } catch {
+    throw new KeyringError('INVALID_BUNDLE', 'invalid mnemonic: the plaintext is not UTF-8');
   }
 }
 

@@ -2,16 +2,16 @@ import { Buffer } from 'node:buffer';
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
 import { KeyringError } from '../errors.ts';
 import { type RandomBytes, systemRandom } from '../seal/envelope.ts';
+import { isP256Scalar } from '../sign/p256-scalar.ts';
 
 // P-256 of NIST SP 800-186 over OpenSSL. Points are in the encoding of SEC 1, section 2.3.3.
 
 export const SCALAR_BYTES = 32;
 export const COMPRESSED_BYTES = 33;
 export const UNCOMPRESSED_BYTES = 65;
-export const SIGNATURE_BYTES = 64;
+const SIGNATURE_BYTES = 64;
 
 const CURVE = 'prime256v1';
-const ORDER = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551', 'hex');
 
 // RFC 5915, ECPrivateKey: version 1, the scalar, the name of the curve, the uncompressed point. Unlike a JWK, whose
 // members are strings, it can be wiped after the import.
@@ -57,24 +57,11 @@ export function compressPoint(bytes: Uint8Array): Uint8Array {
   return convert(bytes, 'compressed');
 }
 
-/** Whether the bytes are a scalar from 1 to n - 1. Looks at every byte, whatever the answer. */
-export function isPrivateKey(bytes: Uint8Array): boolean {
-  if (bytes.length !== SCALAR_BYTES) return false;
-  let any = 0;
-  let borrow = 0;
-  for (let i = SCALAR_BYTES - 1; i >= 0; i -= 1) {
-    const byte = bytes[i] as number;
-    any |= byte;
-    borrow = (byte - (ORDER[i] as number) - borrow) >>> 31;
-  }
-  return any !== 0 && borrow === 1;
-}
-
 /** FIPS 186-5, A.2.2: random scalars until one is in range. The caller owns and wipes it. */
 export function generatePrivateKey(random: RandomBytes = systemRandom): Uint8Array {
   for (;;) {
     const scalar = random(SCALAR_BYTES);
-    if (isPrivateKey(scalar)) return scalar;
+    if (isP256Scalar(scalar)) return scalar;
   }
 }
 
@@ -157,7 +144,7 @@ function convert(bytes: Uint8Array, form: 'compressed' | 'uncompressed'): Uint8A
 }
 
 function checkPrivateKey(bytes: Uint8Array): void {
-  if (!isPrivateKey(bytes)) throw new KeyringError('INVALID_INPUT', 'the private key is not one of P-256');
+  if (!isP256Scalar(bytes)) throw new KeyringError('INVALID_INPUT', 'the private key is not one of P-256');
 }
 
 function badPoint(): KeyringError {

@@ -11,7 +11,7 @@ import { type Agreement, agreementOf, newAgreement, UNCOMPRESSED_BYTES, uncompre
 const KEY_MESSAGE = Buffer.from('qos_encryption_hmac_message', 'ascii');
 const LENGTH_AT = NONCE_BYTES + UNCOMPRESSED_BYTES;
 const HEADER_BYTES = LENGTH_AT + 4;
-export const SECRET_BYTES_MAX = 16 * 1024;
+const SECRET_BYTES_MAX = 16 * 1024;
 
 export interface SealedBoxOptions {
   /** Only for published vectors. */

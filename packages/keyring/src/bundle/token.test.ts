@@ -97,7 +97,7 @@ describe('escaping', () => {
         expect(Buffer.from(json, 'utf8').toString('base64url')).not.toMatch(/[-_]/);
         expect(JSON.parse(json)).toEqual(value);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

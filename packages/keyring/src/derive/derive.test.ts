@@ -1,11 +1,11 @@
 import { HDKey } from '@scure/bip32';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import type { Curve } from '../curve.ts';
 import { KeyringError } from '../errors.ts';
 import { childNode, deriveKey, descend, effectivePath, masterNode } from './derive.ts';
 import { KeyNode } from './node.ts';
 import { formatPath, parsePath } from './path.ts';
-import type { Curve } from './public-key.ts';
 import { publicKeyOf } from './public-key.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

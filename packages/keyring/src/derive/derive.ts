@@ -1,8 +1,8 @@
+import type { Curve } from '../curve.ts';
 import { bip32Child, bip32Master } from './bip32.ts';
 import { invalid } from './check.ts';
 import type { KeyNode } from './node.ts';
 import { formatPath, harden, parsePath } from './path.ts';
-import type { Curve } from './public-key.ts';
 import { ed25519Child, ed25519Master, p256Child, p256Master } from './slip10.ts';
 
 interface Steps {

@@ -27,7 +27,8 @@ function refusal(phrase: unknown): string {
   try {
     parseMnemonic(phrase as string);
   } catch (error) {
-    if (error instanceof KeyringError && error.code === 'INVALID_INPUT') return error.message;
+    if (error instanceof KeyringError && (error.code === 'INVALID_MNEMONIC' || error.code === 'INVALID_INPUT'))
+      return error.message;
     throw error;
   }
   throw new Error('the phrase was accepted');

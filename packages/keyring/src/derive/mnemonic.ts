@@ -8,6 +8,7 @@ import { wordlist as korean } from '@scure/bip39/wordlists/korean.js';
 import { wordlist as simplifiedChinese } from '@scure/bip39/wordlists/simplified-chinese.js';
 import { wordlist as spanish } from '@scure/bip39/wordlists/spanish.js';
 import { wordlist as traditionalChinese } from '@scure/bip39/wordlists/traditional-chinese.js';
+import { KeyringError } from '../errors.ts';
 import { invalid } from './check.ts';
 import { pbkdf2Sha512 } from './hash.ts';
 
@@ -195,5 +196,5 @@ function wordList(language: MnemonicLanguage): WordList {
 }
 
 function invalidMnemonic(): Error {
-  return invalid('invalid mnemonic');
+  return new KeyringError('INVALID_MNEMONIC', 'invalid mnemonic');
 }

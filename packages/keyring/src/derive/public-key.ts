@@ -1,10 +1,12 @@
+import type { Curve } from '../curve.ts';
+import type { RandomBytes } from '../seal/envelope.ts';
 import { ed25519PublicKey } from '../sign/ed25519.ts';
 import { p256PublicKey } from '../sign/p256.ts';
 import { isP256Scalar } from '../sign/p256-scalar.ts';
 import { isSecp256k1Key, secp256k1PublicKey } from '../sign/secp256k1.ts';
-import { checkLength, invalid, type PointForm } from './check.ts';
+import { invalid, type PointForm } from './check.ts';
 
-export type Curve = 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+export const PRIVATE_KEY_BYTES = 32;
 
 /** 33 bytes, 65 when uncompressed; on Ed25519 always 32. */
 export function publicKeyOf(curve: Curve, privateKey: Uint8Array, form: PointForm = 'compressed'): Uint8Array {
@@ -20,19 +22,25 @@ export function publicKeyOf(curve: Curve, privateKey: Uint8Array, form: PointFor
   }
 }
 
-/** 32 bytes, on the two curves with a group order as a number from 1 to n - 1. */
-export function checkPrivateKey(curve: Curve, privateKey: unknown): asserts privateKey is Uint8Array {
-  checkLength(privateKey, 32, 'a private key');
+/** 32 bytes, on the two curves with a group order as a number from 1 to n - 1. RFC 8032, 5.1.5: on Ed25519 any. */
+export function isPrivateKeyOf(curve: Curve, bytes: Uint8Array): boolean {
+  if (!(bytes instanceof Uint8Array) || bytes.length !== PRIVATE_KEY_BYTES) return false;
   switch (curve) {
     case 'CURVE_SECP256K1':
-      if (!isSecp256k1Key(privateKey)) throw invalid('not a secp256k1 private key');
-      return;
+      return isSecp256k1Key(bytes);
     case 'CURVE_ED25519':
-      return;
+      return true;
     case 'CURVE_P256':
-      if (!isP256Scalar(privateKey)) throw invalid('not a P-256 private key');
-      return;
+      return isP256Scalar(bytes);
     default:
       throw invalid('unknown curve');
+  }
+}
+
+/** Random bytes until they are a key of the curve. The caller owns and wipes it. */
+export function generatePrivateKeyOf(curve: Curve, random: RandomBytes): Uint8Array {
+  for (;;) {
+    const privateKey = random(PRIVATE_KEY_BYTES);
+    if (isPrivateKeyOf(curve, privateKey)) return privateKey;
   }
 }

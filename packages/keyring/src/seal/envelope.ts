@@ -28,6 +28,19 @@ export function wrapNewOrganizationKey(root: RootKey, organizationId: string, ra
   return layout.encodeOrganizationKey({ rootKeyId: root.id, organizationKeyId, nonce, box });
 }
 
+/** The same key with its id, wrapped under another root key. */
+export function rewrapOrganizationKey(
+  root: RootKey,
+  organizationId: string,
+  { id, key }: OrganizationKey,
+  random: RandomBytes,
+): Uint8Array {
+  const nonce = random(layout.NONCE_BYTES);
+  const associated = layout.organizationKeyData(organizationId, root.id, id);
+  const box = encrypt(root.key, nonce, associated, key);
+  return layout.encodeOrganizationKey({ rootKeyId: root.id, organizationKeyId: id, nonce, box });
+}
+
 /** The caller owns the opened key and wipes it. */
 export function unwrapOrganizationKey(
   root: RootKey,

@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { constants, link, open, rm } from 'node:fs/promises';
+import { chown, constants, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { KeyringError } from '../errors.ts';
 
 const POSIX = process.platform !== 'win32';
 const FOREIGN_ACCESS = 0o077;
-const NO_HARD_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+/** The last one is Node's, when its permission model does not let a process link. */
+const NO_HARD_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'ERR_ACCESS_DENIED']);
 
 /** Reads a small file that only its owner may touch. The caller wipes what it gets. */
 export async function readPrivateFile(path: string, bytesMax: number): Promise<Uint8Array> {
@@ -70,7 +71,50 @@ export async function createPrivateFile(path: string, bytes: Uint8Array, linkFil
   }
 }
 
-async function writeExclusive(path: string, bytes: Uint8Array): Promise<void> {
+/**
+ * Puts other bytes in the file's place, whole and durable: a reader, also after a crash, sees the old ones or the new
+ * ones. `commit` is the last word before the exchange.
+ */
+export async function replacePrivateFile(
+  path: string,
+  bytes: Uint8Array,
+  commit: () => Promise<void> = async () => {},
+): Promise<void> {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+  try {
+    await writeExclusive(temporary, bytes);
+    try {
+      // The administrator may do this for a service that runs as somebody else, who must still be able to read it.
+      const { uid, gid } = await stat(path);
+      if (process.getuid?.() === 0 && uid !== 0) await chown(temporary, uid, gid);
+      await commit();
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await syncFolder(dirname(path));
+  } catch (error) {
+    throw toKeyringError(error, path, 'replaced');
+  }
+}
+
+/** Makes names in a folder durable. A process that may not open the folder leaves it to the one that started it. */
+export async function syncFolder(path: string): Promise<void> {
+  if (!POSIX) return;
+  try {
+    const handle = await open(path, constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_ACCESS_DENIED') throw error;
+  }
+}
+
+export async function writeExclusive(path: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
     await handle.writeFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
@@ -83,17 +127,7 @@ async function writeExclusive(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
-  if (!POSIX) return;
-  const handle = await open(path, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-function errorCode(error: unknown): string {
+export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
@@ -102,7 +136,7 @@ function toKeyringError(error: unknown, path: string, verb: string): KeyringErro
   const code = errorCode(error);
   const message = `${path} cannot be ${verb} (${code})`;
   if (code === 'ENOENT' || code === 'ENOTDIR') return new KeyringError('ROOT_KEY_MISSING', message);
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+  if (['EACCES', 'EPERM', 'EROFS', 'ERR_ACCESS_DENIED'].includes(code))
     return new KeyringError('ROOT_KEY_PERMISSIONS', message);
   return new KeyringError('ROOT_KEY_INVALID', message);
 }

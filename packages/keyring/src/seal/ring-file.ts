@@ -7,7 +7,7 @@ import { encodeFields, KEY_BYTES, KEY_ID_BYTES, keyIdText } from './layout.ts';
 
 const MAGIC = 'CUSTOSKR';
 const RING_VERSION = 1;
-const KEYS_MAX = 16;
+export const KEYS_MAX = 16;
 const CHECK_BYTES = 32;
 const KEYS_OFFSET = MAGIC.length + 3 + KEY_ID_BYTES;
 const ENTRY_BYTES = KEY_ID_BYTES + KEY_BYTES + CHECK_BYTES;

@@ -8,7 +8,7 @@ import { createKeyring, KeyringError, type KeyringErrorCode } from '../index.ts'
 import { createPrivateFile } from './private-file.ts';
 import { checkValue, decodeRing, encodeRing } from './ring-file.ts';
 
-const binding = { organizationId: 'organization-1', ownerId: 'owner-1', kind: 'seed' };
+const binding = { organizationId: 'organization-1', ownerId: 'owner-1', kind: 'vote-message' };
 const plaintext = Uint8Array.of(1, 2, 3);
 const posixTest = test.skipIf(process.platform === 'win32');
 

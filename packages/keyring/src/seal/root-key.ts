@@ -1,29 +1,16 @@
 import { scrypt } from 'node:crypto';
-import { KeyringError } from '../errors.ts';
+import { closed, KeyringError } from '../errors.ts';
+import type { RingState } from '../keyring.ts';
 import type { RandomBytes, RootKey } from './envelope.ts';
 import { KEY_BYTES, KEY_ID_BYTES, keyIdText } from './layout.ts';
-import { createPrivateFile, readPrivateFile } from './private-file.ts';
+import { createPrivateFile, readPrivateFile, replacePrivateFile } from './private-file.ts';
 import * as ringFile from './ring-file.ts';
+import { withRingLock } from './ring-lock.ts';
+import { parseRootKeySetting, type RootKeySource } from './root-key-setting.ts';
 
 const PASSPHRASE_BYTES_MIN = 16;
 const PASSPHRASE_BYTES_MAX = 1024;
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 } as const;
-
-interface RootKeySource {
-  readonly provider: ringFile.RingProvider;
-  readonly ringPath: string;
-  readonly passphrasePath: string | undefined;
-}
-
-/** `file:PATH` or `passphrase-file:PATH`, whose ring is `PATH.ring`. */
-export function parseRootKeySetting(setting: unknown): RootKeySource {
-  const [, scheme, path] = (typeof setting === 'string' && /^(file|passphrase-file):([^\0]+)$/s.exec(setting)) || [];
-  if (path === undefined) {
-    throw new KeyringError('INVALID_INPUT', "the root key setting must be 'file:PATH' or 'passphrase-file:PATH'");
-  }
-  if (scheme === 'file') return { provider: 'file', ringPath: path, passphrasePath: undefined };
-  return { provider: 'passphrase', ringPath: `${path}.ring`, passphrasePath: path };
-}
 
 /** The root keys of a ring file, in memory. Keys are lent, never given: nobody keeps one across an await. */
 export class RootKeyRing {
@@ -32,6 +19,7 @@ export class RootKeyRing {
   #activeId = '';
   #closed = false;
   #reloading: Promise<void> = Promise.resolve();
+  #changing: Promise<void> = Promise.resolve();
 
   private constructor(source: RootKeySource) {
     this.#source = source;
@@ -61,7 +49,7 @@ export class RootKeyRing {
 
   get(id: string): RootKey {
     const key = this.#keys.get(id);
-    if (key === undefined) throw new KeyringError('UNKNOWN_ROOT_KEY', `root key ${id} is not in the key ring`);
+    if (key === undefined) throw unknownRootKey(id);
     return key;
   }
 
@@ -74,6 +62,73 @@ export class RootKeyRing {
     const reloaded = this.#reloading.then(() => (this.has(id) ? undefined : this.#load()));
     this.#reloading = reloaded.catch(() => undefined);
     await reloaded;
+  }
+
+  get state(): RingState {
+    return { active: this.#activeId, ids: [...this.#keys.keys()] };
+  }
+
+  /** Reads the file again in any case. */
+  async refresh(): Promise<RingState> {
+    const reloaded = this.#reloading.then(() => this.#load());
+    this.#reloading = reloaded.catch(() => undefined);
+    await reloaded;
+    return this.state;
+  }
+
+  /** Adds a new key to the file and makes it the active one. */
+  async add(random: RandomBytes): Promise<string> {
+    const { provider, passphrasePath } = this.#source;
+    const id = random(KEY_ID_BYTES);
+    const material = random(KEY_BYTES);
+    const key = await deriveKey(material, passphrasePath);
+    try {
+      const entry = { id, material, check: ringFile.checkValue(provider, id, key) };
+      await this.#rewrite((ring) => {
+        if (ring.entries.length >= ringFile.KEYS_MAX) {
+          throw new KeyringError('INVALID_INPUT', `the key ring holds ${ringFile.KEYS_MAX} keys already`);
+        }
+        return { ...ring, activeId: id, entries: [...ring.entries, entry] };
+      });
+    } finally {
+      material.fill(0);
+      key.fill(0);
+    }
+    return keyIdText(id);
+  }
+
+  /** Takes a key that is not the active one out of the file. */
+  async remove(id: string): Promise<void> {
+    await this.#rewrite((ring) => {
+      const entries = ring.entries.filter((entry) => keyIdText(entry.id) !== id);
+      if (entries.length === ring.entries.length) throw unknownRootKey(id);
+      if (keyIdText(ring.activeId) === id) throw new KeyringError('INVALID_INPUT', 'the active root key stays');
+      return { ...ring, entries };
+    });
+  }
+
+  /** The file is read under its lock, and every key in it checked, before it is written anew. */
+  async #rewrite(change: (ring: ringFile.Ring) => ringFile.Ring): Promise<void> {
+    const changed = this.#changing.then(() => this.#rewriteFile(change));
+    this.#changing = changed.catch(() => undefined);
+    await changed;
+  }
+
+  async #rewriteFile(change: (ring: ringFile.Ring) => ringFile.Ring): Promise<void> {
+    const { ringPath, provider } = this.#source;
+    await withRingLock(ringPath, async (checkLock) => {
+      await this.refresh();
+      const bytes = await readPrivateFile(ringPath, ringFile.RING_BYTES_MAX);
+      let changed: Uint8Array | undefined;
+      try {
+        changed = ringFile.encodeRing(change(ringFile.decodeRing(bytes, provider, ringPath)));
+        await replacePrivateFile(ringPath, changed, checkLock);
+      } finally {
+        bytes.fill(0);
+        changed?.fill(0);
+      }
+    });
+    await this.refresh();
   }
 
   wipe(): void {
@@ -102,7 +157,7 @@ export class RootKeyRing {
           throw new KeyringError('ROOT_KEY_INVALID', `${ringPath} ${doubt}`);
         }
       }
-      if (this.#closed) throw new KeyringError('INVALID_INPUT', 'the keyring is closed');
+      if (this.#closed) throw closed();
       this.#activeId = keyIdText(ring.activeId);
     } catch (error) {
       for (const { key } of keys.values()) key.fill(0);
@@ -122,6 +177,10 @@ export class RootKeyRing {
     }
     return deriveKey(entry.material, passphrasePath);
   }
+}
+
+function unknownRootKey(id: string): KeyringError {
+  return new KeyringError('UNKNOWN_ROOT_KEY', `root key ${id} is not in the key ring`);
 }
 
 /** Writes a ring of one new key, unless another process was faster. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LocalKeyring } from '../keyring.ts';
+import { LocalKeyring } from '../local-keyring.ts';
 import {
   type RandomBytes,
   sealSecret,
@@ -59,7 +59,7 @@ async function withRing<T>(files: Record<string, Uint8Array>, use: (folder: stri
 }
 
 test('SPEC.md holds the vectors', () => {
-  expect(vectors.size).toBe(25);
+  expect(vectors.size).toBe(32);
 });
 
 test('fields are prefixed with their length', () => {
@@ -109,6 +109,19 @@ test('the files and blobs of SPEC.md open through the keyring', async () => {
     expect(keyring.rootKeyId).toBe(vectors.get('root_key_id'));
     const opened = await keyring.open(vector('wrapped_organization_key'), binding, vector('sealed_blob'));
     expect(hexOf(opened)).toBe(vectors.get('plaintext'));
+  });
+});
+
+test('the sealed seed of SPEC.md has its address', async () => {
+  await withRing({ 'root.key': vector('ring_file') }, async (folder) => {
+    const ring = await RootKeyRing.open(`file:${join(folder, 'root.key')}`, false, systemRandom);
+    await using keyring = new LocalKeyring(ring, systemRandom);
+    const { organizationId, ownerId } = binding;
+    const holder = { organizationKey: vector('wrapped_organization_key'), organizationId, ownerId };
+    const [account] = await keyring.deriveAccounts(holder, vector('sealed_seed'), [
+      { curve: 'CURVE_SECP256K1', path: "m/44'/60'/0'/0/0", addressFormat: 'ADDRESS_FORMAT_ETHEREUM' },
+    ]);
+    expect(account?.address).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
   });
 });
 

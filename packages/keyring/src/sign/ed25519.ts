@@ -3,7 +3,13 @@ import { checkLength } from '../derive/check.ts';
 
 /** Ed25519 (RFC 8032, 5.1.6) over the whole message, with the 32-byte private key, which the standard calls seed. */
 export function signEd25519(message: Uint8Array, privateKey: Uint8Array): Uint8Array {
-  return new Uint8Array(sign(null, message, importKey(privateKey)));
+  return signAllEd25519([message], privateKey)[0] as Uint8Array;
+}
+
+/** To import the key costs as much as a signature, so it is done once. */
+export function signAllEd25519(messages: readonly Uint8Array[], privateKey: Uint8Array): Uint8Array[] {
+  const key = importKey(privateKey);
+  return messages.map((message) => new Uint8Array(sign(null, message, key)));
 }
 
 export function ed25519PublicKey(privateKey: Uint8Array): Uint8Array {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { describe, expect, test } from 'vitest';
+import type { Curve } from '../../src/curve.ts';
 import { descend, masterNode } from '../../src/derive/derive.ts';
 import { hmacSha512 } from '../../src/derive/hash.ts';
 import type { KeyNode } from '../../src/derive/node.ts';
 import { parsePath } from '../../src/derive/path.ts';
-import { type Curve, publicKeyOf } from '../../src/derive/public-key.ts';
+import { publicKeyOf } from '../../src/derive/public-key.ts';
 import { bytes, haveVectors, hex, readJson, readWycheproof } from './corpus.ts';
 import { countVectorCases } from './count.ts';
 

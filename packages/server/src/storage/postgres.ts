@@ -45,6 +45,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     max: options.poolSize,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    // For a server that neither answers nor hangs up; later than its own time-out.
+    query_timeout: STATEMENT_TIMEOUT_MS + 3000,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     application_name: 'custos',
     keepAlive: true,
@@ -53,6 +55,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     ...{ pipeline: true },
   } as pg.PoolConfig);
   pool.on('error', options.onIdleError);
+  // A client in use has no listener of the pool, and an 'error' that nobody hears ends the process. Its statements fail too.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const storage = new PostgresStorage(pool);
   try {
     await storage.migrate(options.nowMs);
@@ -102,7 +106,7 @@ function translate(error: unknown): unknown {
 
 function isUnavailable(code: string, error: Error): boolean {
   // Class 08 connection, 53 resources, 57P0x shutdown and start-up, 25006 read-only standby, 57014 and 25P03 time-outs.
-  if (/^(08|53|57P0|25006|57014|25P0[34]|58)/.test(code)) return true;
+  if (/^(08|53|57P0|25006|57014|25P0[34]|55P03|58)/.test(code)) return true;
   if (/^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_)/.test(code)) return true;
   if (error instanceof AggregateError) return true;
   return /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout|Cannot use a pool/i.test(

@@ -44,6 +44,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     reader?.close();
     writer?.close();
     lock.close();
+    if (isSqliteError(error)) throw new StartError(`cannot use the database ${options.file}: ${error.message}`);
     throw error;
   }
 }

@@ -620,21 +620,21 @@ describe('PostgreSQL at start', () => {
 });
 
 describe('settings', () => {
-  /** For every setting, values that cannot be used. */
+  /** For every setting, values that cannot be used; a folder or a host may be any text. */
   const BAD: Record<keyof typeof SETTINGS, readonly string[]> = {
-    dataDir: [''],
-    host: [''],
-    port: ['', 'http', '-1', '65536', '80.5', ' 80', '0x50', '1e3'],
+    dataDir: [],
+    host: [],
+    port: ['http', '-1', '65536', '80.5', ' 80', '0x50', '1e3'],
     baseUrl: ['custos.example', 'ftp://custos.example', 'http://custos.example/?a=1', 'http://custos.example/#a'],
     databaseUrl: ['mysql://localhost/x', 'localhost:5432', 'postgres:/x', 'sqlite://x'],
-    databasePool: ['', '0', '1', '1001', 'many'],
-    workers: ['', '0', '-1', '257', 'all'],
+    databasePool: ['0', '1', '1001', 'many'],
+    workers: ['0', '-1', '257', 'all'],
     rootKey: ['0123456789abcdef', 'file:', 'env:KEY', 'passphrase:secret'],
     metricsPort: ['x', '-1', '65536'],
-    logLevel: ['', 'verbose', 'INFO'],
-    vendorNames: ['', 'yes', 'ON'],
-    listMax: ['', '0', '-5', '1000001'],
-    failedAuthPerMinute: ['', '-1', 'none'],
+    logLevel: ['verbose', 'INFO'],
+    vendorNames: ['yes', 'ON'],
+    listMax: ['0', '-5', '1000001'],
+    failedAuthPerMinute: ['-1', 'none'],
     limitUsers: ['0', 'x'],
     limitTags: ['0', 'x'],
     limitInvitations: ['0', 'x'],
@@ -642,22 +642,30 @@ describe('settings', () => {
     limitAuthenticators: ['0', 'x'],
   };
 
-  test.each(Object.entries(BAD))('a bad value is refused: %s', async (key, values) => {
-    const { name } = SETTINGS[key as keyof typeof SETTINGS];
-    const refusals = values.map((value) => {
-      try {
-        readConfig({ [name]: value });
-        return 'accepted';
-      } catch (error) {
-        return error instanceof SettingError ? error.message : error;
-      }
-    });
-    expect(refusals).toEqual(values.map(() => expect.stringMatching(new RegExp(`^${name} [^\n]+$`))));
-    using folder = temporaryFolder();
-    const env = { CUSTOS_DATA_DIR: join(folder.path, 'data'), CUSTOS_PORT: '0', [name]: values[0] as string };
-    expectRefusal(await runService(env, folder.path), new RegExp(name));
-    expect(readdirSync(folder.path)).toEqual([]);
+  test('an empty value is the default, never something wider', () => {
+    for (const { name } of Object.values(SETTINGS))
+      expect([name, readConfig({ [name]: '' })]).toEqual([name, readConfig({})]);
   });
+
+  test.each(Object.entries(BAD).filter(([, values]) => values.length > 0))(
+    'a bad value is refused: %s',
+    async (key, values) => {
+      const { name } = SETTINGS[key as keyof typeof SETTINGS];
+      const refusals = values.map((value) => {
+        try {
+          readConfig({ [name]: value });
+          return 'accepted';
+        } catch (error) {
+          return error instanceof SettingError ? error.message : error;
+        }
+      });
+      expect(refusals).toEqual(values.map(() => expect.stringMatching(new RegExp(`^${name} [^\n]+$`))));
+      using folder = temporaryFolder();
+      const env = { CUSTOS_DATA_DIR: join(folder.path, 'data'), CUSTOS_PORT: '0', [name]: values[0] as string };
+      expectRefusal(await runService(env, folder.path), new RegExp(name));
+      expect(readdirSync(folder.path)).toEqual([]);
+    },
+  );
 
   test('a host that cannot be listened on stops the start', async () => {
     await using place = await newPlace('sqlite');

@@ -1,22 +1,26 @@
-import type { OrganizationKey } from './envelope.ts';
-
-const KEYS_MAX = 256;
 const LIFETIME_MS = 60_000;
 
-interface Entry {
-  readonly organizationKey: OrganizationKey;
+interface Entry<T> {
+  readonly value: T;
   readonly expiresAtMs: number;
 }
 
 /**
- * A few opened organization keys, for a minute each. A key that leaves is wiped, so what `get` and `put` return must be
- * used before anything is awaited: a wiped key that is still in use would seal under zeros.
+ * A few opened keys, for a minute each. A key that leaves is wiped, so what `get` and `put` return must be used before
+ * anything is awaited: a wiped key that is still in use would seal under zeros.
  */
-export class OrganizationKeyCache {
-  readonly #entries = new Map<string, Entry>();
+export class SecretCache<T> {
+  readonly #entriesMax: number;
+  readonly #wipe: (value: T) => void;
+  readonly #entries = new Map<string, Entry<T>>();
   #timer: NodeJS.Timeout | undefined;
 
-  get(name: string): OrganizationKey | undefined {
+  constructor(entriesMax: number, wipe: (value: T) => void) {
+    this.#entriesMax = entriesMax;
+    this.#wipe = wipe;
+  }
+
+  get(name: string): T | undefined {
     const entry = this.#entries.get(name);
     if (entry === undefined) return undefined;
     if (entry.expiresAtMs <= performance.now()) {
@@ -26,21 +30,21 @@ export class OrganizationKeyCache {
     // The map keeps the order of insertion, so the key used last goes to the end and leaves last.
     this.#entries.delete(name);
     this.#entries.set(name, entry);
-    return entry.organizationKey;
+    return entry.value;
   }
 
   /** Takes over the key; when one of that name is there already, that one is returned and the given one wiped. */
-  put(name: string, organizationKey: OrganizationKey): OrganizationKey {
+  put(name: string, value: T): T {
     const present = this.get(name);
     if (present !== undefined) {
-      organizationKey.key.fill(0);
+      this.#wipe(value);
       return present;
     }
     const oldest = this.#entries.entries().next().value;
-    if (this.#entries.size >= KEYS_MAX && oldest !== undefined) this.#drop(...oldest);
-    this.#entries.set(name, { organizationKey, expiresAtMs: performance.now() + LIFETIME_MS });
+    if (this.#entries.size >= this.#entriesMax && oldest !== undefined) this.#drop(...oldest);
+    this.#entries.set(name, { value, expiresAtMs: performance.now() + LIFETIME_MS });
     this.#timer ??= setTimeout(() => this.#sweep(), LIFETIME_MS).unref();
-    return organizationKey;
+    return value;
   }
 
   clear(): void {
@@ -60,8 +64,8 @@ export class OrganizationKeyCache {
     this.#timer = Number.isFinite(nextMs) ? setTimeout(() => this.#sweep(), Math.max(nextMs, 10)).unref() : undefined;
   }
 
-  #drop(name: string, entry: Entry): void {
-    entry.organizationKey.key.fill(0);
+  #drop(name: string, entry: Entry<T>): void {
+    this.#wipe(entry.value);
     this.#entries.delete(name);
   }
 }

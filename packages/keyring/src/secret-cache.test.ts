@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { OrganizationKey } from './envelope.ts';
-import { OrganizationKeyCache } from './organization-key-cache.ts';
+import { SecretCache } from './secret-cache.ts';
 
-const newKey = (): OrganizationKey => ({ id: new Uint8Array(16), key: new Uint8Array(32).fill(7) });
+interface OrganizationKey {
+  readonly key: Uint8Array;
+}
+
+const newKey = (): OrganizationKey => ({ key: new Uint8Array(32).fill(7) });
 const isWiped = ({ key }: OrganizationKey): boolean => key.every((byte) => byte === 0);
 
 beforeEach(() => {
@@ -14,7 +17,7 @@ afterEach(() => {
 });
 
 test('a key leaves after its lifetime and is wiped without being asked for', () => {
-  const cache = new OrganizationKeyCache();
+  const cache = new SecretCache<OrganizationKey>(256, ({ key }) => key.fill(0));
   const first = cache.put('first', newKey());
   vi.advanceTimersByTime(40_000);
   const second = cache.put('second', newKey());
@@ -27,7 +30,7 @@ test('a key leaves after its lifetime and is wiped without being asked for', () 
 });
 
 test('the key that was used longest ago leaves when the cache is full', () => {
-  const cache = new OrganizationKeyCache();
+  const cache = new SecretCache<OrganizationKey>(256, ({ key }) => key.fill(0));
   const keys = Array.from({ length: 256 }, (_, index) => cache.put(`${index}`, newKey()));
   cache.get('0');
   cache.put('another', newKey());
@@ -38,7 +41,7 @@ test('the key that was used longest ago leaves when the cache is full', () => {
 });
 
 test('of two keys of one name the first stays and the second is wiped', () => {
-  const cache = new OrganizationKeyCache();
+  const cache = new SecretCache<OrganizationKey>(256, ({ key }) => key.fill(0));
   const first = cache.put('name', newKey());
   const second = newKey();
   expect(cache.put('name', second)).toBe(first);
@@ -46,7 +49,7 @@ test('of two keys of one name the first stays and the second is wiped', () => {
 });
 
 test('clear wipes everything and stops the timer', () => {
-  const cache = new OrganizationKeyCache();
+  const cache = new SecretCache<OrganizationKey>(256, ({ key }) => key.fill(0));
   const key = cache.put('name', newKey());
   cache.clear();
   expect(isWiped(key)).toBe(true);

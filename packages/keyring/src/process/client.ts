@@ -1,0 +1,376 @@
+import type { ChildProcess } from 'node:child_process';
+import { dirname } from 'node:path';
+import type { AddressFormat } from '../address/formats.ts';
+import type { AppProof } from '../bundle/app-proof.ts';
+import type { Curve } from '../curve.ts';
+import type { MnemonicLanguage } from '../derive/mnemonic.ts';
+import { closed, KeyringError } from '../errors.ts';
+import type * as api from '../keyring.ts';
+import type { Binding } from '../seal/layout.ts';
+import { syncFolder } from '../seal/private-file.ts';
+import { parseRootKeySetting } from '../seal/root-key-setting.ts';
+import type { Signature } from '../sign/signature.ts';
+import {
+  detached,
+  errorOf,
+  gone,
+  type Method,
+  type Notice,
+  pack,
+  type Reply,
+  type Settings,
+  unpack,
+} from './protocol.ts';
+import { startKeyringProcess } from './start.ts';
+
+const PENDING_MAX = 10_000;
+const RESTART_DELAY_MS_MIN = 50;
+const RESTART_DELAY_MS_MAX = 5_000;
+/** A process that ran so long did not fail at its start, so that the next one may start at once. */
+const STABLE_MS = 10_000;
+/** A passphrase is stretched for each key and thread. */
+const START_MS_MAX = 120_000;
+const CLOSE_MS_MAX = 5_000;
+/** Fewer signatures than this are not worth another thread. */
+const SIGNATURES_PER_THREAD_MIN = 16;
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: KeyringError) => void;
+}
+
+/** The keyring in a process of its own, which is started again whenever it ends. */
+export class ProcessKeyring implements api.Keyring {
+  #settings: Settings;
+  readonly #pending = new Map<number, Pending>();
+  #child: ChildProcess | undefined;
+  /** Whether calls may be sent: the process is ready and has its service keys. */
+  #isUp = false;
+  #isClosed = false;
+  #lastId = 0;
+  #ring: api.RingState = { active: '', ids: [] };
+  #serviceKeys: readonly [Uint8Array, readonly api.SealedServiceKey[]] | undefined;
+  #restartDelayMs = RESTART_DELAY_MS_MIN;
+  #restartTimer: NodeJS.Timeout | undefined;
+  /** Those who wait for the process to be back. */
+  #waiting: (() => void)[] = [];
+
+  private constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  static async start(settings: Settings): Promise<ProcessKeyring> {
+    const keyring = new ProcessKeyring(settings);
+    try {
+      await keyring.#startChild();
+      if (settings.create) await keyring.#syncRing();
+      // A ring that is gone at a later start is a ring to wait for, never a reason for a new key.
+      keyring.#settings = { ...settings, create: false };
+      if (keyring.#child === undefined) throw gone();
+    } catch (error) {
+      await keyring.close();
+      throw error;
+    }
+    keyring.#isUp = true;
+    return keyring;
+  }
+
+  /** The id of the process, while there is one. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Resolves when the process is there and has its service keys; also when the keyring is closed. */
+  ready(): Promise<void> {
+    if (this.#isUp || this.#isClosed) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  get rootKeyId(): string {
+    return this.#ring.active;
+  }
+
+  hasRootKey(id: string): boolean {
+    return this.#ring.ids.includes(id);
+  }
+
+  createOrganizationKey(organizationId: string): Promise<Uint8Array> {
+    return this.#call('createOrganizationKey', organizationId);
+  }
+
+  rewrapOrganizationKey(organizationId: string, wrapped: Uint8Array): Promise<Uint8Array> {
+    return this.#call('rewrapOrganizationKey', organizationId, wrapped);
+  }
+
+  async addRootKey(): Promise<string> {
+    const id = await this.#call<string>('addRootKey');
+    await this.#syncRing();
+    return id;
+  }
+
+  async removeRootKey(id: string): Promise<void> {
+    await this.#call('removeRootKey', id);
+    await this.#syncRing();
+  }
+
+  async refreshRing(): Promise<api.RingState> {
+    this.#ring = await this.#call<api.RingState>('refreshRing');
+    return this.#ring;
+  }
+
+  seal(organizationKey: Uint8Array, binding: Binding, plaintext: Uint8Array): Promise<Uint8Array> {
+    return this.#call('seal', organizationKey, binding, plaintext);
+  }
+
+  open(organizationKey: Uint8Array, binding: Binding, blob: Uint8Array): Promise<Uint8Array> {
+    return this.#call('open', organizationKey, binding, blob);
+  }
+
+  createWallet(
+    holder: api.Holder,
+    words: api.WordCount,
+    accounts: readonly api.AccountSpec[],
+  ): Promise<api.CreatedWallet> {
+    return this.#call('createWallet', holder, words, accounts);
+  }
+
+  deriveAccounts(
+    holder: api.Holder,
+    sealedSeed: Uint8Array,
+    accounts: readonly api.AccountSpec[],
+  ): Promise<api.DerivedAccount[]> {
+    return this.#call('deriveAccounts', holder, sealedSeed, accounts);
+  }
+
+  createPrivateKey(
+    holder: api.Holder,
+    curve: Curve,
+    addressFormats: readonly AddressFormat[],
+  ): Promise<api.CreatedPrivateKey> {
+    return this.#call('createPrivateKey', holder, curve, addressFormats);
+  }
+
+  async sign(
+    holder: api.Holder,
+    key: api.SigningKey,
+    scheme: api.SigningScheme,
+    payloads: readonly Uint8Array[],
+  ): Promise<Signature[]> {
+    const count = Array.isArray(payloads) ? payloads.length : 0;
+    const parts = Math.min(this.#settings.threads, Math.floor(count / SIGNATURES_PER_THREAD_MIN));
+    if (parts <= 1) return this.#call('sign', holder, key, scheme, payloads);
+    const size = Math.ceil(count / parts);
+    const calls = Array.from({ length: parts }, (_, part) =>
+      this.#call<Signature[]>('sign', holder, key, scheme, payloads.slice(part * size, (part + 1) * size)),
+    );
+    return (await Promise.all(calls)).flat();
+  }
+
+  exportWallet(
+    holder: api.Holder,
+    sealedSeed: Uint8Array,
+    language: MnemonicLanguage | undefined,
+    targetPublicKey: Uint8Array,
+  ): Promise<string> {
+    return this.#call('exportWallet', holder, sealedSeed, language, targetPublicKey);
+  }
+
+  exportAccount(
+    holder: api.Holder,
+    sealedSeed: Uint8Array,
+    curve: Curve,
+    path: string,
+    targetPublicKey: Uint8Array,
+  ): Promise<string> {
+    return this.#call('exportAccount', holder, sealedSeed, curve, path, targetPublicKey);
+  }
+
+  exportPrivateKey(holder: api.Holder, sealedKey: Uint8Array, targetPublicKey: Uint8Array): Promise<string> {
+    return this.#call('exportPrivateKey', holder, sealedKey, targetPublicKey);
+  }
+
+  createImportTarget(holder: api.Holder, userId: string): Promise<api.ImportTarget> {
+    return this.#call('createImportTarget', holder, userId);
+  }
+
+  importWallet(
+    wallet: api.Holder,
+    targets: readonly api.SealedTarget[],
+    encryptedBundle: string,
+    accounts: readonly api.AccountSpec[],
+  ): Promise<api.ImportedWallet> {
+    return this.#call('importWallet', wallet, targets, encryptedBundle, accounts);
+  }
+
+  importPrivateKey(
+    key: api.Holder,
+    targets: readonly api.SealedTarget[],
+    encryptedBundle: string,
+    curve: Curve,
+    addressFormats: readonly AddressFormat[],
+  ): Promise<api.ImportedPrivateKey> {
+    return this.#call('importPrivateKey', key, targets, encryptedBundle, curve, addressFormats);
+  }
+
+  createSecretTargets(holder: api.Holder, count: number): Promise<api.SecretTarget[]> {
+    return this.#call('createSecretTargets', holder, count);
+  }
+
+  importSecret(secret: api.Holder, target: api.SealedTarget, secretPayload: string): Promise<Uint8Array> {
+    return this.#call('importSecret', secret, target, secretPayload);
+  }
+
+  exportSecret(secret: api.Holder, sealedSecret: Uint8Array, targetPublicKey: Uint8Array): Promise<string> {
+    return this.#call('exportSecret', secret, sealedSecret, targetPublicKey);
+  }
+
+  createServiceKey(organizationKey: Uint8Array, role: api.ServiceRole): Promise<api.CreatedServiceKey> {
+    return this.#call('createServiceKey', organizationKey, role);
+  }
+
+  async loadServiceKeys(organizationKey: Uint8Array, keys: readonly api.SealedServiceKey[]): Promise<void> {
+    // Packed and unpacked, they are a copy that no caller can change.
+    const copy = unpack(packArguments([organizationKey, keys])) as [Uint8Array, api.SealedServiceKey[]];
+    await this.#call('loadServiceKeys', ...copy);
+    this.#serviceKeys = copy;
+  }
+
+  signAppProof(payload: string): Promise<AppProof> {
+    return this.#call('signAppProof', payload);
+  }
+
+  /** Ends the process and waits for its end. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#isUp = false;
+    clearTimeout(this.#restartTimer);
+    this.#rejectPending(closed());
+    this.#wakeWaiting();
+    const child = this.#child;
+    if (child === undefined) return;
+    child.ref();
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    if (child.connected) child.disconnect();
+    const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS_MAX);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #call<T>(method: Method, ...args: readonly unknown[]): Promise<T> {
+    if (this.#isClosed) return Promise.reject(closed());
+    if (!this.#isUp) return Promise.reject(gone());
+    return this.#send(method, args);
+  }
+
+  async #send<T>(method: Method, args: readonly unknown[]): Promise<T> {
+    const child = this.#child;
+    if (child === undefined) throw gone();
+    if (this.#pending.size >= PENDING_MAX) throw new KeyringError('UNAVAILABLE', 'the keyring has too much to do');
+    const body = packArguments(args);
+    return new Promise<unknown>((resolve, reject) => {
+      this.#lastId += 1;
+      const id = this.#lastId;
+      // An idle keyring does not keep its service alive, one with work does.
+      if (this.#pending.size === 0) child.channel?.ref();
+      this.#pending.set(id, { resolve, reject });
+      // What could not be sent is rejected by the process's end, which is why it could not be sent.
+      child.send({ id, method, body }, () => {});
+    }) as Promise<T>;
+  }
+
+  /** Settles when the process is ready, or has refused to start. */
+  async #startChild(): Promise<void> {
+    const child = startKeyringProcess(this.#settings);
+    this.#child = child;
+    const startedAtMs = performance.now();
+    const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        let refusal: KeyringError | undefined;
+        child.on('message', (message: Reply | Notice) => {
+          if ('id' in message) return this.#settle(message);
+          if (message.type === 'failed') refusal = errorOf(message.refusal);
+          else this.#ring = message.ring;
+          if (message.type === 'ready') resolve();
+        });
+        const ended = (): void => {
+          reject(refusal ?? gone());
+          this.#childEnded(child, performance.now() - startedAtMs);
+        };
+        child.once('exit', ended);
+        // A process that could not be started has no end.
+        child.once('error', () => child.pid === undefined && ended());
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+    child.unref();
+    child.channel?.unref();
+  }
+
+  #childEnded(child: ChildProcess, lifetimeMs: number): void {
+    if (this.#child !== child) return;
+    const wasUp = this.#isUp;
+    this.#child = undefined;
+    this.#isUp = false;
+    this.#rejectPending(gone());
+    if (this.#isClosed) return;
+    if (lifetimeMs > STABLE_MS) this.#restartDelayMs = RESTART_DELAY_MS_MIN;
+    if (wasUp) this.#restartLater();
+  }
+
+  /** Not before a first start has succeeded: until then whoever started it gets the reason. */
+  #restartLater(): void {
+    this.#restartTimer = setTimeout(() => void this.#restart(), this.#restartDelayMs);
+    this.#restartTimer.unref();
+    this.#restartDelayMs = Math.min(2 * this.#restartDelayMs, RESTART_DELAY_MS_MAX);
+  }
+
+  async #restart(): Promise<void> {
+    try {
+      await this.#startChild();
+      if (this.#serviceKeys !== undefined) await this.#send('loadServiceKeys', this.#serviceKeys);
+    } catch {
+      // The process is gone again; or it refused its service keys, and everything else still works.
+    }
+    if (this.#isClosed) return;
+    this.#isUp = this.#child !== undefined;
+    if (this.#isUp) this.#wakeWaiting();
+    else this.#restartLater();
+  }
+
+  #wakeWaiting(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #settle({ id, body, refusal }: Reply): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#child?.channel?.unref();
+    if (refusal !== undefined || body === undefined) pending.reject(errorOf(refusal));
+    else pending.resolve(detached(unpack(body)));
+  }
+
+  #rejectPending(error: KeyringError): void {
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+
+  /** The process may write the ring but not open its folder, which is synchronized here. */
+  #syncRing(): Promise<void> {
+    return syncFolder(dirname(parseRootKeySetting(this.#settings.rootKey).ringPath));
+  }
+}
+
+function packArguments(args: readonly unknown[]): Uint8Array {
+  try {
+    return pack(args);
+  } catch {
+    throw new KeyringError('INVALID_INPUT', 'an argument cannot be sent to the keyring process');
+  }
+}

@@ -1,0 +1,250 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serialize } from 'node:v8';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { requireBuilt } from '../../test/fixtures/built.ts';
+import { type Deployment, deploy, encryptTo, ORGANIZATION } from '../../test/fixtures/client.ts';
+import { createKeyring, KeyringError } from '../index.ts';
+import { ROUTES, unpack } from './protocol.ts';
+import { startKeyringProcess } from './start.ts';
+
+// A caller that took over the service speaks to the keyring process without the client. It gets what the interface
+// gives and nothing else, and the process goes on.
+
+const SECRET = Uint8Array.from({ length: 32 }, (_, index) => 0xa0 ^ (7 * index));
+const OWNER = 'key-1';
+
+interface Answer {
+  readonly id: number;
+  readonly body?: Uint8Array;
+  readonly refusal?: { readonly code: string; readonly message: string };
+}
+
+let folder: string;
+let child: ChildProcess;
+let deployment: Deployment;
+let sealedKey: Uint8Array;
+let sealedSeed: Uint8Array;
+let lastId = 1_000_000;
+const answers: Answer[] = [];
+
+beforeAll(async () => {
+  requireBuilt();
+  folder = await mkdtemp(join(tmpdir(), 'custos-hostile-'));
+  const rootKey = `file:${join(folder, 'root.key')}`;
+  await using keyring = await createKeyring({ rootKey, create: true });
+  deployment = await deploy(keyring);
+  const target = await keyring.createImportTarget(deployment.holder('t'), 'u');
+  const targets = [{ id: 't', sealed: target.sealedTarget }];
+  const bundle = encryptTo(target.targetPublicKey, SECRET);
+  ({ sealedKey } = await keyring.importPrivateKey(deployment.holder(OWNER), targets, bundle, 'CURVE_ED25519', []));
+  ({ sealedSeed } = await keyring.createWallet(deployment.holder('wallet-1'), 12, []));
+  child = startKeyringProcess({ rootKey, create: false, threads: 2 });
+  child.on('message', (message: Answer) => {
+    if ('id' in message) answers.push(message);
+  });
+  await once(child, 'message');
+});
+
+afterAll(async () => {
+  const ended = once(child, 'exit');
+  child.disconnect();
+  expect((await ended)[0]).toBe(0);
+  await rm(folder, { recursive: true });
+});
+
+/** False for what cannot be cloned, which nobody can send. */
+function send(message: unknown): boolean {
+  try {
+    child.send(message as object, () => {});
+    return true;
+  } catch (error) {
+    if (error instanceof KeyringError) throw error;
+    return false;
+  }
+}
+
+/** A right call, answered rightly: everything that was sent before has been dealt with, and the process is the same. */
+async function call(method: string, args: unknown): Promise<Answer> {
+  lastId += 1;
+  const id = lastId;
+  send({ id, method, body: serialize(args) });
+  for (;;) {
+    const known = answers.find((answer) => answer.id === id);
+    if (known !== undefined) return known;
+    await once(child, 'message');
+  }
+}
+
+async function checkAlive(): Promise<void> {
+  const answer = await call('createOrganizationKey', ['o']);
+  expect((unpack(answer.body as Uint8Array) as Uint8Array).length).toBe(94);
+  expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+}
+
+/** Neither the key itself nor its text in an answer. */
+function checkNoSecret(): void {
+  const texts = ['latin1', 'hex', 'base64', 'base64url'].map((encoding) =>
+    Buffer.from(SECRET).toString(encoding as BufferEncoding),
+  );
+  for (const { body, refusal } of answers) {
+    const text = Buffer.from(body ?? []).toString('latin1') + JSON.stringify(refusal ?? '');
+    for (const secret of texts) expect(text.includes(secret.replaceAll('=', ''))).toBe(false);
+  }
+  answers.length = 0;
+}
+
+test('messages of any shape', { timeout: 120_000 }, async () => {
+  const value = fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withTypedArray: true,
+    withSparseArray: true,
+    withNullPrototype: true,
+    withObjectString: true,
+  });
+  const method = fc.oneof(
+    fc.constantFrom(...Object.keys(ROUTES), 'close', '__proto__', 'constructor', 'toString'),
+    value,
+  );
+  const id = fc.oneof(fc.integer(), value);
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    value.map((args) => {
+      try {
+        return serialize(args);
+      } catch {
+        return Uint8Array.of(0);
+      }
+    }),
+    fc.array(value, { maxLength: 8 }).map((args) => {
+      try {
+        return serialize(args);
+      } catch {
+        return Uint8Array.of(0);
+      }
+    }),
+    value,
+  );
+  const message = fc.oneof(value, fc.record({ id, method, body }), fc.record({ id: fc.integer(), method, body }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { minLength: 20, maxLength: 60 }), async (messages) => {
+      for (const each of messages) send(each);
+      await checkAlive();
+    }),
+    { numRuns: 60 },
+  );
+  checkNoSecret();
+});
+
+test("Node's own messages, which carry handles", async () => {
+  for (const cmd of ['NODE_HANDLE', 'NODE_HANDLE_ACK', 'NODE_HANDLE_NACK', 'NODE_SOCKET_NOTIFY_CLOSE', 'NODE_X']) {
+    for (const type of ['net.Server', 'net.Socket', 'dgram.Native', 'x', '__proto__', undefined]) {
+      send({ cmd, type, key: 'x', msg: {} });
+    }
+  }
+  await checkAlive();
+});
+
+test('methods that do not exist, and names that every object has', async () => {
+  const names = ['close', 'rootKeyId', 'hasRootKey', 'ringState', '__proto__', 'constructor', 'toString', 'valueOf'];
+  for (const method of [...names, 'Sign', 'sign ', '#seal', '#unseal', '', 7, null, ['sign'], { toString: 'sign' }]) {
+    lastId += 1;
+    send({ id: lastId, method, body: serialize([]) });
+  }
+  await checkAlive();
+  const refused = answers.filter(({ refusal }) => refusal?.message === 'the keyring process has no such method');
+  expect(refused).toHaveLength(names.length + 9);
+});
+
+test('arguments with prototypes, getters and names that are not theirs', async () => {
+  const polluted = JSON.parse('{"__proto__":{"organizationId":"o","kind":"vote-message","polluted":true}}');
+  const args: unknown[] = [
+    [polluted, polluted, polluted],
+    [{ ...deployment.holder('x'), __proto__: null }, sealedSeed, [{ curve: '__proto__', path: 'm/0' }]],
+    [
+      deployment.holder('x'),
+      { kind: '__proto__', sealed: sealedKey, curve: 'constructor' },
+      'toString',
+      [new Uint8Array(32)],
+    ],
+    { length: 3, 0: deployment.holder(OWNER) },
+    new Map([[0, deployment.holder(OWNER)]]),
+    'text',
+    null,
+    Array.from({ length: 9 }, () => 1),
+  ];
+  for (const method of Object.keys(ROUTES)) {
+    if (method === 'addRootKey' || method === 'refreshRing') continue;
+    for (const list of args) expect((await call(method, list)).refusal?.code).toMatch(/^[A-Z_]+$/);
+  }
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  await checkAlive();
+});
+
+test('huge lists, huge bytes and deep nesting', { timeout: 120_000 }, async () => {
+  const holder = deployment.holder(OWNER);
+  const key = { kind: 'private-key', sealed: sealedKey, curve: 'CURVE_ED25519' };
+  let nested: unknown[] = [];
+  for (let level = 0; level < 2000; level += 1) nested = [nested];
+  const calls: [string, unknown][] = [
+    ['sign', [holder, key, 'eddsa', Array.from({ length: 200_000 }, () => 1)]],
+    ['sign', [holder, key, 'eddsa', new Array(4_000_000_000)]],
+    ['sign', [holder, key, 'eddsa', [new Uint8Array(5 * 1024 * 1024)]]],
+    ['deriveAccounts', [holder, sealedSeed, new Array(1_000_000)]],
+    ['createSecretTargets', [holder, 1e9]],
+    ['createWallet', [nested, nested, nested]],
+    [
+      'seal',
+      [
+        holder.organizationKey,
+        { organizationId: ORGANIZATION, ownerId: 'x'.repeat(1e6), kind: 'vote-message' },
+        SECRET,
+      ],
+    ],
+    ['signAppProof', ['x'.repeat(4e6)]],
+    ['importWallet', [holder, [], 'x'.repeat(4e6), []]],
+    ['seal', [new Uint8Array(9 * 1024 * 1024)]],
+  ];
+  for (const [method, args] of calls) expect((await call(method, args)).refusal?.code).toMatch(/^[A-Z_]+$/);
+  await checkAlive();
+  checkNoSecret();
+});
+
+test('no kind of key material is opened, by whatever name and with the right key and owner', async () => {
+  const { organizationKey } = deployment.holder(OWNER);
+  const kinds = ['private-key', 'wallet-seed', 'import-target', 'secret-target', 'secret', 'service-key'];
+  const blobs: [string, string, Uint8Array, Uint8Array][] = [
+    [ORGANIZATION, OWNER, organizationKey, sealedKey],
+    [ORGANIZATION, 'wallet-1', organizationKey, sealedSeed],
+    ['deployment', deployment.keys[0]!.keyId, deployment.deploymentKey, deployment.keys[0]!.sealed],
+  ];
+  for (const [organizationId, ownerId, key, blob] of blobs) {
+    for (const kind of [...kinds, 'activity-parameters', 'vote-message', 'outbox-message', ['private-key'], null]) {
+      const { body, refusal } = await call('open', [key, { organizationId, ownerId, kind }, blob]);
+      expect(body).toBeUndefined();
+      expect(refusal?.code).toMatch(/^(INVALID_INPUT|NOT_OPENED)$/);
+    }
+    for (const kind of kinds) {
+      const forged = await call('seal', [key, { organizationId, ownerId, kind }, SECRET]);
+      expect(forged.refusal?.code).toBe('INVALID_INPUT');
+    }
+  }
+  // The same key does sign for its holder.
+  const signing = { kind: 'private-key', sealed: sealedKey, curve: 'CURVE_ED25519' };
+  expect((await call('sign', [deployment.holder(OWNER), signing, 'eddsa', [SECRET]])).body).toBeDefined();
+  checkNoSecret();
+});
+
+test('the same id twice, and more calls than any client has', async () => {
+  for (let index = 0; index < 5_000; index += 1) {
+    send({ id: 5, method: 'createOrganizationKey', body: serialize(['o']) });
+  }
+  await checkAlive();
+});

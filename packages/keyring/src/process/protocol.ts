@@ -1,0 +1,138 @@
+import { deserialize, serialize } from 'node:v8';
+import { KEYRING_ERROR_CODES, KeyringError, type KeyringErrorCode } from '../errors.ts';
+import type { Keyring, RingState } from '../keyring.ts';
+
+// What crosses the channel between a service and its keyring process: SPEC.md, section 8. Arguments and answers travel as
+// bytes, so that only the thread that does the work unpacks what a caller packed.
+
+/** Every call that the process answers, by the threads that it goes to. What is not here does not exist. */
+export const ROUTES = {
+  /** Whichever thread has the least to do. */
+  createOrganizationKey: 'any',
+  rewrapOrganizationKey: 'any',
+  seal: 'any',
+  open: 'any',
+  createWallet: 'any',
+  deriveAccounts: 'any',
+  createPrivateKey: 'any',
+  sign: 'any',
+  exportWallet: 'any',
+  exportAccount: 'any',
+  exportPrivateKey: 'any',
+  createImportTarget: 'any',
+  importWallet: 'any',
+  importPrivateKey: 'any',
+  createSecretTargets: 'any',
+  importSecret: 'any',
+  exportSecret: 'any',
+  createServiceKey: 'any',
+  /** Always the same thread, since the pair that signs is made once for each process. */
+  signAppProof: 'first',
+  /** The first thread writes the ring; then all read it. */
+  addRootKey: 'ring',
+  removeRootKey: 'ring',
+  /** Every thread. */
+  loadServiceKeys: 'all',
+  refreshRing: 'all',
+} as const satisfies Partial<Record<keyof Keyring, 'any' | 'first' | 'ring' | 'all'>>;
+
+export type Method = keyof typeof ROUTES;
+
+const METHODS: ReadonlySet<unknown> = new Set(Object.keys(ROUTES));
+const CODES: ReadonlySet<unknown> = new Set(KEYRING_ERROR_CODES);
+const ARGUMENTS_MAX = 8;
+/** The largest call seals 4 MiB. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+
+/** What the process is started with, as JSON in its arguments. Nothing of it is secret. */
+export interface Settings {
+  readonly rootKey: string;
+  readonly create: boolean;
+  readonly threads: number;
+}
+
+export interface Request {
+  readonly id: number;
+  readonly method: Method;
+  /** The packed arguments. */
+  readonly body: Uint8Array;
+}
+
+export interface Refusal {
+  readonly code: KeyringErrorCode;
+  readonly message: string;
+}
+
+/** An answer has the packed value or the refusal. */
+export interface Reply {
+  readonly id: number;
+  readonly body?: Uint8Array;
+  readonly refusal?: Refusal;
+}
+
+/** `ready` once, `ring` whenever the ring was read and is another, `failed` instead of `ready`, before the end. */
+export type Notice =
+  | { readonly type: 'ready' | 'ring'; readonly ring: RingState }
+  | { readonly type: 'failed'; readonly refusal: Refusal };
+
+/** Undefined for what has no id, and so cannot even be refused. */
+export function requestIdOf(message: unknown): number | undefined {
+  if (typeof message !== 'object' || message === null) return undefined;
+  const { id } = message as Partial<Request>;
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+export function checkRequest(message: unknown): Request {
+  const { id, method, body } = message as Request;
+  if (!METHODS.has(method)) throw new KeyringError('INVALID_INPUT', 'the keyring process has no such method');
+  if (!(body instanceof Uint8Array) || body.length > BODY_BYTES_MAX) {
+    throw new KeyringError('INVALID_INPUT', `the body must be at most ${BODY_BYTES_MAX} bytes`);
+  }
+  return { id, method, body };
+}
+
+/** As bytes with memory of their own, which can be handed to another thread. */
+export function pack(value: unknown): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(serialize(value));
+}
+
+export function unpack(body: Uint8Array): unknown {
+  return deserialize(body);
+}
+
+/** What each argument must be is checked by the method itself. */
+export function unpackArguments(body: Uint8Array): unknown[] {
+  let value: unknown;
+  try {
+    value = unpack(body);
+  } catch {
+    throw new KeyringError('INVALID_INPUT', 'the arguments cannot be read');
+  }
+  if (!Array.isArray(value) || value.length > ARGUMENTS_MAX) {
+    throw new KeyringError('INVALID_INPUT', `arguments are a list of at most ${ARGUMENTS_MAX}`);
+  }
+  return value;
+}
+
+/** Only a KeyringError says what happened: another error may hold what must not leave. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof KeyringError) return { code: error.code, message: error.message };
+  return { code: 'UNAVAILABLE', message: 'the call failed inside the keyring' };
+}
+
+export function errorOf(refusal: Refusal | undefined): KeyringError {
+  const known = refusal !== undefined && CODES.has(refusal.code);
+  return known ? new KeyringError(refusal.code, String(refusal.message)) : gone();
+}
+
+export function gone(): KeyringError {
+  return new KeyringError('UNAVAILABLE', 'the keyring process is gone or still starting');
+}
+
+/** With bytes as arrays of their own: unpacked ones are views of a buffer that holds other answers too. */
+export function detached(value: unknown): unknown {
+  if (value instanceof Uint8Array) return new Uint8Array(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(detached);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, detached(member)]));
+}

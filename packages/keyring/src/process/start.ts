@@ -1,0 +1,81 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseRootKeySetting } from '../seal/root-key-setting.ts';
+import type { Settings } from './protocol.ts';
+
+// The keyring process runs built files, also when this one is a source file under a test runner.
+const HERE = fileURLToPath(import.meta.url);
+const PACKAGE = resolve(dirname(HERE), '../..');
+const DIST = join(PACKAGE, 'dist');
+const ENTRY = join(DIST, 'process', 'host.js');
+
+/** Node 20 has it as an experiment; later versions know it by its name. */
+const PERMISSION_FLAG = ['--permission', '--experimental-permission'].find((flag) =>
+  process.allowedNodeEnvironmentFlags.has(flag),
+);
+
+/** Starts the process with the rights that it needs and nothing of this one's environment. */
+export function startKeyringProcess({ rootKey, create, threads }: Settings): ChildProcess {
+  const source = parseRootKeySetting(rootKey);
+  const ringPath = resolve(source.ringPath);
+  const settings: Settings = {
+    rootKey:
+      source.passphrasePath === undefined ? `file:${ringPath}` : `passphrase-file:${resolve(source.passphrasePath)}`,
+    create,
+    threads,
+  };
+  return fork(ENTRY, [JSON.stringify(settings)], {
+    cwd: DIST,
+    // Windows starts nothing without it.
+    env: process.env.SystemRoot === undefined ? {} : { SystemRoot: process.env.SystemRoot },
+    execArgv: [
+      ...permissionFlags(ringPath, source.passphrasePath && resolve(source.passphrasePath)),
+      '--disable-proto=delete',
+      '--disallow-code-generation-from-strings',
+      '--disable-warning=ExperimentalWarning',
+      '--disable-warning=SecurityWarning',
+    ],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+/** The ring with its temporary files and its lock, the passphrase, and the program itself. */
+export function permissionFlags(ringPath: string, passphrasePath: string | undefined): string[] {
+  if (PERMISSION_FLAG === undefined) return [];
+  const read = [`${ringPath}*`, ...(passphrasePath === undefined ? [] : [passphrasePath]), ...programFolders()];
+  return [
+    PERMISSION_FLAG,
+    '--allow-worker',
+    ...read.map((path) => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${ringPath}*`,
+  ];
+}
+
+/** The built files and the folders of what they import, directly or not. */
+function programFolders(): string[] {
+  const folders = new Set([join(DIST, '*'), join(PACKAGE, 'package.json')]);
+  const visit = (from: string): void => {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    for (const name of Object.keys(dependencies)) {
+      const folder = folderOf(name, from);
+      if (folder === undefined || folders.has(join(folder, '*'))) continue;
+      folders.add(join(folder, '*'));
+      visit(folder);
+    }
+  };
+  visit(PACKAGE);
+  return [...folders];
+}
+
+function folderOf(name: string, from: string): string | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(candidate)) return realpathSync(candidate);
+    if (folder === dirname(folder)) return undefined;
+  }
+}
