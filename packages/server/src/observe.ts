@@ -72,15 +72,8 @@ export class Observer {
     this.#log.warn({ organizationId, authenticatorId }, 'passkey signature counter decreased');
   }
 
-  databaseConnectionLost(error: Error): void {
-    this.#log.warn({ reason: error.message }, 'idle database connection lost');
-  }
-
-  started(details: Record<string, unknown>): void {
-    this.#log.info(details, 'started');
-  }
-
-  stopping(signal: string): void {
-    this.#log.info({ signal }, 'stopping');
+  /** Told at debug level: a start is quiet, and what a person needs is on standard output. */
+  started(baseUrl: string): void {
+    this.#log.debug({ pid: process.pid, baseUrl }, 'started');
   }
 }

@@ -57,6 +57,7 @@ export async function startService(config: Config): Promise<Service> {
     if (config.metricsPort !== undefined) cleanups.push(await listenForMetrics(app, config.metricsPort));
     if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
+    app.observe.started(baseUrl);
     return { baseUrl, created, stop: closeAll };
   } catch (error) {
     await closeAll().catch(() => {});

@@ -14,7 +14,7 @@ import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
-import { stillStands } from './still-stands.ts';
+import { lockFor, stillStands } from './still-stands.ts';
 import { castVote } from './vote.ts';
 
 /** How often a decision is taken again because the organization changed under it. */
@@ -194,8 +194,8 @@ async function store(
 ): Promise<ActivityAnswer | 'AGAIN'> {
   try {
     const stored = await app.storage.write(async (stores): Promise<Activity> => {
-      const organization = await stores.organizations.lock(actor.organizationId, effect?.lock ?? 'shared');
-      if (!(await stillStands(stores, organization, actor, judge))) throw new Stale();
+      const organization = await lockFor(stores, actor, effect?.lock ?? 'shared');
+      if (!stillStands(organization, actor, judge)) throw new Stale();
       const finished: Activity =
         effect === undefined
           ? activity

@@ -16,7 +16,10 @@ export class UserRecords {
     if (known !== undefined) return known;
     const record = await read.users.record(organizationId, user.id);
     const wire = renderUser(record);
-    this.#cache.set(`${organizationId} ${user.id} ${record.user.revision}`, wire);
+    // The record is read in several statements; it is whole only if the revision stayed the same around them.
+    const { revision } = record.user;
+    const after = await read.users.find(organizationId, user.id);
+    if (revision === user.revision && after?.revision === revision) this.#cache.set(key, wire);
     return wire;
   }
 }

@@ -10,7 +10,6 @@ import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.t
 import type { ActivityOperation, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
-import { organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
 import type { App } from './app.ts';
@@ -18,7 +17,7 @@ import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ba
 import { guardAuthentication } from './guard.ts';
 import { type Ballot, type Judgement, judgeVote, type Target } from './judge-vote.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
-import { isStillPresent } from './still-stands.ts';
+import { lockFor } from './still-stands.ts';
 
 const ATTEMPTS_MAX = 10;
 
@@ -104,11 +103,7 @@ async function castOnce(
     expected.kind === 'execute' && target ? await prepareTarget(app, actor, found.activity, target, nowMs) : undefined;
 
   const outcome = await app.storage.write(async (stores): Promise<ActivityWithVotes> => {
-    const current = await stores.organizations.lock(actor.organizationId, effect?.lock ?? 'shared');
-    if (current.deletedAtMs !== undefined) throw organizationNotFound();
-    if (current.authorityVersion !== organization.authorityVersion && !(await isStillPresent(stores, actor))) {
-      throw new ApiError('UNAUTHENTICATED', 'the user or credential was removed while the request was being handled');
-    }
+    const current = await lockFor(stores, actor, effect?.lock ?? 'shared');
     const locked = await stores.activities.lock(actor.organizationId, activityId);
     if (locked === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
     const judgement = judgeVote(ballot, current, locked, target);

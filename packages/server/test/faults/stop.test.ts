@@ -319,9 +319,10 @@ describe('several workers', () => {
 
   test('a worker that dies while the database is away does not take the others down', async () => {
     await using postgres = await startPostgres();
-    await using place = await startWorkers(2, { CUSTOS_DATABASE_URL: postgres.url });
+    await using place = await startWorkers(2, { CUSTOS_DATABASE_URL: postgres.url, CUSTOS_LOG_LEVEL: 'debug' });
     const { service, root, baseUrl } = place;
-    await waitUntil('two workers run', () => workersOf(service).length === 2);
+    // Both must be up: a worker that is still starting when the database goes cannot take over.
+    await waitUntil('two workers serve', () => service.stderr.split('"msg":"started"').length === 3);
     expect((await root.query('whoami')).status).toBe(200);
     await postgres.stop();
     const [victim] = workersOf(service) as [number];

@@ -5,6 +5,7 @@ import type { ApiKey, ApiKeyType, Authenticator } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { fetchPage } from '../keyset.ts';
 import type { ApiKeyTable, AuthenticatorTable, Schema } from '../schema.ts';
+import { statement } from '../statement.ts';
 import { bury, isTombstone } from './tombstones.ts';
 
 export type ApiKeyRow = Selectable<ApiKeyTable>;
@@ -41,6 +42,18 @@ export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
 });
 
 type CredentialTable = 'api_key' | 'authenticator';
+
+interface Key extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Key) =>
+  db.selectFrom('api_key').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const authenticatorExists = statement('authenticator-exists', (db, { organizationId, id }: Key) =>
+  db.selectFrom('authenticator').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
+);
 
 export class CredentialReader {
   protected readonly db: Kysely<Schema>;
@@ -117,13 +130,8 @@ export class CredentialReader {
   }
 
   async exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom(table)
-      .select('id')
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', id)
-      .executeTakeFirst();
-    return row !== undefined;
+    const find = table === 'api_key' ? apiKeyExists : authenticatorExists;
+    return (await find(this.db, { organizationId, id })).length > 0;
   }
 
   /** A user's keys, oldest first; a user has few. */
