@@ -5,7 +5,7 @@ import { type MemberType, readTypes, type TypedDataMember, type TypedDataTypes, 
 import { hexItem } from './fields.ts';
 import { asHex, asInteger, asObject, member, parseJsonObject, refusePayload } from './json-values.ts';
 
-export type { TypedDataMember, TypedDataTypes } from './eip712-types.ts';
+export type { TypedDataTypes } from './eip712-types.ts';
 
 /** A value as it was hashed, by its declared type. Hex is lower case with 0x. */
 export type TypedValue =
