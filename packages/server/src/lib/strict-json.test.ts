@@ -265,11 +265,8 @@ describe('parseStrictJson', () => {
       `[${'{"a":1},'.repeat(250_000)}1]`,
     ];
     for (const text of hostile) {
-      const bytes = bytesOf(text);
-      const startedMs = performance.now();
-      parseStrictJson(bytes);
-      // Generous for a busy machine; anything quadratic would take minutes.
-      expect(performance.now() - startedMs).toBeLessThan(2_000);
+      // Anything quadratic would take minutes and run into the time-out of the test.
+      expect(parseStrictJson(bytesOf(text))).toBeDefined();
     }
     expect(refusal(bytesOf(`{${members},"k0":1}`))).toMatch(/^duplicate object key "k0"/);
   });

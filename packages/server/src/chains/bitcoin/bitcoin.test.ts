@@ -264,9 +264,8 @@ describe('what gets signed', () => {
     });
     const script = hexOf(payment('P2WPKH').script);
     const hex = handmade(unsigned, Array(2000).fill({ amount: 1n, script }));
-    const start = performance.now();
+    // Anything quadratic would run into the time-out of the test.
     expect(signableBitcoin(hex, account('P2WPKH')).payloads).toHaveLength(2000);
-    expect(performance.now() - start).toBeLessThan(5000);
   });
 });
 
