@@ -18,6 +18,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
     maxWorkers: 2,
+    // Fault tests race real processes on a busy machine; a second failure in a row is a defect, and so is a habit of retries.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     allowOnly: false,
