@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import { toHex } from '../../lib/encoding.ts';
+import { bytesOfHex, refused, unparsable } from '../input.ts';
 import type { RawSignature, Signable, SignerAccount } from '../signable.ts';
-import { bytesOfHex, refused, unparsable } from './input.ts';
 import { decodePsbt, type NewRecord, type Psbt } from './psbt.ts';
 import {
   type BitcoinAddressType,

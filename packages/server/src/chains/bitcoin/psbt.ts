@@ -1,5 +1,5 @@
 import { toHex } from '../../lib/encoding.ts';
-import { unparsable } from './input.ts';
+import { unparsable } from '../input.ts';
 import { Reader } from './reader.ts';
 import { equalBytes } from './script.ts';
 import { decodeTransaction, readOutput, type Tx, type TxInput, type TxOutput } from './transaction.ts';

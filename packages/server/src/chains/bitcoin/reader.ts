@@ -1,4 +1,4 @@
-import { unparsable } from './input.ts';
+import { unparsable } from '../input.ts';
 
 /** A cursor over bytes that never reads past the end. Numbers are little-endian. */
 export class Reader {

@@ -1,5 +1,5 @@
 import { sha256 } from '../../lib/encoding.ts';
-import { unparsable } from './input.ts';
+import { unparsable } from '../input.ts';
 import { Reader } from './reader.ts';
 
 export interface TxInput {

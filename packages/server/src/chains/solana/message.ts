@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { toHex } from '../../lib/encoding.ts';
-import { refused, unparsable } from './input.ts';
+import { refused, unparsable } from '../input.ts';
 import { Reader } from './reader.ts';
 
 /** What stands for an account that only an address look-up table on the chain could name. */

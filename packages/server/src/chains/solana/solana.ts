@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base';
 import { assert } from '../../lib/assert.ts';
 import { toHex } from '../../lib/encoding.ts';
+import { bytesOfHex, refused, unparsable } from '../input.ts';
 import type { RawSignature, Signable, SignerAccount } from '../signable.ts';
-import { bytesOfHex, refused, unparsable } from './input.ts';
 import { parseMessage, type SolanaMessage } from './message.ts';
 import { Reader } from './reader.ts';
 import { type SolanaTransfer, type SplTransfer, transfersOf } from './transfers.ts';

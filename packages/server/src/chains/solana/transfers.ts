@@ -1,4 +1,4 @@
-import { unparsable } from './input.ts';
+import { unparsable } from '../input.ts';
 import type { SolanaInstruction } from './message.ts';
 
 /** Lamports that a top-level instruction of the System program moves. */

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
-import { refused, unparsable } from './input.ts';
+import { refused, unparsable } from '../input.ts';
 import type { ProtoMessage } from './protobuf.ts';
 
 export type TronResource = 'BANDWIDTH' | 'ENERGY' | 'TRON_POWER';

@@ -1,5 +1,5 @@
 import { toHex } from '../../lib/encoding.ts';
-import { unparsable } from './input.ts';
+import { unparsable } from '../input.ts';
 
 // The wire format of Protocol Buffers (protobuf.dev, "Encoding").
 

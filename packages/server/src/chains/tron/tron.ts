@@ -2,9 +2,9 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { assert } from '../../lib/assert.ts';
 import { sha256, toHex } from '../../lib/encoding.ts';
+import { bytesOfHex, refused, unparsable } from '../input.ts';
 import type { RawSignature, Signable, SignerAccount } from '../signable.ts';
 import { parseContract, type TronContract, tronAddress } from './contract.ts';
-import { bytesOfHex, refused, unparsable } from './input.ts';
 import { lengthDelimited, ProtoMessage } from './protobuf.ts';
 
 /** The raw data of a transaction. Bytes are hex without 0x, times milliseconds, amounts sun. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError } from '../lib/errors.ts';
 
 /** The bytes are not a transaction of this chain. */
 export function unparsable(reason: string): ApiError {
