@@ -7,6 +7,7 @@ import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { addCors } from './cors.ts';
+import { addDiscovery } from './discovery.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addStatusRoutes } from './status.ts';
 import { welcomePage } from './welcome.ts';
@@ -38,6 +39,7 @@ export function buildServer(app: App): FastifyInstance {
   refuseWhileClosing(server, app);
   addCors(server);
   addStatusRoutes(server, app, isPrivilegedPeer);
+  addDiscovery(server, app);
   addOperationRoutes(server, app);
   server.get('/', (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),
