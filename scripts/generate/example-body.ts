@@ -8,6 +8,8 @@ const TIMESTAMP_MS = '1767225600000';
 
 /** Values that read better, or mean more, than what a schema alone can suggest. */
 const VALUES: Readonly<Record<string, unknown>> = {
+  address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
   activityId: '0195d1f0-91c2-7a05-8a6e-0c1d2e3f4a5b',
   apiKeyName: 'Laptop',
   attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YV…',
@@ -15,21 +17,33 @@ const VALUES: Readonly<Record<string, unknown>> = {
   challenge: 'n2J5Y3hHd0t4VnVQZ1FzS3ZqY1RqZw',
   clientDataJson: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi…',
   credentialId: '6kHtPPqRTKaLms_L0xFKpw',
+  encryptedBundle: '{"encappedPublic":"04…","ciphertext":"…"}',
+  encoding: 'PAYLOAD_ENCODING_TEXT_UTF8',
+  hashFunction: 'HASH_FUNCTION_KECCAK256',
   limit: '10',
+  newPrivateKeyTagName: 'Cold',
   newUserTagName: 'Approvers',
   organizationId: ORGANIZATION_ID,
   organizationName: 'Treasury',
+  path: "m/44'/60'/0'/0/0",
+  payload: 'Hello',
+  privateKeyName: 'Treasury key',
+  privateKeyTagName: 'Cold',
   publicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
   receiverUserEmail: 'bob@example.com',
   receiverUserName: 'Bob',
   rootQuorumThreshold: 1,
+  signWith: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   subOrganizationName: 'End user 42',
+  targetPublicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
   threshold: 1,
+  unsignedTransaction: '02ea0180843b9aca008477359400825208949858effd232b4033e47d90003d41ec34ecaeda940180c0',
   userEmail: 'alice@example.com',
   userName: 'Alice',
   userPhoneNumber: '+14155550123',
   userTagName: 'Approvers',
   value: 'true',
+  walletName: 'Treasury',
 };
 
 /** A body that the operation accepts; throws if it does not, so that no page shows one that fails. */

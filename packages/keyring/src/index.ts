@@ -12,6 +12,7 @@ export {
 } from './bundle/app-proof.ts';
 export type { Curve } from './curve.ts';
 export type { MnemonicLanguage } from './derive/mnemonic.ts';
+export { parsePath } from './derive/path.ts';
 export { KeyringError, type KeyringErrorCode } from './errors.ts';
 export * from './keyring.ts';
 export type { Binding } from './seal/layout.ts';

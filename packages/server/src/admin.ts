@@ -36,7 +36,7 @@ export async function initialize(environment: NodeJS.ProcessEnv, wanted: Initial
   const nowMs = Date.now();
   const storage = await openStorage({ ...config, nowMs, onIdleError: () => {} });
   try {
-    const keyring = await openRootKey(storage, config.rootKey);
+    const keyring = await openRootKey(storage, config.rootKey, 'inline');
     const { organizationName, userName } = wanted;
     const created = await createFirstOrganization(
       storage,

@@ -6,10 +6,10 @@ import { BOOTSTRAP_TYPE } from './operations/registry.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
-export async function openRootKey(storage: Storage, rootKey: string): Promise<Keyring> {
+export async function openRootKey(storage: Storage, rootKey: string, mode: 'process' | 'inline'): Promise<Keyring> {
   const recorded = await storage.read.deployment.get('root_key_id');
   try {
-    const keyring = await createKeyring({ rootKey, create: recorded === undefined });
+    const keyring = await createKeyring({ rootKey, create: recorded === undefined, mode });
     if (
       recorded === undefined &&
       (await storage.write((store) => store.deployment.claim('root_key_id', keyring.rootKeyId)))
@@ -112,6 +112,7 @@ export async function createFirstOrganization(
         result: { organizationId },
         failure: undefined,
         denial: undefined,
+        wantsProofs: false,
         roundStartedAtMs: nowMs,
         createdAtMs: nowMs,
         updatedAtMs: nowMs,

@@ -11,6 +11,7 @@ import { buildServer } from './http/server.ts';
 import { addStatusRoutes } from './http/status.ts';
 import { StartError } from './lib/start-error.ts';
 import type { App } from './pipeline/app.ts';
+import { openServiceKeys } from './service-keys.ts';
 import { openStorage } from './storage/open.ts';
 
 /** A service that listens. */
@@ -48,9 +49,10 @@ export async function startService(config: Config): Promise<Service> {
     for (const close of cleanups.reverse()) await close();
   };
   try {
-    const keyring = await openRootKey(storage, config.rootKey);
+    const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     cleanups.push(() => keyring.close());
-    const app = buildApp({ config, storage, keyring, log });
+    const serviceKeys = await openServiceKeys(storage, keyring, nowMs);
+    const app = buildApp({ config, storage, keyring, serviceKeys, log });
     const server = buildServer(app);
     cleanups.push(() => closeServer(server));
     const baseUrl = await listen(server, config, config.port);

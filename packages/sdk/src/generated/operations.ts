@@ -16,6 +16,12 @@ export interface Activity {
   canReject: boolean;
   createdAt: string;
   updatedAt: string;
+  appProofs?: {
+    scheme: string;
+    publicKey: string;
+    proofPayload: string;
+    signature: string;
+  }[];
   failure?: {
     code: number;
     message: string;
@@ -314,6 +320,78 @@ export interface CreateInvitationsResult {
   invitationIds: string[];
 }
 
+/** Parameters of create_private_key_tag. */
+export interface CreatePrivateKeyTagParameters {
+  privateKeyTagName: string;
+  privateKeyIds: string[];
+}
+
+/** Result of create_private_key_tag. */
+export interface CreatePrivateKeyTagResult {
+  privateKeyTagId: string;
+  privateKeyIds: string[];
+}
+
+/** Parameters of create_private_keys. */
+export interface CreatePrivateKeysParameters {
+  privateKeys: {
+    privateKeyName: string;
+    curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+    privateKeyTags: string[];
+    addressFormats: (
+      | 'ADDRESS_FORMAT_UNCOMPRESSED'
+      | 'ADDRESS_FORMAT_COMPRESSED'
+      | 'ADDRESS_FORMAT_ETHEREUM'
+      | 'ADDRESS_FORMAT_SOLANA'
+      | 'ADDRESS_FORMAT_COSMOS'
+      | 'ADDRESS_FORMAT_TRON'
+      | 'ADDRESS_FORMAT_SUI'
+      | 'ADDRESS_FORMAT_APTOS'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR'
+      | 'ADDRESS_FORMAT_SEI'
+      | 'ADDRESS_FORMAT_XLM'
+      | 'ADDRESS_FORMAT_DOGE_MAINNET'
+      | 'ADDRESS_FORMAT_DOGE_TESTNET'
+      | 'ADDRESS_FORMAT_TON_V3R2'
+      | 'ADDRESS_FORMAT_TON_V4R2'
+      | 'ADDRESS_FORMAT_TON_V5R1'
+      | 'ADDRESS_FORMAT_XRP'
+      | 'ADDRESS_FORMAT_SPARK_MAINNET'
+      | 'ADDRESS_FORMAT_SPARK_REGTEST'
+    )[];
+  }[];
+}
+
+/** Result of create_private_keys. */
+export interface CreatePrivateKeysResult {
+  privateKeys: {
+    privateKeyId: string;
+    addresses: {
+      format: string;
+      address: string;
+    }[];
+  }[];
+}
+
 /** Parameters of create_sub_organization. */
 export interface CreateSubOrganizationParameters {
   subOrganizationName: string;
@@ -321,7 +399,52 @@ export interface CreateSubOrganizationParameters {
   rootUsers: RootUserParams[];
   wallet?: {
     walletName: string;
-    accounts: unknown[];
+    accounts: {
+      curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+      pathFormat: 'PATH_FORMAT_BIP32';
+      path: string;
+      addressFormat:
+        | 'ADDRESS_FORMAT_UNCOMPRESSED'
+        | 'ADDRESS_FORMAT_COMPRESSED'
+        | 'ADDRESS_FORMAT_ETHEREUM'
+        | 'ADDRESS_FORMAT_SOLANA'
+        | 'ADDRESS_FORMAT_COSMOS'
+        | 'ADDRESS_FORMAT_TRON'
+        | 'ADDRESS_FORMAT_SUI'
+        | 'ADDRESS_FORMAT_APTOS'
+        | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH'
+        | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH'
+        | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH'
+        | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH'
+        | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR'
+        | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH'
+        | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH'
+        | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH'
+        | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH'
+        | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR'
+        | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH'
+        | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH'
+        | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH'
+        | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH'
+        | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR'
+        | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH'
+        | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH'
+        | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH'
+        | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH'
+        | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR'
+        | 'ADDRESS_FORMAT_SEI'
+        | 'ADDRESS_FORMAT_XLM'
+        | 'ADDRESS_FORMAT_DOGE_MAINNET'
+        | 'ADDRESS_FORMAT_DOGE_TESTNET'
+        | 'ADDRESS_FORMAT_TON_V3R2'
+        | 'ADDRESS_FORMAT_TON_V4R2'
+        | 'ADDRESS_FORMAT_TON_V5R1'
+        | 'ADDRESS_FORMAT_XRP'
+        | 'ADDRESS_FORMAT_SPARK_MAINNET'
+        | 'ADDRESS_FORMAT_SPARK_REGTEST';
+      name?: string;
+    }[];
+    mnemonicLength?: 12 | 15 | 18 | 21 | 24;
   };
   disableEmailRecovery?: boolean;
   disableEmailAuth?: boolean;
@@ -339,6 +462,10 @@ export interface CreateSubOrganizationParameters {
 /** Result of create_sub_organization. */
 export interface CreateSubOrganizationResult {
   subOrganizationId: string;
+  wallet?: {
+    walletId: string;
+    addresses: string[];
+  };
   rootUserIds: string[];
 }
 
@@ -362,6 +489,119 @@ export interface CreateUsersParameters {
 /** Result of create_users. */
 export interface CreateUsersResult {
   userIds: string[];
+}
+
+/** Parameters of create_wallet. */
+export interface CreateWalletParameters {
+  walletName: string;
+  accounts: {
+    curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+    pathFormat: 'PATH_FORMAT_BIP32';
+    path: string;
+    addressFormat:
+      | 'ADDRESS_FORMAT_UNCOMPRESSED'
+      | 'ADDRESS_FORMAT_COMPRESSED'
+      | 'ADDRESS_FORMAT_ETHEREUM'
+      | 'ADDRESS_FORMAT_SOLANA'
+      | 'ADDRESS_FORMAT_COSMOS'
+      | 'ADDRESS_FORMAT_TRON'
+      | 'ADDRESS_FORMAT_SUI'
+      | 'ADDRESS_FORMAT_APTOS'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR'
+      | 'ADDRESS_FORMAT_SEI'
+      | 'ADDRESS_FORMAT_XLM'
+      | 'ADDRESS_FORMAT_DOGE_MAINNET'
+      | 'ADDRESS_FORMAT_DOGE_TESTNET'
+      | 'ADDRESS_FORMAT_TON_V3R2'
+      | 'ADDRESS_FORMAT_TON_V4R2'
+      | 'ADDRESS_FORMAT_TON_V5R1'
+      | 'ADDRESS_FORMAT_XRP'
+      | 'ADDRESS_FORMAT_SPARK_MAINNET'
+      | 'ADDRESS_FORMAT_SPARK_REGTEST';
+    name?: string;
+  }[];
+  mnemonicLength?: 12 | 15 | 18 | 21 | 24;
+}
+
+/** Result of create_wallet. */
+export interface CreateWalletResult {
+  walletId: string;
+  addresses: string[];
+}
+
+/** Parameters of create_wallet_accounts. */
+export interface CreateWalletAccountsParameters {
+  walletId: string;
+  accounts: {
+    curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+    pathFormat: 'PATH_FORMAT_BIP32';
+    path: string;
+    addressFormat:
+      | 'ADDRESS_FORMAT_UNCOMPRESSED'
+      | 'ADDRESS_FORMAT_COMPRESSED'
+      | 'ADDRESS_FORMAT_ETHEREUM'
+      | 'ADDRESS_FORMAT_SOLANA'
+      | 'ADDRESS_FORMAT_COSMOS'
+      | 'ADDRESS_FORMAT_TRON'
+      | 'ADDRESS_FORMAT_SUI'
+      | 'ADDRESS_FORMAT_APTOS'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR'
+      | 'ADDRESS_FORMAT_SEI'
+      | 'ADDRESS_FORMAT_XLM'
+      | 'ADDRESS_FORMAT_DOGE_MAINNET'
+      | 'ADDRESS_FORMAT_DOGE_TESTNET'
+      | 'ADDRESS_FORMAT_TON_V3R2'
+      | 'ADDRESS_FORMAT_TON_V4R2'
+      | 'ADDRESS_FORMAT_TON_V5R1'
+      | 'ADDRESS_FORMAT_XRP'
+      | 'ADDRESS_FORMAT_SPARK_MAINNET'
+      | 'ADDRESS_FORMAT_SPARK_REGTEST';
+    name?: string;
+  }[];
+  persist?: boolean;
+}
+
+/** Result of create_wallet_accounts. */
+export interface CreateWalletAccountsResult {
+  addresses: string[];
 }
 
 /** Parameters of delete_api_keys. */
@@ -396,6 +636,38 @@ export interface DeleteInvitationResult {
   invitationId: string;
 }
 
+/** Parameters of delete_private_key_tags. */
+export interface DeletePrivateKeyTagsParameters {
+  privateKeyTagIds: string[];
+}
+
+/** Result of delete_private_key_tags. */
+export interface DeletePrivateKeyTagsResult {
+  privateKeyTagIds: string[];
+  privateKeyIds: string[];
+}
+
+/** Parameters of delete_private_keys. */
+export interface DeletePrivateKeysParameters {
+  privateKeyIds: string[];
+  deleteWithoutExport?: boolean;
+}
+
+/** Result of delete_private_keys. */
+export interface DeletePrivateKeysResult {
+  privateKeyIds: string[];
+}
+
+/** Parameters of delete_secrets. */
+export interface DeleteSecretsParameters {
+  secretIds: string[];
+}
+
+/** Result of delete_secrets. */
+export interface DeleteSecretsResult {
+  secretIds: string[];
+}
+
 /** Parameters of delete_sub_organization. */
 export interface DeleteSubOrganizationParameters {
   deleteWithoutExport?: boolean;
@@ -425,6 +697,92 @@ export interface DeleteUsersParameters {
 /** Result of delete_users. */
 export interface DeleteUsersResult {
   userIds: string[];
+}
+
+/** Parameters of delete_wallet_accounts. */
+export interface DeleteWalletAccountsParameters {
+  walletAccountIds: string[];
+  deleteWithoutExport?: boolean;
+}
+
+/** Result of delete_wallet_accounts. */
+export interface DeleteWalletAccountsResult {
+  walletAccountIds: string[];
+}
+
+/** Parameters of delete_wallets. */
+export interface DeleteWalletsParameters {
+  walletIds: string[];
+  deleteWithoutExport?: boolean;
+}
+
+/** Result of delete_wallets. */
+export interface DeleteWalletsResult {
+  walletIds: string[];
+}
+
+/** Parameters of export_private_key. */
+export interface ExportPrivateKeyParameters {
+  privateKeyId: string;
+  targetPublicKey: string;
+}
+
+/** Result of export_private_key. */
+export interface ExportPrivateKeyResult {
+  privateKeyId: string;
+  exportBundle: string;
+}
+
+/** Parameters of export_secrets. */
+export interface ExportSecretsParameters {
+  secrets: {
+    secretId: string;
+    targetPublicKey: string;
+    encryptionSuite: 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+    requestContext?: {
+      key?: string;
+      value?: string;
+    }[];
+  }[];
+}
+
+/** Result of export_secrets. */
+export interface ExportSecretsResult {
+  secretPayloads: string[];
+}
+
+/** Parameters of export_wallet. */
+export interface ExportWalletParameters {
+  walletId: string;
+  targetPublicKey: string;
+  language?:
+    | 'MNEMONIC_LANGUAGE_ENGLISH'
+    | 'MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE'
+    | 'MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE'
+    | 'MNEMONIC_LANGUAGE_CZECH'
+    | 'MNEMONIC_LANGUAGE_FRENCH'
+    | 'MNEMONIC_LANGUAGE_ITALIAN'
+    | 'MNEMONIC_LANGUAGE_JAPANESE'
+    | 'MNEMONIC_LANGUAGE_KOREAN'
+    | 'MNEMONIC_LANGUAGE_SPANISH';
+}
+
+/** Result of export_wallet. */
+export interface ExportWalletResult {
+  walletId: string;
+  exportBundle: string;
+}
+
+/** Parameters of export_wallet_account. */
+export interface ExportWalletAccountParameters {
+  address: string;
+  targetPublicKey: string;
+}
+
+/** Result of export_wallet_account. */
+export interface ExportWalletAccountResult {
+  address: string;
+  exportBundle: string;
 }
 
 /** Parameters of get_activity. */
@@ -491,12 +849,33 @@ export interface GetOrganizationResponse {
     name: string;
     users: User[];
     policies: unknown[];
-    privateKeys: unknown[];
+    privateKeys: {
+      privateKeyId: string;
+      publicKey: string;
+      privateKeyName: string;
+      curve: string;
+      addresses: {
+        format: string;
+        address: string;
+      }[];
+      privateKeyTags: string[];
+      createdAt: Timestamp;
+      updatedAt: Timestamp;
+      exported: boolean;
+      imported: boolean;
+    }[];
     invitations: Invitation[];
     tags: Tag[];
     rootQuorum: Quorum;
     features: Feature[];
-    wallets: unknown[];
+    wallets: {
+      walletId: string;
+      walletName: string;
+      createdAt: Timestamp;
+      updatedAt: Timestamp;
+      exported: boolean;
+      imported: boolean;
+    }[];
     smartContractInterfaceReferences: unknown[];
   };
 }
@@ -512,6 +891,30 @@ export interface GetOrganizationConfigsResponse {
   };
 }
 
+/** Parameters of get_private_key. */
+export interface GetPrivateKeyParameters {
+  privateKeyId: string;
+}
+
+/** Answer of get_private_key. */
+export interface GetPrivateKeyResponse {
+  privateKey: {
+    privateKeyId: string;
+    publicKey: string;
+    privateKeyName: string;
+    curve: string;
+    addresses: {
+      format: string;
+      address: string;
+    }[];
+    privateKeyTags: string[];
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    exported: boolean;
+    imported: boolean;
+  };
+}
+
 /** Parameters of get_user. */
 export interface GetUserParameters {
   userId: string;
@@ -520,6 +923,222 @@ export interface GetUserParameters {
 /** Answer of get_user. */
 export interface GetUserResponse {
   user: User;
+}
+
+/** Parameters of get_wallet. */
+export interface GetWalletParameters {
+  walletId: string;
+}
+
+/** Answer of get_wallet. */
+export interface GetWalletResponse {
+  wallet: {
+    walletId: string;
+    walletName: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    exported: boolean;
+    imported: boolean;
+  };
+}
+
+/** Parameters of get_wallet_account. */
+export interface GetWalletAccountParameters {
+  walletId: string;
+  address?: string;
+  path?: string;
+}
+
+/** Answer of get_wallet_account. */
+export interface GetWalletAccountResponse {
+  account: {
+    walletAccountId: string;
+    organizationId: string;
+    walletId: string;
+    curve: string;
+    pathFormat: 'PATH_FORMAT_BIP32';
+    path: string;
+    addressFormat: string;
+    address: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    publicKey?: string;
+    walletDetails?: {
+      walletId: string;
+      walletName: string;
+      createdAt: Timestamp;
+      updatedAt: Timestamp;
+      exported: boolean;
+      imported: boolean;
+    };
+    name?: string;
+    caip2Prefix?: string;
+  };
+}
+
+/** Parameters of import_private_key. */
+export interface ImportPrivateKeyParameters {
+  userId: string;
+  privateKeyName: string;
+  encryptedBundle: string;
+  curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+  addressFormats: (
+    | 'ADDRESS_FORMAT_UNCOMPRESSED'
+    | 'ADDRESS_FORMAT_COMPRESSED'
+    | 'ADDRESS_FORMAT_ETHEREUM'
+    | 'ADDRESS_FORMAT_SOLANA'
+    | 'ADDRESS_FORMAT_COSMOS'
+    | 'ADDRESS_FORMAT_TRON'
+    | 'ADDRESS_FORMAT_SUI'
+    | 'ADDRESS_FORMAT_APTOS'
+    | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH'
+    | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH'
+    | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH'
+    | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH'
+    | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR'
+    | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH'
+    | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH'
+    | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH'
+    | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH'
+    | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR'
+    | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH'
+    | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH'
+    | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH'
+    | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH'
+    | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR'
+    | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH'
+    | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH'
+    | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH'
+    | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH'
+    | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR'
+    | 'ADDRESS_FORMAT_SEI'
+    | 'ADDRESS_FORMAT_XLM'
+    | 'ADDRESS_FORMAT_DOGE_MAINNET'
+    | 'ADDRESS_FORMAT_DOGE_TESTNET'
+    | 'ADDRESS_FORMAT_TON_V3R2'
+    | 'ADDRESS_FORMAT_TON_V4R2'
+    | 'ADDRESS_FORMAT_TON_V5R1'
+    | 'ADDRESS_FORMAT_XRP'
+    | 'ADDRESS_FORMAT_SPARK_MAINNET'
+    | 'ADDRESS_FORMAT_SPARK_REGTEST'
+  )[];
+}
+
+/** Result of import_private_key. */
+export interface ImportPrivateKeyResult {
+  privateKeyId: string;
+  addresses: {
+    format: string;
+    address: string;
+  }[];
+}
+
+/** Parameters of import_secrets. */
+export interface ImportSecretsParameters {
+  secrets: {
+    name?: string;
+    secretPayload: string;
+    targetPublicKey: string;
+    encryptionSuite: 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+    staticProperties?: {
+      key?: string;
+      value?: string;
+    }[];
+  }[];
+}
+
+/** Result of import_secrets. */
+export interface ImportSecretsResult {
+  secretIds: string[];
+}
+
+/** Parameters of import_wallet. */
+export interface ImportWalletParameters {
+  userId: string;
+  walletName: string;
+  encryptedBundle: string;
+  accounts: {
+    curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+    pathFormat: 'PATH_FORMAT_BIP32';
+    path: string;
+    addressFormat:
+      | 'ADDRESS_FORMAT_UNCOMPRESSED'
+      | 'ADDRESS_FORMAT_COMPRESSED'
+      | 'ADDRESS_FORMAT_ETHEREUM'
+      | 'ADDRESS_FORMAT_SOLANA'
+      | 'ADDRESS_FORMAT_COSMOS'
+      | 'ADDRESS_FORMAT_TRON'
+      | 'ADDRESS_FORMAT_SUI'
+      | 'ADDRESS_FORMAT_APTOS'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH'
+      | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR'
+      | 'ADDRESS_FORMAT_SEI'
+      | 'ADDRESS_FORMAT_XLM'
+      | 'ADDRESS_FORMAT_DOGE_MAINNET'
+      | 'ADDRESS_FORMAT_DOGE_TESTNET'
+      | 'ADDRESS_FORMAT_TON_V3R2'
+      | 'ADDRESS_FORMAT_TON_V4R2'
+      | 'ADDRESS_FORMAT_TON_V5R1'
+      | 'ADDRESS_FORMAT_XRP'
+      | 'ADDRESS_FORMAT_SPARK_MAINNET'
+      | 'ADDRESS_FORMAT_SPARK_REGTEST';
+    name?: string;
+  }[];
+}
+
+/** Result of import_wallet. */
+export interface ImportWalletResult {
+  walletId: string;
+  addresses: string[];
+}
+
+/** Parameters of init_import_private_key. */
+export interface InitImportPrivateKeyParameters {
+  userId: string;
+}
+
+/** Result of init_import_private_key. */
+export interface InitImportPrivateKeyResult {
+  importBundle: string;
+}
+
+/** Parameters of init_import_secrets. */
+export interface InitImportSecretsParameters {
+  encryptionSuite: 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+  numSecrets: number;
+}
+
+/** Result of init_import_secrets. */
+export interface InitImportSecretsResult {
+  enclaveTargetMessages: string[];
+}
+
+/** Parameters of init_import_wallet. */
+export interface InitImportWalletParameters {
+  userId: string;
+}
+
+/** Result of init_import_wallet. */
+export interface InitImportWalletResult {
+  importBundle: string;
 }
 
 /** Parameters of list_activities. */
@@ -535,6 +1154,76 @@ export interface ListActivitiesResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_app_proofs. */
+export interface ListAppProofsParameters {
+  activityId: string;
+}
+
+/** Answer of list_app_proofs. */
+export interface ListAppProofsResponse {
+  appProofs: {
+    scheme: string;
+    publicKey: string;
+    proofPayload: string;
+    signature: string;
+  }[];
+}
+
+/** Parameters of list_private_key_tags. */
+export interface ListPrivateKeyTagsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_private_key_tags. */
+export interface ListPrivateKeyTagsResponse {
+  privateKeyTags: Tag[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_private_keys. */
+export interface ListPrivateKeysParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_private_keys. */
+export interface ListPrivateKeysResponse {
+  privateKeys: {
+    privateKeyId: string;
+    publicKey: string;
+    privateKeyName: string;
+    curve: string;
+    addresses: {
+      format: string;
+      address: string;
+    }[];
+    privateKeyTags: string[];
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    exported: boolean;
+    imported: boolean;
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_secrets. */
+export interface ListSecretsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_secrets. */
+export interface ListSecretsResponse {
+  secrets: {
+    secretId: string;
+    name?: string;
+    staticProperties: {
+      key?: string;
+      value?: string;
+    }[];
+    createdAtUnixMs: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_suborgs. */
 export interface ListSuborgsParameters {
   filterType?:
@@ -545,8 +1234,8 @@ export interface ListSuborgsParameters {
     | 'PHONE_NUMBER'
     | 'CREDENTIAL_ID'
     | 'PUBLIC_KEY'
-    | 'OIDC_TOKEN'
-    | 'WALLET_ACCOUNT_ADDRESS';
+    | 'WALLET_ACCOUNT_ADDRESS'
+    | 'OIDC_TOKEN';
   filterValue?: string;
   paginationOptions?: PaginationOptions;
 }
@@ -592,6 +1281,59 @@ export interface ListVerifiedSuborgsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_wallet_accounts. */
+export interface ListWalletAccountsParameters {
+  walletId?: string;
+  includeWalletDetails?: boolean;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_wallet_accounts. */
+export interface ListWalletAccountsResponse {
+  accounts: {
+    walletAccountId: string;
+    organizationId: string;
+    walletId: string;
+    curve: string;
+    pathFormat: 'PATH_FORMAT_BIP32';
+    path: string;
+    addressFormat: string;
+    address: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    publicKey?: string;
+    walletDetails?: {
+      walletId: string;
+      walletName: string;
+      createdAt: Timestamp;
+      updatedAt: Timestamp;
+      exported: boolean;
+      imported: boolean;
+    };
+    name?: string;
+    caip2Prefix?: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_wallets. */
+export interface ListWalletsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_wallets. */
+export interface ListWalletsResponse {
+  wallets: {
+    walletId: string;
+    walletName: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    exported: boolean;
+    imported: boolean;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of reject_activity. */
 export interface RejectActivityParameters {
   fingerprint: string;
@@ -618,6 +1360,71 @@ export interface SetOrganizationFeatureResult {
   features: Feature[];
 }
 
+/** Parameters of sign_raw_payload. */
+export interface SignRawPayloadParameters {
+  signWith: string;
+  payload: string;
+  encoding:
+    | 'PAYLOAD_ENCODING_HEXADECIMAL'
+    | 'PAYLOAD_ENCODING_TEXT_UTF8'
+    | 'PAYLOAD_ENCODING_EIP712'
+    | 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION';
+  hashFunction:
+    | 'HASH_FUNCTION_NO_OP'
+    | 'HASH_FUNCTION_SHA256'
+    | 'HASH_FUNCTION_KECCAK256'
+    | 'HASH_FUNCTION_NOT_APPLICABLE';
+}
+
+/** Result of sign_raw_payload. */
+export interface SignRawPayloadResult {
+  r: string;
+  s: string;
+  v: string;
+}
+
+/** Parameters of sign_raw_payloads. */
+export interface SignRawPayloadsParameters {
+  signWith: string;
+  payloads: string[];
+  encoding:
+    | 'PAYLOAD_ENCODING_HEXADECIMAL'
+    | 'PAYLOAD_ENCODING_TEXT_UTF8'
+    | 'PAYLOAD_ENCODING_EIP712'
+    | 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION';
+  hashFunction:
+    | 'HASH_FUNCTION_NO_OP'
+    | 'HASH_FUNCTION_SHA256'
+    | 'HASH_FUNCTION_KECCAK256'
+    | 'HASH_FUNCTION_NOT_APPLICABLE';
+}
+
+/** Result of sign_raw_payloads. */
+export interface SignRawPayloadsResult {
+  signatures: {
+    r: string;
+    s: string;
+    v: string;
+  }[];
+}
+
+/** Parameters of sign_transaction. */
+export interface SignTransactionParameters {
+  signWith: string;
+  unsignedTransaction: string;
+  type:
+    | 'TRANSACTION_TYPE_ETHEREUM'
+    | 'TRANSACTION_TYPE_SOLANA'
+    | 'TRANSACTION_TYPE_TRON'
+    | 'TRANSACTION_TYPE_BITCOIN'
+    | 'TRANSACTION_TYPE_TEMPO';
+}
+
+/** Result of sign_transaction. */
+export interface SignTransactionResult {
+  signedTransaction: string;
+}
+
 /** Parameters of update_organization_name. */
 export interface UpdateOrganizationNameParameters {
   organizationName: string;
@@ -627,6 +1434,19 @@ export interface UpdateOrganizationNameParameters {
 export interface UpdateOrganizationNameResult {
   organizationId: string;
   organizationName: string;
+}
+
+/** Parameters of update_private_key_tag. */
+export interface UpdatePrivateKeyTagParameters {
+  privateKeyTagId: string;
+  newPrivateKeyTagName?: string;
+  addPrivateKeyIds: string[];
+  removePrivateKeyIds: string[];
+}
+
+/** Result of update_private_key_tag. */
+export interface UpdatePrivateKeyTagResult {
+  privateKeyTagId: string;
 }
 
 /** Parameters of update_root_quorum. */
@@ -700,6 +1520,17 @@ export interface UpdateUserTagResult {
   userTagId: string;
 }
 
+/** Parameters of update_wallet. */
+export interface UpdateWalletParameters {
+  walletId: string;
+  walletName?: string;
+}
+
+/** Result of update_wallet. */
+export interface UpdateWalletResult {
+  walletId: string;
+}
+
 /** Parameters of whoami. */
 export interface WhoamiParameters {}
 
@@ -735,6 +1566,16 @@ export interface OperationMethods {
     parameters: CreateInvitationsParameters,
     options?: SubmitOptions,
   ): Promise<CreateInvitationsResult & { activity: Activity }>;
+  /** Create a private key tag and give it to private keys. */
+  createPrivateKeyTag(
+    parameters: CreatePrivateKeyTagParameters,
+    options?: SubmitOptions,
+  ): Promise<CreatePrivateKeyTagResult & { activity: Activity }>;
+  /** Create private keys that stand alone, all or nothing. */
+  createPrivateKeys(
+    parameters: CreatePrivateKeysParameters,
+    options?: SubmitOptions,
+  ): Promise<CreatePrivateKeysResult & { activity: Activity }>;
   /** Create an isolated sub-organization with its own root users. */
   createSubOrganization(
     parameters: CreateSubOrganizationParameters,
@@ -750,6 +1591,16 @@ export interface OperationMethods {
     parameters: CreateUsersParameters,
     options?: SubmitOptions,
   ): Promise<CreateUsersResult & { activity: Activity }>;
+  /** Create an HD wallet from a new mnemonic, with accounts. */
+  createWallet(
+    parameters: CreateWalletParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateWalletResult & { activity: Activity }>;
+  /** Derive accounts of a wallet; with persist false only their addresses are computed. */
+  createWalletAccounts(
+    parameters: CreateWalletAccountsParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateWalletAccountsResult & { activity: Activity }>;
   /** Delete API keys of a user, all or nothing; also the key that stamps the request. */
   deleteApiKeys(
     parameters: DeleteApiKeysParameters,
@@ -765,6 +1616,21 @@ export interface OperationMethods {
     parameters: DeleteInvitationParameters,
     options?: SubmitOptions,
   ): Promise<DeleteInvitationResult & { activity: Activity }>;
+  /** Delete private key tags. Policies that name them keep the name and no longer match. */
+  deletePrivateKeyTags(
+    parameters: DeletePrivateKeyTagsParameters,
+    options?: SubmitOptions,
+  ): Promise<DeletePrivateKeyTagsResult & { activity: Activity }>;
+  /** Delete private keys, all or nothing. */
+  deletePrivateKeys(
+    parameters: DeletePrivateKeysParameters,
+    options?: SubmitOptions,
+  ): Promise<DeletePrivateKeysResult & { activity: Activity }>;
+  /** Delete secrets, all or nothing. */
+  deleteSecrets(
+    parameters: DeleteSecretsParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteSecretsResult & { activity: Activity }>;
   /** Delete this sub-organization; its own users decide, its parent cannot. Activities stay readable to the parent. */
   deleteSubOrganization(
     parameters?: DeleteSubOrganizationParameters,
@@ -780,6 +1646,36 @@ export interface OperationMethods {
     parameters: DeleteUsersParameters,
     options?: SubmitOptions,
   ): Promise<DeleteUsersResult & { activity: Activity }>;
+  /** Delete wallet accounts, all or nothing; the wallet stays, and a deleted path can be derived again. */
+  deleteWalletAccounts(
+    parameters: DeleteWalletAccountsParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteWalletAccountsResult & { activity: Activity }>;
+  /** Delete wallets with their seeds and accounts, all or nothing. */
+  deleteWallets(
+    parameters: DeleteWalletsParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteWalletsResult & { activity: Activity }>;
+  /** Export a private key, encrypted to the target key. It is marked as exported. */
+  exportPrivateKey(
+    parameters: ExportPrivateKeyParameters,
+    options?: SubmitOptions,
+  ): Promise<ExportPrivateKeyResult & { activity: Activity }>;
+  /** Export secrets, each encrypted to its target key; all or nothing. */
+  exportSecrets(
+    parameters: ExportSecretsParameters,
+    options?: SubmitOptions,
+  ): Promise<ExportSecretsResult & { activity: Activity }>;
+  /** Export the mnemonic of a wallet, encrypted to the target key. The wallet is marked as exported. */
+  exportWallet(
+    parameters: ExportWalletParameters,
+    options?: SubmitOptions,
+  ): Promise<ExportWalletResult & { activity: Activity }>;
+  /** Export the private key of one account, encrypted to the target key. The account is marked as exported. */
+  exportWalletAccount(
+    parameters: ExportWalletAccountParameters,
+    options?: SubmitOptions,
+  ): Promise<ExportWalletAccountResult & { activity: Activity }>;
   /** One activity of the organization, or of one of its sub-organizations. */
   getActivity(parameters: GetActivityParameters, options?: QueryOptions): Promise<GetActivityResponse>;
   /** One API key. */
@@ -800,10 +1696,57 @@ export interface OperationMethods {
     parameters?: GetOrganizationConfigsParameters,
     options?: QueryOptions,
   ): Promise<GetOrganizationConfigsResponse>;
+  /** The public side of one private key. */
+  getPrivateKey(parameters: GetPrivateKeyParameters, options?: QueryOptions): Promise<GetPrivateKeyResponse>;
   /** One user with its credentials and tags. */
   getUser(parameters: GetUserParameters, options?: QueryOptions): Promise<GetUserResponse>;
+  /** One wallet. */
+  getWallet(parameters: GetWalletParameters, options?: QueryOptions): Promise<GetWalletResponse>;
+  /** One account of a wallet, by address or path; both given must agree. */
+  getWalletAccount(parameters: GetWalletAccountParameters, options?: QueryOptions): Promise<GetWalletAccountResponse>;
+  /** Import a private key that was encrypted to the key of init_import_private_key. */
+  importPrivateKey(
+    parameters: ImportPrivateKeyParameters,
+    options?: SubmitOptions,
+  ): Promise<ImportPrivateKeyResult & { activity: Activity }>;
+  /** Import secrets that were encrypted to keys of init_import_secrets, all or nothing. */
+  importSecrets(
+    parameters: ImportSecretsParameters,
+    options?: SubmitOptions,
+  ): Promise<ImportSecretsResult & { activity: Activity }>;
+  /** Import a mnemonic that was encrypted to the key of init_import_wallet. */
+  importWallet(
+    parameters: ImportWalletParameters,
+    options?: SubmitOptions,
+  ): Promise<ImportWalletResult & { activity: Activity }>;
+  /** Get a one-time key to encrypt a private key to. It lives an hour and works once. */
+  initImportPrivateKey(
+    parameters: InitImportPrivateKeyParameters,
+    options?: SubmitOptions,
+  ): Promise<InitImportPrivateKeyResult & { activity: Activity }>;
+  /** Get one-time keys to encrypt secrets to, one per secret. They live an hour and work once. */
+  initImportSecrets(
+    parameters: InitImportSecretsParameters,
+    options?: SubmitOptions,
+  ): Promise<InitImportSecretsResult & { activity: Activity }>;
+  /** Get a one-time key to encrypt a mnemonic to. It lives an hour and works once. */
+  initImportWallet(
+    parameters: InitImportWalletParameters,
+    options?: SubmitOptions,
+  ): Promise<InitImportWalletResult & { activity: Activity }>;
   /** Activities of the organization, newest first. */
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
+  /** The app proofs of an activity that asked for them. */
+  listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
+  /** Private key tags of the organization, oldest first. */
+  listPrivateKeyTags(
+    parameters?: ListPrivateKeyTagsParameters,
+    options?: QueryOptions,
+  ): Promise<ListPrivateKeyTagsResponse>;
+  /** The public sides of the private keys of the organization, oldest first. */
+  listPrivateKeys(parameters?: ListPrivateKeysParameters, options?: QueryOptions): Promise<ListPrivateKeysResponse>;
+  /** What is known of the secrets of the organization, newest first; never the secrets. */
+  listSecrets(parameters?: ListSecretsParameters, options?: QueryOptions): Promise<ListSecretsResponse>;
   /** Ids of sub-organizations, oldest first; optionally those that hold a name, contact or credential. */
   listSuborgs(parameters?: ListSuborgsParameters, options?: QueryOptions): Promise<ListSuborgsResponse>;
   /** User tags of the organization, oldest first. */
@@ -815,6 +1758,13 @@ export interface OperationMethods {
     parameters?: ListVerifiedSuborgsParameters,
     options?: QueryOptions,
   ): Promise<ListVerifiedSuborgsResponse>;
+  /** Accounts of a wallet, or of the whole organization; oldest first. */
+  listWalletAccounts(
+    parameters?: ListWalletAccountsParameters,
+    options?: QueryOptions,
+  ): Promise<ListWalletAccountsResponse>;
+  /** Wallets of the organization, oldest first. */
+  listWallets(parameters?: ListWalletsParameters, options?: QueryOptions): Promise<ListWalletsResponse>;
   /** Reject a pending activity by its fingerprint; one rejection is final. The answer is that activity. */
   rejectActivity(parameters: RejectActivityParameters, options?: SubmitOptions): Promise<{ activity: Activity }>;
   /** Remove a feature of the organization. Needs the root quorum. */
@@ -827,11 +1777,31 @@ export interface OperationMethods {
     parameters: SetOrganizationFeatureParameters,
     options?: SubmitOptions,
   ): Promise<SetOrganizationFeatureResult & { activity: Activity }>;
+  /** Sign a payload with a wallet account or private key. */
+  signRawPayload(
+    parameters: SignRawPayloadParameters,
+    options?: SubmitOptions,
+  ): Promise<SignRawPayloadResult & { activity: Activity }>;
+  /** Sign up to 100 payloads with one key, all or nothing. */
+  signRawPayloads(
+    parameters: SignRawPayloadsParameters,
+    options?: SubmitOptions,
+  ): Promise<SignRawPayloadsResult & { activity: Activity }>;
+  /** Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused. */
+  signTransaction(
+    parameters: SignTransactionParameters,
+    options?: SubmitOptions,
+  ): Promise<SignTransactionResult & { activity: Activity }>;
   /** Change the name of the organization. Needs the root quorum. */
   updateOrganizationName(
     parameters: UpdateOrganizationNameParameters,
     options?: SubmitOptions,
   ): Promise<UpdateOrganizationNameResult & { activity: Activity }>;
+  /** Rename a private key tag, and give it to or take it from private keys. */
+  updatePrivateKeyTag(
+    parameters: UpdatePrivateKeyTagParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdatePrivateKeyTagResult & { activity: Activity }>;
   /** Set the members and the threshold of the root quorum. Needs the current root quorum. */
   updateRootQuorum(
     parameters: UpdateRootQuorumParameters,
@@ -862,6 +1832,11 @@ export interface OperationMethods {
     parameters: UpdateUserTagParameters,
     options?: SubmitOptions,
   ): Promise<UpdateUserTagResult & { activity: Activity }>;
+  /** Rename a wallet. */
+  updateWallet(
+    parameters: UpdateWalletParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdateWalletResult & { activity: Activity }>;
   /** The user and organization that the stamp belongs to; a parent id finds the one sub-organization that holds the credential. */
   whoami(parameters?: WhoamiParameters, options?: QueryOptions): Promise<WhoamiResponse>;
 }
@@ -906,6 +1881,22 @@ export const OPERATIONS = {
     intentKey: 'createInvitationsIntent',
     resultKey: 'createInvitationsResult',
   },
+  createPrivateKeyTag: {
+    kind: 'activity',
+    name: 'create_private_key_tag',
+    path: '/public/v1/submit/create_private_key_tag',
+    type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
+    intentKey: 'createPrivateKeyTagIntent',
+    resultKey: 'createPrivateKeyTagResult',
+  },
+  createPrivateKeys: {
+    kind: 'activity',
+    name: 'create_private_keys',
+    path: '/public/v1/submit/create_private_keys',
+    type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
+    intentKey: 'createPrivateKeysIntentV2',
+    resultKey: 'createPrivateKeysResultV2',
+  },
   createSubOrganization: {
     kind: 'activity',
     name: 'create_sub_organization',
@@ -929,6 +1920,22 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_CREATE_USERS_V4',
     intentKey: 'createUsersIntentV4',
     resultKey: 'createUsersResult',
+  },
+  createWallet: {
+    kind: 'activity',
+    name: 'create_wallet',
+    path: '/public/v1/submit/create_wallet',
+    type: 'ACTIVITY_TYPE_CREATE_WALLET',
+    intentKey: 'createWalletIntent',
+    resultKey: 'createWalletResult',
+  },
+  createWalletAccounts: {
+    kind: 'activity',
+    name: 'create_wallet_accounts',
+    path: '/public/v1/submit/create_wallet_accounts',
+    type: 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS',
+    intentKey: 'createWalletAccountsIntent',
+    resultKey: 'createWalletAccountsResult',
   },
   deleteApiKeys: {
     kind: 'activity',
@@ -954,6 +1961,30 @@ export const OPERATIONS = {
     intentKey: 'deleteInvitationIntent',
     resultKey: 'deleteInvitationResult',
   },
+  deletePrivateKeyTags: {
+    kind: 'activity',
+    name: 'delete_private_key_tags',
+    path: '/public/v1/submit/delete_private_key_tags',
+    type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS',
+    intentKey: 'deletePrivateKeyTagsIntent',
+    resultKey: 'deletePrivateKeyTagsResult',
+  },
+  deletePrivateKeys: {
+    kind: 'activity',
+    name: 'delete_private_keys',
+    path: '/public/v1/submit/delete_private_keys',
+    type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEYS',
+    intentKey: 'deletePrivateKeysIntent',
+    resultKey: 'deletePrivateKeysResult',
+  },
+  deleteSecrets: {
+    kind: 'activity',
+    name: 'delete_secrets',
+    path: '/public/v1/submit/delete_secrets',
+    type: 'ACTIVITY_TYPE_DELETE_SECRETS',
+    intentKey: 'deleteSecretsIntent',
+    resultKey: 'deleteSecretsResult',
+  },
   deleteSubOrganization: {
     kind: 'activity',
     name: 'delete_sub_organization',
@@ -977,6 +2008,54 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_DELETE_USERS',
     intentKey: 'deleteUsersIntent',
     resultKey: 'deleteUsersResult',
+  },
+  deleteWalletAccounts: {
+    kind: 'activity',
+    name: 'delete_wallet_accounts',
+    path: '/public/v1/submit/delete_wallet_accounts',
+    type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
+    intentKey: 'deleteWalletAccountsIntent',
+    resultKey: 'deleteWalletAccountsResult',
+  },
+  deleteWallets: {
+    kind: 'activity',
+    name: 'delete_wallets',
+    path: '/public/v1/submit/delete_wallets',
+    type: 'ACTIVITY_TYPE_DELETE_WALLETS',
+    intentKey: 'deleteWalletsIntent',
+    resultKey: 'deleteWalletsResult',
+  },
+  exportPrivateKey: {
+    kind: 'activity',
+    name: 'export_private_key',
+    path: '/public/v1/submit/export_private_key',
+    type: 'ACTIVITY_TYPE_EXPORT_PRIVATE_KEY',
+    intentKey: 'exportPrivateKeyIntent',
+    resultKey: 'exportPrivateKeyResult',
+  },
+  exportSecrets: {
+    kind: 'activity',
+    name: 'export_secrets',
+    path: '/public/v1/submit/export_secrets',
+    type: 'ACTIVITY_TYPE_EXPORT_SECRETS',
+    intentKey: 'exportSecretsIntent',
+    resultKey: 'exportSecretsResult',
+  },
+  exportWallet: {
+    kind: 'activity',
+    name: 'export_wallet',
+    path: '/public/v1/submit/export_wallet',
+    type: 'ACTIVITY_TYPE_EXPORT_WALLET',
+    intentKey: 'exportWalletIntent',
+    resultKey: 'exportWalletResult',
+  },
+  exportWalletAccount: {
+    kind: 'activity',
+    name: 'export_wallet_account',
+    path: '/public/v1/submit/export_wallet_account',
+    type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',
+    intentKey: 'exportWalletAccountIntent',
+    resultKey: 'exportWalletAccountResult',
   },
   getActivity: {
     kind: 'query',
@@ -1013,15 +2092,98 @@ export const OPERATIONS = {
     name: 'get_organization_configs',
     path: '/public/v1/query/get_organization_configs',
   },
+  getPrivateKey: {
+    kind: 'query',
+    name: 'get_private_key',
+    path: '/public/v1/query/get_private_key',
+  },
   getUser: {
     kind: 'query',
     name: 'get_user',
     path: '/public/v1/query/get_user',
   },
+  getWallet: {
+    kind: 'query',
+    name: 'get_wallet',
+    path: '/public/v1/query/get_wallet',
+  },
+  getWalletAccount: {
+    kind: 'query',
+    name: 'get_wallet_account',
+    path: '/public/v1/query/get_wallet_account',
+  },
+  importPrivateKey: {
+    kind: 'activity',
+    name: 'import_private_key',
+    path: '/public/v1/submit/import_private_key',
+    type: 'ACTIVITY_TYPE_IMPORT_PRIVATE_KEY',
+    intentKey: 'importPrivateKeyIntent',
+    resultKey: 'importPrivateKeyResult',
+  },
+  importSecrets: {
+    kind: 'activity',
+    name: 'import_secrets',
+    path: '/public/v1/submit/import_secrets',
+    type: 'ACTIVITY_TYPE_IMPORT_SECRETS',
+    intentKey: 'importSecretsIntent',
+    resultKey: 'importSecretsResult',
+  },
+  importWallet: {
+    kind: 'activity',
+    name: 'import_wallet',
+    path: '/public/v1/submit/import_wallet',
+    type: 'ACTIVITY_TYPE_IMPORT_WALLET',
+    intentKey: 'importWalletIntent',
+    resultKey: 'importWalletResult',
+  },
+  initImportPrivateKey: {
+    kind: 'activity',
+    name: 'init_import_private_key',
+    path: '/public/v1/submit/init_import_private_key',
+    type: 'ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY',
+    intentKey: 'initImportPrivateKeyIntent',
+    resultKey: 'initImportPrivateKeyResult',
+  },
+  initImportSecrets: {
+    kind: 'activity',
+    name: 'init_import_secrets',
+    path: '/public/v1/submit/init_import_secrets',
+    type: 'ACTIVITY_TYPE_INIT_IMPORT_SECRETS',
+    intentKey: 'initImportSecretsIntent',
+    resultKey: 'initImportSecretsResult',
+  },
+  initImportWallet: {
+    kind: 'activity',
+    name: 'init_import_wallet',
+    path: '/public/v1/submit/init_import_wallet',
+    type: 'ACTIVITY_TYPE_INIT_IMPORT_WALLET',
+    intentKey: 'initImportWalletIntent',
+    resultKey: 'initImportWalletResult',
+  },
   listActivities: {
     kind: 'query',
     name: 'list_activities',
     path: '/public/v1/query/list_activities',
+  },
+  listAppProofs: {
+    kind: 'query',
+    name: 'list_app_proofs',
+    path: '/public/v1/query/list_app_proofs',
+  },
+  listPrivateKeyTags: {
+    kind: 'query',
+    name: 'list_private_key_tags',
+    path: '/public/v1/query/list_private_key_tags',
+  },
+  listPrivateKeys: {
+    kind: 'query',
+    name: 'list_private_keys',
+    path: '/public/v1/query/list_private_keys',
+  },
+  listSecrets: {
+    kind: 'query',
+    name: 'list_secrets',
+    path: '/public/v1/query/list_secrets',
   },
   listSuborgs: {
     kind: 'query',
@@ -1042,6 +2204,16 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_verified_suborgs',
     path: '/public/v1/query/list_verified_suborgs',
+  },
+  listWalletAccounts: {
+    kind: 'query',
+    name: 'list_wallet_accounts',
+    path: '/public/v1/query/list_wallet_accounts',
+  },
+  listWallets: {
+    kind: 'query',
+    name: 'list_wallets',
+    path: '/public/v1/query/list_wallets',
   },
   rejectActivity: {
     kind: 'vote',
@@ -1065,6 +2237,30 @@ export const OPERATIONS = {
     intentKey: 'setOrganizationFeatureIntent',
     resultKey: 'setOrganizationFeatureResult',
   },
+  signRawPayload: {
+    kind: 'activity',
+    name: 'sign_raw_payload',
+    path: '/public/v1/submit/sign_raw_payload',
+    type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
+    intentKey: 'signRawPayloadIntentV2',
+    resultKey: 'signRawPayloadResult',
+  },
+  signRawPayloads: {
+    kind: 'activity',
+    name: 'sign_raw_payloads',
+    path: '/public/v1/submit/sign_raw_payloads',
+    type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
+    intentKey: 'signRawPayloadsIntent',
+    resultKey: 'signRawPayloadsResult',
+  },
+  signTransaction: {
+    kind: 'activity',
+    name: 'sign_transaction',
+    path: '/public/v1/submit/sign_transaction',
+    type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+    intentKey: 'signTransactionIntentV2',
+    resultKey: 'signTransactionResult',
+  },
   updateOrganizationName: {
     kind: 'activity',
     name: 'update_organization_name',
@@ -1072,6 +2268,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME',
     intentKey: 'updateOrganizationNameIntent',
     resultKey: 'updateOrganizationNameResult',
+  },
+  updatePrivateKeyTag: {
+    kind: 'activity',
+    name: 'update_private_key_tag',
+    path: '/public/v1/submit/update_private_key_tag',
+    type: 'ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG',
+    intentKey: 'updatePrivateKeyTagIntent',
+    resultKey: 'updatePrivateKeyTagResult',
   },
   updateRootQuorum: {
     kind: 'activity',
@@ -1120,6 +2324,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_UPDATE_USER_TAG',
     intentKey: 'updateUserTagIntent',
     resultKey: 'updateUserTagResult',
+  },
+  updateWallet: {
+    kind: 'activity',
+    name: 'update_wallet',
+    path: '/public/v1/submit/update_wallet',
+    type: 'ACTIVITY_TYPE_UPDATE_WALLET',
+    intentKey: 'updateWalletIntent',
+    resultKey: 'updateWalletResult',
   },
   whoami: {
     kind: 'query',

@@ -21,6 +21,7 @@ const activity = (status: ActivityStatus, roundStartedAtMs = START): Activity =>
   result: undefined,
   failure: undefined,
   denial: undefined,
+  wantsProofs: false,
   roundStartedAtMs,
   createdAtMs: START,
   updatedAtMs: START,

@@ -111,6 +111,12 @@ export const SETTINGS = {
     '`file:PATH` or `passphrase-file:PATH`; unset for `<data>/root.key`.',
     rootKey,
   ),
+  keyring: setting(
+    'CUSTOS_KEYRING',
+    'process',
+    '`process` keeps keys in a process of their own; `inline` in the HTTP process, for tests.',
+    choice('process', 'inline'),
+  ),
   metricsPort: setting(
     'CUSTOS_METRICS_PORT',
     '',

@@ -8,6 +8,7 @@ import { HARDWARE_QUERIES, WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { addCors } from './cors.ts';
+import { addDiscovery } from './discovery.ts';
 import { InFlight } from './in-flight.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addStatusRoutes } from './status.ts';
@@ -61,6 +62,7 @@ export function buildServer(app: App): FastifyInstance {
   });
   addCors(server);
   addStatusRoutes(server, app, isPrivilegedPeer);
+  addDiscovery(server, app);
   addOperationRoutes(server, app);
   server.get('/', (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),

@@ -11,6 +11,10 @@ export type ApiKeyId = Id<'api-key'>;
 export type AuthenticatorId = Id<'authenticator'>;
 export type TagId = Id<'tag'>;
 export type InvitationId = Id<'invitation'>;
+export type WalletId = Id<'wallet'>;
+export type WalletAccountId = Id<'wallet-account'>;
+export type PrivateKeyId = Id<'private-key'>;
+export type SecretId = Id<'secret'>;
 
 /** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */
 export type NewId = <Name extends string>() => Id<Name>;

@@ -4,9 +4,13 @@ import type {
   AuthenticatorId,
   InvitationId,
   OrganizationId,
+  PrivateKeyId,
+  SecretId,
   TagId,
   UserId,
   VoteId,
+  WalletAccountId,
+  WalletId,
 } from './ids.ts';
 
 export interface Organization {
@@ -153,6 +157,8 @@ export interface Activity {
   readonly result: unknown;
   readonly failure: StoredError | undefined;
   readonly denial: StoredError | undefined;
+  /** Whether the request asked for app proofs. */
+  readonly wantsProofs: boolean;
   readonly roundStartedAtMs: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -186,5 +192,94 @@ export interface Vote {
   /** False for a second approval by the same user, which adds only its credential. */
   readonly counts: boolean;
   readonly roundStartedAtMs: number;
+  readonly createdAtMs: number;
+}
+
+export type Curve = 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+
+export interface Wallet {
+  readonly id: WalletId;
+  readonly name: string;
+  readonly sealedSeed: Uint8Array;
+  readonly exported: boolean;
+  readonly imported: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface WalletAccount {
+  readonly id: WalletAccountId;
+  readonly walletId: WalletId;
+  readonly name: string | undefined;
+  readonly curve: Curve;
+  readonly path: string;
+  /** The path that is really derived; two spellings of it are one account. */
+  readonly pathKey: string;
+  readonly addressFormat: string;
+  readonly address: string;
+  /** Hex, compressed. */
+  readonly publicKey: string;
+  readonly exported: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface KeyAddress {
+  readonly format: string;
+  readonly address: string;
+}
+
+export interface PrivateKey {
+  readonly id: PrivateKeyId;
+  readonly name: string;
+  readonly curve: Curve;
+  readonly publicKey: string;
+  readonly sealedKey: Uint8Array;
+  readonly addresses: readonly KeyAddress[];
+  readonly tagIds: readonly TagId[];
+  readonly exported: boolean;
+  readonly imported: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export type ImportKind = 'wallet' | 'private-key' | 'secret';
+
+export interface ImportTarget {
+  readonly id: string;
+  readonly userId: UserId;
+  readonly kind: ImportKind;
+  readonly targetPublicKey: string;
+  readonly sealedTarget: Uint8Array;
+  readonly expiresAtMs: number;
+}
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface Secret {
+  readonly id: SecretId;
+  readonly name: string | undefined;
+  readonly sealedSecret: Uint8Array;
+  readonly staticProperties: readonly KeyValue[];
+  readonly createdAtMs: number;
+}
+
+export interface AppProof {
+  readonly scheme: string;
+  readonly publicKey: string;
+  readonly proofPayload: string;
+  readonly signature: string;
+}
+
+/** A key pair of the service itself. */
+export interface ServiceKey {
+  readonly role: string;
+  readonly keyId: string;
+  readonly publicKey: string;
+  readonly encoding: 'compressed' | 'uncompressed';
+  readonly sealedKey: Uint8Array;
   readonly createdAtMs: number;
 }

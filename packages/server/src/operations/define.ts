@@ -44,8 +44,22 @@ export type PolicyFacts =
   | { readonly governedBy: 'policy'; readonly resource: PolicyResource; readonly action: PolicyAction }
   | { readonly governedBy: 'root-quorum' };
 
-export type PolicyResource = 'ORGANIZATION' | 'INVITATION' | 'USER' | 'CREDENTIAL';
-export type PolicyAction = 'CREATE' | 'UPDATE' | 'DELETE';
+export type PolicyResource =
+  | 'ORGANIZATION'
+  | 'INVITATION'
+  | 'USER'
+  | 'CREDENTIAL'
+  | 'WALLET'
+  | 'PRIVATE_KEY'
+  | 'SECRET';
+export type PolicyAction = 'CREATE' | 'UPDATE' | 'DELETE' | 'SIGN' | 'EXPORT' | 'IMPORT';
+
+/** An address that an activity brings into being; app proofs attest its derivation. */
+export interface NewAddress {
+  readonly walletId: string;
+  readonly derivationPath: string;
+  readonly address: string;
+}
 
 /** One accepted value of the request's `type`. */
 export interface ActivityVersion<Parameters = unknown> {
@@ -78,6 +92,7 @@ export interface ActivityOperation<Parameters = unknown, Prepared = unknown, Res
   readonly managesCredentialsOf?: (parameters: Parameters) => string;
   readonly prepare?: (context: PrepareContext, parameters: Parameters) => Promise<Prepared>;
   readonly execute: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<Result>;
+  readonly newAddresses?: (parameters: Parameters, prepared: Prepared) => readonly NewAddress[];
 }
 
 /** approve_activity and reject_activity: they vote on an activity and are none themselves. */
@@ -157,6 +172,7 @@ interface ActivityDefinition<S extends TSchema, Prepared, R extends TSchema> ext
   readonly managesCredentialsOf?: (parameters: Static<S>) => string;
   readonly prepare?: (context: PrepareContext, parameters: Static<S>) => Promise<Prepared>;
   readonly execute: (context: ExecuteContext, parameters: Static<S>, prepared: Prepared) => Promise<Static<R>>;
+  readonly newAddresses?: (parameters: Static<S>, prepared: Prepared) => readonly NewAddress[];
 }
 
 export function defineActivity<S extends TSchema, R extends TSchema, Prepared = undefined>(
@@ -204,6 +220,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
     ...(definition.prepare && { prepare: definition.prepare }),
     execute: definition.execute,
+    ...(definition.newAddresses && { newAddresses: definition.newAddresses }),
   };
   // The pipeline handles operations whose parameters it does not know; each only ever meets what its own decoder made.
   return operation as unknown as ActivityOperation;

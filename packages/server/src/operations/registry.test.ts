@@ -128,6 +128,32 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_UPDATE_USER_NAME: ['updateUserNameIntent', 'updateUserNameResult'],
     ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER: ['updateUserPhoneNumberIntent', 'updateUserPhoneNumberResult'],
     ACTIVITY_TYPE_UPDATE_USER_TAG: ['updateUserTagIntent', 'updateUserTagResult'],
+    ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2: ['createPrivateKeysIntentV2', 'createPrivateKeysResultV2'],
+    ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG: ['createPrivateKeyTagIntent', 'createPrivateKeyTagResult'],
+    ACTIVITY_TYPE_CREATE_WALLET: ['createWalletIntent', 'createWalletResult'],
+    ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS: ['createWalletAccountsIntent', 'createWalletAccountsResult'],
+    ACTIVITY_TYPE_DELETE_PRIVATE_KEYS: ['deletePrivateKeysIntent', 'deletePrivateKeysResult'],
+    ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS: ['deletePrivateKeyTagsIntent', 'deletePrivateKeyTagsResult'],
+    ACTIVITY_TYPE_DELETE_SECRETS: ['deleteSecretsIntent', 'deleteSecretsResult'],
+    ACTIVITY_TYPE_DELETE_WALLETS: ['deleteWalletsIntent', 'deleteWalletsResult'],
+    ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS: ['deleteWalletAccountsIntent', 'deleteWalletAccountsResult'],
+    ACTIVITY_TYPE_EXPORT_PRIVATE_KEY: ['exportPrivateKeyIntent', 'exportPrivateKeyResult'],
+    ACTIVITY_TYPE_EXPORT_SECRETS: ['exportSecretsIntent', 'exportSecretsResult'],
+    ACTIVITY_TYPE_EXPORT_WALLET: ['exportWalletIntent', 'exportWalletResult'],
+    ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT: ['exportWalletAccountIntent', 'exportWalletAccountResult'],
+    ACTIVITY_TYPE_IMPORT_PRIVATE_KEY: ['importPrivateKeyIntent', 'importPrivateKeyResult'],
+    ACTIVITY_TYPE_IMPORT_SECRETS: ['importSecretsIntent', 'importSecretsResult'],
+    ACTIVITY_TYPE_IMPORT_WALLET: ['importWalletIntent', 'importWalletResult'],
+    ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY: ['initImportPrivateKeyIntent', 'initImportPrivateKeyResult'],
+    ACTIVITY_TYPE_INIT_IMPORT_SECRETS: ['initImportSecretsIntent', 'initImportSecretsResult'],
+    ACTIVITY_TYPE_INIT_IMPORT_WALLET: ['initImportWalletIntent', 'initImportWalletResult'],
+    ACTIVITY_TYPE_SIGN_RAW_PAYLOAD: ['signRawPayloadIntent', 'signRawPayloadResult'],
+    ACTIVITY_TYPE_SIGN_RAW_PAYLOADS: ['signRawPayloadsIntent', 'signRawPayloadsResult'],
+    ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2: ['signRawPayloadIntentV2', 'signRawPayloadResult'],
+    ACTIVITY_TYPE_SIGN_TRANSACTION: ['signTransactionIntent', 'signTransactionResult'],
+    ACTIVITY_TYPE_SIGN_TRANSACTION_V2: ['signTransactionIntentV2', 'signTransactionResult'],
+    ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG: ['updatePrivateKeyTagIntent', 'updatePrivateKeyTagResult'],
+    ACTIVITY_TYPE_UPDATE_WALLET: ['updateWalletIntent', 'updateWalletResult'],
   };
 
   test('are those of the wire protocol, for every type that is served', () => {
@@ -163,13 +189,30 @@ test('root-quorum operations are exactly those of RES 1.9', () => {
 });
 
 test('whatever a decision may rest on takes the organization for itself', () => {
-  // Users, quorum, tags and credentials that go away; a new name or a new credential alters no decision.
+  // Users, quorum, tags and what goes away; a new name, credential, wallet or key alters no decision, nor does its use.
   const shared = activities.filter((operation) => operation.lock === 'shared').map((operation) => operation.name);
   expect(shared.sort()).toEqual([
     'create_api_keys',
     'create_authenticators',
+    'create_private_keys',
     'create_sub_organization',
+    'create_wallet',
+    'create_wallet_accounts',
+    'export_private_key',
+    'export_secrets',
+    'export_wallet',
+    'export_wallet_account',
+    'import_private_key',
+    'import_secrets',
+    'import_wallet',
+    'init_import_private_key',
+    'init_import_secrets',
+    'init_import_wallet',
+    'sign_raw_payload',
+    'sign_raw_payloads',
+    'sign_transaction',
     'update_user_name',
+    'update_wallet',
   ]);
 });
 

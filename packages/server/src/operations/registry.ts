@@ -1,6 +1,7 @@
 import { approveActivity } from './activities/approve-activity.ts';
 import { getActivity } from './activities/get-activity.ts';
 import { listActivities } from './activities/list-activities.ts';
+import { listAppProofs } from './activities/list-app-proofs.ts';
 import { rejectActivity } from './activities/reject-activity.ts';
 import { createApiKeys } from './credentials/create-api-keys.ts';
 import { createAuthenticators } from './credentials/create-authenticators.ts';
@@ -25,6 +26,25 @@ import { setOrganizationFeature } from './organizations/set-organization-feature
 import { updateOrganizationName } from './organizations/update-organization-name.ts';
 import { updateRootQuorum } from './organizations/update-root-quorum.ts';
 import { whoami } from './organizations/whoami.ts';
+import { createPrivateKeyTag } from './private-keys/create-private-key-tag.ts';
+import { createPrivateKeys } from './private-keys/create-private-keys.ts';
+import { deletePrivateKeyTags } from './private-keys/delete-private-key-tags.ts';
+import { deletePrivateKeys } from './private-keys/delete-private-keys.ts';
+import { exportPrivateKey } from './private-keys/export-private-key.ts';
+import { getPrivateKey } from './private-keys/get-private-key.ts';
+import { importPrivateKey } from './private-keys/import-private-key.ts';
+import { initImportPrivateKey } from './private-keys/init-import-private-key.ts';
+import { listPrivateKeyTags } from './private-keys/list-private-key-tags.ts';
+import { listPrivateKeys } from './private-keys/list-private-keys.ts';
+import { updatePrivateKeyTag } from './private-keys/update-private-key-tag.ts';
+import { deleteSecrets } from './secrets/delete-secrets.ts';
+import { exportSecrets } from './secrets/export-secrets.ts';
+import { importSecrets } from './secrets/import-secrets.ts';
+import { initImportSecrets } from './secrets/init-import-secrets.ts';
+import { listSecrets } from './secrets/list-secrets.ts';
+import { signRawPayload } from './signing/sign-raw-payload.ts';
+import { signRawPayloads } from './signing/sign-raw-payloads.ts';
+import { signTransaction } from './signing/sign-transaction.ts';
 import { createApiOnlyUsers } from './users/create-api-only-users.ts';
 import { createUserTag } from './users/create-user-tag.ts';
 import { createUsers } from './users/create-users.ts';
@@ -38,6 +58,19 @@ import { updateUserEmail } from './users/update-user-email.ts';
 import { updateUserName } from './users/update-user-name.ts';
 import { updateUserPhoneNumber } from './users/update-user-phone-number.ts';
 import { updateUserTag } from './users/update-user-tag.ts';
+import { createWallet } from './wallets/create-wallet.ts';
+import { createWalletAccounts } from './wallets/create-wallet-accounts.ts';
+import { deleteWalletAccounts } from './wallets/delete-wallet-accounts.ts';
+import { deleteWallets } from './wallets/delete-wallets.ts';
+import { exportWallet } from './wallets/export-wallet.ts';
+import { exportWalletAccount } from './wallets/export-wallet-account.ts';
+import { getWallet } from './wallets/get-wallet.ts';
+import { getWalletAccount } from './wallets/get-wallet-account.ts';
+import { importWallet } from './wallets/import-wallet.ts';
+import { initImportWallet } from './wallets/init-import-wallet.ts';
+import { listWalletAccounts } from './wallets/list-wallet-accounts.ts';
+import { listWallets } from './wallets/list-wallets.ts';
+import { updateWallet } from './wallets/update-wallet.ts';
 
 /** Everything the service serves, as a list a person can read. A new operation is its own file and a line here. */
 export const activities: readonly ActivityOperation[] = [
@@ -53,6 +86,21 @@ export const activities: readonly ActivityOperation[] = [
   setOrganizationFeature,
   updateOrganizationName,
   updateRootQuorum,
+  createPrivateKeyTag,
+  createPrivateKeys,
+  deletePrivateKeyTags,
+  deletePrivateKeys,
+  exportPrivateKey,
+  importPrivateKey,
+  initImportPrivateKey,
+  updatePrivateKeyTag,
+  deleteSecrets,
+  exportSecrets,
+  importSecrets,
+  initImportSecrets,
+  signRawPayload,
+  signRawPayloads,
+  signTransaction,
   createApiOnlyUsers,
   createUserTag,
   createUsers,
@@ -63,6 +111,15 @@ export const activities: readonly ActivityOperation[] = [
   updateUserPhoneNumber,
   updateUserTag,
   updateUser,
+  createWalletAccounts,
+  createWallet,
+  deleteWalletAccounts,
+  deleteWallets,
+  exportWalletAccount,
+  exportWallet,
+  importWallet,
+  initImportWallet,
+  updateWallet,
 ];
 
 export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity];
@@ -70,6 +127,7 @@ export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity]
 export const queries: readonly QueryOperation[] = [
   getActivity,
   listActivities,
+  listAppProofs,
   getApiKey,
   getApiKeys,
   getAuthenticator,
@@ -79,9 +137,17 @@ export const queries: readonly QueryOperation[] = [
   listSuborgs,
   listVerifiedSuborgs,
   whoami,
+  getPrivateKey,
+  listPrivateKeyTags,
+  listPrivateKeys,
+  listSecrets,
   getUser,
   listUserTags,
   listUsers,
+  getWalletAccount,
+  getWallet,
+  listWalletAccounts,
+  listWallets,
 ];
 
 export const operations: readonly Operation[] = [...activities, ...votes, ...queries];

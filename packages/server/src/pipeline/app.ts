@@ -3,6 +3,7 @@ import type { FailedAuthLimit } from '../authn/failed-auth-limit.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
+import type { ServiceKey } from '../lib/model.ts';
 import type { Observer } from '../observe.ts';
 import type { Attestations } from '../operations/attestations.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -15,6 +16,8 @@ export interface App {
   readonly newId: NewId;
   readonly storage: Storage;
   readonly keyring: Keyring;
+  /** The public sides of the service's own keys, which clients must trust (decision 36). */
+  readonly serviceKeys: readonly ServiceKey[];
   readonly attestations: Attestations;
   readonly userRecords: UserRecords;
   readonly failedAuth: FailedAuthLimit;

@@ -28,7 +28,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     read: app.storage.read,
     nowMs,
     config: app.config,
-    renderActivity: ({ activity, votes }: ActivityWithVotes) => renderActivity(activity, votes, reader),
+    renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
   };
   return await operation.run(context, parameters);
 }

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../lib/encoding.ts';
-import { ApiError, invalidField, notServed } from '../lib/errors.ts';
+import { ApiError, invalidField } from '../lib/errors.ts';
 import { isUuid, type OrganizationId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
@@ -26,6 +26,7 @@ export interface SubmitBody {
   readonly organizationId: OrganizationId;
   readonly parameters: JsonObject;
   readonly fingerprint: string;
+  readonly wantsProofs: boolean;
 }
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
@@ -65,15 +66,19 @@ export function parseSubmitBody(body: Uint8Array): SubmitBody {
     throw invalidField('timestampMs', 'must be milliseconds since 1970 as a decimal string');
   }
   if (!isObject(parameters)) throw invalidField('parameters', parameters == null ? 'is required' : 'must be an object');
-  for (const [field, asked] of [
-    ['generateAppProofs', generateAppProofs],
-    ['parameters.generateAppProofs', parameters['generateAppProofs']],
-  ] as const) {
-    if (asked !== undefined && asked !== null && typeof asked !== 'boolean')
-      throw invalidField(field, 'must be a boolean');
-    if (asked === true) throw notServed('generateAppProofs');
+  // Clients put it in either place (AUTH 0).
+  const asked = [generateAppProofs, parameters.generateAppProofs];
+  if (asked.some((value) => value !== undefined && value !== null && typeof value !== 'boolean')) {
+    throw invalidField('generateAppProofs', 'must be a boolean');
   }
-  return { type, timestampMs: Number(timestamp), organizationId, parameters, fingerprint: `sha256:${sha256Hex(body)}` };
+  return {
+    type,
+    timestampMs: Number(timestamp),
+    organizationId,
+    parameters,
+    fingerprint: `sha256:${sha256Hex(body)}`,
+    wantsProofs: asked.includes(true),
+  };
 }
 
 /** Whether a body is recent enough to start an activity or to carry a vote (AUTH 3). */

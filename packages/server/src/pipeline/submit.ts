@@ -5,14 +5,16 @@ import { type Decision, type DenyReason, decide, explainDenial } from '../authz/
 import type { Actor } from '../lib/actor.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
-import type { Activity, Organization, Vote } from '../lib/model.ts';
+import type { Activity, AppProof, Organization, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
 import type { Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
 import type { App } from './app.ts';
+import { makeProofs } from './app-proofs.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
+import { withKeyringErrors } from './keyring-errors.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
 import { lockFor, stillStands } from './still-stands.ts';
 import { castVote } from './vote.ts';
@@ -77,7 +79,7 @@ async function attemptOnce(
   switch (decision.outcome) {
     case 'ALLOW': {
       const effect = await prepareEffect(app, operation, actor, draft, parameters);
-      return await store(app, caller, submission, draft, judge, { lock: operation.lock, run: effect });
+      return await store(app, caller, submission, draft, judge, effect);
     }
     case 'NEEDS_APPROVAL': {
       const activity: Activity = { ...draft.activity, status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED' };
@@ -150,6 +152,7 @@ async function draftActivity(
     result: undefined,
     failure: undefined,
     denial: undefined,
+    wantsProofs: body.wantsProofs,
     roundStartedAtMs: nowMs,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
@@ -161,6 +164,7 @@ async function draftActivity(
 /** What an allowed activity does inside the transaction. A failure is the caller's answer and stores nothing. */
 interface Effect {
   readonly lock: ActivityOperation['lock'];
+  readonly proofs: readonly AppProof[];
   readonly run: (stores: Stores) => Promise<unknown>;
 }
 
@@ -168,17 +172,27 @@ async function prepareEffect(
   app: App,
   operation: ActivityOperation,
   actor: Actor,
-  draft: Draft,
+  { activity, vote }: Draft,
   parameters: unknown,
-): Promise<Effect['run']> {
-  const common = { actor, nowMs: draft.activity.createdAtMs, config: app.config, newId: app.newId };
+): Promise<Effect> {
+  const common = { actor, nowMs: activity.createdAtMs, config: app.config, newId: app.newId };
   const { keyring, attestations, storage } = app;
-  const prepared = await operation.prepare?.({ ...common, read: storage.read, keyring, attestations }, parameters);
-  return async (store) => {
-    const result = await operation.execute({ ...common, store, approvers: [actor.userId] }, parameters, prepared);
-    if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(actor.organizationId);
-    return result;
-  };
+  return await withKeyringErrors(async () => {
+    const prepared = await operation.prepare?.({ ...common, read: storage.read, keyring, attestations }, parameters);
+    const addresses = operation.newAddresses?.(parameters, prepared) ?? [];
+    const proofs = activity.wantsProofs
+      ? await makeProofs(app, actor, activity, [vote], addresses, activity.createdAtMs)
+      : [];
+    return {
+      lock: operation.lock,
+      proofs,
+      run: async (store) => {
+        const result = await operation.execute({ ...common, store, approvers: [actor.userId] }, parameters, prepared);
+        if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(actor.organizationId);
+        return result;
+      },
+    };
+  });
 }
 
 class Stale extends Error {}
@@ -205,11 +219,14 @@ async function store(
               result: await effect.run(stores),
             };
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
+      if (effect !== undefined)
+        await stores.activities.insertProofs(activity.organizationId, activity.id, effect.proofs);
       return finished;
     });
     app.observe.activity(stored);
     const reader = readerFor(app, actor, stored.createdAtMs);
-    return { activity: renderActivity(stored, [vote], reader, body.parameters) };
+    const rendered = { activity: stored, votes: [vote], proofs: effect?.proofs ?? [] };
+    return { activity: renderActivity(rendered, reader, body.parameters) };
   } catch (error) {
     if (error instanceof Stale) return 'AGAIN';
     // The same bytes may have won a race and now stand in their own way; then the answer is that activity.
@@ -254,5 +271,5 @@ async function revisit(
   if (isAnothers && activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') {
     return await castVote(app, caller, submission, activity.id, 'VOTE_SELECTION_APPROVED', version.secrets);
   }
-  return { activity: renderActivity(activity, votes, readerFor(app, actor, app.clock())) };
+  return { activity: renderActivity(found, readerFor(app, actor, app.clock())) };
 }

@@ -6,16 +6,18 @@ import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
-import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.ts';
+import type { Activity, AppProof, Organization, Vote, VoteSelection } from '../lib/model.ts';
 import type { ActivityOperation, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
 import type { App } from './app.ts';
+import { makeProofs } from './app-proofs.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { guardAuthentication } from './guard.ts';
 import { type Ballot, type Judgement, judgeVote, type Target } from './judge-vote.ts';
+import { withKeyringErrors } from './keyring-errors.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
 import { lockFor } from './still-stands.ts';
 
@@ -100,7 +102,7 @@ async function castOnce(
   const { request, body } = submission;
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
   const effect =
-    expected.kind === 'execute' && target ? await prepareTarget(app, actor, found.activity, target, nowMs) : undefined;
+    expected.kind === 'execute' && target ? await prepareTarget(app, actor, found, drafted, target, nowMs) : undefined;
 
   const outcome = await app.storage.write(async (stores): Promise<ActivityWithVotes> => {
     const current = await lockFor(stores, actor, effect?.lock ?? 'shared');
@@ -120,7 +122,10 @@ async function castOnce(
     const after = await nextState(stores, judgement, before, [...locked.votes, paper], effect);
     await stores.activities.insertVote(actor.organizationId, paper);
     await stores.activities.update(after);
-    return { id: activityId, activity: after, votes: [...locked.votes, paper] };
+    const completed = after.status === 'ACTIVITY_STATUS_COMPLETED';
+    const proofs = completed ? (effect?.proofs ?? []) : [];
+    await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
+    return { id: activityId, activity: after, votes: [...locked.votes, paper], proofs };
   });
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
   return answer(app, actor, outcome, nowMs);
@@ -150,38 +155,50 @@ async function nextState(
 /** What the completed consensus runs inside the transaction. */
 interface TargetEffect {
   readonly lock: ActivityOperation['lock'];
+  readonly proofs: readonly AppProof[];
   readonly run: (stores: Stores, approvers: readonly UserId[]) => Promise<unknown>;
 }
 
 async function prepareTarget(
   app: App,
   actor: Actor,
-  activity: Activity,
+  { activity, votes }: ActivityWithVotes,
+  drafted: Vote,
   { operation, parameters }: Target,
   nowMs: number,
 ): Promise<TargetEffect> {
   const { keyring, attestations, storage, newId, config } = app;
   const common = { actor: await proposerOf(app, actor, activity), nowMs, config, newId };
-  const prepared = await attempt(
-    async () => await operation.prepare?.({ ...common, read: storage.read, keyring, attestations }, parameters),
+  const prepared = await attempt(() =>
+    withKeyringErrors(async () => {
+      const value = await operation.prepare?.({ ...common, read: storage.read, keyring, attestations }, parameters);
+      const addresses = operation.newAddresses?.(parameters, value) ?? [];
+      const proofs = activity.wantsProofs
+        ? await makeProofs(app, actor, activity, [...liveVotes(activity, votes, nowMs), drafted], addresses, nowMs)
+        : [];
+      return { value, proofs };
+    }),
   );
   return {
     lock: operation.lock,
+    proofs: prepared.failed ? [] : prepared.value.proofs,
     run: async (store, counted) => {
       if (prepared.failed) throw prepared.error;
-      const result = await operation.execute({ ...common, store, approvers: counted }, parameters, prepared.value);
+      const result = await operation.execute(
+        { ...common, store, approvers: counted },
+        parameters,
+        prepared.value.value,
+      );
       if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(activity.organizationId);
       return result;
     },
   };
 }
 
-type Attempt =
-  | { readonly failed: false; readonly value: unknown }
-  | { readonly failed: true; readonly error: ApiError };
+type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };
 
 /** The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call. */
-async function attempt(work: () => Promise<unknown>): Promise<Attempt> {
+async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { failed: false, value: await work() };
   } catch (error) {
@@ -227,6 +244,6 @@ async function targetOf(app: App, organization: Organization, activity: Activity
   return { operation, parameters: version.decode(JSON.parse(Buffer.from(opened).toString('utf8'))) };
 }
 
-const answer = (app: App, actor: Actor, { activity, votes }: ActivityWithVotes, nowMs: number): ActivityAnswer => ({
-  activity: renderActivity(activity, votes, readerFor(app, actor, nowMs)),
+const answer = (app: App, actor: Actor, found: ActivityWithVotes, nowMs: number): ActivityAnswer => ({
+  activity: renderActivity(found, readerFor(app, actor, nowMs)),
 });

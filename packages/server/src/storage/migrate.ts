@@ -2,9 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import { StartError } from '../lib/start-error.ts';
 import type { DatabaseKind, Migration } from './dialect.ts';
 import { foundation } from './migrations/0001-foundation.ts';
+import { wallets } from './migrations/0002-wallets.ts';
 import type { Schema } from './schema.ts';
 
-const migrations: readonly Migration[] = [foundation];
+const migrations: readonly Migration[] = [foundation, wallets];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
 

@@ -15,6 +15,15 @@ export interface Schema {
   activity: ActivityTable;
   vote: VoteTable;
   tombstone: TombstoneTable;
+  wallet: WalletTable;
+  wallet_account: WalletAccountTable;
+  private_key: PrivateKeyTable;
+  private_key_address: PrivateKeyAddressTable;
+  private_key_tag: PrivateKeyTagTable;
+  import_target: ImportTargetTable;
+  secret: SecretTable;
+  app_proof: AppProofTable;
+  service_key: ServiceKeyTable;
 }
 
 export interface DeploymentTable {
@@ -164,6 +173,8 @@ export interface ActivityTable {
   failure: string | null;
   /** Set on a denial, so that the same body from the same user answers the same refusal. */
   denial: string | null;
+  /** Whether the request asked for app proofs. */
+  wants_proofs: number;
   /** Start of the current 24 h round of approvals. */
   round_started_at_ms: number;
   created_at_ms: number;
@@ -200,4 +211,102 @@ export interface VoteTable {
 export interface TombstoneTable {
   organization_id: string;
   id: string;
+}
+
+export interface WalletTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  /** Entropy, language and passphrase, sealed by the keyring. */
+  sealed_seed: Uint8Array;
+  exported: number;
+  imported: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface WalletAccountTable {
+  organization_id: string;
+  id: string;
+  wallet_id: string;
+  name: string | null;
+  curve: string;
+  path: string;
+  /** The path that is really derived; two spellings of it are one account. */
+  path_key: string;
+  address_format: string;
+  address: string;
+  /** What look-ups compare: lower case where the chain ignores case. */
+  address_key: string;
+  public_key: string;
+  exported: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface PrivateKeyTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  curve: string;
+  public_key: string;
+  sealed_key: Uint8Array;
+  exported: number;
+  imported: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface PrivateKeyAddressTable {
+  organization_id: string;
+  private_key_id: string;
+  address_format: string;
+  address: string;
+  address_key: string;
+}
+
+export interface PrivateKeyTagTable {
+  organization_id: string;
+  private_key_id: string;
+  tag_id: string;
+}
+
+/** A one-time key that an import is encrypted to. */
+export interface ImportTargetTable {
+  organization_id: string;
+  id: string;
+  user_id: string;
+  kind: string;
+  target_public_key: string;
+  sealed_target: Uint8Array;
+  expires_at_ms: number;
+}
+
+export interface SecretTable {
+  organization_id: string;
+  id: string;
+  name: string | null;
+  sealed_secret: Uint8Array;
+  static_properties: string;
+  created_at_ms: number;
+}
+
+export interface AppProofTable {
+  organization_id: string;
+  activity_id: string;
+  position: number;
+  scheme: string;
+  public_key: string;
+  proof_payload: string;
+  signature: string;
+}
+
+/** The service's own key pairs, one per role; the private halves are sealed. */
+export interface ServiceKeyTable {
+  role: string;
+  key_id: string;
+  public_key: string;
+  encoding: string;
+  sealed_key: Uint8Array;
+  created_at_ms: number;
 }

@@ -4,12 +4,15 @@ import type { Schema } from './schema.ts';
 import { ActivityReader, ActivityStore } from './stores/activities.ts';
 import { CredentialReader, CredentialStore } from './stores/credentials.ts';
 import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
+import { ImportReader, ImportStore } from './stores/imports.ts';
 import { InvitationReader, InvitationStore } from './stores/invitations.ts';
 import { OrganizationReader, OrganizationStore } from './stores/organizations.ts';
 import { PrincipalReader } from './stores/principals.ts';
+import { PrivateKeyReader, PrivateKeyStore } from './stores/private-keys.ts';
 import { TagReader, TagStore } from './stores/tags.ts';
 import { TreeReader, TreeStore } from './stores/tree.ts';
 import { UserReader, UserStore } from './stores/users.ts';
+import { WalletReader, WalletStore } from './stores/wallets.ts';
 
 /** What queries and decisions may use. */
 export interface ReadStores {
@@ -22,6 +25,9 @@ export interface ReadStores {
   readonly tags: TagReader;
   readonly invitations: InvitationReader;
   readonly activities: ActivityReader;
+  readonly wallets: WalletReader;
+  readonly privateKeys: PrivateKeyReader;
+  readonly imports: ImportReader;
 }
 
 /** What the transaction of an activity may use. */
@@ -34,6 +40,9 @@ export interface Stores extends ReadStores {
   readonly tags: TagStore;
   readonly invitations: InvitationStore;
   readonly activities: ActivityStore;
+  readonly wallets: WalletStore;
+  readonly privateKeys: PrivateKeyStore;
+  readonly imports: ImportStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
 }
@@ -49,6 +58,9 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     tags: new TagReader(db),
     invitations: new InvitationReader(db),
     activities: new ActivityReader(db, kind),
+    wallets: new WalletReader(db),
+    privateKeys: new PrivateKeyReader(db),
+    imports: new ImportReader(db),
   };
 }
 
@@ -63,6 +75,9 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     tags: new TagStore(db),
     invitations: new InvitationStore(db),
     activities: new ActivityStore(db, kind),
+    wallets: new WalletStore(db),
+    privateKeys: new PrivateKeyStore(db),
+    imports: new ImportStore(db),
     savepoint,
   };
 }

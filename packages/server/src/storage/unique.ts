@@ -51,6 +51,19 @@ export const UNIQUE_RULES = {
     ['organization_id', 'activity_id', 'user_id', 'message_digest'],
     'this signed body already exists as a vote',
   ),
+  ux_wallet_name: rule('wallet', ['organization_id', 'name'], 'a wallet with this name already exists'),
+  ux_wallet_account_path: rule(
+    'wallet_account',
+    ['organization_id', 'wallet_id', 'curve', 'path_key', 'address_format'],
+    'an account with this path and address format already exists in the wallet',
+  ),
+  ux_wallet_account_name: rule(
+    'wallet_account',
+    ['organization_id', 'name'],
+    'a wallet account with this name already exists',
+  ),
+  ux_private_key_name: rule('private_key', ['organization_id', 'name'], 'a private key with this name already exists'),
+  ux_secret_name: rule('secret', ['organization_id', 'name'], 'a secret with this name already exists'),
 } as const satisfies Record<string, UniqueRule>;
 
 function rule(

@@ -3,7 +3,7 @@ import { mayVote } from '../authz/decide.ts';
 import { toRfc3339, toTimestamp } from '../lib/clock.ts';
 import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
-import type { Activity, Organization, StoredError, Vote } from '../lib/model.ts';
+import type { Activity, AppProof, Organization, StoredError, Vote } from '../lib/model.ts';
 import type { WireUser } from './user.ts';
 
 /** Whose view it is: the flags of an activity are relative to the reader (RES 1.4). */
@@ -20,10 +20,16 @@ export interface Reader {
 
 export type WireActivity = ReturnType<typeof renderActivity>;
 
+/** An activity with what belongs to it. */
+export interface RenderedActivity {
+  readonly activity: Activity;
+  readonly votes: readonly Vote[];
+  readonly proofs: readonly AppProof[];
+}
+
 /** The activity object of spec 2.2. `parameters` replaces the stored copy in the direct answer, which echoes secrets. */
 export function renderActivity(
-  activity: Activity,
-  votes: readonly Vote[],
+  { activity, votes, proofs }: RenderedActivity,
   reader: Reader,
   parameters: unknown = activity.parameters,
 ) {
@@ -41,6 +47,7 @@ export function renderActivity(
     ...voteFlags(activity, live, reader),
     createdAt: toRfc3339(activity.createdAtMs),
     updatedAt: toRfc3339(activity.updatedAtMs),
+    ...(proofs.length > 0 && { appProofs: proofs.map((proof) => ({ ...proof })) }),
     ...(activity.failure !== undefined && { failure: renderFailure(activity.failure, reader.vendorNames) }),
   };
 }

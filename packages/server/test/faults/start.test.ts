@@ -630,6 +630,7 @@ describe('settings', () => {
     databasePool: ['0', '1', '1001', 'many'],
     workers: ['0', '-1', '257', 'all'],
     rootKey: ['0123456789abcdef', 'file:', 'env:KEY', 'passphrase:secret'],
+    keyring: ['hsm', 'INLINE', 'true'],
     metricsPort: ['x', '-1', '65536'],
     logLevel: ['verbose', 'INFO'],
     vendorNames: ['yes', 'ON'],

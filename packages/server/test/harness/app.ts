@@ -9,6 +9,7 @@ import { createFirstOrganization } from '../../src/bootstrap.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { buildServer } from '../../src/http/server.ts';
 import type { App } from '../../src/pipeline/app.ts';
+import { openServiceKeys } from '../../src/service-keys.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { newKeyPair, TestClient } from './client.ts';
 import { createPostgresDatabase, type DatabaseKind } from './databases.ts';
@@ -35,7 +36,15 @@ export async function openTestApp(database: DatabaseKind, env: Record<string, st
   const storage = await openStorage({ ...config, nowMs: Date.now(), onIdleError: () => {} });
   const keyring = await createKeyring({ rootKey: config.rootKey, create: true });
   let offset = 0;
-  const app = buildApp({ config, storage, keyring, log: pino({ level: 'silent' }), clock: () => Date.now() + offset });
+  const serviceKeys = await openServiceKeys(storage, keyring, Date.now());
+  const app = buildApp({
+    config,
+    storage,
+    keyring,
+    serviceKeys,
+    log: pino({ level: 'silent' }),
+    clock: () => Date.now() + offset,
+  });
   const server = buildServer(app);
   const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
   const key = newKeyPair();

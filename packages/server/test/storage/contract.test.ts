@@ -127,6 +127,7 @@ const activity = (organizationId: OrganizationId, extra: Partial<Activity> = {})
   result: undefined,
   failure: undefined,
   denial: undefined,
+  wantsProofs: false,
   roundStartedAtMs: NOW,
   createdAtMs: NOW,
   updatedAtMs: NOW,

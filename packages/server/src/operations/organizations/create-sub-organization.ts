@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { ApiError, notServed } from '../../lib/errors.ts';
-import type { OrganizationId } from '../../lib/ids.ts';
+import type { OrganizationId, WalletId } from '../../lib/ids.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { integerShape, listShape, NameShape, textShape } from '../shapes/basic.ts';
 import {
@@ -11,9 +11,10 @@ import {
   withP256,
 } from '../shapes/credentials.ts';
 import { EmailOrEmptyShape, PhoneOrEmptyShape, RootUserParamsShape } from '../shapes/users.ts';
+import { WalletParamsShape, WalletResultShape } from '../shapes/wallets.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../users/new-users.ts';
+import { addAccounts, checkAccounts, toSpecs } from '../wallets/accounts.ts';
 
-const WalletParamsShape = Type.Object({ walletName: NameShape, accounts: listShape(Type.Unknown()) });
 const ClientSignatureShape = Type.Object({
   publicKey: textShape(512),
   scheme: textShape(128),
@@ -118,9 +119,13 @@ export const createSubOrganization = defineActivity({
     'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2',
     'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3',
   ],
-  result: Type.Object({ subOrganizationId: Type.String(), rootUserIds: Type.Array(Type.String()) }),
+  result: Type.Object({
+    subOrganizationId: Type.String(),
+    wallet: Type.Optional(WalletResultShape),
+    rootUserIds: Type.Array(Type.String()),
+  }),
   check({ rootUsers, rootQuorumThreshold, wallet, verificationToken, clientSignature }) {
-    if (wallet !== undefined) throw notServed('wallet in create_sub_organization');
+    if (wallet !== undefined) checkAccounts(wallet.accounts, 'parameters.wallet.accounts');
     if (verificationToken !== undefined) throw notServed('verificationToken');
     if (clientSignature !== undefined) throw notServed('clientSignature');
     if (rootQuorumThreshold < 1 || rootQuorumThreshold > rootUsers.length) {
@@ -128,15 +133,26 @@ export const createSubOrganization = defineActivity({
     }
     checkNewUsers(rootUsers, 'parameters.rootUsers');
   },
-  async prepare(context, { rootUsers }) {
+  async prepare(context, { rootUsers, wallet }) {
     const organizationId: OrganizationId = context.newId();
+    const walletId: WalletId = context.newId();
+    const wrappedKey = await context.keyring.createOrganizationKey(organizationId);
+    const holder = {
+      organizationKey: wrappedKey,
+      organizationId: organizationId as string,
+      ownerId: walletId as string,
+    };
     return {
       organizationId,
-      wrappedKey: await context.keyring.createOrganizationKey(organizationId),
+      wrappedKey,
       verified: await verifyNewUsers(context, rootUsers),
+      wallet: wallet && {
+        id: walletId,
+        ...(await context.keyring.createWallet(holder, wallet.mnemonicLength ?? 12, toSpecs(wallet.accounts))),
+      },
     };
   },
-  async execute(context, parameters, { organizationId, wrappedKey, verified }) {
+  async execute(context, parameters, { organizationId, wrappedKey, verified, wallet }) {
     const { store, actor, nowMs } = context;
     const rootId = actor.organizationId;
     await store.organizations.insert({
@@ -159,6 +175,24 @@ export const createSubOrganization = defineActivity({
     for (const [name, flag] of FEATURES) {
       if (parameters[flag] !== true) await store.organizations.setFeature(organizationId, name, 'true');
     }
-    return { subOrganizationId: organizationId, rootUserIds };
+    if (wallet === undefined || parameters.wallet === undefined)
+      return { subOrganizationId: organizationId, rootUserIds };
+    const { walletName, accounts } = parameters.wallet;
+    const row = {
+      id: wallet.id,
+      name: walletName,
+      sealedSeed: wallet.sealedSeed,
+      exported: false,
+      imported: false,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    await store.wallets.insert(organizationId, row);
+    const added = await addAccounts(context, row, accounts, wallet.accounts, organizationId);
+    return {
+      subOrganizationId: organizationId,
+      wallet: { walletId: wallet.id, addresses: added.map((account) => account.address) },
+      rootUserIds,
+    };
   },
 });

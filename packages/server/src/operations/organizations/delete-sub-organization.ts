@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 
 export const deleteSubOrganization = defineActivity({
@@ -10,8 +11,17 @@ export const deleteSubOrganization = defineActivity({
   scope: 'sub-organization',
   parameters: Type.Object({ deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ subOrganizationUuid: Type.String() }),
-  async execute({ store, actor, nowMs }) {
-    await store.organizations.erase(actor.organizationId, nowMs);
-    return { subOrganizationUuid: actor.organizationId };
+  async execute({ store, actor, nowMs }, { deleteWithoutExport }) {
+    const { organizationId } = actor;
+    const unexported =
+      (await store.wallets.hasUnexported(organizationId)) || (await store.privateKeys.hasUnexported(organizationId));
+    if (unexported && deleteWithoutExport !== true) {
+      throw new ApiError(
+        'WALLET_ACCOUNT_NOT_EXPORTED',
+        'a wallet or private key was never exported; deleteWithoutExport deletes it all the same',
+      );
+    }
+    await store.organizations.erase(organizationId, nowMs);
+    return { subOrganizationUuid: organizationId };
   },
 });

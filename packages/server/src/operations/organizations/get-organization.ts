@@ -4,10 +4,12 @@ import { ApiError } from '../../lib/errors.ts';
 import type { Invitation } from '../../lib/model.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
 import { renderTag, renderUser } from '../../wire/user.ts';
+import { renderPrivateKey, renderWallet } from '../../wire/wallet.ts';
 import { defineQuery } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { FeatureShape, InvitationShape, QuorumShape } from '../shapes/organizations.ts';
 import { TagShape, UserShape } from '../shapes/users.ts';
+import { PrivateKeyShape, WalletShape } from '../shapes/wallets.ts';
 
 export const getOrganization = defineQuery({
   name: 'get_organization',
@@ -19,23 +21,25 @@ export const getOrganization = defineQuery({
       name: Type.String(),
       users: Type.Array(UserShape),
       policies: Type.Array(Type.Unknown()),
-      privateKeys: Type.Array(Type.Unknown()),
+      privateKeys: Type.Array(PrivateKeyShape),
       invitations: Type.Array(InvitationShape),
       tags: Type.Array(TagShape),
       rootQuorum: QuorumShape,
       features: Type.Array(FeatureShape),
-      wallets: Type.Array(Type.Unknown()),
+      wallets: Type.Array(WalletShape),
       smartContractInterfaceReferences: Type.Array(Type.Unknown()),
     }),
   }),
   async run({ read, actor, config }) {
     const { organization, organizationId } = actor;
     const everything = toPageRequest(undefined, config.listMax);
-    const [users, tags, invitations, features] = await Promise.all([
+    const [users, tags, invitations, features, wallets, privateKeys] = await Promise.all([
       read.users.page(organizationId, everything),
       read.tags.page(organizationId, undefined, everything),
       read.invitations.list(organizationId, config.listMax + 1),
       read.organizations.features(organizationId),
+      read.wallets.page(organizationId, everything),
+      read.privateKeys.page(organizationId, everything),
     ]);
     if (invitations.length > config.listMax) {
       throw new ApiError('RESULT_TOO_LARGE', `the organization has more than ${config.listMax} invitations`);
@@ -46,12 +50,12 @@ export const getOrganization = defineQuery({
         name: organization.name,
         users: users.items.map(renderUser),
         policies: [],
-        privateKeys: [],
+        privateKeys: privateKeys.items.map(renderPrivateKey),
         invitations: invitations.map(renderInvitation),
         tags: tags.items.map(renderTag),
         rootQuorum: { threshold: organization.rootThreshold, userIds: [...organization.rootUserIds] },
         features,
-        wallets: [],
+        wallets: wallets.items.map(renderWallet),
         smartContractInterfaceReferences: [],
       },
     };

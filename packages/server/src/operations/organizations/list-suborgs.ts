@@ -12,8 +12,9 @@ const FILTERS = [
   'PHONE_NUMBER',
   'CREDENTIAL_ID',
   'PUBLIC_KEY',
+  'WALLET_ACCOUNT_ADDRESS',
 ] as const satisfies readonly TreeKind[];
-const LATER = ['OIDC_TOKEN', 'WALLET_ACCOUNT_ADDRESS'] as const;
+const LATER = ['OIDC_TOKEN'] as const;
 type Filter = '' | (typeof FILTERS)[number] | (typeof LATER)[number];
 
 export const listSuborgs = defineQuery({
@@ -45,7 +46,7 @@ function toFilter(
     if (value) throw invalidField('filterType', 'is required with filterValue');
     return undefined;
   }
-  if (type === 'OIDC_TOKEN' || type === 'WALLET_ACCOUNT_ADDRESS') throw notServed(`the filter ${type}`);
+  if (type === 'OIDC_TOKEN') throw notServed(`the filter ${type}`);
   if (!value) throw invalidField('filterValue', 'is required with filterType');
   return { kinds: [type], value: value.trim() };
 }

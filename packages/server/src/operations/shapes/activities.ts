@@ -27,6 +27,14 @@ export const VoteShape = Type.Object({
   ),
 });
 
+/** AUTH 11. */
+export const AppProofShape = Type.Object({
+  scheme: Type.String(),
+  publicKey: Type.String(),
+  proofPayload: Type.String(),
+  signature: Type.String(),
+});
+
 /** spec 2.2. */
 export const ActivityShape = Type.Object({
   id: Type.String(),
@@ -41,6 +49,7 @@ export const ActivityShape = Type.Object({
   canReject: Type.Boolean(),
   createdAt: Type.String(),
   updatedAt: Type.String(),
+  appProofs: Type.Optional(Type.Array(AppProofShape)),
   failure: Type.Optional(
     Type.Object({ code: Type.Integer(), message: Type.String(), details: Type.Array(Type.Unknown()) }),
   ),

@@ -1,7 +1,15 @@
 import type { Kysely, Selectable } from 'kysely';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
-import type { Activity, ActivityStatus, StoredError, Vote, VoteSelection, WebauthnEvidence } from '../../lib/model.ts';
+import type {
+  Activity,
+  ActivityStatus,
+  AppProof,
+  StoredError,
+  Vote,
+  VoteSelection,
+  WebauthnEvidence,
+} from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { fetchPage } from '../keyset.ts';
@@ -24,6 +32,7 @@ const toActivity = (row: Selectable<ActivityTable>): Activity => ({
   result: parse(row.result),
   failure: parse(row.failure) as StoredError | undefined,
   denial: parse(row.denial) as StoredError | undefined,
+  wantsProofs: row.wants_proofs === 1,
   roundStartedAtMs: row.round_started_at_ms,
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
@@ -42,6 +51,7 @@ const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
   result: print(activity.result),
   failure: print(activity.failure),
   denial: print(activity.denial),
+  wants_proofs: activity.wantsProofs ? 1 : 0,
   round_started_at_ms: activity.roundStartedAtMs,
   created_at_ms: activity.createdAtMs,
   updated_at_ms: activity.updatedAtMs,
@@ -121,6 +131,7 @@ const insertActivity = statement('activity-insert', (db, row: Selectable<Activit
       result: row.result,
       failure: row.failure,
       denial: row.denial,
+      wants_proofs: row.wants_proofs,
       round_started_at_ms: row.round_started_at_ms,
       created_at_ms: row.created_at_ms,
       updated_at_ms: row.updated_at_ms,
@@ -157,6 +168,7 @@ export interface ActivityWithVotes {
   readonly id: ActivityId;
   readonly activity: Activity;
   readonly votes: readonly Vote[];
+  readonly proofs: readonly AppProof[];
 }
 
 export class ActivityReader {
@@ -174,7 +186,25 @@ export class ActivityReader {
       votesOf(this.db, { organizationId, id: activityId }),
     ]);
     if (row === undefined) return undefined;
-    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote) };
+    const proofs = row.wants_proofs === 1 ? await this.proofs(organizationId, activityId) : [];
+    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote), proofs };
+  }
+
+  /** App proofs of one activity, in the order they were made. */
+  async proofs(organizationId: OrganizationId, activityId: string): Promise<AppProof[]> {
+    const rows = await this.db
+      .selectFrom('app_proof')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('activity_id', '=', activityId)
+      .orderBy('position')
+      .execute();
+    return rows.map((row) => ({
+      scheme: row.scheme,
+      publicKey: row.public_key,
+      proofPayload: row.proof_payload,
+      signature: row.signature,
+    }));
   }
 
   async idByFingerprint(organizationId: OrganizationId, fingerprint: string): Promise<ActivityId | undefined> {
@@ -239,10 +269,12 @@ export class ActivityReader {
       );
     }
     const votesOfActivity = groupBy(votes, (vote) => vote.activity_id);
+    // Proofs of listed activities are read one by one by those who asked for them (list_app_proofs).
     return rows.map((row) => ({
       id: row.id as ActivityId,
       activity: toActivity(row),
       votes: (votesOfActivity.get(row.id) ?? []).map(toVote),
+      proofs: [],
     }));
   }
 }
@@ -254,7 +286,7 @@ export class ActivityStore extends ActivityReader {
     const [row] = await select(this.db, { organizationId, id: activityId });
     if (row === undefined) return undefined;
     const votes = await votesOf(this.db, { organizationId, id: activityId });
-    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote) };
+    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote), proofs: [] };
   }
 
   /** False when the organization already has an activity with this fingerprint. */
@@ -265,6 +297,28 @@ export class ActivityStore extends ActivityReader {
       ...votes.map((vote) => this.insertVote(activity.organizationId, vote)),
     ]);
     return inserted.length === 1;
+  }
+
+  async insertProofs(
+    organizationId: OrganizationId,
+    activityId: ActivityId,
+    proofs: readonly AppProof[],
+  ): Promise<void> {
+    if (proofs.length === 0) return;
+    await this.db
+      .insertInto('app_proof')
+      .values(
+        proofs.map((proof, position) => ({
+          organization_id: organizationId,
+          activity_id: activityId,
+          position,
+          scheme: proof.scheme,
+          public_key: proof.publicKey,
+          proof_payload: proof.proofPayload,
+          signature: proof.signature,
+        })),
+      )
+      .execute();
   }
 
   async insertVote(organizationId: OrganizationId, vote: Vote): Promise<void> {

@@ -169,6 +169,13 @@ export class OrganizationStore extends OrganizationReader {
       'tombstone',
       'tree_entry',
       'auth_proxy_config',
+      'wallet',
+      'wallet_account',
+      'private_key',
+      'private_key_address',
+      'private_key_tag',
+      'import_target',
+      'secret',
     ] as const) {
       await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
     }

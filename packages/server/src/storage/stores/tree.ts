@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { addressKey } from '../address-key.ts';
 import { fetchPage, type Range } from '../keyset.ts';
 import type { Schema } from '../schema.ts';
 
@@ -12,6 +13,7 @@ export type TreeKind =
   | 'PHONE_NUMBER'
   | 'PUBLIC_KEY'
   | 'CREDENTIAL_ID'
+  | 'WALLET_ACCOUNT_ADDRESS'
   | 'VERIFIED_EMAIL'
   | 'VERIFIED_PHONE_NUMBER';
 
@@ -24,9 +26,24 @@ export interface TreeEntry {
   readonly ownerId: string;
 }
 
-/** Several spellings of one contact must not become two. */
-export const treeValue = (kind: TreeKind, value: string): string =>
-  kind === 'EMAIL' || kind === 'VERIFIED_EMAIL' || kind === 'PUBLIC_KEY' ? value.toLowerCase() : value;
+export interface TreeMatch {
+  readonly organizationId: OrganizationId;
+  readonly ownerId: string;
+}
+
+/** Several spellings of one value must not become two. */
+export function treeValue(kind: TreeKind, value: string): string {
+  switch (kind) {
+    case 'EMAIL':
+    case 'VERIFIED_EMAIL':
+    case 'PUBLIC_KEY':
+      return value.toLowerCase();
+    case 'WALLET_ACCOUNT_ADDRESS':
+      return addressKey(value);
+    default:
+      return value;
+  }
+}
 
 export class TreeReader {
   protected readonly db: Kysely<Schema>;

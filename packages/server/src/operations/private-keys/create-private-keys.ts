@@ -1,0 +1,75 @@
+import type { AddressFormat } from '@custos/keyring';
+import Type from 'typebox';
+import { firstDuplicate } from '../../lib/collections.ts';
+import { invalidField } from '../../lib/errors.ts';
+import type { PrivateKeyId, TagId } from '../../lib/ids.ts';
+import type { Curve } from '../../lib/model.ts';
+import { defineActivity } from '../define.ts';
+import { IdListOrEmptyShape, listShape, NameShape } from '../shapes/basic.ts';
+import { AddressFormatShape, CurveShape, PrivateKeyResultShape } from '../shapes/wallets.ts';
+import { checkFormat, holderOf } from '../wallets/accounts.ts';
+
+const PrivateKeyParamsShape = Type.Object({
+  privateKeyName: NameShape,
+  curve: CurveShape,
+  privateKeyTags: IdListOrEmptyShape,
+  addressFormats: listShape(AddressFormatShape),
+});
+
+export const createPrivateKeys = defineActivity({
+  name: 'create_private_keys',
+  type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
+  resultKey: 'createPrivateKeysResultV2',
+  summary: 'Create private keys that stand alone, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'CREATE' },
+  lock: 'shared',
+  parameters: Type.Object({ privateKeys: listShape(PrivateKeyParamsShape, 1) }),
+  // The first version answers with ids alone, which the current result does not have.
+  unserved: ['ACTIVITY_TYPE_CREATE_PRIVATE_KEYS'],
+  result: Type.Object({ privateKeys: Type.Array(PrivateKeyResultShape) }),
+  check({ privateKeys }) {
+    for (const [index, { curve, addressFormats }] of privateKeys.entries()) {
+      const field = `parameters.privateKeys.${index}.addressFormats`;
+      for (const format of addressFormats) checkFormat(curve, format, field);
+      if (firstDuplicate(addressFormats) !== undefined) throw invalidField(field, 'names a format twice');
+    }
+  },
+  async prepare(context, { privateKeys }) {
+    return await Promise.all(
+      privateKeys.map(async ({ curve, addressFormats }) => {
+        const id: PrivateKeyId = context.newId();
+        const created = await context.keyring.createPrivateKey(
+          holderOf(context, id),
+          curve as Curve,
+          addressFormats as AddressFormat[],
+        );
+        return { id, ...created };
+      }),
+    );
+  },
+  async execute({ store, actor, nowMs }, { privateKeys }, created) {
+    const { organizationId } = actor;
+    const tagIds = [...new Set(privateKeys.flatMap((key) => key.privateKeyTags))];
+    await store.tags.requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', tagIds);
+    const results = [];
+    for (const [index, { id, sealedKey, publicKey, addresses }] of created.entries()) {
+      const params = privateKeys[index] as (typeof privateKeys)[number];
+      const named = params.addressFormats.map((format, at) => ({ format, address: addresses[at] as string }));
+      await store.privateKeys.insert(organizationId, {
+        id,
+        name: params.privateKeyName,
+        curve: params.curve as Curve,
+        publicKey,
+        sealedKey,
+        addresses: named,
+        tagIds: params.privateKeyTags as TagId[],
+        exported: false,
+        imported: false,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      });
+      results.push({ privateKeyId: id, addresses: named });
+    }
+    return { privateKeys: results };
+  },
+});

@@ -1,0 +1,28 @@
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { TargetPublicKeyShape } from '../shapes/wallets.ts';
+import { holderOf, targetKeyOf } from '../wallets/accounts.ts';
+
+export const exportPrivateKey = defineActivity({
+  name: 'export_private_key',
+  type: 'ACTIVITY_TYPE_EXPORT_PRIVATE_KEY',
+  summary: 'Export a private key, encrypted to the target key. It is marked as exported.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'EXPORT' },
+  lock: 'shared',
+  parameters: Type.Object({ privateKeyId: IdShape, targetPublicKey: TargetPublicKeyShape }),
+  result: Type.Object({ privateKeyId: Type.String(), exportBundle: Type.String() }),
+  check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
+  async prepare(context, { privateKeyId, targetPublicKey }) {
+    const key = await context.read.privateKeys.get(context.actor.organizationId, privateKeyId);
+    return await context.keyring.exportPrivateKey(
+      holderOf(context, key.id),
+      key.sealedKey,
+      targetKeyOf(targetPublicKey),
+    );
+  },
+  async execute({ store, actor, nowMs }, { privateKeyId }, exportBundle) {
+    await store.privateKeys.markExported(actor.organizationId, privateKeyId, nowMs);
+    return { privateKeyId, exportBundle };
+  },
+});

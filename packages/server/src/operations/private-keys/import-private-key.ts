@@ -1,0 +1,65 @@
+import type { AddressFormat } from '@custos/keyring';
+import Type from 'typebox';
+import { firstDuplicate } from '../../lib/collections.ts';
+import { invalidField } from '../../lib/errors.ts';
+import type { PrivateKeyId } from '../../lib/ids.ts';
+import type { Curve } from '../../lib/model.ts';
+import { defineActivity } from '../define.ts';
+import { IdShape, listShape, NameShape } from '../shapes/basic.ts';
+import { AddressFormatShape, CurveShape, EncryptedBundleShape, PrivateKeyResultShape } from '../shapes/wallets.ts';
+import { checkFormat, holderOf } from '../wallets/accounts.ts';
+import { liveTargets, requireSelf, useTarget } from '../wallets/imports.ts';
+
+export const importPrivateKey = defineActivity({
+  name: 'import_private_key',
+  type: 'ACTIVITY_TYPE_IMPORT_PRIVATE_KEY',
+  summary: 'Import a private key that was encrypted to the key of init_import_private_key.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'IMPORT' },
+  lock: 'shared',
+  parameters: Type.Object({
+    userId: IdShape,
+    privateKeyName: NameShape,
+    encryptedBundle: EncryptedBundleShape,
+    curve: CurveShape,
+    addressFormats: listShape(AddressFormatShape),
+  }),
+  result: PrivateKeyResultShape,
+  check({ curve, addressFormats }) {
+    for (const format of addressFormats) checkFormat(curve, format, 'parameters.addressFormats');
+    if (firstDuplicate(addressFormats) !== undefined)
+      throw invalidField('parameters.addressFormats', 'names a format twice');
+  },
+  async prepare(context, { userId, encryptedBundle, curve, addressFormats }) {
+    requireSelf(context, userId);
+    const targets = await liveTargets(context, 'private-key');
+    const id: PrivateKeyId = context.newId();
+    const sealed = targets.map((target) => ({ id: target.id, sealed: target.sealedTarget }));
+    const imported = await context.keyring.importPrivateKey(
+      holderOf(context, id),
+      sealed,
+      encryptedBundle,
+      curve as Curve,
+      addressFormats as AddressFormat[],
+    );
+    return { id, ...imported };
+  },
+  async execute(context, { privateKeyName, curve, addressFormats }, prepared) {
+    const { store, actor, nowMs } = context;
+    await useTarget(context, prepared.targetId);
+    const addresses = addressFormats.map((format, at) => ({ format, address: prepared.addresses[at] as string }));
+    await store.privateKeys.insert(actor.organizationId, {
+      id: prepared.id,
+      name: privateKeyName,
+      curve: curve as Curve,
+      publicKey: prepared.publicKey,
+      sealedKey: prepared.sealedKey,
+      addresses,
+      tagIds: [],
+      exported: false,
+      imported: true,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    return { privateKeyId: prepared.id, addresses };
+  },
+});

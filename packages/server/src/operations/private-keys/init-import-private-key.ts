@@ -1,0 +1,19 @@
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import { UserIdOnlyShape } from '../shapes/wallets.ts';
+import { keepTarget, newImportTarget } from '../wallets/imports.ts';
+
+export const initImportPrivateKey = defineActivity({
+  name: 'init_import_private_key',
+  type: 'ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY',
+  summary: 'Get a one-time key to encrypt a private key to. It lives an hour and works once.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'IMPORT' },
+  lock: 'shared',
+  parameters: UserIdOnlyShape,
+  result: Type.Object({ importBundle: Type.String() }),
+  prepare: (context, { userId }) => newImportTarget(context, userId),
+  async execute(context, _parameters, target) {
+    await keepTarget(context, 'private-key', target);
+    return { importBundle: target.importBundle };
+  },
+});

@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import { defineActivity } from '../define.ts';
+import { IdShape, listShape } from '../shapes/basic.ts';
+import { EncryptionSuiteShape, KeyValueShape, TargetPublicKeyShape } from '../shapes/wallets.ts';
+import { holderOf, targetKeyOf } from '../wallets/accounts.ts';
+
+const ExportSecretParamsShape = Type.Object({
+  secretId: IdShape,
+  targetPublicKey: TargetPublicKeyShape,
+  encryptionSuite: EncryptionSuiteShape,
+  requestContext: Type.Optional(listShape(KeyValueShape)),
+});
+
+export const exportSecrets = defineActivity({
+  name: 'export_secrets',
+  type: 'ACTIVITY_TYPE_EXPORT_SECRETS',
+  summary: 'Export secrets, each encrypted to its target key; all or nothing.',
+  policy: { governedBy: 'policy', resource: 'SECRET', action: 'EXPORT' },
+  lock: 'shared',
+  parameters: Type.Object({ secrets: Type.Array(ExportSecretParamsShape, { minItems: 1, maxItems: 32 }) }),
+  result: Type.Object({ secretPayloads: Type.Array(Type.String()) }),
+  check({ secrets }) {
+    for (const { targetPublicKey } of secrets) targetKeyOf(targetPublicKey);
+  },
+  async prepare(context, { secrets }) {
+    const ids = secrets.map((secret) => secret.secretId);
+    const stored = new Map(
+      (await context.read.imports.secrets(context.actor.organizationId, ids)).map((secret) => [
+        secret.id as string,
+        secret,
+      ]),
+    );
+    return await Promise.all(
+      secrets.map(async ({ secretId, targetPublicKey }) => {
+        const secret = stored.get(secretId);
+        if (secret === undefined) throw secretNotFound();
+        return await context.keyring.exportSecret(
+          holderOf(context, secret.id),
+          secret.sealedSecret,
+          targetKeyOf(targetPublicKey),
+        );
+      }),
+    );
+  },
+  async execute({ store, actor }, { secrets }, secretPayloads) {
+    const ids = [...new Set(secrets.map((secret) => secret.secretId))];
+    if ((await store.imports.secrets(actor.organizationId, ids)).length !== ids.length) throw secretNotFound();
+    return { secretPayloads };
+  },
+});
+
+const secretNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'secret not found in this organization');

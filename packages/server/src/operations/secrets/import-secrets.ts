@@ -1,0 +1,68 @@
+import Type from 'typebox';
+import { firstDuplicate } from '../../lib/collections.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import type { SecretId } from '../../lib/ids.ts';
+import { defineActivity } from '../define.ts';
+import { listShape, NameShape, textShape } from '../shapes/basic.ts';
+import { EncryptedBundleShape, EncryptionSuiteShape, KeyValueShape } from '../shapes/wallets.ts';
+import { holderOf } from '../wallets/accounts.ts';
+import { liveTargets, useTarget } from '../wallets/imports.ts';
+
+const SecretParamsShape = Type.Object({
+  name: Type.Optional(NameShape),
+  secretPayload: EncryptedBundleShape,
+  targetPublicKey: textShape(512),
+  encryptionSuite: EncryptionSuiteShape,
+  staticProperties: Type.Optional(listShape(KeyValueShape)),
+});
+
+export const importSecrets = defineActivity({
+  name: 'import_secrets',
+  type: 'ACTIVITY_TYPE_IMPORT_SECRETS',
+  summary: 'Import secrets that were encrypted to keys of init_import_secrets, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'SECRET', action: 'IMPORT' },
+  lock: 'shared',
+  parameters: Type.Object({ secrets: Type.Array(SecretParamsShape, { minItems: 1, maxItems: 32 }) }),
+  result: Type.Object({ secretIds: Type.Array(Type.String()) }),
+  check({ secrets }) {
+    const keys = secrets.map((secret) => secret.targetPublicKey.toLowerCase());
+    if (firstDuplicate(keys) !== undefined) throw invalidField('parameters.secrets', 'uses a target key twice');
+    const names = secrets.flatMap(({ name }) => (name === undefined ? [] : [name]));
+    if (firstDuplicate(names) !== undefined) throw invalidField('parameters.secrets', 'names two secrets alike');
+  },
+  async prepare(context, { secrets }) {
+    const targets = await liveTargets(context, 'secret');
+    return await Promise.all(
+      secrets.map(async ({ targetPublicKey, secretPayload }) => {
+        const target = targets.find((candidate) => candidate.targetPublicKey === targetPublicKey.toLowerCase());
+        if (target === undefined)
+          throw new ApiError('FAILED_PRECONDITION', 'targetPublicKey is not an open target of this user');
+        const id: SecretId = context.newId();
+        const sealed = { id: target.id, sealed: target.sealedTarget };
+        return {
+          id,
+          targetId: target.id,
+          sealedSecret: await context.keyring.importSecret(holderOf(context, id), sealed, secretPayload),
+        };
+      }),
+    );
+  },
+  async execute(context, { secrets }, prepared) {
+    const { store, actor, nowMs } = context;
+    for (const [index, { id, targetId, sealedSecret }] of prepared.entries()) {
+      const params = secrets[index] as (typeof secrets)[number];
+      await useTarget(context, targetId);
+      await store.imports.insertSecret(actor.organizationId, {
+        id,
+        name: params.name,
+        sealedSecret,
+        staticProperties: (params.staticProperties ?? []).map(({ key, value }) => ({
+          key: key ?? '',
+          value: value ?? '',
+        })),
+        createdAtMs: nowMs,
+      });
+    }
+    return { secretIds: prepared.map((secret) => secret.id) };
+  },
+});

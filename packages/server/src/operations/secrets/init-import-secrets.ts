@@ -1,0 +1,33 @@
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import { integerShape } from '../shapes/basic.ts';
+import { EncryptionSuiteShape } from '../shapes/wallets.ts';
+import { holderOf } from '../wallets/accounts.ts';
+import { keepTarget } from '../wallets/imports.ts';
+
+/** As many as one export may carry (RES 13). */
+const SECRETS_MAX = 32;
+
+export const initImportSecrets = defineActivity({
+  name: 'init_import_secrets',
+  type: 'ACTIVITY_TYPE_INIT_IMPORT_SECRETS',
+  summary: 'Get one-time keys to encrypt secrets to, one per secret. They live an hour and work once.',
+  policy: { governedBy: 'policy', resource: 'SECRET', action: 'IMPORT' },
+  lock: 'shared',
+  parameters: Type.Object({ encryptionSuite: EncryptionSuiteShape, numSecrets: integerShape(1, SECRETS_MAX) }),
+  result: Type.Object({ enclaveTargetMessages: Type.Array(Type.String()) }),
+  async prepare(context, { numSecrets }) {
+    return await Promise.all(
+      Array.from({ length: numSecrets }, async () => {
+        const id: string = context.newId();
+        const [target] = await context.keyring.createSecretTargets(holderOf(context, id), 1);
+        if (target === undefined) throw new Error('the keyring made no target');
+        return { id, ...target };
+      }),
+    );
+  },
+  async execute(context, _parameters, targets) {
+    for (const target of targets) await keepTarget(context, 'secret', target, 4 * SECRETS_MAX);
+    return { enclaveTargetMessages: targets.map((target) => target.targetBundle) };
+  },
+});

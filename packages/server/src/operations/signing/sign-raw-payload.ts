@@ -1,0 +1,52 @@
+import Type from 'typebox';
+import {
+  HASH_FUNCTIONS,
+  type HashFunction,
+  PAYLOAD_ENCODINGS,
+  type PayloadEncoding,
+  signingInput,
+} from '../../chains/payload.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { IdShape, textShape } from '../shapes/basic.ts';
+import { renderSignature, SignatureShape } from './signature.ts';
+import { resolveSigner, signWithKey } from './signer.ts';
+
+const PAYLOAD_MAX = 1024 * 1024;
+const common = {
+  payload: textShape(PAYLOAD_MAX),
+  encoding: Type.Enum([...PAYLOAD_ENCODINGS]),
+  hashFunction: Type.Enum([...HASH_FUNCTIONS]),
+};
+
+export const signRawPayload = defineActivity({
+  name: 'sign_raw_payload',
+  type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
+  summary: 'Sign a payload with a wallet account or private key.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  lock: 'shared',
+  parameters: Type.Object({ signWith: textShape(512), ...common }),
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD',
+      Type.Object({ privateKeyId: IdShape, ...common }),
+      ({ privateKeyId, ...rest }) => ({
+        ...rest,
+        signWith: privateKeyId,
+      }),
+    ),
+  ],
+  result: SignatureShape,
+  async prepare(context, { signWith, payload, encoding, hashFunction }) {
+    const signer = await resolveSigner(context, signWith);
+    const input = signingInput(
+      payload,
+      encoding as PayloadEncoding,
+      hashFunction as HashFunction,
+      signer.account.curve,
+    );
+    return await signWithKey(context, signer, [input]);
+  },
+  async execute(_context, _parameters, [signature]) {
+    return renderSignature(signature);
+  },
+});

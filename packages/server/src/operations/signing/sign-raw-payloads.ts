@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import {
+  HASH_FUNCTIONS,
+  type HashFunction,
+  PAYLOAD_ENCODINGS,
+  type PayloadEncoding,
+  signingInput,
+} from '../../chains/payload.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { defineActivity } from '../define.ts';
+import { textShape } from '../shapes/basic.ts';
+import { renderSignature, SignatureShape } from './signature.ts';
+import { resolveSigner, signWithKey } from './signer.ts';
+
+const PAYLOADS_MAX = 100;
+const TOTAL_MAX = 1024 * 1024;
+
+export const signRawPayloads = defineActivity({
+  name: 'sign_raw_payloads',
+  type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
+  summary: 'Sign up to 100 payloads with one key, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  lock: 'shared',
+  parameters: Type.Object({
+    signWith: textShape(512),
+    payloads: Type.Array(textShape(TOTAL_MAX), { minItems: 1, maxItems: PAYLOADS_MAX }),
+    encoding: Type.Enum([...PAYLOAD_ENCODINGS]),
+    hashFunction: Type.Enum([...HASH_FUNCTIONS]),
+  }),
+  result: Type.Object({ signatures: Type.Array(SignatureShape) }),
+  check({ payloads }) {
+    const total = payloads.reduce((sum, payload) => sum + payload.length, 0);
+    if (total > TOTAL_MAX)
+      throw invalidField('parameters.payloads', `must be at most ${TOTAL_MAX} characters together`);
+  },
+  async prepare(context, { signWith, payloads, encoding, hashFunction }) {
+    const signer = await resolveSigner(context, signWith);
+    const inputs = payloads.map((payload) =>
+      signingInput(payload, encoding as PayloadEncoding, hashFunction as HashFunction, signer.account.curve),
+    );
+    return await signWithKey(context, signer, inputs);
+  },
+  async execute(_context, _parameters, signatures) {
+    return { signatures: signatures.map(renderSignature) };
+  },
+});

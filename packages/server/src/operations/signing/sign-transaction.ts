@@ -1,0 +1,39 @@
+import Type from 'typebox';
+import { signableOf, TRANSACTION_TYPES } from '../../chains/transactions.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { IdShape, textShape } from '../shapes/basic.ts';
+import { resolveSigner, signWithKey } from './signer.ts';
+
+const common = {
+  unsignedTransaction: textShape(1024 * 1024),
+  type: Type.Enum([...TRANSACTION_TYPES]),
+};
+
+export const signTransaction = defineActivity({
+  name: 'sign_transaction',
+  type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+  summary:
+    'Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  lock: 'shared',
+  parameters: Type.Object({ signWith: textShape(512), ...common }),
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_SIGN_TRANSACTION',
+      Type.Object({ privateKeyId: IdShape, ...common }),
+      ({ privateKeyId, ...rest }) => ({
+        ...rest,
+        signWith: privateKeyId,
+      }),
+    ),
+  ],
+  result: Type.Object({ signedTransaction: Type.String() }),
+  async prepare(context, { signWith, unsignedTransaction, type }) {
+    const signer = await resolveSigner(context, signWith);
+    const signable = signableOf(type, unsignedTransaction, signer.account);
+    return signable.attach(await signWithKey(context, signer, signable.payloads));
+  },
+  async execute(_context, _parameters, signedTransaction) {
+    return { signedTransaction };
+  },
+});

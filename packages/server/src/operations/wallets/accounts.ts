@@ -1,0 +1,90 @@
+import { type AccountSpec, type AddressFormat, type DerivedAccount, formatsOf, parsePath } from '@custos/keyring';
+import { normalizePublicKey } from '../../authn/public-key.ts';
+import { firstDuplicate } from '../../lib/collections.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import type { WalletId } from '../../lib/ids.ts';
+import { type Curve, treeRoot, type WalletAccount } from '../../lib/model.ts';
+import type { ExecuteContext, PrepareContext } from '../define.ts';
+import type { WalletAccountParams } from '../shapes/wallets.ts';
+
+/** The rules on accounts that need no key: the path's grammar, the format on its curve, names that differ (RES 5.2). */
+export function checkAccounts(accounts: readonly WalletAccountParams[], field: string): void {
+  for (const [index, { path, curve, addressFormat }] of accounts.entries()) {
+    try {
+      parsePath(path);
+    } catch {
+      throw invalidField(
+        `${field}.${index}.path`,
+        "must look like m/44'/60'/0'/0/0, with 1 to 10 levels",
+        'INVALID_PATH',
+      );
+    }
+    checkFormat(curve, addressFormat, `${field}.${index}.addressFormat`);
+  }
+  const names = accounts.flatMap(({ name }) => (name === undefined ? [] : [name]));
+  if (firstDuplicate(names) !== undefined) throw invalidField(field, 'names two accounts alike');
+}
+
+export function checkFormat(curve: string, format: string, field: string): void {
+  if (!formatsOf(curve as Curve).includes(format as AddressFormat)) {
+    throw invalidField(field, `${format} does not exist on ${curve}`, 'INVALID_ADDRESS_FORMAT');
+  }
+}
+
+export const toSpecs = (accounts: readonly WalletAccountParams[]): AccountSpec[] =>
+  accounts.map(({ curve, path, addressFormat }) => ({
+    curve: curve as Curve,
+    path,
+    addressFormat: addressFormat as AddressFormat,
+  }));
+
+/** Whose secrets a keyring call is about. */
+export const holderOf = ({ actor }: Pick<PrepareContext, 'actor'>, ownerId: string) => ({
+  organizationKey: actor.organization.wrappedKey,
+  organizationId: actor.organizationId as string,
+  ownerId,
+});
+
+/** A P-256 point as the caller spelled it; bundles are encrypted to it. */
+export function targetKeyOf(hex: string): Uint8Array {
+  try {
+    return Buffer.from(normalizePublicKey('P256', hex), 'hex');
+  } catch (error) {
+    if (error instanceof ApiError) throw invalidField('parameters.targetPublicKey', error.message, error.code);
+    throw error;
+  }
+}
+
+/** Inserts derived accounts and lets the parent find a sub-organization by their addresses. */
+export async function addAccounts(
+  { store, actor, newId, nowMs }: ExecuteContext,
+  wallet: { readonly id: WalletId; readonly exported: boolean },
+  params: readonly WalletAccountParams[],
+  derived: readonly DerivedAccount[],
+  organizationId = actor.organizationId,
+): Promise<WalletAccount[]> {
+  const accounts = params.map((param, index): WalletAccount => {
+    const { path, pathKey, publicKey, address } = derived[index] as DerivedAccount;
+    return {
+      id: newId(),
+      walletId: wallet.id,
+      name: param.name,
+      curve: param.curve as Curve,
+      path,
+      pathKey,
+      addressFormat: param.addressFormat,
+      address,
+      publicKey,
+      exported: wallet.exported,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+  });
+  await store.wallets.insertAccounts(organizationId, accounts);
+  await store.tree.add(
+    organizationId === actor.organizationId ? treeRoot(actor.organization) : actor.organizationId,
+    organizationId,
+    accounts.map((account) => ({ kind: 'WALLET_ACCOUNT_ADDRESS', value: account.address, ownerId: account.id })),
+  );
+  return accounts;
+}

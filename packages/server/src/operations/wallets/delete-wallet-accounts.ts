@@ -1,0 +1,30 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import { accountNotFound } from '../../storage/stores/wallets.ts';
+import { defineActivity } from '../define.ts';
+import { IdListShape } from '../shapes/basic.ts';
+
+/** spec 4.2. */
+export const deleteWalletAccounts = defineActivity({
+  name: 'delete_wallet_accounts',
+  type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
+  summary: 'Delete wallet accounts, all or nothing; the wallet stays, and a deleted path can be derived again.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
+  parameters: Type.Object({ walletAccountIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
+  result: Type.Object({ walletAccountIds: Type.Array(Type.String()) }),
+  async execute({ store, actor }, { walletAccountIds, deleteWithoutExport }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(walletAccountIds)];
+    const accounts = await store.wallets.accountsById(organizationId, ids);
+    if (accounts.length !== ids.length) throw accountNotFound();
+    if (deleteWithoutExport !== true && accounts.some((account) => !account.exported)) {
+      throw new ApiError(
+        'WALLET_ACCOUNT_NOT_EXPORTED',
+        'an account was never exported; deleteWithoutExport deletes it all the same',
+      );
+    }
+    await store.wallets.deleteAccounts(organizationId, ids);
+    await store.tree.remove(organizationId, ids);
+    return { walletAccountIds: ids };
+  },
+});

@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import { toPageRequest } from '../../lib/pagination.ts';
+import { walletNotFound } from '../../storage/stores/wallets.ts';
+import { defineActivity } from '../define.ts';
+import { IdListShape } from '../shapes/basic.ts';
+
+export const deleteWallets = defineActivity({
+  name: 'delete_wallets',
+  type: 'ACTIVITY_TYPE_DELETE_WALLETS',
+  summary: 'Delete wallets with their seeds and accounts, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
+  parameters: Type.Object({ walletIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
+  result: Type.Object({ walletIds: Type.Array(Type.String()) }),
+  async execute({ store, actor }, { walletIds, deleteWithoutExport }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(walletIds)];
+    const wallets = await store.wallets.many(organizationId, ids);
+    if (wallets.length !== ids.length) throw walletNotFound();
+    if (deleteWithoutExport !== true && wallets.some((wallet) => !wallet.exported)) {
+      throw new ApiError(
+        'WALLET_ACCOUNT_NOT_EXPORTED',
+        'a wallet was never exported; deleteWithoutExport deletes it all the same',
+      );
+    }
+    for (const id of ids) {
+      const { items } = await store.wallets.accounts(
+        organizationId,
+        id,
+        toPageRequest(undefined, Number.MAX_SAFE_INTEGER - 1),
+      );
+      await store.tree.remove(
+        organizationId,
+        items.map((account) => account.id),
+      );
+    }
+    await store.wallets.delete(organizationId, ids);
+    return { walletIds: ids };
+  },
+});

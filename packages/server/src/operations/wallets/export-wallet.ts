@@ -1,0 +1,35 @@
+import type { MnemonicLanguage } from '@custos/keyring';
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { MnemonicLanguageShape, TargetPublicKeyShape } from '../shapes/wallets.ts';
+import { holderOf, targetKeyOf } from './accounts.ts';
+
+/** spec 4.2. */
+export const exportWallet = defineActivity({
+  name: 'export_wallet',
+  type: 'ACTIVITY_TYPE_EXPORT_WALLET',
+  summary: 'Export the mnemonic of a wallet, encrypted to the target key. The wallet is marked as exported.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
+  lock: 'shared',
+  parameters: Type.Object({
+    walletId: IdShape,
+    targetPublicKey: TargetPublicKeyShape,
+    language: Type.Optional(MnemonicLanguageShape),
+  }),
+  result: Type.Object({ walletId: Type.String(), exportBundle: Type.String() }),
+  check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
+  async prepare(context, { walletId, targetPublicKey, language }) {
+    const wallet = await context.read.wallets.get(context.actor.organizationId, walletId);
+    return await context.keyring.exportWallet(
+      holderOf(context, wallet.id),
+      wallet.sealedSeed,
+      language as MnemonicLanguage | undefined,
+      targetKeyOf(targetPublicKey),
+    );
+  },
+  async execute({ store, actor, nowMs }, { walletId }, exportBundle) {
+    await store.wallets.markExported(actor.organizationId, walletId, nowMs);
+    return { walletId, exportBundle };
+  },
+});

@@ -1,0 +1,19 @@
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import { UserIdOnlyShape } from '../shapes/wallets.ts';
+import { keepTarget, newImportTarget } from './imports.ts';
+
+export const initImportWallet = defineActivity({
+  name: 'init_import_wallet',
+  type: 'ACTIVITY_TYPE_INIT_IMPORT_WALLET',
+  summary: 'Get a one-time key to encrypt a mnemonic to. It lives an hour and works once.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'IMPORT' },
+  lock: 'shared',
+  parameters: UserIdOnlyShape,
+  result: Type.Object({ importBundle: Type.String() }),
+  prepare: (context, { userId }) => newImportTarget(context, userId),
+  async execute(context, _parameters, target) {
+    await keepTarget(context, 'wallet', target);
+    return { importBundle: target.importBundle };
+  },
+});

@@ -1,0 +1,17 @@
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import { IdShape, NameShape } from '../shapes/basic.ts';
+
+export const updateWallet = defineActivity({
+  name: 'update_wallet',
+  type: 'ACTIVITY_TYPE_UPDATE_WALLET',
+  summary: 'Rename a wallet.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'UPDATE' },
+  lock: 'shared',
+  parameters: Type.Object({ walletId: IdShape, walletName: Type.Optional(NameShape) }),
+  result: Type.Object({ walletId: Type.String() }),
+  async execute({ store, actor, nowMs }, { walletId, walletName }) {
+    await store.wallets.rename(actor.organizationId, walletId, walletName, nowMs);
+    return { walletId };
+  },
+});

@@ -1,0 +1,24 @@
+import { KeyringError } from '@custos/keyring';
+import { ApiError } from '../lib/errors.ts';
+
+/** Runs what uses keys; a refusal by the keyring becomes the caller's answer, a mistake of ours stays one. */
+export async function withKeyringErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof KeyringError ? translate(error) : error;
+  }
+}
+
+function translate(error: KeyringError): unknown {
+  switch (error.code) {
+    case 'UNAVAILABLE':
+      return new ApiError('UNAVAILABLE', 'the keyring is not available', { retryAfterSeconds: 1, cause: error });
+    case 'INVALID_MNEMONIC':
+    case 'INVALID_BUNDLE':
+    case 'INVALID_KEY':
+      return new ApiError('INVALID_BUNDLE', error.message, { cause: error });
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,220 @@
+import type { Kysely, Selectable } from 'kysely';
+import { groupBy } from '../../lib/collections.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId, PrivateKeyId, TagId } from '../../lib/ids.ts';
+import type { Curve, PrivateKey } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { addressKey } from '../address-key.ts';
+import { fetchPage } from '../keyset.ts';
+import type { PrivateKeyTable, Schema } from '../schema.ts';
+import { bury, isTombstone } from './tombstones.ts';
+
+export const privateKeyNotFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'private key not found in this organization');
+
+export class PrivateKeyReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async find(organizationId: OrganizationId, privateKeyId: string): Promise<PrivateKey | undefined> {
+    const [key] = await this.many(organizationId, [privateKeyId]);
+    return key;
+  }
+
+  async get(organizationId: OrganizationId, privateKeyId: string): Promise<PrivateKey> {
+    const key = await this.find(organizationId, privateKeyId);
+    if (key === undefined) throw privateKeyNotFound();
+    return key;
+  }
+
+  async many(organizationId: OrganizationId, privateKeyIds: readonly string[]): Promise<PrivateKey[]> {
+    if (privateKeyIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('private_key')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...privateKeyIds])
+      .orderBy('id')
+      .execute();
+    return await this.#complete(organizationId, rows);
+  }
+
+  async byAddress(organizationId: OrganizationId, address: string): Promise<PrivateKey | undefined> {
+    const row = await this.db
+      .selectFrom('private_key_address')
+      .select('private_key_id')
+      .where('organization_id', '=', organizationId)
+      .where('address_key', '=', addressKey(address))
+      .orderBy('private_key_id')
+      .limit(1)
+      .executeTakeFirst();
+    return row === undefined ? undefined : await this.find(organizationId, row.private_key_id);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<PrivateKey>> {
+    const owns = async (cursor: string): Promise<boolean> =>
+      (await this.find(organizationId, cursor)) !== undefined || (await isTombstone(this.db, organizationId, cursor));
+    return await fetchPage(request, 'asc', owns, async (range) => {
+      let query = this.db.selectFrom('private_key').selectAll().where('organization_id', '=', organizationId);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      const rows = await query.orderBy('id', range.order).limit(range.limit).execute();
+      return await this.#complete(organizationId, rows);
+    });
+  }
+
+  async #complete(organizationId: OrganizationId, rows: readonly Selectable<PrivateKeyTable>[]): Promise<PrivateKey[]> {
+    if (rows.length === 0) return [];
+    const ids = rows.map((row) => row.id).sort();
+    const [low, high] = [ids[0] as string, ids.at(-1) as string];
+    const [addresses, tags] = await Promise.all([
+      this.db
+        .selectFrom('private_key_address')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('private_key_id', '>=', low)
+        .where('private_key_id', '<=', high)
+        .orderBy('private_key_id')
+        .orderBy('address_format')
+        .execute(),
+      this.db
+        .selectFrom('private_key_tag')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('private_key_id', '>=', low)
+        .where('private_key_id', '<=', high)
+        .orderBy('private_key_id')
+        .orderBy('tag_id')
+        .execute(),
+    ]);
+    const addressesOf = groupBy(addresses, (row) => row.private_key_id);
+    const tagsOf = groupBy(tags, (row) => row.private_key_id);
+    return rows.map((row) => ({
+      id: row.id as PrivateKeyId,
+      name: row.name,
+      curve: row.curve as Curve,
+      publicKey: row.public_key,
+      sealedKey: row.sealed_key,
+      addresses: (addressesOf.get(row.id) ?? []).map(({ address_format, address }) => ({
+        format: address_format,
+        address,
+      })),
+      tagIds: (tagsOf.get(row.id) ?? []).map((tag) => tag.tag_id as TagId),
+      exported: row.exported === 1,
+      imported: row.imported === 1,
+      createdAtMs: row.created_at_ms,
+      updatedAtMs: row.updated_at_ms,
+    }));
+  }
+
+  async hasUnexported(organizationId: OrganizationId): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('private_key')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('exported', '=', 0)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  async keysWithTags(organizationId: OrganizationId, tagIds: readonly string[]): Promise<PrivateKeyId[]> {
+    if (tagIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('private_key_tag')
+      .select('private_key_id')
+      .distinct()
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', 'in', [...tagIds])
+      .orderBy('private_key_id')
+      .execute();
+    return rows.map((row) => row.private_key_id as PrivateKeyId);
+  }
+}
+
+export class PrivateKeyStore extends PrivateKeyReader {
+  async insert(organizationId: OrganizationId, key: PrivateKey): Promise<void> {
+    await this.db
+      .insertInto('private_key')
+      .values({
+        organization_id: organizationId,
+        id: key.id,
+        name: key.name,
+        curve: key.curve,
+        public_key: key.publicKey,
+        sealed_key: key.sealedKey,
+        exported: key.exported ? 1 : 0,
+        imported: key.imported ? 1 : 0,
+        created_at_ms: key.createdAtMs,
+        updated_at_ms: key.updatedAtMs,
+      })
+      .execute();
+    if (key.addresses.length > 0) {
+      await this.db
+        .insertInto('private_key_address')
+        .values(
+          key.addresses.map(({ format, address }) => ({
+            organization_id: organizationId,
+            private_key_id: key.id,
+            address_format: format,
+            address,
+            address_key: addressKey(address),
+          })),
+        )
+        .execute();
+    }
+    await this.tag(organizationId, [key.id], key.tagIds);
+  }
+
+  async tag(organizationId: OrganizationId, keyIds: readonly string[], tagIds: readonly string[]): Promise<void> {
+    const rows = keyIds.flatMap((keyId) =>
+      tagIds.map((tagId) => ({ organization_id: organizationId, private_key_id: keyId, tag_id: tagId })),
+    );
+    if (rows.length === 0) return;
+    await this.db
+      .insertInto('private_key_tag')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  async untag(organizationId: OrganizationId, tagIds: readonly string[], keyIds?: readonly string[]): Promise<void> {
+    if (tagIds.length === 0 || keyIds?.length === 0) return;
+    let query = this.db
+      .deleteFrom('private_key_tag')
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', 'in', [...tagIds]);
+    if (keyIds !== undefined) query = query.where('private_key_id', 'in', [...keyIds]);
+    await query.execute();
+  }
+
+  async markExported(organizationId: OrganizationId, privateKeyId: string, nowMs: number): Promise<void> {
+    const marked = await this.db
+      .updateTable('private_key')
+      .set({ exported: 1, updated_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', privateKeyId)
+      .executeTakeFirst();
+    if (marked.numUpdatedRows === 0n) throw privateKeyNotFound();
+  }
+
+  async delete(organizationId: OrganizationId, privateKeyIds: readonly string[]): Promise<void> {
+    const ids = [...privateKeyIds];
+    for (const table of ['private_key_address', 'private_key_tag'] as const) {
+      await this.db
+        .deleteFrom(table)
+        .where('organization_id', '=', organizationId)
+        .where('private_key_id', 'in', ids)
+        .execute();
+    }
+    await this.db
+      .deleteFrom('private_key')
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', ids)
+      .execute();
+    await bury(this.db, organizationId, ids);
+  }
+}

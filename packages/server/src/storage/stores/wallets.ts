@@ -1,0 +1,281 @@
+import type { Kysely, Selectable } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId, WalletAccountId, WalletId } from '../../lib/ids.ts';
+import type { Curve, Wallet, WalletAccount } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { addressKey } from '../address-key.ts';
+import { fetchPage } from '../keyset.ts';
+import type { Schema, WalletAccountTable, WalletTable } from '../schema.ts';
+import { statement } from '../statement.ts';
+import { bury, isTombstone } from './tombstones.ts';
+
+const ROWS_PER_INSERT = 500;
+
+const toWallet = (row: Selectable<WalletTable>): Wallet => ({
+  id: row.id as WalletId,
+  name: row.name,
+  sealedSeed: row.sealed_seed,
+  exported: row.exported === 1,
+  imported: row.imported === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const toAccount = (row: Selectable<WalletAccountTable>): WalletAccount => ({
+  id: row.id as WalletAccountId,
+  walletId: row.wallet_id as WalletId,
+  name: row.name ?? undefined,
+  curve: row.curve as Curve,
+  path: row.path,
+  pathKey: row.path_key,
+  addressFormat: row.address_format,
+  address: row.address,
+  publicKey: row.public_key,
+  exported: row.exported === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+interface Key extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+const walletById = statement('wallet-by-id', (db, { organizationId, id }: Key) =>
+  db.selectFrom('wallet').selectAll().where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const accountById = statement('wallet-account-by-id', (db, { organizationId, id }: Key) =>
+  db.selectFrom('wallet_account').selectAll().where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const accountsByAddress = statement('wallet-accounts-by-address', (db, { organizationId, id }: Key) =>
+  db
+    .selectFrom('wallet_account')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('address_key', '=', id)
+    .orderBy('id')
+    .limit(10),
+);
+
+export const walletNotFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'wallet not found in this organization');
+export const accountNotFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'wallet account not found in this organization');
+
+export class WalletReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async find(organizationId: OrganizationId, walletId: string): Promise<Wallet | undefined> {
+    const [row] = await walletById(this.db, { organizationId, id: walletId });
+    return row === undefined ? undefined : toWallet(row);
+  }
+
+  async get(organizationId: OrganizationId, walletId: string): Promise<Wallet> {
+    const wallet = await this.find(organizationId, walletId);
+    if (wallet === undefined) throw walletNotFound();
+    return wallet;
+  }
+
+  async many(organizationId: OrganizationId, walletIds: readonly string[]): Promise<Wallet[]> {
+    if (walletIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('wallet')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...walletIds])
+      .execute();
+    return rows.map(toWallet);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Wallet>> {
+    const owns = async (cursor: string): Promise<boolean> =>
+      (await this.find(organizationId, cursor)) !== undefined || (await isTombstone(this.db, organizationId, cursor));
+    return await fetchPage(request, 'asc', owns, async (range) => {
+      let query = this.db.selectFrom('wallet').selectAll().where('organization_id', '=', organizationId);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toWallet);
+    });
+  }
+
+  async account(organizationId: OrganizationId, accountId: string): Promise<WalletAccount | undefined> {
+    const [row] = await accountById(this.db, { organizationId, id: accountId });
+    return row === undefined ? undefined : toAccount(row);
+  }
+
+  /** Accounts with this address, oldest first. Several formats of one network class share addresses and keys. */
+  async accountsByAddress(organizationId: OrganizationId, address: string): Promise<WalletAccount[]> {
+    const rows = await accountsByAddress(this.db, { organizationId, id: addressKey(address) });
+    return rows.map(toAccount);
+  }
+
+  async accountInWallet(
+    organizationId: OrganizationId,
+    walletId: string,
+    match: { readonly address?: string | undefined; readonly path?: string | undefined },
+  ): Promise<WalletAccount | undefined> {
+    let query = this.db
+      .selectFrom('wallet_account')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('wallet_id', '=', walletId);
+    if (match.address !== undefined) query = query.where('address_key', '=', addressKey(match.address));
+    if (match.path !== undefined) query = query.where('path', '=', match.path);
+    const row = await query.orderBy('id').limit(1).executeTakeFirst();
+    return row === undefined ? undefined : toAccount(row);
+  }
+
+  async accountsById(organizationId: OrganizationId, accountIds: readonly string[]): Promise<WalletAccount[]> {
+    if (accountIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('wallet_account')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...accountIds])
+      .execute();
+    return rows.map(toAccount);
+  }
+
+  async accounts(
+    organizationId: OrganizationId,
+    walletId: string | undefined,
+    request: PageRequest,
+  ): Promise<Page<WalletAccount>> {
+    const owns = async (cursor: string): Promise<boolean> =>
+      (await this.account(organizationId, cursor)) !== undefined ||
+      (await isTombstone(this.db, organizationId, cursor));
+    return await fetchPage(request, 'asc', owns, async (range) => {
+      let query = this.db.selectFrom('wallet_account').selectAll().where('organization_id', '=', organizationId);
+      if (walletId !== undefined) query = query.where('wallet_id', '=', walletId);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toAccount);
+    });
+  }
+
+  /** Whether anything in the organization was never exported; such an organization is not deleted by mistake. */
+  async hasUnexported(organizationId: OrganizationId): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('wallet')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('exported', '=', 0)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+}
+
+export class WalletStore extends WalletReader {
+  async insert(organizationId: OrganizationId, wallet: Wallet): Promise<void> {
+    await this.db
+      .insertInto('wallet')
+      .values({
+        organization_id: organizationId,
+        id: wallet.id,
+        name: wallet.name,
+        sealed_seed: wallet.sealedSeed,
+        exported: wallet.exported ? 1 : 0,
+        imported: wallet.imported ? 1 : 0,
+        created_at_ms: wallet.createdAtMs,
+        updated_at_ms: wallet.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async insertAccounts(organizationId: OrganizationId, accounts: readonly WalletAccount[]): Promise<void> {
+    for (let start = 0; start < accounts.length; start += ROWS_PER_INSERT) {
+      await this.db
+        .insertInto('wallet_account')
+        .values(
+          accounts.slice(start, start + ROWS_PER_INSERT).map((account) => ({
+            organization_id: organizationId,
+            id: account.id,
+            wallet_id: account.walletId,
+            name: account.name ?? null,
+            curve: account.curve,
+            path: account.path,
+            path_key: account.pathKey,
+            address_format: account.addressFormat,
+            address: account.address,
+            address_key: addressKey(account.address),
+            public_key: account.publicKey,
+            exported: account.exported ? 1 : 0,
+            created_at_ms: account.createdAtMs,
+            updated_at_ms: account.updatedAtMs,
+          })),
+        )
+        .execute();
+    }
+  }
+
+  async rename(
+    organizationId: OrganizationId,
+    walletId: string,
+    name: string | undefined,
+    nowMs: number,
+  ): Promise<void> {
+    const renamed = await this.db
+      .updateTable('wallet')
+      .set({ updated_at_ms: nowMs, ...(name === undefined ? {} : { name }) })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', walletId)
+      .executeTakeFirst();
+    if (renamed.numUpdatedRows === 0n) throw walletNotFound();
+  }
+
+  /** An exported wallet has all its accounts exported; the mark never goes away. */
+  async markExported(organizationId: OrganizationId, walletId: string, nowMs: number): Promise<void> {
+    const marked = await this.db
+      .updateTable('wallet')
+      .set({ exported: 1, updated_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', walletId)
+      .executeTakeFirst();
+    if (marked.numUpdatedRows === 0n) throw walletNotFound();
+    await this.db
+      .updateTable('wallet_account')
+      .set({ exported: 1, updated_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('wallet_id', '=', walletId)
+      .where('exported', '=', 0)
+      .execute();
+  }
+
+  async markAccountExported(organizationId: OrganizationId, accountId: string, nowMs: number): Promise<void> {
+    const marked = await this.db
+      .updateTable('wallet_account')
+      .set({ exported: 1, updated_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', accountId)
+      .executeTakeFirst();
+    if (marked.numUpdatedRows === 0n) throw accountNotFound();
+  }
+
+  async deleteAccounts(organizationId: OrganizationId, accountIds: readonly string[]): Promise<void> {
+    if (accountIds.length === 0) return;
+    const ids = [...accountIds];
+    await this.db
+      .deleteFrom('wallet_account')
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', ids)
+      .execute();
+    await bury(this.db, organizationId, ids);
+  }
+
+  /** Deletes wallets with their seeds and accounts. */
+  async delete(organizationId: OrganizationId, walletIds: readonly string[]): Promise<void> {
+    const ids = [...walletIds];
+    await this.db
+      .deleteFrom('wallet_account')
+      .where('organization_id', '=', organizationId)
+      .where('wallet_id', 'in', ids)
+      .execute();
+    await this.db.deleteFrom('wallet').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+    await bury(this.db, organizationId, ids);
+  }
+}
