@@ -56,6 +56,8 @@ export type PolicyAction = 'CREATE' | 'UPDATE' | 'DELETE' | 'SIGN' | 'EXPORT' | 
 
 /** An address that an activity brings into being; app proofs attest its derivation. */
 export interface NewAddress {
+  /** The organization of the wallet, where it is not the one that acts. */
+  readonly organizationId?: string;
   readonly walletId: string;
   readonly derivationPath: string;
   readonly address: string;

@@ -45,7 +45,8 @@ export async function makeProofs(
   return await Promise.all([outcome, ...derivations].map((payload) => app.keyring.signAppProof(payload)));
 }
 
-const organizationDigest = ({ id, authorityVersion, rootThreshold, rootUserIds }: Organization): string =>
-  digestOf({ id, authorityVersion, rootThreshold, rootUserIds });
+/** Only what members of the organization can read, so that they can compute it too. */
+const organizationDigest = ({ id, rootThreshold, rootUserIds }: Organization): string =>
+  digestOf({ id, rootThreshold, rootUserIds });
 
 const digestOf = (value: unknown): string => sha256Hex(JSON.stringify(value));

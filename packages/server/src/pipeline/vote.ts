@@ -102,7 +102,7 @@ async function castOnce(
   const { request, body } = submission;
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
   const effect =
-    expected.kind === 'execute' && target ? await prepareTarget(app, actor, found, drafted, target, nowMs) : undefined;
+    expected.kind === 'execute' && target ? await prepareTarget(app, actor, found, { ...drafted, counts: expected.counts }, target, nowMs) : undefined;
 
   const outcome = await app.storage.write(async (stores): Promise<ActivityWithVotes> => {
     const current = await lockFor(stores, actor, effect?.lock ?? 'shared');

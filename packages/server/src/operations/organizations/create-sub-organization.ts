@@ -195,4 +195,11 @@ export const createSubOrganization = defineActivity({
       rootUserIds,
     };
   },
+  newAddresses: (_parameters, { organizationId, wallet }) =>
+    (wallet?.accounts ?? []).map(({ path, address }) => ({
+      organizationId,
+      walletId: wallet?.id as string,
+      derivationPath: path,
+      address,
+    })),
 });
