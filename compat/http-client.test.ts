@@ -316,12 +316,14 @@ describe.each(DATABASES)('the HTTP client on %s', (database) => {
       });
     });
 
-    test('generateAppProofs at the top level: false is ignored, true is not available yet', async () => {
+    test('generateAppProofs at the top level: false is ignored, true brings proofs', async () => {
       const body = () => envelope('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: fresh('tag'), userIds: [] });
       const { activity } = await root.createUserTag({ ...body(), generateAppProofs: false });
       assertActivityCompleted(activity);
-      const error = await failure(root.createUserTag({ ...body(), generateAppProofs: true }), TurnkeyRequestError);
-      expect(error.code).toBe(12);
+      expect(activity.appProofs ?? []).toEqual([]);
+      const proven = await root.createUserTag({ ...body(), generateAppProofs: true });
+      assertActivityCompleted(proven.activity);
+      expect(proven.activity.appProofs).toHaveLength(1);
     });
 
     test('errors keep code, message and details', async () => {

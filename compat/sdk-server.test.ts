@@ -6,82 +6,29 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ApiKeyStamper, Turnkey, type TurnkeyApiClient, TurnkeyRequestError } from '@turnkey/sdk-server';
+import { verifyAppProofSignature } from '@turnkey/crypto';
+import { ApiKeyStamper, Turnkey, type TurnkeyApiClient } from '@turnkey/sdk-server';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type KeyPair, newKeyPair } from '../packages/server/test/harness/client.ts';
+import { newKeyPair } from '../packages/server/test/harness/client.ts';
 import { createPostgresDatabase, DATABASES } from '../packages/server/test/harness/databases.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
+import {
+  apiKeyOf,
+  type Credentials,
+  connect,
+  credentialsOf,
+  detailOf,
+  fresh,
+  openCouncil,
+  refusal,
+  UNKNOWN_ID,
+  userOf,
+} from './sdk.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 /** What precedes a compressed P-256 point in a SubjectPublicKeyInfo. */
 const P256_PREFIX = Buffer.from('3039301306072a8648ce3d020106082a8648ce3d030107032200', 'hex');
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
-
-interface Credentials {
-  readonly organizationId: string;
-  readonly apiPublicKey: string;
-  readonly apiPrivateKey: string;
-}
-
-type PollerSettings = { intervalMs: number; numRetries: number };
-
-/** The SDK as its manual shows it. */
-function connect(
-  apiBaseUrl: string,
-  { organizationId, apiPublicKey, apiPrivateKey }: Credentials,
-  activityPoller: PollerSettings = { intervalMs: 20, numRetries: 0 },
-): TurnkeyApiClient {
-  const turnkey = new Turnkey({
-    apiBaseUrl,
-    defaultOrganizationId: organizationId,
-    apiPublicKey,
-    apiPrivateKey,
-    activityPoller,
-  });
-  return turnkey.apiClient();
-}
-
-const credentialsOf = (organizationId: string, key: KeyPair): Credentials => ({
-  organizationId,
-  apiPublicKey: key.publicKey,
-  apiPrivateKey: key.privateKey,
-});
-
-const apiKeyOf = (key: KeyPair, apiKeyName = 'key') => ({
-  apiKeyName,
-  publicKey: key.publicKey,
-  curveType: 'API_KEY_CURVE_P256' as const,
-});
-
-const userOf = (userName: string, key: KeyPair) => ({
-  userName,
-  apiKeys: [apiKeyOf(key)],
-  authenticators: [],
-  oauthProviders: [],
-});
-
-let serial = 0;
-/** A name that no other test of this file uses. */
-const fresh = (word: string): string => {
-  serial += 1;
-  return `${word} ${serial}`;
-};
-
-async function refusal(work: Promise<unknown>): Promise<TurnkeyRequestError> {
-  const error: unknown = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(TurnkeyRequestError);
-  return error as TurnkeyRequestError;
-}
-
-/** The details as a caller searches them: by the last part of `@type`. */
-function detailOf(error: TurnkeyRequestError, suffix: string): Record<string, unknown> | undefined {
-  const details = error.details as Record<string, unknown>[] | null;
-  return details?.find((detail) => String(detail['@type']).endsWith(suffix));
-}
 
 interface Sent {
   readonly path: string;
@@ -103,26 +50,6 @@ async function record<T>(work: () => Promise<T>): Promise<{ readonly value: T; r
   } finally {
     spy.mockRestore();
   }
-}
-
-/** Members of an organization of its own, so that tests about quorums do not disturb each other. */
-async function openCouncil(
-  baseUrl: string,
-  root: TurnkeyApiClient,
-  threshold: number,
-  poller?: PollerSettings,
-): Promise<{ id: string; userIds: string[]; members: TurnkeyApiClient[] }> {
-  const keys = [newKeyPair(), newKeyPair(), newKeyPair()];
-  const { subOrganizationId, rootUserIds } = await root.createSubOrganization({
-    subOrganizationName: fresh('council'),
-    rootQuorumThreshold: threshold,
-    rootUsers: keys.map((key, index) => userOf(`member ${index}`, key)),
-  });
-  return {
-    id: subOrganizationId,
-    userIds: rootUserIds as string[],
-    members: keys.map((key) => connect(baseUrl, credentialsOf(subOrganizationId, key), poller)),
-  };
 }
 
 /** `npm start` in the repository, as the README tells a newcomer. */
@@ -361,16 +288,22 @@ describe.each(DATABASES)('the server SDK on %s', (database) => {
       expect(three.activity.id).not.toBe(one.activity.id);
     });
 
-    test('generateAppProofs travels inside the parameters: false is ignored, true is not available yet', async () => {
+    test('generateAppProofs travels inside the parameters: false is ignored, true brings proofs', async () => {
       const { userId } = await createUser();
       const { sent, value } = await record(() =>
         root.updateUserName({ userId, userName: 'proofless', generateAppProofs: false }),
       );
       expect(JSON.parse(sent[0]?.body as string)).toMatchObject({ parameters: { generateAppProofs: false } });
       expect(value.userId).toBe(userId);
-      const error = await refusal(root.updateUserName({ userId, userName: 'proven', generateAppProofs: true }));
-      expect(error.code).toBe(12);
-      expect(error.message).toContain('generateAppProofs is not available in this version');
+      expect(value.activity.appProofs ?? []).toEqual([]);
+      const proven = await root.updateUserName({ userId, userName: 'proven', generateAppProofs: true });
+      expect(proven.activity.appProofs).toHaveLength(1);
+      const { appProofs } = await root.getAppProofs({ activityId: proven.activity.id });
+      expect(appProofs).toEqual(proven.activity.appProofs);
+      for (const proof of appProofs) {
+        verifyAppProofSignature(proof);
+        expect(() => verifyAppProofSignature({ ...proof, proofPayload: `${proof.proofPayload} ` })).toThrow();
+      }
     });
 
     test('the proxy methods of the SDK reach the service', async () => {
@@ -970,19 +903,11 @@ describe.each(DATABASES)('the server SDK on %s', (database) => {
       const query = await refusal(root.getPolicies());
       expect(query.code).toBe(12);
       expect(query.message).toContain('list_policies is not available in this version');
-      const submit = await refusal(root.createWallet({ walletName: 'w', accounts: [] }));
-      expect(submit.code).toBe(12);
-      expect(submit.message).toContain('create_wallet is not available in this version');
-      const wallet = await refusal(
-        root.createSubOrganization({
-          subOrganizationName: fresh('with wallet'),
-          rootQuorumThreshold: 1,
-          rootUsers: [userOf('owner', newKeyPair())],
-          wallet: { walletName: 'Wallet 1', accounts: [] },
-        }),
+      const submit = await refusal(
+        root.createPolicy({ policyName: 'p', effect: 'EFFECT_ALLOW', notes: '', condition: 'true' }),
       );
-      expect(wallet.code).toBe(12);
-      expect(wallet.message).toContain('wallet in create_sub_organization is not available in this version');
+      expect(submit.code).toBe(12);
+      expect(submit.message).toContain('create_policy is not available in this version');
     });
 
     test('a stale request', async () => {

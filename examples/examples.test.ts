@@ -67,3 +67,15 @@ test('sub-organization', async () => {
     'the end user is now called Benjamin',
   ]);
 });
+
+test('wallet', async () => {
+  const lines = await run('wallet.ts');
+  const [, addresses] = /^created: (0x[0-9a-fA-F]{40}, [1-9A-HJ-NP-Za-km-z]{32,44})$/.exec(lines[0] ?? '') ?? [];
+  expect(addresses).toBeDefined();
+  expect(lines).toEqual([
+    `created: ${addresses}`,
+    'the signature is right',
+    'exported: 12 words',
+    `imported: ${addresses}`,
+  ]);
+});
