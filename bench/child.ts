@@ -55,11 +55,12 @@ export function answerParent<Question, Answer>(work: (question: Question) => Pro
 
 const TICK_SECONDS = 0.01;
 
-/** Processor time that a process and its threads have used. Linux only; elsewhere not a number. */
+/** Processor time that a process, its threads and the processes that it started have used. Linux only; else not a number. */
 export function cpuSeconds(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * TICK_SECONDS;
+    const own = (Number(fields[11]) + Number(fields[12])) * TICK_SECONDS;
+    return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), own);
   } catch {
     return Number.NaN;
   }
@@ -69,12 +70,14 @@ export function cpuSeconds(pid: number): number {
 export function residentMb(pid: number): number {
   try {
     const kb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
-    return kb / 1024 + children.reduce((sum, child) => sum + residentMb(Number(child)), 0);
+    return childrenOf(pid).reduce((sum, child) => sum + residentMb(child), kb / 1024);
   } catch {
     return Number.NaN;
   }
 }
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
 /** Processor time that the whole machine has used. */
 export function machineCpuSeconds(): number {

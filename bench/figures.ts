@@ -1,7 +1,20 @@
 import { waitForQuiet } from './child.ts';
+import type { Library } from './floors/bare.ts';
+import type { CryptoWork } from './floors/crypto.ts';
+import { hasEthers } from './floors/libraries.ts';
 import type { Load, Measured } from './load/load.ts';
 import type { Options } from './options.ts';
-import type { DatabaseKind, FigureName, FloorName, Stage } from './stage.ts';
+import {
+  BATCH,
+  type DatabaseKind,
+  type FigureName,
+  type KeyFigureName,
+  type ServerFloorName,
+  type Stage,
+} from './stage.ts';
+
+/** A server, the libraries alone (`core`: on one core), or the service itself with a request that needs no key. */
+export type FloorName = ServerFloorName | Library | 'core' | 'keyless';
 
 export interface FigurePlan {
   readonly database: DatabaseKind;
@@ -12,7 +25,7 @@ export interface FigurePlan {
 }
 
 /** Medians over the rounds. */
-interface Summary {
+export interface Summary {
   readonly rate: number;
   readonly p50Us: number;
   readonly p99Us: number;
@@ -28,15 +41,44 @@ export interface Figure {
     readonly summary: Summary;
     /** How many times the floor's time the service takes: the median of the rounds' own ratios. */
     readonly ratio: number;
+    /** By how much the service's median request is slower, in the same way. */
+    readonly addedUs: number;
   }[];
 }
 
-const SINGLE = 1;
+export const SINGLE = 1;
 export const MANY = 32;
-const WARM_UP_SECONDS = 1.5;
+export const WARM_UP_SECONDS = 1.5;
 
 export const figureTitle = ({ database, name, connections }: FigurePlan): string =>
   `${database} ${name} ${connections}`;
+
+/** What each request asks of the libraries. */
+const WORK: Readonly<Record<KeyFigureName, CryptoWork>> = {
+  create_wallet: { work: 'wallet', times: 1 },
+  create_wallet_accounts: { work: 'account', times: 1 },
+  'sign_raw_payload secp256k1': { work: 'secp256k1', times: 1 },
+  'sign_raw_payload ed25519': { work: 'ed25519', times: 1 },
+  'sign_raw_payloads 100': { work: 'secp256k1', times: BATCH },
+  export_wallet: { work: 'export', times: 1 },
+};
+
+export const isKeyFigure = (name: FigureName): name is KeyFigureName => Object.hasOwn(WORK, name);
+
+const OTHER_LIBRARIES: readonly Library[] = hasEthers() ? ['ethers', 'viem'] : ['viem'];
+const KEY_FLOORS: Readonly<Record<KeyFigureName, readonly FloorName[]>> = {
+  create_wallet: ['bare', ...OTHER_LIBRARIES, 'row'],
+  create_wallet_accounts: ['bare', ...OTHER_LIBRARIES, 'row'],
+  'sign_raw_payload secp256k1': ['bare', 'keyless'],
+  'sign_raw_payload ed25519': ['bare', 'keyless'],
+  'sign_raw_payloads 100': ['bare', 'core'],
+  export_wallet: ['bare', 'row'],
+};
+/** The libraries do not know the database, so that on PostgreSQL a few figures are enough. */
+const KEY_FIGURES: Readonly<Record<DatabaseKind, readonly KeyFigureName[]>> = {
+  sqlite: Object.keys(KEY_FLOORS) as KeyFigureName[],
+  postgres: ['create_wallet', 'sign_raw_payload secp256k1', 'sign_raw_payloads 100'],
+};
 
 export const PLANS: readonly FigurePlan[] = (['sqlite', 'postgres'] as const).flatMap((database) =>
   [SINGLE, MANY].flatMap((connections): FigurePlan[] => [
@@ -48,14 +90,35 @@ export const PLANS: readonly FigurePlan[] = (['sqlite', 'postgres'] as const).fl
       connections,
       floors: connections === SINGLE ? ['row', 'unit'] : ['unit', 'row'],
     },
+    ...KEY_FIGURES[database].map((name) => ({ database, name, connections, floors: KEY_FLOORS[name] })),
   ]),
 );
 
 /** Compiles the hot paths of the service and of the floors before anything is timed. */
 export async function warmUp(stage: Stage, load: Load, plan: FigurePlan): Promise<void> {
-  const workload = stage.workloads[plan.name];
-  for (const target of [stage.service.target, ...plan.floors.map((floor) => stage.floors[floor])]) {
-    await load.run(target, workload, MANY, WARM_UP_SECONDS);
+  await load.run(stage.service.target, stage.workloads[plan.name], MANY, WARM_UP_SECONDS);
+  for (const floor of plan.floors) await runFloor(stage, load, floor, { ...plan, connections: MANY }, WARM_UP_SECONDS);
+}
+
+async function runFloor(
+  { service, workloads, floors, crypto }: Stage,
+  load: Load,
+  floor: FloorName,
+  { name, connections }: FigurePlan,
+  seconds: number,
+): Promise<Measured> {
+  switch (floor) {
+    case 'http':
+    case 'row':
+    case 'unit':
+      return await load.run(floors[floor], workloads[name], connections, seconds);
+    case 'keyless':
+      return await load.run(service.target, workloads.update_user_name, connections, seconds);
+    default: {
+      const asked = WORK[name as KeyFigureName];
+      const cores = floor === 'core' ? 1 : connections * asked.times;
+      return await crypto.run(asked, floor === 'core' ? 'bare' : floor, cores, seconds);
+    }
   }
 }
 
@@ -74,7 +137,7 @@ export async function measure(
     const windows = [
       async () => void service.push(await load.run(stage.service.target, workload, plan.connections, seconds)),
       ...floors.map(({ name, windows }) => async () => {
-        windows.push(await load.run(stage.floors[name], workload, plan.connections, seconds));
+        windows.push(await runFloor(stage, load, name, plan, seconds));
       }),
     ];
     for (const window of round % 2 === 0 ? windows : windows.reverse()) await window();
@@ -86,11 +149,12 @@ export async function measure(
       name,
       summary: summarize(windows),
       ratio: median(windows.map((floor, round) => floor.rate / (service[round] as Measured).rate)),
+      addedUs: median(windows.map((floor, round) => (service[round] as Measured).p50Us - floor.p50Us)),
     })),
   };
 }
 
-const summarize = (windows: readonly Measured[]): Summary => ({
+export const summarize = (windows: readonly Measured[]): Summary => ({
   rate: median(windows.map(({ rate }) => rate)),
   p50Us: median(windows.map(({ p50Us }) => p50Us)),
   p99Us: median(windows.map(({ p99Us }) => p99Us)),

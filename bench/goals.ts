@@ -1,4 +1,6 @@
-import { type Figure, figureTitle, MANY } from './figures.ts';
+import { availableParallelism } from 'node:os';
+import { type Figure, type FloorName, figureTitle, isKeyFigure, MANY, SINGLE } from './figures.ts';
+import type { Scale } from './scale/scale.ts';
 
 /** A sentence of the goals with what was measured. */
 export interface Verdict {
@@ -11,6 +13,10 @@ export interface Verdict {
 const TIMES_FLOOR_MAX = 2;
 const SHARE_OF_SHARED_COMMIT_MIN = 0.8;
 const GAIN_BY_SHARING_MIN = 2;
+const KEYRING_MS_MAX = 1;
+const BATCH_TIMES_BARE_MAX = 1.3;
+const SHARE_OF_CORES_MIN = 0.75;
+const TIMES_AMONG_TEN_MAX = 1.2;
 const REST_MB_MAX = 200;
 const START_MS_MAX = 2000;
 
@@ -18,6 +24,7 @@ export function judgeFigure(figure: Figure, figures: readonly Figure[]): Verdict
   const { plan, floors, service } = figure;
   const ratio = floors[0]?.ratio ?? Number.NaN;
   const title = figureTitle(plan);
+  if (isKeyFigure(plan.name)) return judgeKeyFigure(figure);
   if (plan.name !== 'update_user_name' || plan.connections !== MANY) {
     const goal = `at most ${TIMES_FLOOR_MAX} times its floor`;
     return [{ figure: title, goal, measured: `${ratio.toFixed(2)} times`, met: ratio <= TIMES_FLOOR_MAX }];
@@ -44,6 +51,52 @@ export function judgeFigure(figure: Figure, figures: readonly Figure[]): Verdict
     });
   }
   return verdicts;
+}
+
+function judgeKeyFigure({ plan: { name, connections }, plan, floors }: Figure): Verdict[] {
+  const figure = figureTitle(plan);
+  const floor = (wanted: FloorName) => floors.find((candidate) => candidate.name === wanted);
+  if (name.startsWith('sign_raw_payload ') && connections === SINGLE) {
+    const addedMs = (floor('keyless')?.addedUs ?? Number.NaN) / 1000;
+    const goal = `the keyring adds at most ${KEYRING_MS_MAX} ms at p50`;
+    return [{ figure, goal, measured: `${addedMs.toFixed(2)} ms`, met: addedMs <= KEYRING_MS_MAX }];
+  }
+  if (name !== 'sign_raw_payloads 100') return [];
+  const ratio = floor('bare')?.ratio ?? Number.NaN;
+  const gain = 1 / (floor('core')?.ratio ?? Number.NaN);
+  const gainMin = SHARE_OF_CORES_MIN * availableParallelism();
+  return [
+    {
+      figure,
+      goal: `at most ${BATCH_TIMES_BARE_MAX} times the bare cryptography`,
+      measured: `${ratio.toFixed(2)} times`,
+      met: ratio <= BATCH_TIMES_BARE_MAX,
+    },
+    {
+      figure,
+      goal: `at least ${gainMin} times what one core signs`,
+      measured: `${gain.toFixed(2)} times`,
+      met: gain >= gainMin,
+    },
+  ];
+}
+
+export function judgeScale(database: string, { figures, plans }: Scale): Verdict[] {
+  const slow = plans.filter(({ seeks }) => !seeks).length;
+  return [
+    ...figures.map(({ title, ratio }) => ({
+      figure: title,
+      goal: `at most ${TIMES_AMONG_TEN_MAX} times the time among ten wallets`,
+      measured: `${ratio.toFixed(2)} times`,
+      met: ratio <= TIMES_AMONG_TEN_MAX,
+    })),
+    {
+      figure: `${database} scale`,
+      goal: 'every statement searches an index',
+      measured: `${plans.length - slow} of ${plans.length}`,
+      met: slow === 0,
+    },
+  ];
 }
 
 export const judgeRest = (residentMb: number): Verdict => ({

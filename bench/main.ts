@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { Child, waitForQuiet } from './child.ts';
 import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from './figures.ts';
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
-import { judgeFigure, judgeRest, judgeStart, type Verdict } from './goals.ts';
+import { hasEthers } from './floors/libraries.ts';
+import { judgeFigure, judgeRest, judgeScale, judgeStart, type Verdict } from './goals.ts';
 import { Load } from './load/load.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { topFunctions } from './profile.ts';
@@ -16,10 +17,12 @@ import {
   FIGURE_HEAD,
   figureLines,
   loadNow,
+  scaleLines,
   table,
   verdictTable,
   writeReport,
 } from './report.ts';
+import { MANY_WALLETS, measureScale, SCALE_NAMES, type Scale, scaleTitle } from './scale/scale.ts';
 import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
 
@@ -38,11 +41,12 @@ async function main(options: Options): Promise<void> {
   print(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, load average ${loadBefore.toFixed(2)}`);
   if (!machine.durableDisk) print('WARNING: the temporary folder is in memory, so commits are free: set TMPDIR');
   warnIfStale();
-  if (options.full) print('There are no large-scale figures yet; --full changes nothing.');
+  if (!hasEthers()) print('ethers is not installed in compat/, so that it is not compared');
 
   const units: Record<string, string> = {};
   let components: ComponentRates = {};
   const figures: Figure[] = [];
+  const scale: Record<string, Scale> = {};
   const start = wanted('start') || wanted('memory') ? await measureStart(options.patienceSeconds) : undefined;
   await using load = new Load();
   for (const database of ['sqlite', 'postgres'] as const) {
@@ -60,7 +64,17 @@ async function main(options: Options): Promise<void> {
     }
   }
 
+  for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
+    const names = SCALE_NAMES.filter((name) => wanted(scaleTitle(database, name)));
+    if (names.length === 0) continue;
+    print(`${database}: filling ${MANY_WALLETS.toLocaleString('en')} wallets`);
+    scale[database] = await measureScale(database, names, load, options, (figure) =>
+      print(table([FIGURE_HEAD, ...scaleLines(figure)])),
+    );
+  }
+
   const verdicts: Verdict[] = figures.flatMap((figure) => judgeFigure(figure, figures));
+  verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   const file = writeReport({
     startedAt,
@@ -72,6 +86,7 @@ async function main(options: Options): Promise<void> {
     units,
     components,
     figures,
+    scale,
     start,
     verdicts,
   });
@@ -79,6 +94,12 @@ async function main(options: Options): Promise<void> {
   for (const [database, unit] of Object.entries(units)) print(`${database}: one update_user_name is ${unit}`);
   if (Object.keys(components).length > 0) print(`\n${componentTable(components)}`);
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
+  for (const { figures: found, plans } of Object.values(scale)) {
+    print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
+    for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {
+      print(`\nno search in an index: ${statement}\n  ${steps.join('\n  ')}`);
+    }
+  }
   if (start !== undefined) {
     const { firstMs, againMs, residentMb } = start;
     print(`\nstart: ${firstMs.toFixed(0)} ms on an empty folder, ${againMs.toFixed(0)} ms on an existing one`);
@@ -112,7 +133,10 @@ async function profile(options: Options): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'custos-profile-'));
   try {
     await using load = new Load();
-    await using stage = await openStage(plan.database as DatabaseKind, ['--cpu-prof', `--cpu-prof-dir=${folder}`]);
+    await using stage = await openStage(plan.database as DatabaseKind, {
+      node: ['--cpu-prof', `--cpu-prof-dir=${folder}`],
+      env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
+    });
     const workload = stage.workloads[plan.name];
     await load.run(stage.service.target, workload, MANY, 1);
     const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);

@@ -10,6 +10,8 @@ export interface Options {
   readonly full: boolean;
   /** Write a processor profile of the service for the one figure that `only` names. */
   readonly profile: boolean;
+  /** With `profile`: the keyring in the service's own process, so that its time shows too. */
+  readonly inline: boolean;
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -18,7 +20,8 @@ export const USAGE = `npm run bench -- [options]
   --rounds N    alternating rounds of floor and service (5)
   --patience N  seconds that a round waits for a machine that others are using (15)
   --profile     with --only: profile the service under that load and print where its time goes
-  --full        large-scale figures; none are defined yet
+  --inline      with --profile: the keyring in the service's own process, so that its time shows too
+  --full        also the figures among a million wallets, "sqlite scale" and "postgres scale"
 `;
 
 export function readOptions(args: readonly string[]): Options {
@@ -31,6 +34,7 @@ export function readOptions(args: readonly string[]): Options {
       patience: { type: 'string', default: '15' },
       full: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
+      inline: { type: 'boolean', default: false },
     },
   });
   return {
@@ -40,6 +44,7 @@ export function readOptions(args: readonly string[]): Options {
     patienceSeconds: positive('patience', values.patience),
     full: values.full,
     profile: values.profile,
+    inline: values.inline,
   };
 }
 

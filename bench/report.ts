@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type Figure, figureTitle } from './figures.ts';
+import { type Figure, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
-import type { FloorName } from './stage.ts';
+import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
 import type { StartFigures } from './start.ts';
 
 export interface Report {
@@ -18,6 +18,7 @@ export interface Report {
   readonly units: Readonly<Record<string, string>>;
   readonly components: ComponentRates;
   readonly figures: readonly Figure[];
+  readonly scale: Readonly<Record<string, Scale>>;
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
 }
@@ -50,39 +51,48 @@ export function describeCommit(): string {
 
 export const loadNow = (): number => loadavg()[0] ?? Number.NaN;
 
-/** What each floor server does, as the table names it. */
-const FLOOR_LABELS: Readonly<Record<'query' | 'submit', Readonly<Record<FloorName, string>>>> = {
-  query: { http: 'bare HTTP', row: 'HTTP + verify + one read', unit: 'HTTP + verify + one read' },
-  submit: {
-    http: 'bare HTTP',
-    row: 'HTTP + verify + one-row commit',
-    unit: 'HTTP + verify + unit commit',
-  },
+/** What each floor does, as the table names it. */
+const FLOOR_LABELS: Readonly<Record<FloorName, string>> = {
+  http: 'bare HTTP',
+  row: 'HTTP + verify + one-row commit',
+  unit: 'HTTP + verify + unit commit',
+  bare: 'bare cryptography, all cores',
+  core: 'bare cryptography, one core',
+  ethers: 'ethers',
+  viem: 'viem',
+  keyless: 'update_user_name, which needs no key',
 };
+const QUERY_LABEL = 'HTTP + verify + one read';
 
 const round = (value: number): string => Math.round(value).toLocaleString('en');
 const ms = (us: number): string => (us / 1000).toFixed(2);
 
+const cells = ({ rate, p50Us, p99Us, cpuUs, otherCores }: Summary): string[] => [
+  round(rate),
+  ms(p50Us),
+  ms(p99Us),
+  round(cpuUs),
+  otherCores.toFixed(1),
+];
+
 export function figureLines(figure: Figure): string[][] {
   const { plan, service, floors } = figure;
-  const labels = FLOOR_LABELS[plan.name === 'update_user_name' ? 'submit' : 'query'];
-  const cells = ({ rate, p50Us, p99Us, cpuUs, otherCores }: Figure['service']): string[] => [
-    round(rate),
-    ms(p50Us),
-    ms(p99Us),
-    round(cpuUs),
-    otherCores.toFixed(1),
-  ];
+  const isQuery = plan.name === 'whoami' || plan.name === 'list_users';
   return [
     [figureTitle(plan), ...cells(service), '', ''],
     ...floors.map(({ name, summary, ratio }) => [
-      `  ${labels[name]}`,
+      `  ${isQuery && name === 'row' ? QUERY_LABEL : FLOOR_LABELS[name]}`,
       ...cells(summary),
       ratio.toFixed(2),
       (service.cpuUs / summary.cpuUs).toFixed(2),
     ]),
   ];
 }
+
+export const scaleLines = ({ title, few, many, ratio }: ScaleFigure): string[][] => [
+  [`${title}, ${MANY_WALLETS.toLocaleString('en')} wallets`, ...cells(many), '', ''],
+  ['  ten wallets', ...cells(few), ratio.toFixed(2), (many.cpuUs / few.cpuUs).toFixed(2)],
+];
 
 export const FIGURE_HEAD = [
   'figure / its floors',

@@ -8,6 +8,11 @@ import type { RootCredentials } from '../packages/server/src/credentials-file.ts
 import { TestClient } from '../packages/server/test/harness/client.ts';
 import type { Target } from './load/load.ts';
 
+export interface StartOptions {
+  readonly node?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 const MAIN = fileURLToPath(new URL('../packages/server/dist/main.js', import.meta.url));
 
 /** The built service with its default settings, as `npm start` runs it. */
@@ -31,16 +36,17 @@ export class Service implements AsyncDisposable {
   }
 
   /** Resolves with the milliseconds from spawn to listening. */
-  async start(nodeOptions: readonly string[] = []): Promise<number> {
+  async start({ node = [], env = {} }: StartOptions = {}): Promise<number> {
     // The log goes to a file, as under a service manager: its lines are part of what a request costs.
     const log = openSync(join(this.dataDir, 'service.log'), 'a');
     const startedAt = performance.now();
-    const child = spawn(process.execPath, [...nodeOptions, MAIN], {
+    const child = spawn(process.execPath, [...node, MAIN], {
       env: {
         PATH: process.env.PATH ?? '',
         CUSTOS_DATA_DIR: this.dataDir,
         CUSTOS_PORT: '0',
         ...(this.databaseUrl !== undefined && { CUSTOS_DATABASE_URL: this.databaseUrl }),
+        ...env,
       },
       stdio: ['ignore', 'pipe', log],
     });

@@ -1,36 +1,54 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSubOrganization, createUser, type TestClient } from '../packages/server/test/harness/client.ts';
+import {
+  type Answer,
+  createSubOrganization,
+  createUser,
+  currentType,
+  newKeyPair,
+  type TestClient,
+} from '../packages/server/test/harness/client.ts';
 import { startPostgres, type TestPostgres } from '../scripts/lib/postgres.mjs';
 import { Child } from './child.ts';
+import { CryptoFloor } from './floors/crypto.ts';
 import type { FloorDatabase } from './floors/drivers.ts';
 import { pg } from './floors/drivers.ts';
 import type { FloorSetup } from './floors/server.ts';
 import type { CommitKind } from './floors/storage.ts';
 import { findUnit, snapshot, type Unit } from './floors/unit.ts';
 import type { Target } from './load/load.ts';
-import type { Workload } from './load/requests.ts';
-import { Service } from './service.ts';
+import { COUNT, COUNT_DIGITS, COUNT_FIRST, type Workload } from './load/requests.ts';
+import { Service, type StartOptions } from './service.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
-export type FigureName = 'whoami' | 'list_users' | 'update_user_name';
-export type FloorName = 'http' | CommitKind;
+/** Figures of requests that need a key. */
+export type KeyFigureName =
+  | 'create_wallet'
+  | 'create_wallet_accounts'
+  | 'sign_raw_payload secp256k1'
+  | 'sign_raw_payload ed25519'
+  | 'sign_raw_payloads 100'
+  | 'export_wallet';
+export type FigureName = 'whoami' | 'list_users' | 'update_user_name' | KeyFigureName;
+export type ServerFloorName = 'http' | CommitKind;
 
 const LISTED_USERS = 10;
 /** More than connections, so that renames at once are renames of different users. */
 const RENAMED_USERS = 64;
+export const BATCH = 100;
 
 /** The service on one database with its data in place, and the floors on copies of the same data. */
 export interface Stage extends AsyncDisposable {
   readonly service: Service;
   readonly workloads: Readonly<Record<FigureName, Workload>>;
-  readonly floors: Readonly<Record<FloorName, Target>>;
+  readonly floors: Readonly<Record<ServerFloorName, Target>>;
+  readonly crypto: CryptoFloor;
   readonly components: FloorDatabase;
   readonly unit: Unit;
 }
 
-export async function openStage(kind: DatabaseKind, nodeOptions: readonly string[] = []): Promise<Stage> {
+export async function openStage(kind: DatabaseKind, startOptions: StartOptions = {}): Promise<Stage> {
   const opened: AsyncDisposable[] = [];
   const keep = <T extends AsyncDisposable>(resource: T): T => {
     opened.push(resource);
@@ -55,18 +73,18 @@ export async function openStage(kind: DatabaseKind, nodeOptions: readonly string
     const workloads: Stage['workloads'] = {
       whoami: queryLoad('whoami', listed),
       list_users: queryLoad('list_users', listed),
-      update_user_name: {
-        kind: 'rename',
-        path: '/public/v1/submit/update_user_name',
-        key: renaming.key,
-        organizationId: renaming.organizationId,
-        userIds,
-      },
+      update_user_name: submitLoad(
+        'update_user_name',
+        renaming,
+        userIds.map((userId) => ({ userId, userName: `Renamed ${COUNT}` })),
+      ),
+      ...(await keyLoads(renaming)),
     };
-    const answers = {
+    const answers: Record<string, string> = {
       [workloads.whoami.path]: JSON.stringify((await listed.query('whoami')).body),
       [workloads.list_users.path]: JSON.stringify((await listed.query('list_users')).body),
       [workloads.update_user_name.path]: JSON.stringify((await rename(renaming, userIds[0])).body),
+      ...(await keyAnswers(renaming, workloads)),
     };
 
     const database: FloorDatabase =
@@ -85,7 +103,7 @@ export async function openStage(kind: DatabaseKind, nodeOptions: readonly string
       unit: await copyOf(database, postgres, directory, 'unit'),
       components: await copyOf(database, postgres, directory, 'components'),
     };
-    await service.start(nodeOptions);
+    await service.start(startOptions);
 
     const publicKeys = [listed.key.publicKey, renaming.key.publicKey];
     const open = async (setup: FloorSetup): Promise<Target> => {
@@ -102,6 +120,7 @@ export async function openStage(kind: DatabaseKind, nodeOptions: readonly string
       service,
       workloads,
       floors,
+      crypto: keep(new CryptoFloor()),
       components: copies.components,
       unit,
       [Symbol.asyncDispose]: closeAll,
@@ -112,15 +131,81 @@ export async function openStage(kind: DatabaseKind, nodeOptions: readonly string
   }
 }
 
-const queryLoad = (operation: string, { organizationId, key }: TestClient): Workload => ({
+export const queryLoad = (
+  operation: string,
+  { organizationId, key }: TestClient,
+  parameters: Readonly<Record<string, unknown>> = {},
+): Workload => ({
   kind: 'query',
   path: `/public/v1/query/${operation}`,
   key,
-  body: JSON.stringify({ organizationId }),
+  body: JSON.stringify({ organizationId, ...parameters }),
 });
 
+export const submitLoad = (operation: string, client: TestClient, parameters: readonly unknown[]): Workload => ({
+  kind: 'submit',
+  path: `/public/v1/submit/${operation}`,
+  key: client.key,
+  organizationId: client.organizationId,
+  type: currentType(operation),
+  parameters: parameters.map((each) => JSON.stringify(each)),
+});
+
+const account = (curve: string, path: string, addressFormat: string) => ({
+  curve,
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path,
+  addressFormat,
+});
+export const ethereum = (index: number | string) =>
+  account('CURVE_SECP256K1', `m/44'/60'/0'/0/${index}`, 'ADDRESS_FORMAT_ETHEREUM');
+
+/** A wallet that signs and is derived from, and one that is exported; new ones are created beside them. */
+async function keyLoads(client: TestClient): Promise<Record<KeyFigureName, Workload>> {
+  const solana = account('CURVE_ED25519', "m/44'/501'/0'/0'", 'ADDRESS_FORMAT_SOLANA');
+  const { walletId, addresses } = await client.run('create_wallet', {
+    walletName: 'Signing',
+    accounts: [ethereum(0), solana],
+  });
+  const exported = await client.run('create_wallet', { walletName: 'Exported', accounts: [ethereum(0)] });
+  const hex = { encoding: 'PAYLOAD_ENCODING_HEXADECIMAL', hashFunction: 'HASH_FUNCTION_NO_OP' };
+  const digest = (position: number): string => String(position).padEnd(64 - COUNT_DIGITS, '0') + COUNT;
+  const payloads = Array.from({ length: BATCH }, (_, position) => digest(position));
+  const ed25519 = { ...hex, hashFunction: 'HASH_FUNCTION_NOT_APPLICABLE' };
+  const { publicKey: targetPublicKey } = newKeyPair();
+  return {
+    create_wallet: submitLoad('create_wallet', client, [{ walletName: `Wallet ${COUNT}`, accounts: [ethereum(0)] }]),
+    create_wallet_accounts: submitLoad('create_wallet_accounts', client, [{ walletId, accounts: [ethereum(COUNT)] }]),
+    'sign_raw_payload secp256k1': submitLoad('sign_raw_payload', client, [
+      { signWith: addresses[0], payload: digest(0), ...hex },
+    ]),
+    'sign_raw_payload ed25519': submitLoad('sign_raw_payload', client, [
+      { signWith: addresses[1], payload: digest(0), ...ed25519 },
+    ]),
+    'sign_raw_payloads 100': submitLoad('sign_raw_payloads', client, [{ signWith: addresses[0], payloads, ...hex }]),
+    export_wallet: submitLoad('export_wallet', client, [{ walletId: exported.walletId, targetPublicKey }]),
+  };
+}
+
+const FLOORED = ['create_wallet', 'create_wallet_accounts', 'export_wallet'] as const satisfies KeyFigureName[];
+
+/** The service's answers where a floor server is to send one of the same size. */
+async function keyAnswers(client: TestClient, workloads: Stage['workloads']): Promise<Record<string, string>> {
+  const answers: Record<string, string> = {};
+  for (const name of FLOORED) {
+    const workload = workloads[name] as Extract<Workload, { kind: 'submit' }>;
+    const [template = ''] = workload.parameters;
+    const parameters = JSON.parse(template.replaceAll(COUNT, String(COUNT_FIRST)));
+    answers[workload.path] = JSON.stringify(completed(await client.submit(name, parameters)).body);
+  }
+  return answers;
+}
+
 async function rename(client: TestClient, userId: string | undefined) {
-  const answer = await client.submit('update_user_name', { userId, userName: 'Renamed 000000000' });
+  return completed(await client.submit('update_user_name', { userId, userName: 'Renamed 000000000' }));
+}
+
+function completed(answer: Answer): Answer {
   if (answer.body.activity?.status !== 'ACTIVITY_STATUS_COMPLETED') throw new Error(JSON.stringify(answer.body));
   return answer;
 }
@@ -139,7 +224,7 @@ async function copyOf(
   return { kind: 'sqlite', file };
 }
 
-async function createDatabase(postgres: TestPostgres, name: string, template = 'template1'): Promise<string> {
+export async function createDatabase(postgres: TestPostgres, name: string, template = 'template1'): Promise<string> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
   await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);

@@ -78,7 +78,12 @@ let lastMs = 0;
 /** Ordered as the service's ids are, so that the floor has the same pages to write. */
 function newId(): string {
   lastMs = Math.max(lastMs + 1, Date.now());
-  const time = lastMs.toString(16).padStart(12, '0');
+  return idAt(lastMs);
+}
+
+/** A UUID of version 7. */
+export function idAt(ms: number): string {
+  const time = ms.toString(16).padStart(12, '0');
   const noise = randomBytes(10).toString('hex');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${noise.slice(0, 3)}-8${noise.slice(3, 6)}-${noise.slice(6, 18)}`;
 }

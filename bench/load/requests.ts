@@ -5,42 +5,44 @@ import type { KeyPair } from '../../packages/server/test/harness/client.ts';
 export type Workload =
   /** The same body again and again, under stamps that differ. */
   | { readonly kind: 'query'; readonly path: string; readonly key: KeyPair; readonly body: string }
-  /** update_user_name on each user in turn; every body is a new activity. */
+  /** Each of the parameters in turn, as JSON with COUNT where a number that no other request has belongs. */
   | {
-      readonly kind: 'rename';
+      readonly kind: 'submit';
       readonly path: string;
       readonly key: KeyPair;
       readonly organizationId: string;
-      readonly userIds: readonly string[];
+      readonly type: string;
+      readonly parameters: readonly string[];
     };
 
+/** Stands in the parameters for nine digits, the first of them not 0. */
+export const COUNT = '{count}';
+export const COUNT_DIGITS = 9;
+/** The number before those of the requests. */
+export const COUNT_FIRST = 100_000_000;
+
 const QUERY_STAMPS = 512;
-/** Bodies may be an hour old; each takes a millisecond of its own in the half hour before the bench started. */
+/** Bodies may be an hour old. Where the parameters do not differ, each takes a millisecond of its own before now. */
 let timestampMs = Date.now() - 30 * 60 * 1000;
-let renames = 0;
+let count = COUNT_FIRST;
 
 /** Whole requests as they go over the wire. */
-export function prepareRequests(workload: Workload, count: number): Buffer[] {
+export function prepareRequests(workload: Workload, wanted: number): Buffer[] {
   const key = importKey(workload.key);
   if (workload.kind === 'query') {
     const body = Buffer.from(workload.body);
-    return Array.from({ length: Math.min(count, QUERY_STAMPS) }, () => render(workload, key, body));
+    return Array.from({ length: Math.min(wanted, QUERY_STAMPS) }, () => render(workload, key, body));
   }
-  const { organizationId, userIds } = workload;
-  return Array.from({ length: count }, () => {
-    timestampMs += 1;
-    renames += 1;
-    const body = JSON.stringify({
-      type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
-      timestampMs: String(timestampMs),
-      organizationId,
-      parameters: {
-        userId: userIds[renames % userIds.length],
-        userName: `Renamed ${String(renames).padStart(9, '0')}`,
-      },
-    });
-    return render(workload, key, Buffer.from(body));
-  });
+  return Array.from({ length: wanted }, () => render(workload, key, Buffer.from(submitBody(workload))));
+}
+
+function submitBody({ type, organizationId, parameters }: Extract<Workload, { kind: 'submit' }>): string {
+  count += 1;
+  const template = parameters[count % parameters.length] as string;
+  const differs = template.includes(COUNT);
+  if (!differs) timestampMs += 1;
+  const head = JSON.stringify({ type, timestampMs: String(differs ? Date.now() : timestampMs), organizationId });
+  return `${head.slice(0, -1)},"parameters":${template.replaceAll(COUNT, String(count))}}`;
 }
 
 function render({ path, key: { publicKey } }: Workload, key: KeyObject, body: Buffer): Buffer {
