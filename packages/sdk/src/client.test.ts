@@ -82,6 +82,24 @@ test('equal calls of one moment are different requests, and a given time makes t
   expect(fingerprints[2]).toBe(fingerprints[3]);
 });
 
+test('app proofs are asked for beside the parameters, and only when they are', async () => {
+  const { client, sent } = clientOf({ activity: activityIn('ACTIVITY_STATUS_COMPLETED') });
+  await client.createUserTag(TAG, { timestampMs: 5, generateAppProofs: true });
+  await client.createUserTag(TAG, { timestampMs: 5, generateAppProofs: false });
+  await client.createUserTag(TAG, { timestampMs: 5 });
+  const plain = {
+    type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
+    timestampMs: '5',
+    organizationId: 'mine',
+    parameters: TAG,
+  };
+  expect(sent.map(({ body }) => body)).toEqual([
+    { ...plain, generateAppProofs: true },
+    { ...plain, generateAppProofs: false },
+    plain,
+  ]);
+});
+
 test('a running activity is looked at until it settles', async () => {
   const { client, sent } = clientOf(
     { activity: activityIn('ACTIVITY_STATUS_CREATED') },

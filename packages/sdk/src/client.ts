@@ -36,7 +36,14 @@ export function createClient(options: ClientOptions): CustosClient {
     call: SubmitOptions,
   ): Promise<object> {
     const { organizationId = options.organizationId, timestampMs = nextTimestampMs(), signal } = call;
-    const body = { type: operation.type, timestampMs: String(timestampMs), organizationId, parameters };
+    const { generateAppProofs } = call;
+    const body = {
+      type: operation.type,
+      timestampMs: String(timestampMs),
+      organizationId,
+      parameters,
+      ...(generateAppProofs !== undefined && { generateAppProofs }),
+    };
     const submitted = await submitTo(operation.path, JSON.stringify(body), signal);
     const look = async ({ id: activityId, organizationId: ownerId }: Activity): Promise<Activity> =>
       activityOf(await query(OPERATIONS.getActivity, { activityId }, { ...call, organizationId: ownerId }));

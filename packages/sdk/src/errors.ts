@@ -7,6 +7,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export type ClientErrorCode =
   | 'ACTIVITY_PENDING'
   | 'ACTIVITY_REJECTED'
+  | 'BUNDLE_INVALID'
   | 'INVALID_KEY'
   | 'INVALID_OPTION'
   | 'NETWORK_ERROR'
@@ -56,6 +57,30 @@ export class NetworkError extends CustosError {
 
   constructor(message: string, cause: unknown) {
     super('NETWORK_ERROR', message, { cause });
+  }
+}
+
+/** What a bundle is checked for, in this order. */
+export type BundleCheck =
+  | 'form'
+  | 'version'
+  | 'signer'
+  | 'signature'
+  | 'organization'
+  | 'user'
+  | 'key'
+  | 'decryption'
+  | 'content';
+
+/** A bundle that must not be used: it is damaged, not the service's, or meant for somebody else. */
+export class BundleError extends CustosError {
+  override readonly name = 'BundleError';
+  /** The first check that failed. */
+  readonly check: BundleCheck;
+
+  constructor(check: BundleCheck, message: string) {
+    super('BUNDLE_INVALID', message);
+    this.check = check;
   }
 }
 

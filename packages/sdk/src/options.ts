@@ -28,6 +28,8 @@ export interface SubmitOptions extends QueryOptions {
    * that passing it makes a call safe to repeat, also after a crash.
    */
   readonly timestampMs?: number | string;
+  /** Have the service sign what it did: `activity.appProofs`, which `verifyAppProof` checks. */
+  readonly generateAppProofs?: boolean;
 }
 
 export interface RawOptions {

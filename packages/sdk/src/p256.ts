@@ -23,9 +23,7 @@ export function readPublicKey(hex: string): PublicPoint {
   if (bytes === undefined || !(isCompressed || isPlain)) throw invalidKey('the public key is not a P-256 key in hex');
   const x = toInteger(bytes.subarray(1, 33));
   const square = ((((x * x - 3n) * x + B) % P) + P) % P;
-  // P is 3 modulo 4, so that a square root is a power.
-  const root = power(square, (P + 1n) / 4n);
-  const y = isPlain ? toInteger(bytes.subarray(33)) : (root & 1n) === BigInt(bytes[0] === 3) ? root : P - root;
+  const y = isPlain ? toInteger(bytes.subarray(33)) : rootOf(square, bytes[0] === 3);
   if (x >= P || y >= P || (y * y) % P !== square) throw invalidKey('the public key is not a point of P-256');
   return { x: toMember(x), y: toMember(y) };
 }
@@ -50,6 +48,12 @@ export const invalidKey = (message: string): CustosError => new CustosError('INV
 const toInteger = (bytes: Uint8Array): bigint => BigInt(`0x${toHex(bytes)}`);
 
 const toMember = (value: bigint): string => toBase64url(fromHex(value.toString(16).padStart(64, '0')) as Bytes);
+
+/** The root of that parity. P is 3 modulo 4, so that a square root is a power. */
+function rootOf(square: bigint, isOdd: boolean): bigint {
+  const root = power(square, (P + 1n) / 4n);
+  return (root & 1n) === BigInt(isOdd) ? root : P - root;
+}
 
 function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;

@@ -9,14 +9,8 @@ const RETRY_DELAY_MS_MAX = 30_000;
 export type Send = (path: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal | undefined) => Promise<unknown>;
 
 export function createTransport(options: ClientOptions): Send {
-  const base = options.baseUrl.replace(/\/+$/, '');
-  if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
-    throw new CustosError(
-      'INVALID_OPTION',
-      `baseUrl must be an http:// or https:// address, not ${JSON.stringify(base)}`,
-    );
-  }
-  const fetch = options.fetch ?? ((...request: Parameters<typeof globalThis.fetch>) => globalThis.fetch(...request));
+  const base = checkBaseUrl(options.baseUrl);
+  const fetch = options.fetch ?? globalFetch;
   const retries = options.retryAttempts ?? RETRY_ATTEMPTS;
   return async (path, body, signal) => {
     signal?.throwIfAborted();
@@ -40,7 +34,20 @@ export function createTransport(options: ClientOptions): Send {
   };
 }
 
-async function exchange(
+/** The address without the slashes at its end. */
+export function checkBaseUrl(baseUrl: string): string {
+  const base = baseUrl.replace(/\/+$/, '');
+  if (/^https?:\/\//i.test(base) && URL.canParse(base)) return base;
+  throw new CustosError(
+    'INVALID_OPTION',
+    `baseUrl must be an http:// or https:// address, not ${JSON.stringify(base)}`,
+  );
+}
+
+/** Looked up at each call, so that a replaced one is used. */
+export const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
+
+export async function exchange(
   fetch: typeof globalThis.fetch,
   url: string,
   request: RequestInit,
@@ -62,7 +69,7 @@ function reasonOf(error: unknown): string {
   return error.message || (typeof code === 'string' ? code : error.name);
 }
 
-function parseAnswer(httpStatus: number, text: string): unknown {
+export function parseAnswer(httpStatus: number, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -1,0 +1,96 @@
+import { type Bytes, fromHex } from '../bytes.ts';
+import { BundleError, CustosError } from '../errors.ts';
+import { importPublicKey, invalidKey, readPublicKey, verifyDer } from '../p256.ts';
+
+const VERSION = 'v1.0.0';
+const UNCOMPRESSED = /^04[0-9a-f]{128}$/;
+
+export type BundleDocument = Readonly<Record<string, unknown>>;
+
+/** What every bundle of the service is checked against. */
+export interface BundleTrust {
+  /** The organization that the bundle has to be for. */
+  readonly organizationId: string;
+  /**
+   * The `bundle-signer` of `fetchServiceKeys`, as it is spelled there. Pin it in your application: who fetches it each
+   * time over the connection that brings the bundle trusts that connection with the keys.
+   */
+  readonly bundleSigner: string;
+}
+
+/**
+ * The document in a bundle that the service signed, after every check of the envelope and of whom it is for. Of two
+ * spellings of the same bytes only the service's own, in lower case, is taken.
+ */
+export async function readSigned(
+  bundle: string,
+  { bundleSigner, organizationId }: BundleTrust,
+  userId?: string,
+): Promise<BundleDocument> {
+  requireText('organizationId', organizationId);
+  if (typeof bundleSigner !== 'string' || !UNCOMPRESSED.test(bundleSigner)) {
+    throw invalidKey('bundleSigner must be the uncompressed key of the service in lower-case hex, as it publishes it');
+  }
+  const signer = readPublicKey(bundleSigner);
+  const envelope = parseObject(bundle, 'the bundle');
+  if (envelope.version !== VERSION) throw new BundleError('version', `the version of the bundle is not ${VERSION}`);
+  if (envelope.enclaveQuorumPublic !== bundleSigner) {
+    throw new BundleError('signer', 'the bundle names another signer than bundleSigner');
+  }
+  const data = readHex(envelope.data, 'data');
+  const signature = readHex(envelope.dataSignature, 'dataSignature');
+  if (!(await verifyDer(await importPublicKey(signer), signature, data))) {
+    throw new BundleError('signature', 'the signature of the bundle is not by bundleSigner over its data');
+  }
+  const document = parseObject(readUtf8(data, 'form', 'the data of the bundle'), 'the data of the bundle');
+  if (document.organizationId !== organizationId) {
+    throw new BundleError('organization', 'the bundle is for another organization');
+  }
+  if (userId !== undefined && document.userId !== userId) {
+    throw new BundleError('user', 'the bundle is for another user');
+  }
+  return document;
+}
+
+/** The uncompressed key in a member of a document. */
+export function readPoint(document: BundleDocument, member: string): Bytes {
+  const text = document[member];
+  try {
+    if (typeof text === 'string' && UNCOMPRESSED.test(text) && readPublicKey(text)) return fromHex(text) as Bytes;
+  } catch {
+    // Not on the curve.
+  }
+  throw new BundleError('key', `${member} in the bundle is not an uncompressed P-256 key`);
+}
+
+export function readHex(text: unknown, member: string): Bytes {
+  const bytes = typeof text === 'string' && text === text.toLowerCase() ? fromHex(text) : undefined;
+  if (bytes === undefined) throw new BundleError('form', `${member} in the bundle is not lower-case hex`);
+  return bytes;
+}
+
+/** Text from UTF-8 that is exactly that. */
+export function readUtf8(bytes: Uint8Array, check: 'form' | 'content', name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new BundleError(check, `${name} is not UTF-8`);
+  }
+}
+
+/** A caller without types could leave it out, and what is absent on both sides would count as equal. */
+export function requireText(name: string, value: unknown): void {
+  if (typeof value === 'string' && value !== '') return;
+  throw new CustosError('INVALID_OPTION', `${name} must be a text that is not empty`);
+}
+
+function parseObject(text: string, name: string): BundleDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Refused below.
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as BundleDocument;
+  throw new BundleError('form', `${name} is not a JSON object`);
+}

@@ -1,0 +1,48 @@
+import { CustosError, errorOfAnswer } from './errors.ts';
+import { checkBaseUrl, exchange, globalFetch, parseAnswer } from './transport.ts';
+
+/** A public key that the service signs with, or that clients encrypt to. */
+export interface ServiceKey {
+  /** `bundle-signer` signs the bundles of imports and exports. */
+  readonly role: 'bundle-signer' | 'session-signer' | 'otp' | 'oauth-secret' | 'on-ramp-secret' | (string & {});
+  /** Hex, in the one spelling that clients compare with. */
+  readonly publicKey: string;
+  readonly encoding: 'compressed' | 'uncompressed';
+  readonly keyId: string;
+}
+
+export interface FetchServiceKeysOptions {
+  /** Instead of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The public keys of a service. The answer is as trustworthy as the connection: fetch it once over one that you trust,
+ * and pin the keys in your application.
+ */
+export async function fetchServiceKeys(baseUrl: string, options: FetchServiceKeysOptions = {}): Promise<ServiceKey[]> {
+  const { fetch = globalFetch, signal } = options;
+  const url = `${checkBaseUrl(baseUrl)}/public/v1/discovery/keys`;
+  signal?.throwIfAborted();
+  const { response, text } = await exchange(fetch, url, {
+    headers: { Accept: 'application/json' },
+    // Keys are taken from the named service and from nobody it points to.
+    redirect: 'error',
+    ...(signal && { signal }),
+  });
+  if (!response.ok) throw errorOfAnswer(response.status, text);
+  const { keys } = (parseAnswer(response.status, text) ?? {}) as { keys?: unknown };
+  if (!Array.isArray(keys) || !keys.every(isServiceKey)) {
+    throw new CustosError('UNEXPECTED_ANSWER', 'the answer holds no service keys', { httpStatus: response.status });
+  }
+  return keys.map(({ role, publicKey, encoding, keyId }) => ({ role, publicKey, encoding, keyId }));
+}
+
+function isServiceKey(value: unknown): value is ServiceKey {
+  const { role, publicKey, encoding, keyId } = (value ?? {}) as Record<string, unknown>;
+  return (
+    [role, publicKey, keyId].every((member) => typeof member === 'string') &&
+    (encoding === 'compressed' || encoding === 'uncompressed')
+  );
+}
