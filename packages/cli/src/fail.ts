@@ -1,7 +1,7 @@
 import { CustosError } from '@custos/sdk';
 
-/** Of the server's package, whose classes the commands load only when they need them. */
-const KNOWN: ReadonlySet<string> = new Set(['StartError', 'SettingError', 'ApiError']);
+/** Of the packages of server and keyring, whose classes the commands load only when they need them. */
+const KNOWN: ReadonlySet<string> = new Set(['StartError', 'SettingError', 'ApiError', 'KeyringError']);
 
 /** One line for what a person can mend. Known errors say all there is to say; others show their stack. */
 export function fail(error: unknown): never {

@@ -1,10 +1,15 @@
 import { Command } from 'commander';
 import { initCommand } from './commands/init.ts';
+import { keyringCommand } from './commands/keyring.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { fail } from './fail.ts';
 
+// Whatever this process writes is for its own user alone.
+process.umask(0o077);
+
 const program = new Command('custos').description('Operate a Custos service.').showHelpAfterError();
 program.addCommand(initCommand());
+program.addCommand(keyringCommand());
 program.addCommand(whoamiCommand());
 
 program.parseAsync(process.argv).catch(fail);

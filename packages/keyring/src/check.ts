@@ -13,6 +13,7 @@ import {
   type ServiceRole,
   type SigningKey,
   type SigningScheme,
+  type StoredSecret,
 } from './keyring.ts';
 import { checkBytes, checkName, PLAINTEXT_BYTES_MAX } from './seal/layout.ts';
 
@@ -25,6 +26,7 @@ const PAYLOADS_MAX = 1000;
 const TARGETS_MAX = 64;
 const SECRET_TARGETS_MAX = 256;
 const SERVICE_KEYS_MAX = 64;
+const STORED_SECRETS_MAX = 1000;
 const BUNDLE_LENGTH_MAX = 256 * 1024;
 const PROOF_LENGTH_MAX = 1024 * 1024;
 /** A seed with the longest passphrase is far below, and a secret of 64 KiB with its frame as well. */
@@ -163,6 +165,17 @@ export function checkServiceKeys(keys: unknown): SealedServiceKey[] {
     const { role, keyId, sealed } = membersOf<SealedServiceKey>(key, 'a service key');
     checkName(keyId, 'keyId');
     return { role: checkRole(role), keyId, sealed: checkSealed(sealed, 'a sealed service key') };
+  });
+}
+
+/** The bytes may be of any length: what is too long does not open. */
+export function checkStoredSecrets(secrets: unknown): StoredSecret[] {
+  return listOf(secrets, 'secrets', 0, STORED_SECRETS_MAX).map((secret) => {
+    const { ownerId, kind, sealed } = membersOf<StoredSecret>(secret, 'a secret');
+    checkName(ownerId, 'ownerId');
+    checkName(kind, 'kind');
+    checkBytes(sealed, 'sealed');
+    return { ownerId, kind, sealed: copyOf(sealed) };
   });
 }
 

@@ -49,6 +49,14 @@ export type SigningKey =
   | { readonly kind: 'wallet'; readonly sealed: Uint8Array; readonly curve: Curve; readonly path: string }
   | { readonly kind: 'private-key'; readonly sealed: Uint8Array; readonly curve: Curve };
 
+/** Something sealed, as whoever stores it knows it. */
+export interface StoredSecret {
+  readonly ownerId: string;
+  /** As in SPEC.md, section 6. */
+  readonly kind: string;
+  readonly sealed: Uint8Array;
+}
+
 /** `taproot` is BIP-340 with the key-path tweak of BIP-341, `schnorr` BIP-340 alone. Ed25519 has `eddsa` only. */
 export type SigningScheme = 'ecdsa' | 'eddsa' | 'schnorr' | 'taproot';
 
@@ -111,7 +119,7 @@ export interface RingState {
 export interface Keyring extends AsyncDisposable {
   /** The id of the root key that new organization keys are wrapped under. It changes when a changed ring is read. */
   readonly rootKeyId: string;
-  /** Whether the ring, as last read, holds this key. */
+  /** Whether the ring, as last read, holds this key; false while no keys can be used, as after the process died. */
   hasRootKey(id: string): boolean;
   /** A new key for an organization, wrapped under the active root key. */
   createOrganizationKey(organizationId: string): Promise<Uint8Array>;
@@ -123,10 +131,17 @@ export interface Keyring extends AsyncDisposable {
   removeRootKey(id: string): Promise<void>;
   /** Reads the ring file again. */
   refreshRing(): Promise<RingState>;
+  /** Aborted when the keyring is closed. */
+  readonly closing: AbortSignal;
   /** Seals the plaintext for its owner, under a data key of its own. The kind must be one of the callers' own. */
   seal(organizationKey: Uint8Array, binding: Binding, plaintext: Uint8Array): Promise<Uint8Array>;
   /** Opens what `seal` made. NOT_OPENED when any byte or any part of the binding differs. */
   open(organizationKey: Uint8Array, binding: Binding, blob: Uint8Array): Promise<Uint8Array>;
+  /**
+   * Which of the secrets open, each for its owner and as what it is said to be; in their order, and nothing else of
+   * them. An organization key that does not open is refused, also with an empty list.
+   */
+  canOpen(organizationKey: Uint8Array, organizationId: string, secrets: readonly StoredSecret[]): Promise<boolean[]>;
 
   /** A new English mnemonic without a passphrase, and accounts of it. */
   createWallet(holder: Holder, words: WordCount, accounts: readonly AccountSpec[]): Promise<CreatedWallet>;

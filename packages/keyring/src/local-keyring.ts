@@ -59,7 +59,7 @@ export class LocalKeyring implements api.Keyring {
   readonly #loading = new Map<string, Promise<void>>();
   readonly #serviceKeys = new ServiceKeys();
   #proofKeys: { readonly signer: SignerKey; readonly encryptionPublicKey: Uint8Array } | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(ring: RootKeyRing, random: envelope.RandomBytes) {
     this.#ring = ring;
@@ -76,6 +76,10 @@ export class LocalKeyring implements api.Keyring {
 
   get ringState(): api.RingState {
     return this.#ring.state;
+  }
+
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   hasRootKey(id: string): boolean {
@@ -137,6 +141,33 @@ export class LocalKeyring implements api.Keyring {
     return this.#withOrganizationKey(organizationKey, bound.organizationId, (key) =>
       envelope.openSecret(key, bound, sealed),
     );
+  }
+
+  async canOpen(
+    organizationKey: Uint8Array,
+    organizationId: string,
+    secrets: readonly api.StoredSecret[],
+  ): Promise<boolean[]> {
+    this.#checkOpen();
+    layout.checkName(organizationId, 'organizationId');
+    layout.checkBytes(organizationKey, 'organizationKey');
+    const wrapped = check.copyOf(organizationKey);
+    const list = check.checkStoredSecrets(secrets);
+    await this.#withOrganizationKey(wrapped, organizationId, () => {});
+    const answers: boolean[] = [];
+    for (const { ownerId, kind, sealed } of list) {
+      if (answers.length % TURN === TURN - 1) await setImmediate();
+      answers.push(
+        await this.#withOrganizationKey(wrapped, organizationId, (key) =>
+          opens(() => {
+            const parsed = layout.decodeSealedSecret(sealed);
+            const plaintext = envelope.openSecret(key, { organizationId, ownerId, kind }, parsed);
+            new Secret(plaintext).use((bytes) => material.checkLayout(kind, bytes));
+          }),
+        ),
+      );
+    }
+    return answers;
   }
 
   async createWallet(
@@ -383,7 +414,7 @@ export class LocalKeyring implements api.Keyring {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     this.#organizationKeys.clear();
     this.#nodes.clear();
     this.#serviceKeys.clear();
@@ -577,7 +608,7 @@ export class LocalKeyring implements api.Keyring {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw closed();
+    if (this.closing.aborted) throw closed();
   }
 }
 
@@ -586,6 +617,16 @@ function checkCallerBinding(binding: unknown): layout.Binding {
   const bound = layout.checkBinding(binding);
   if (material.CALLER_KINDS.has(bound.kind)) return bound;
   throw new KeyringError('INVALID_INPUT', 'this kind is not one that callers seal and open');
+}
+
+function opens(attempt: () => void): boolean {
+  try {
+    attempt();
+    return true;
+  } catch (error) {
+    if (error instanceof KeyringError) return false;
+    throw error;
+  }
 }
 
 function checkTargetPublicKey(publicKey: unknown): Uint8Array {

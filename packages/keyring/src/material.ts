@@ -20,6 +20,16 @@ export const KIND = {
   serviceKey: 'service-key',
 } as const;
 
+/** Each kind's own layout, as a check that throws; what callers sealed may be anything. */
+const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
+  [KIND.walletSeed]: decodeSeed,
+  [KIND.privateKey]: decodePrivateKey,
+  [KIND.importTarget]: decodeTarget,
+  [KIND.secretTarget]: decodeTarget,
+  [KIND.secret]: decodePlain,
+  [KIND.serviceKey]: decodeServiceKey,
+};
+
 /** The kinds that callers seal and open. Every other one is key material and stays inside. */
 export const CALLER_KINDS: ReadonlySet<string> = new Set(['activity-parameters', 'vote-message', 'outbox-message']);
 
@@ -117,6 +127,17 @@ export function encodePlain(content: Uint8Array): Uint8Array {
 export function decodePlain(bytes: Uint8Array): Uint8Array {
   if (bytes[0] !== VERSION) throw notOpened();
   return bytes.subarray(1);
+}
+
+/** Whether an opened plaintext is of the layout of its kind. An unknown kind has none. */
+export function checkLayout(kind: string, bytes: Uint8Array): void {
+  const layout = Object.hasOwn(LAYOUTS, kind) ? LAYOUTS[kind] : undefined;
+  if (layout !== undefined) layout(bytes);
+  else if (!CALLER_KINDS.has(kind)) throw notOpened();
+}
+
+function decodeTarget(bytes: Uint8Array): void {
+  if (decodePlain(bytes).length !== PRIVATE_KEY_BYTES) throw notOpened();
 }
 
 function encodeTagged(code: number, key: Uint8Array): Uint8Array {

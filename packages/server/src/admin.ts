@@ -1,6 +1,8 @@
 import { normalizePublicKey } from './authn/public-key.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { readConfig } from './config/config.ts';
+import { type Rotated, type RotationOptions, rotateKeyring } from './keyring-admin/rotate.ts';
+import { type Unopened, type Verified, verifyKeyring } from './keyring-admin/verify.ts';
 import { LIMITS } from './lib/limits.ts';
 import { StartError } from './lib/start-error.ts';
 import { openStorage } from './storage/open.ts';
@@ -8,7 +10,7 @@ import { openStorage } from './storage/open.ts';
 export { SettingError } from './config/settings.ts';
 export { credentialsPath, type RootCredentials } from './credentials-file.ts';
 export { ApiError } from './lib/errors.ts';
-export { readConfig, StartError };
+export { type Rotated, type RotationOptions, readConfig, StartError, type Unopened, type Verified };
 
 export interface Initialization {
   readonly organizationName: string;
@@ -50,4 +52,14 @@ export async function initialize(environment: NodeJS.ProcessEnv, wanted: Initial
   } finally {
     await storage.close();
   }
+}
+
+/** Re-wraps everything under a new root key, beside a running service (`custos keyring rotate`). */
+export async function rotate(environment: NodeJS.ProcessEnv, options: RotationOptions): Promise<Rotated> {
+  return await rotateKeyring(readConfig(environment), options);
+}
+
+/** Opens every stored secret and reports what does not open (`custos keyring verify`). */
+export async function verify(environment: NodeJS.ProcessEnv, report: (unopened: Unopened) => void): Promise<Verified> {
+  return await verifyKeyring(readConfig(environment), report);
 }

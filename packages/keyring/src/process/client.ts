@@ -46,7 +46,7 @@ export class ProcessKeyring implements api.Keyring {
   #child: ChildProcess | undefined;
   /** Whether calls may be sent: the process is ready and has its service keys. */
   #isUp = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #lastId = 0;
   #ring: api.RingState = { active: '', ids: [] };
   #serviceKeys: readonly [Uint8Array, readonly api.SealedServiceKey[]] | undefined;
@@ -82,7 +82,7 @@ export class ProcessKeyring implements api.Keyring {
 
   /** Resolves when the process is there and has its service keys; also when the keyring is closed. */
   ready(): Promise<void> {
-    if (this.#isUp || this.#isClosed) return Promise.resolve();
+    if (this.#isUp || this.closing.aborted) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -91,7 +91,11 @@ export class ProcessKeyring implements api.Keyring {
   }
 
   hasRootKey(id: string): boolean {
-    return this.#ring.ids.includes(id);
+    return this.#isUp && this.#ring.ids.includes(id);
+  }
+
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   createOrganizationKey(organizationId: string): Promise<Uint8Array> {
@@ -124,6 +128,14 @@ export class ProcessKeyring implements api.Keyring {
 
   open(organizationKey: Uint8Array, binding: Binding, blob: Uint8Array): Promise<Uint8Array> {
     return this.#call('open', organizationKey, binding, blob);
+  }
+
+  canOpen(
+    organizationKey: Uint8Array,
+    organizationId: string,
+    secrets: readonly api.StoredSecret[],
+  ): Promise<boolean[]> {
+    return this.#call('canOpen', organizationKey, organizationId, secrets);
   }
 
   createWallet(
@@ -241,8 +253,8 @@ export class ProcessKeyring implements api.Keyring {
 
   /** Ends the process and waits for its end. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.#isUp = false;
+    this.#closing.abort();
     clearTimeout(this.#restartTimer);
     this.#rejectPending(closed());
     this.#wakeWaiting();
@@ -261,7 +273,7 @@ export class ProcessKeyring implements api.Keyring {
   }
 
   #call<T>(method: Method, ...args: readonly unknown[]): Promise<T> {
-    if (this.#isClosed) return Promise.reject(closed());
+    if (this.closing.aborted) return Promise.reject(closed());
     if (!this.#isUp) return Promise.reject(gone());
     return this.#send(method, args);
   }
@@ -318,7 +330,7 @@ export class ProcessKeyring implements api.Keyring {
     this.#child = undefined;
     this.#isUp = false;
     this.#rejectPending(gone());
-    if (this.#isClosed) return;
+    if (this.closing.aborted) return;
     if (lifetimeMs > STABLE_MS) this.#restartDelayMs = RESTART_DELAY_MS_MIN;
     if (wasUp) this.#restartLater();
   }
@@ -337,7 +349,7 @@ export class ProcessKeyring implements api.Keyring {
     } catch {
       // The process is gone again; or it refused its service keys, and everything else still works.
     }
-    if (this.#isClosed) return;
+    if (this.closing.aborted) return;
     this.#isUp = this.#child !== undefined;
     if (this.#isUp) this.#wakeWaiting();
     else this.#restartLater();

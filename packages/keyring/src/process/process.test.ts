@@ -321,8 +321,9 @@ describe('the life of the process', () => {
       );
       expect(new Set(outcomes)).toEqual(new Set(['done', 'UNAVAILABLE']));
       expect(await codeOf(mine.createOrganizationKey('o'))).toBe('UNAVAILABLE');
-      expect([mine.rootKeyId, mine.hasRootKey(inline.rootKeyId)]).toEqual([inline.rootKeyId, true]);
+      expect([mine.rootKeyId, mine.hasRootKey(inline.rootKeyId)]).toEqual([inline.rootKeyId, false]);
       await mine.ready();
+      expect(mine.hasRootKey(inline.rootKeyId)).toBe(true);
       expect(mine.pid).not.toBe(pid);
       const bundle = await mine.exportWallet(wallet, sealedSeed, undefined, receiver.publicKey);
       expect(receiver.open(bundle, deployment.signerPublicKey).length).toBeGreaterThan(20);

@@ -12,6 +12,7 @@ export const ROUTES = {
   rewrapOrganizationKey: 'any',
   seal: 'any',
   open: 'any',
+  canOpen: 'any',
   createWallet: 'any',
   deriveAccounts: 'any',
   createPrivateKey: 'any',

@@ -261,6 +261,8 @@ export interface PrivateKeyAddressTable {
   organization_id: string;
   private_key_id: string;
   address_format: string;
+  /** Its place among the formats that were asked for. */
+  position: number;
   address: string;
   address_key: string;
 }

@@ -6,9 +6,10 @@ import { CredentialReader, CredentialStore } from './stores/credentials.ts';
 import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
 import { ImportReader, ImportStore } from './stores/imports.ts';
 import { InvitationReader, InvitationStore } from './stores/invitations.ts';
-import { OrganizationReader, OrganizationStore } from './stores/organizations.ts';
+import { OrganizationReader, type OrganizationStore } from './stores/organizations.ts';
 import { PrincipalReader } from './stores/principals.ts';
 import { PrivateKeyReader, PrivateKeyStore } from './stores/private-keys.ts';
+import { FencedOrganizationStore, SealedReader, SealedStore } from './stores/sealed.ts';
 import { TagReader, TagStore } from './stores/tags.ts';
 import { TreeReader, TreeStore } from './stores/tree.ts';
 import { UserReader, UserStore } from './stores/users.ts';
@@ -28,6 +29,7 @@ export interface ReadStores {
   readonly wallets: WalletReader;
   readonly privateKeys: PrivateKeyReader;
   readonly imports: ImportReader;
+  readonly sealed: SealedReader;
 }
 
 /** What the transaction of an activity may use. */
@@ -43,6 +45,7 @@ export interface Stores extends ReadStores {
   readonly wallets: WalletStore;
   readonly privateKeys: PrivateKeyStore;
   readonly imports: ImportStore;
+  readonly sealed: SealedStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
 }
@@ -61,6 +64,7 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     wallets: new WalletReader(db),
     privateKeys: new PrivateKeyReader(db),
     imports: new ImportReader(db),
+    sealed: new SealedReader(db),
   };
 }
 
@@ -68,7 +72,7 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
   return {
     deployment: new DeploymentStore(db),
     principals: new PrincipalReader(db),
-    organizations: new OrganizationStore(db, kind),
+    organizations: new FencedOrganizationStore(db, kind),
     tree: new TreeStore(db),
     users: new UserStore(db),
     credentials: new CredentialStore(db),
@@ -78,6 +82,7 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     wallets: new WalletStore(db),
     privateKeys: new PrivateKeyStore(db),
     imports: new ImportStore(db),
+    sealed: new SealedStore(db),
     savepoint,
   };
 }

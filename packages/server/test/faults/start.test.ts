@@ -156,7 +156,7 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
     );
     expect(organizations).toEqual([{ id: credentials.organizationId }]);
     expect(activities).toEqual([{ operation: 'create_organization' }]);
-    expect(facts).toEqual([{ name: 'bootstrap' }, { name: 'root_key_id' }]);
+    expect(facts).toEqual([{ name: 'bootstrap' }, { name: 'deployment_key' }, { name: 'root_key_id' }]);
   });
 
   test('CUSTOS_BASE_URL is what the credentials name', async () => {

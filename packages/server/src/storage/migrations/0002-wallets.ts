@@ -25,6 +25,7 @@ export const wallets: Migration = {
       organization_id ${text} NOT NULL, id ${text} NOT NULL, name ${text} NOT NULL, sealed_seed ${blob} NOT NULL,
       exported integer NOT NULL, imported integer NOT NULL, created_at_ms bigint NOT NULL, updated_at_ms bigint NOT NULL,
       PRIMARY KEY (organization_id, id))`);
+    await run(sql`CREATE INDEX ix_wallet_unexported ON wallet (organization_id) WHERE exported = 0`);
     await run(sql`CREATE TABLE wallet_account (
       organization_id ${text} NOT NULL, id ${text} NOT NULL, wallet_id ${text} NOT NULL, name ${text},
       curve ${text} NOT NULL, path text NOT NULL, path_key ${text} NOT NULL, address_format ${text} NOT NULL,
@@ -38,9 +39,10 @@ export const wallets: Migration = {
       public_key ${text} NOT NULL, sealed_key ${blob} NOT NULL, exported integer NOT NULL, imported integer NOT NULL,
       created_at_ms bigint NOT NULL, updated_at_ms bigint NOT NULL,
       PRIMARY KEY (organization_id, id))`);
+    await run(sql`CREATE INDEX ix_private_key_unexported ON private_key (organization_id) WHERE exported = 0`);
     await run(sql`CREATE TABLE private_key_address (
       organization_id ${text} NOT NULL, private_key_id ${text} NOT NULL, address_format ${text} NOT NULL,
-      address text NOT NULL, address_key ${text} NOT NULL,
+      position integer NOT NULL, address text NOT NULL, address_key ${text} NOT NULL,
       PRIMARY KEY (organization_id, private_key_id, address_format))`);
     await run(
       sql`CREATE INDEX ix_private_key_address ON private_key_address (organization_id, address_key, private_key_id)`,

@@ -2,8 +2,22 @@ import { type Kysely, sql } from 'kysely';
 import type { ServiceKey } from '../../lib/model.ts';
 import type { Schema } from '../schema.ts';
 
-/** `bootstrap` names the organization that the first start made; it makes two first starts at once give one. */
-export type DeploymentFact = 'root_key_id' | 'bootstrap' | 'deployment_key';
+/**
+ * `bootstrap` names the organization that the first start made; it makes two first starts at once give one.
+ * `root_key_id` is the root key that everything is under, or is being moved away from while there is a `rotation`.
+ * `retired_root_keys` may wrap nothing new.
+ */
+export type DeploymentFact = 'root_key_id' | 'bootstrap' | 'deployment_key' | 'rotation' | 'retired_root_keys';
+
+/** A running service process, and what it last said about a rotation; JSON in a row of its own. */
+export interface ServiceProcess {
+  readonly id: string;
+  readonly state: string;
+}
+
+const PROCESS = 'process:';
+/** Right behind every name that begins with the prefix. */
+const BEHIND_PROCESS = 'process;';
 
 /** Facts about this deployment as a whole, such as the id of the root key its secrets are under. */
 export class DeploymentReader {
@@ -16,6 +30,22 @@ export class DeploymentReader {
   async get(name: DeploymentFact): Promise<string | undefined> {
     const row = await this.db.selectFrom('deployment').select('value').where('name', '=', name).executeTakeFirst();
     return row?.value;
+  }
+
+  async facts(names: readonly DeploymentFact[]): Promise<ReadonlyMap<DeploymentFact, string>> {
+    const rows = await this.db.selectFrom('deployment').selectAll().where('name', 'in', names).execute();
+    return new Map(rows.map((row) => [row.name as DeploymentFact, row.value]));
+  }
+
+  async processes(): Promise<ServiceProcess[]> {
+    const rows = await this.db
+      .selectFrom('deployment')
+      .selectAll()
+      .where('name', '>', PROCESS)
+      .where('name', '<', BEHIND_PROCESS)
+      .orderBy('name')
+      .execute();
+    return rows.map((row) => ({ id: row.name.slice(PROCESS.length), state: row.value }));
   }
 
   async appliedMigrations(): Promise<string[]> {
@@ -58,6 +88,41 @@ export class DeploymentStore extends DeploymentReader {
         sealed_key: key.sealedKey,
         created_at_ms: key.createdAtMs,
       })
+      .execute();
+  }
+
+  async put(name: DeploymentFact, value: string): Promise<void> {
+    await this.#put(name, value);
+  }
+
+  /** False when the fact is another one by now. */
+  async exchange(name: DeploymentFact, from: string, to: string): Promise<boolean> {
+    const result = await this.db
+      .updateTable('deployment')
+      .set({ value: to })
+      .where('name', '=', name)
+      .where('value', '=', from)
+      .executeTakeFirst();
+    return result.numUpdatedRows === 1n;
+  }
+
+  async remove(name: DeploymentFact): Promise<void> {
+    await this.db.deleteFrom('deployment').where('name', '=', name).execute();
+  }
+
+  async putProcess({ id, state }: ServiceProcess): Promise<void> {
+    await this.#put(`${PROCESS}${id}`, state);
+  }
+
+  async removeProcess(id: string): Promise<void> {
+    await this.db.deleteFrom('deployment').where('name', '=', `${PROCESS}${id}`).execute();
+  }
+
+  async #put(name: string, value: string): Promise<void> {
+    await this.db
+      .insertInto('deployment')
+      .values({ name, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
       .execute();
   }
 

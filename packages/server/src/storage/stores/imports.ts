@@ -75,31 +75,44 @@ export class ImportReader {
 }
 
 export class ImportStore extends ImportReader {
-  /** Keeps the newest few of a user and drops the expired ones. */
-  async insertTarget(organizationId: OrganizationId, target: ImportTarget, keep: number, nowMs: number): Promise<void> {
+  /** Adds targets of one user and kind, keeps the newest few of them and drops the expired ones. */
+  async insertTargets(
+    organizationId: OrganizationId,
+    targets: readonly ImportTarget[],
+    keep: number,
+    nowMs: number,
+  ): Promise<void> {
+    const [first] = targets;
+    if (first === undefined) return;
     await this.db
       .deleteFrom('import_target')
       .where('organization_id', '=', organizationId)
-      .where('user_id', '=', target.userId)
-      .where('kind', '=', target.kind)
+      .where('user_id', '=', first.userId)
+      .where('kind', '=', first.kind)
       .where('expires_at_ms', '<=', nowMs)
       .execute();
-    const live = await this.targets(organizationId, target.userId, target.kind, nowMs);
-    await this.deleteTargets(
-      organizationId,
-      live.slice(keep - 1).map((old) => old.id),
-    );
+    const live = await this.targets(organizationId, first.userId, first.kind, nowMs);
+    const surplus = live.slice(Math.max(0, keep - targets.length)).map((old) => old.id);
+    if (surplus.length > 0) {
+      await this.db
+        .deleteFrom('import_target')
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', surplus)
+        .execute();
+    }
     await this.db
       .insertInto('import_target')
-      .values({
-        organization_id: organizationId,
-        id: target.id,
-        user_id: target.userId,
-        kind: target.kind,
-        target_public_key: target.targetPublicKey,
-        sealed_target: target.sealedTarget,
-        expires_at_ms: target.expiresAtMs,
-      })
+      .values(
+        targets.map((target) => ({
+          organization_id: organizationId,
+          id: target.id,
+          user_id: target.userId,
+          kind: target.kind,
+          target_public_key: target.targetPublicKey,
+          sealed_target: target.sealedTarget,
+          expires_at_ms: target.expiresAtMs,
+        })),
+      )
       .execute();
   }
 
@@ -111,15 +124,6 @@ export class ImportStore extends ImportReader {
       .where('id', '=', targetId)
       .executeTakeFirst();
     return taken.numDeletedRows === 1n;
-  }
-
-  async deleteTargets(organizationId: OrganizationId, ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    await this.db
-      .deleteFrom('import_target')
-      .where('organization_id', '=', organizationId)
-      .where('id', 'in', [...ids])
-      .execute();
   }
 
   async insertSecret(organizationId: OrganizationId, secret: Secret): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Kysely, Selectable } from 'kysely';
-import { groupBy } from '../../lib/collections.ts';
+import { chunks, groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, PrivateKeyId, TagId } from '../../lib/ids.ts';
 import type { Curve, PrivateKey } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
 import { fetchPage } from '../keyset.ts';
-import type { PrivateKeyTable, Schema } from '../schema.ts';
+import type { PrivateKeyAddressTable, PrivateKeyTable, PrivateKeyTagTable, Schema } from '../schema.ts';
 import { bury, isTombstone } from './tombstones.ts';
 
 export const privateKeyNotFound = (): ApiError =>
@@ -31,15 +31,18 @@ export class PrivateKeyReader {
   }
 
   async many(organizationId: OrganizationId, privateKeyIds: readonly string[]): Promise<PrivateKey[]> {
-    if (privateKeyIds.length === 0) return [];
-    const rows = await this.db
-      .selectFrom('private_key')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('id', 'in', [...privateKeyIds])
-      .orderBy('id')
-      .execute();
-    return await this.#complete(organizationId, rows);
+    const keys: PrivateKey[] = [];
+    for (const ids of chunks(privateKeyIds)) {
+      const rows = await this.db
+        .selectFrom('private_key')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .orderBy('id')
+        .execute();
+      keys.push(...(await this.#complete(organizationId, rows)));
+    }
+    return keys;
   }
 
   async byAddress(organizationId: OrganizationId, address: string): Promise<PrivateKey | undefined> {
@@ -67,29 +70,30 @@ export class PrivateKeyReader {
   }
 
   async #complete(organizationId: OrganizationId, rows: readonly Selectable<PrivateKeyTable>[]): Promise<PrivateKey[]> {
-    if (rows.length === 0) return [];
-    const ids = rows.map((row) => row.id).sort();
-    const [low, high] = [ids[0] as string, ids.at(-1) as string];
-    const [addresses, tags] = await Promise.all([
-      this.db
-        .selectFrom('private_key_address')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .where('private_key_id', '>=', low)
-        .where('private_key_id', '<=', high)
-        .orderBy('private_key_id')
-        .orderBy('address_format')
-        .execute(),
-      this.db
-        .selectFrom('private_key_tag')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .where('private_key_id', '>=', low)
-        .where('private_key_id', '<=', high)
-        .orderBy('private_key_id')
-        .orderBy('tag_id')
-        .execute(),
-    ]);
+    const addresses: Selectable<PrivateKeyAddressTable>[] = [];
+    const tags: Selectable<PrivateKeyTagTable>[] = [];
+    for (const ids of chunks(rows.map((row) => row.id))) {
+      const [someAddresses, someTags] = await Promise.all([
+        this.db
+          .selectFrom('private_key_address')
+          .selectAll()
+          .where('organization_id', '=', organizationId)
+          .where('private_key_id', 'in', ids)
+          .orderBy('private_key_id')
+          .orderBy('position')
+          .execute(),
+        this.db
+          .selectFrom('private_key_tag')
+          .selectAll()
+          .where('organization_id', '=', organizationId)
+          .where('private_key_id', 'in', ids)
+          .orderBy('private_key_id')
+          .orderBy('tag_id')
+          .execute(),
+      ]);
+      addresses.push(...someAddresses);
+      tags.push(...someTags);
+    }
     const addressesOf = groupBy(addresses, (row) => row.private_key_id);
     const tagsOf = groupBy(tags, (row) => row.private_key_id);
     return rows.map((row) => ({
@@ -136,49 +140,70 @@ export class PrivateKeyReader {
 }
 
 export class PrivateKeyStore extends PrivateKeyReader {
-  async insert(organizationId: OrganizationId, key: PrivateKey): Promise<void> {
-    await this.db
-      .insertInto('private_key')
-      .values({
-        organization_id: organizationId,
-        id: key.id,
-        name: key.name,
-        curve: key.curve,
-        public_key: key.publicKey,
-        sealed_key: key.sealedKey,
-        exported: key.exported ? 1 : 0,
-        imported: key.imported ? 1 : 0,
-        created_at_ms: key.createdAtMs,
-        updated_at_ms: key.updatedAtMs,
-      })
-      .execute();
-    if (key.addresses.length > 0) {
+  async insert(organizationId: OrganizationId, keys: readonly PrivateKey[]): Promise<void> {
+    for (const some of chunks(keys)) {
+      await this.db
+        .insertInto('private_key')
+        .values(
+          some.map((key) => ({
+            organization_id: organizationId,
+            id: key.id,
+            name: key.name,
+            curve: key.curve,
+            public_key: key.publicKey,
+            sealed_key: key.sealedKey,
+            exported: key.exported ? 1 : 0,
+            imported: key.imported ? 1 : 0,
+            created_at_ms: key.createdAtMs,
+            updated_at_ms: key.updatedAtMs,
+          })),
+        )
+        .execute();
+    }
+    const addresses = keys.flatMap((key) =>
+      key.addresses.map((address, position) => ({ keyId: key.id, position, ...address })),
+    );
+    for (const some of chunks(addresses)) {
       await this.db
         .insertInto('private_key_address')
         .values(
-          key.addresses.map(({ format, address }) => ({
+          some.map(({ keyId, position, format, address }) => ({
             organization_id: organizationId,
-            private_key_id: key.id,
+            private_key_id: keyId,
             address_format: format,
+            position,
             address,
             address_key: addressKey(address),
           })),
         )
         .execute();
     }
-    await this.tag(organizationId, [key.id], key.tagIds);
+    await this.#tagEach(
+      organizationId,
+      keys.flatMap(({ id, tagIds }) => tagIds.map((tagId) => ({ keyId: id, tagId }))),
+    );
   }
 
-  async tag(organizationId: OrganizationId, keyIds: readonly string[], tagIds: readonly string[]): Promise<void> {
-    const rows = keyIds.flatMap((keyId) =>
-      tagIds.map((tagId) => ({ organization_id: organizationId, private_key_id: keyId, tag_id: tagId })),
+  async tag(organizationId: OrganizationId, keyIds: readonly string[], tagId: string): Promise<void> {
+    await this.#tagEach(
+      organizationId,
+      keyIds.map((keyId) => ({ keyId, tagId })),
     );
-    if (rows.length === 0) return;
-    await this.db
-      .insertInto('private_key_tag')
-      .values(rows)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+  }
+
+  async #tagEach(
+    organizationId: OrganizationId,
+    pairs: readonly { readonly keyId: string; readonly tagId: string }[],
+  ): Promise<void> {
+    for (const some of chunks(pairs)) {
+      await this.db
+        .insertInto('private_key_tag')
+        .values(
+          some.map(({ keyId, tagId }) => ({ organization_id: organizationId, private_key_id: keyId, tag_id: tagId })),
+        )
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
   }
 
   async untag(organizationId: OrganizationId, tagIds: readonly string[], keyIds?: readonly string[]): Promise<void> {

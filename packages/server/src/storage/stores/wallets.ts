@@ -1,4 +1,5 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, WalletAccountId, WalletId } from '../../lib/ids.ts';
 import type { Curve, Wallet, WalletAccount } from '../../lib/model.ts';
@@ -10,6 +11,8 @@ import { statement } from '../statement.ts';
 import { bury, isTombstone } from './tombstones.ts';
 
 const ROWS_PER_INSERT = 500;
+/** Accounts of one wallet that a statement deletes: many more would take longer than a statement may. */
+const ROWS_PER_DELETE = 10_000;
 
 const toWallet = (row: Selectable<WalletTable>): Wallet => ({
   id: row.id as WalletId,
@@ -57,6 +60,11 @@ const accountsByAddress = statement('wallet-accounts-by-address', (db, { organiz
     .limit(10),
 );
 
+const CURVES: readonly Curve[] = ['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'];
+
+/** What a path can be stored under: itself and, on Ed25519, with every level hardened. */
+const pathKeysOf = (path: string): string[] => [...new Set([path, path.replace(/\d(?=\/|$)/g, "$&'")])];
+
 export const walletNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'wallet not found in this organization');
 export const accountNotFound = (): ApiError =>
@@ -81,14 +89,17 @@ export class WalletReader {
   }
 
   async many(organizationId: OrganizationId, walletIds: readonly string[]): Promise<Wallet[]> {
-    if (walletIds.length === 0) return [];
-    const rows = await this.db
-      .selectFrom('wallet')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('id', 'in', [...walletIds])
-      .execute();
-    return rows.map(toWallet);
+    const wallets: Wallet[] = [];
+    for (const ids of chunks(walletIds)) {
+      const rows = await this.db
+        .selectFrom('wallet')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .execute();
+      wallets.push(...rows.map(toWallet));
+    }
+    return wallets;
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Wallet>> {
@@ -113,20 +124,24 @@ export class WalletReader {
     return rows.map(toAccount);
   }
 
+  /** The oldest account of a wallet with this address and path. Neither lookup reads the wallet's other accounts. */
   async accountInWallet(
     organizationId: OrganizationId,
     walletId: string,
-    match: { readonly address?: string | undefined; readonly path?: string | undefined },
+    { address, path }: { readonly address?: string | undefined; readonly path?: string | undefined },
   ): Promise<WalletAccount | undefined> {
-    let query = this.db
-      .selectFrom('wallet_account')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('wallet_id', '=', walletId);
-    if (match.address !== undefined) query = query.where('address_key', '=', addressKey(match.address));
-    if (match.path !== undefined) query = query.where('path', '=', match.path);
-    const row = await query.orderBy('id').limit(1).executeTakeFirst();
-    return row === undefined ? undefined : toAccount(row);
+    const all = this.db.selectFrom('wallet_account').selectAll().where('organization_id', '=', organizationId);
+    const query =
+      address === undefined
+        ? all
+            .where('wallet_id', '=', walletId)
+            .where('curve', 'in', CURVES)
+            .where('path_key', 'in', pathKeysOf(path ?? ''))
+        : // An expression, so that the address's index is taken and not the wallet's.
+          all.where('address_key', '=', addressKey(address)).where(sql`wallet_id || ''`, '=', walletId);
+    const rows = (await query.execute()).filter((row) => path === undefined || row.path === path);
+    const [oldest] = rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return oldest === undefined ? undefined : toAccount(oldest);
   }
 
   async accountsById(organizationId: OrganizationId, accountIds: readonly string[]): Promise<WalletAccount[]> {
@@ -228,7 +243,7 @@ export class WalletStore extends WalletReader {
     if (renamed.numUpdatedRows === 0n) throw walletNotFound();
   }
 
-  /** An exported wallet has all its accounts exported; the mark never goes away. */
+  /** Accounts of an exported wallet count as exported, so their rows need no mark. The mark never goes away. */
   async markExported(organizationId: OrganizationId, walletId: string, nowMs: number): Promise<void> {
     const marked = await this.db
       .updateTable('wallet')
@@ -237,13 +252,6 @@ export class WalletStore extends WalletReader {
       .where('id', '=', walletId)
       .executeTakeFirst();
     if (marked.numUpdatedRows === 0n) throw walletNotFound();
-    await this.db
-      .updateTable('wallet_account')
-      .set({ exported: 1, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('wallet_id', '=', walletId)
-      .where('exported', '=', 0)
-      .execute();
   }
 
   async markAccountExported(organizationId: OrganizationId, accountId: string, nowMs: number): Promise<void> {
@@ -267,15 +275,45 @@ export class WalletStore extends WalletReader {
     await bury(this.db, organizationId, ids);
   }
 
-  /** Deletes wallets with their seeds and accounts. */
+  /** Deletes wallets with their seeds and accounts, and what the parent finds the accounts by. */
   async delete(organizationId: OrganizationId, walletIds: readonly string[]): Promise<void> {
-    const ids = [...walletIds];
-    await this.db
-      .deleteFrom('wallet_account')
+    for (const walletId of walletIds) await this.#deleteAccountsOf(organizationId, walletId);
+    for (const ids of chunks(walletIds)) {
+      await this.db.deleteFrom('wallet').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+      await bury(this.db, organizationId, ids);
+    }
+  }
+
+  /** In statements of bounded size that read no account: a wallet may have very many. */
+  async #deleteAccountsOf(organizationId: OrganizationId, walletId: string): Promise<void> {
+    const all = this.db
+      .selectFrom('wallet_account')
       .where('organization_id', '=', organizationId)
-      .where('wallet_id', 'in', ids)
-      .execute();
-    await this.db.deleteFrom('wallet').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
-    await bury(this.db, organizationId, ids);
+      .where('wallet_id', '=', walletId);
+    for (;;) {
+      const last = await all
+        .select('id')
+        .orderBy('id')
+        .offset(ROWS_PER_DELETE - 1)
+        .limit(1)
+        .executeTakeFirst();
+      const some = last === undefined ? all : all.where('id', '<=', last.id);
+      await this.db
+        .insertInto('tombstone')
+        .columns(['organization_id', 'id'])
+        .expression(some.select(['organization_id', 'id']))
+        .execute();
+      await this.db
+        .deleteFrom('tree_entry')
+        .where('organization_id', '=', organizationId)
+        .where('owner_id', 'in', some.select('id'))
+        .execute();
+      const deletion = this.db
+        .deleteFrom('wallet_account')
+        .where('organization_id', '=', organizationId)
+        .where('wallet_id', '=', walletId);
+      await (last === undefined ? deletion : deletion.where('id', '<=', last.id)).execute();
+      if (last === undefined) return;
+    }
   }
 }

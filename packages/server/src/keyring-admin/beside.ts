@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/config.ts';
+import { ApiError } from '../lib/errors.ts';
+import { StartError } from '../lib/start-error.ts';
+import { MIGRATION_NAMES } from '../storage/migrate.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Stores } from '../storage/stores.ts';
+
+const POOL = 4;
+/** A service that is busy leaves the embedded database free again and again, if not always at once. */
+const BUSY_MS_MAX = 60_000;
+const BUSY_PAUSE_MS = 50;
+
+/**
+ * Opens the database of a service that may be running. It is taken as it is: its schema is changed by a start of the
+ * service, never beside one. The embedded database has one command of a name at a time.
+ */
+export async function openBeside(config: Config, command: string): Promise<Storage> {
+  const { databaseUrl, dataDir } = config;
+  const nowMs = Date.now();
+  if (databaseUrl !== undefined) {
+    requireSchema('the PostgreSQL database', await postgresMigrations(databaseUrl));
+    const { openPostgres } = await import('../storage/postgres.ts');
+    return await openPostgres({ url: databaseUrl, poolSize: POOL, nowMs, onIdleError: () => {} });
+  }
+  const file = join(dataDir, 'custos.db');
+  requireSchema(file, await sqliteMigrations(file));
+  const { openSqlite } = await import('../storage/sqlite.ts');
+  const lockFile = join(dataDir, `custos-${command}.lock`);
+  return await whileBusy(
+    () => openSqlite({ file, lockFile, nowMs }),
+    (error) => error instanceof StartError && /database is locked/.test(error.message),
+  );
+}
+
+/** Writes beside a service that writes too. */
+export async function writeBeside<T>(storage: Storage, unit: (store: Stores) => Promise<T>): Promise<T> {
+  return await whileBusy(
+    () => storage.write(unit),
+    (error) => error instanceof ApiError && error.code === 'UNAVAILABLE',
+  );
+}
+
+async function whileBusy<T>(work: () => Promise<T>, isBusy: (error: unknown) => boolean): Promise<T> {
+  const givesUpAtMs = performance.now() + BUSY_MS_MAX;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > givesUpAtMs) throw error;
+    }
+    await sleep(BUSY_PAUSE_MS);
+  }
+}
+
+function requireSchema(what: string, applied: readonly string[] | undefined): void {
+  if (applied === undefined) throw new StartError(`${what} holds no Custos service: start the service first`);
+  const missing = MIGRATION_NAMES.filter((name) => !applied.includes(name));
+  if (missing.length === 0) return;
+  throw new StartError(`${what} is of an older version: start this version of the service first`);
+}
+
+async function sqliteMigrations(file: string): Promise<string[] | undefined> {
+  if (!existsSync(file)) return undefined;
+  const { default: Database } = await import('better-sqlite3');
+  try {
+    const db = new Database(file, { readonly: true });
+    try {
+      if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'").get() === undefined)
+        return undefined;
+      return db.prepare('SELECT name FROM schema_migration').pluck().all() as string[];
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw new StartError(`cannot use the database ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function postgresMigrations(url: string): Promise<string[] | undefined> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url, application_name: 'custos', connectionTimeoutMillis: 3000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const known = await client.query("SELECT to_regclass('schema_migration') AS table");
+    if (known.rows[0].table === null) return undefined;
+    return (await client.query('SELECT name FROM schema_migration')).rows.map((row) => row.name as string);
+  } catch (error) {
+    const { message, errors } = error as Error & { errors?: Error[] };
+    const reason = message || errors?.map((inner) => inner.message).join('; ');
+    throw new StartError(`cannot use the PostgreSQL database: ${reason}`);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

@@ -1,0 +1,83 @@
+import { hostname } from 'node:os';
+import type { Keyring } from '@custos/keyring';
+import { randomId } from '../lib/ids.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type ProcessState, parseRotation, type Rotation } from './rotation.ts';
+
+/** Well below the time that a rotation gives a process to answer. */
+const LOOK_EVERY_MS = 1000;
+
+/**
+ * Makes this process known to rotations and follows them: it reads the key ring when another root key is wanted, says
+ * whether it holds that key, and loads the service keys again once their key is wrapped anew. Ends with the keyring.
+ * `loadServiceKeys` is given the wrapped key; `loaded` is the one that they were loaded with.
+ */
+export async function followRotations(
+  storage: Storage,
+  keyring: Keyring,
+  loaded: string,
+  loadServiceKeys: (wrapped: string) => Promise<void>,
+): Promise<void> {
+  const id: string = randomId();
+  const self = { host: hostname(), pid: process.pid };
+  let known = loaded;
+  let answered = '';
+  let wasRotating = false;
+
+  const answer = async (state: ProcessState): Promise<void> => {
+    const text = JSON.stringify(state);
+    if (text === answered || keyring.closing.aborted) return;
+    await storage.write((store) => store.deployment.putProcess({ id, state: text }));
+    answered = text;
+  };
+
+  const look = async (): Promise<void> => {
+    const facts = await storage.read.deployment.facts(['rotation', 'root_key_id', 'deployment_key']);
+    const rotation = parseRotation(facts.get('rotation'));
+    const wanted = rotation?.to ?? facts.get('root_key_id');
+    const hasEnded = wasRotating && rotation === undefined;
+    wasRotating = rotation !== undefined;
+    // A ring that cannot be read leaves the keys as they are; what they are is what is answered.
+    if (wanted !== undefined && (hasEnded || !uses(keyring, wanted))) await keyring.refreshRing().catch(() => {});
+    if (rotation !== undefined) await answer({ ...self, ...answerTo(rotation, keyring) });
+    const wrapped = facts.get('deployment_key');
+    if (wrapped === undefined || wrapped === known) return;
+    await loadServiceKeys(wrapped);
+    known = wrapped;
+  };
+
+  let timer: NodeJS.Timeout | undefined;
+  const lookAgain = (): void => {
+    if (keyring.closing.aborted) return;
+    // While database or keyring are away there is nothing to follow.
+    timer = setTimeout(
+      () =>
+        void look()
+          .catch(() => {})
+          .finally(lookAgain),
+      LOOK_EVERY_MS,
+    ).unref();
+  };
+
+  await storage.write(async (store) => {
+    // The embedded database has one process: others in it were killed.
+    if (storage.kind === 'sqlite') {
+      for (const other of await store.deployment.processes()) await store.deployment.removeProcess(other.id);
+    }
+    await store.deployment.putProcess({ id, state: JSON.stringify(self) });
+  });
+  keyring.closing.addEventListener('abort', () => {
+    clearTimeout(timer);
+    void storage.write((store) => store.deployment.removeProcess(id)).catch(() => {});
+  });
+  await look();
+  lookAgain();
+}
+
+const uses = (keyring: Keyring, rootKeyId: string): boolean =>
+  keyring.rootKeyId === rootKeyId && keyring.hasRootKey(rootKeyId);
+
+const answerTo = (rotation: Rotation, keyring: Keyring): Pick<ProcessState, 'rotation' | 'holdsKey'> => ({
+  rotation: rotation.id,
+  holdsKey: uses(keyring, rotation.to),
+});

@@ -1,0 +1,18 @@
+/** A move to another root key that is under way, as the database records it. */
+export interface Rotation {
+  readonly id: string;
+  /** The root key that everything is to be under. */
+  readonly to: string;
+}
+
+/** What a running process says of itself. */
+export interface ProcessState {
+  readonly host: string;
+  readonly pid: number;
+  /** The rotation that it has answered, and whether it can use the new root key. */
+  readonly rotation?: string;
+  readonly holdsKey?: boolean;
+}
+
+export const parseRotation = (value: string | undefined): Rotation | undefined =>
+  value === undefined ? undefined : (JSON.parse(value) as Rotation);

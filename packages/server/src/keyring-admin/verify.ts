@@ -1,0 +1,140 @@
+import { DEPLOYMENT_ID, type Keyring, KeyringError } from '@custos/keyring';
+import { openRootKey } from '../bootstrap.ts';
+import type { Config } from '../config/config.ts';
+import { StartError } from '../lib/start-error.ts';
+import type { Storage } from '../storage/storage.ts';
+import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../storage/stores/sealed.ts';
+import { openBeside } from './beside.ts';
+
+const PAGE = 200;
+/** What one call carries: the keyring process takes 8 MiB at most, and a signed body may have two. */
+const CALL_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Something that is stored and does not open. */
+export interface Unopened {
+  readonly table: string;
+  readonly organizationId: string;
+  /** The row's primary key behind the organization. */
+  readonly id: string;
+}
+
+export interface Verified {
+  readonly organizations: number;
+  readonly secrets: number;
+  readonly unopened: number;
+}
+
+/** Opens everything that is sealed in the database, page by page, beside a running service; changes nothing. */
+export async function verifyKeyring(config: Config, report: (unopened: Unopened) => void): Promise<Verified> {
+  const storage = await openBeside(config, 'verify');
+  try {
+    if ((await storage.read.deployment.get('root_key_id')) === undefined)
+      throw new StartError('the database is under no root key yet: start the service first');
+    const keyring = await openRootKey(storage, config.rootKey, config.keyring);
+    try {
+      return await new Verification(storage, keyring, report).run();
+    } finally {
+      await keyring.close();
+    }
+  } finally {
+    await storage.close();
+  }
+}
+
+class Verification {
+  readonly #storage: Storage;
+  readonly #keyring: Keyring;
+  readonly #report: (unopened: Unopened) => void;
+  #organizations = 0;
+  #secrets = 0;
+  #unopened = 0;
+
+  constructor(storage: Storage, keyring: Keyring, report: (unopened: Unopened) => void) {
+    this.#storage = storage;
+    this.#keyring = keyring;
+    this.#report = report;
+  }
+
+  async run(): Promise<Verified> {
+    if (!(await this.#opens(DEPLOYMENT_ID, []))) this.#tell('deployment', DEPLOYMENT_ID, 'deployment_key');
+    for (let after = ''; ; ) {
+      const page = await this.#storage.read.sealed.organizationKeys(after, PAGE);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.organizationId;
+      this.#organizations += page.length;
+      const opened = await Promise.all(page.map(({ organizationId }) => this.#opens(organizationId, [])));
+      for (const [index, { organizationId }] of page.entries())
+        if (!opened[index]) this.#tell('organization', organizationId, organizationId);
+    }
+    for (const column of SEALED_COLUMNS) await this.#column(column);
+    return { organizations: this.#organizations, secrets: this.#secrets, unopened: this.#unopened };
+  }
+
+  async #column(column: SealedColumn): Promise<void> {
+    for (let after: readonly string[] | undefined; ; ) {
+      const rows = await this.#storage.read.sealed.page(column, after, PAGE);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.key;
+      const sealed = rows.filter((row) => row.sealed !== undefined);
+      this.#secrets += sealed.length;
+      await Promise.all(calls(sealed).map((call) => this.#call(column, call)));
+    }
+  }
+
+  /** Rows of one organization. */
+  async #call(column: SealedColumn, rows: readonly SealedRow[]): Promise<void> {
+    const organizationId = rows[0]?.organizationId ?? '';
+    if (await this.#opens(organizationId, rows)) return;
+    for (const { key } of rows) {
+      // As it is now: the row may be gone or changed since it was read.
+      const row = await this.#storage.read.sealed.row(column, key);
+      if (row?.sealed === undefined || (await this.#opens(organizationId, [row]))) continue;
+      const id = key.filter((part, index) => index > 0 || part !== organizationId).join(' ');
+      this.#tell(column.table, organizationId, id);
+    }
+  }
+
+  /** Whether the organization's key and all of the rows open. A key that was re-wrapped meanwhile is read again. */
+  async #opens(organizationId: string, rows: readonly SealedRow[], attempt = 1): Promise<boolean> {
+    const wrapped = await this.#organizationKey(organizationId);
+    if (wrapped === undefined) return organizationId === DEPLOYMENT_ID && rows.length === 0;
+    const secrets = rows.map(({ ownerId, kind, sealed }) => ({ ownerId, kind, sealed: sealed as Uint8Array }));
+    try {
+      return (await this.#keyring.canOpen(wrapped, organizationId, secrets)).every(Boolean);
+    } catch (error) {
+      if (!(error instanceof KeyringError) || error.code === 'UNAVAILABLE') throw error;
+      return error.code === 'UNKNOWN_ROOT_KEY' && attempt === 1 && (await this.#opens(organizationId, rows, 2));
+    }
+  }
+
+  async #organizationKey(organizationId: string): Promise<Uint8Array | undefined> {
+    if (organizationId !== DEPLOYMENT_ID) return await this.#storage.read.sealed.organizationKey(organizationId);
+    const wrapped = await this.#storage.read.deployment.get('deployment_key');
+    return wrapped === undefined ? undefined : Buffer.from(wrapped, 'hex');
+  }
+
+  #tell(table: string, organizationId: string, id: string): void {
+    this.#unopened += 1;
+    this.#report({ table, organizationId, id });
+  }
+}
+
+/** Neighbours of one organization together, as many as one call may carry. */
+function calls(rows: readonly SealedRow[]): SealedRow[][] {
+  const made: SealedRow[][] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const current = made.at(-1);
+    const length = row.sealed?.length ?? 0;
+    if (current?.[0]?.organizationId === row.organizationId && bytes + length <= CALL_BYTES_MAX) {
+      current.push(row);
+      bytes += length;
+    } else {
+      made.push([row]);
+      bytes = length;
+    }
+  }
+  return made;
+}

@@ -1,0 +1,180 @@
+import { type Kysely, sql } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { Organization } from '../../lib/model.ts';
+import type { DatabaseKind } from '../dialect.ts';
+import type { Schema } from '../schema.ts';
+import { OrganizationStore } from './organizations.ts';
+
+/** Where sealed bytes are, whom they belong to and as what they were sealed. */
+export interface SealedColumn {
+  readonly table: keyof Schema;
+  readonly column: string;
+  /** The table's primary key, which is also the order in which rows are read. */
+  readonly key: readonly [string, string, ...string[]];
+  /** The column that holds the owner's id. */
+  readonly owner: string;
+  /** The kind, or the kinds by the value of the table's column `kind`. */
+  readonly kind: string | Readonly<Record<string, string>>;
+  /** The organization whose key sealed it, where the table has none. */
+  readonly organizationId?: string;
+}
+
+const OWNED = { key: ['organization_id', 'id'], owner: 'id' } as const;
+
+/** Every sealed column of the schema. A test finds the columns of bytes that are neither here nor in UNSEALED_COLUMNS. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { table: 'wallet', column: 'sealed_seed', ...OWNED, kind: 'wallet-seed' },
+  { table: 'private_key', column: 'sealed_key', ...OWNED, kind: 'private-key' },
+  { table: 'secret', column: 'sealed_secret', ...OWNED, kind: 'secret' },
+  {
+    table: 'import_target',
+    column: 'sealed_target',
+    ...OWNED,
+    kind: { wallet: 'import-target', 'private-key': 'import-target', secret: 'secret-target' },
+  },
+  { table: 'activity', column: 'sealed_parameters', ...OWNED, kind: 'activity-parameters' },
+  {
+    table: 'vote',
+    column: 'sealed_message',
+    key: ['organization_id', 'activity_id', 'id'],
+    owner: 'id',
+    kind: 'vote-message',
+  },
+  {
+    table: 'service_key',
+    column: 'sealed_key',
+    key: ['role', 'key_id'],
+    owner: 'key_id',
+    kind: 'service-key',
+    organizationId: 'deployment',
+  },
+];
+
+/** Columns of bytes that are no secrets, and the organization's key, which is wrapped under the root key. */
+export const UNSEALED_COLUMNS: readonly string[] = [
+  'organization.wrapped_key',
+  'authenticator.public_key',
+  'authenticator.rp_id_hash',
+];
+
+/** One row of a sealed column; `sealed` is undefined where the row has nothing to hide. */
+export interface SealedRow {
+  readonly key: readonly string[];
+  readonly organizationId: string;
+  readonly ownerId: string;
+  readonly kind: string;
+  readonly sealed: Uint8Array | undefined;
+}
+
+export interface OrganizationKey {
+  readonly organizationId: string;
+  readonly wrappedKey: Uint8Array;
+}
+
+/** Bytes 2 to 17 of a wrapped organization key name its root key (SPEC.md of the keyring, section 3). */
+const ROOT_KEY_ID = sql<Uint8Array>`substr(wrapped_key, 3, 16)`;
+
+/** Sealed bytes of all organizations, for those who keep the keys in order; no request comes here. */
+export class SealedReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  /** The rows behind a key, in the order of the primary key. */
+  async page(column: SealedColumn, after: readonly string[] | undefined, limit: number): Promise<SealedRow[]> {
+    const key = sql.join(column.key.map((name) => sql.ref(name)));
+    const behind = after === undefined ? sql`` : sql`WHERE (${key}) > (${sql.join(after)})`;
+    return await this.#rows(column, sql`${behind} ORDER BY ${key} LIMIT ${limit}`);
+  }
+
+  async row(column: SealedColumn, key: readonly string[]): Promise<SealedRow | undefined> {
+    const equal = column.key.map((name, index) => sql`${sql.ref(name)} = ${key[index]}`);
+    const [row] = await this.#rows(column, sql`WHERE ${sql.join(equal, sql` AND `)}`);
+    return row;
+  }
+
+  async #rows({ table, column, key, owner, kind, organizationId }: SealedColumn, rest: ReturnType<typeof sql>) {
+    const names = [...key, column, ...(typeof kind === 'string' ? [] : ['kind'])];
+    const { rows } = await sql<Record<string, string | Uint8Array | null>>`
+      SELECT ${sql.join(names.map((name) => sql.ref(name)))} FROM ${sql.table(table)} ${rest}`.execute(this.db);
+    return rows.map(
+      (row): SealedRow => ({
+        key: key.map((name) => String(row[name])),
+        organizationId: organizationId ?? String(row.organization_id),
+        ownerId: String(row[owner]),
+        // An unknown kind opens nothing, so that the row is reported and not passed over.
+        kind: typeof kind === 'string' ? kind : (kind[String(row.kind)] ?? 'unknown'),
+        sealed: (row[column] as Uint8Array | null) ?? undefined,
+      }),
+    );
+  }
+
+  async organizationKey(organizationId: string): Promise<Uint8Array | undefined> {
+    const row = await this.db
+      .selectFrom('organization')
+      .select('wrapped_key')
+      .where('id', '=', organizationId)
+      .executeTakeFirst();
+    return row?.wrapped_key;
+  }
+
+  async organizationKeys(after: string, limit: number): Promise<OrganizationKey[]> {
+    const rows = await this.#organizations(after, limit).execute();
+    return rows.map((row) => ({ organizationId: row.id, wrappedKey: row.wrapped_key }));
+  }
+
+  /** The organizations, deleted ones too, whose key is under any other root key than this one. */
+  async organizationKeysNotUnder(rootKeyId: string, after: string, limit: number): Promise<OrganizationKey[]> {
+    const rows = await this.#organizations(after, limit)
+      .where(ROOT_KEY_ID, '<>', Buffer.from(rootKeyId, 'hex'))
+      .execute();
+    return rows.map((row) => ({ organizationId: row.id, wrappedKey: row.wrapped_key }));
+  }
+
+  #organizations(after: string, limit: number) {
+    return this.db
+      .selectFrom('organization')
+      .select(['id', 'wrapped_key'])
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(limit);
+  }
+}
+
+export class SealedStore extends SealedReader {
+  /** False when the key is another one by now. */
+  async exchangeOrganizationKey(organizationId: string, from: Uint8Array, to: Uint8Array): Promise<boolean> {
+    const result = await this.db
+      .updateTable('organization')
+      .set({ wrapped_key: to })
+      .where('id', '=', organizationId)
+      .where('wrapped_key', '=', from)
+      .executeTakeFirst();
+    return result.numUpdatedRows === 1n;
+  }
+}
+
+/** Organizations whose keys are under no root key that has been retired. */
+export class FencedOrganizationStore extends OrganizationStore {
+  override async insert(organization: Organization): Promise<void> {
+    await requireLiveRootKey(this.db, this.kind, organization.wrappedKey);
+    await super.insert(organization);
+  }
+}
+
+/**
+ * Refuses a key that was wrapped before its root key was retired and is stored only now: the root key is about to be
+ * destroyed, and the organization would be lost with it. The row that a rotation changes is held until the end of the
+ * transaction, so that the rotation either sees the new organization or has retired the key before.
+ */
+async function requireLiveRootKey(db: Kysely<Schema>, kind: DatabaseKind, wrappedKey: Uint8Array): Promise<void> {
+  const fact = (name: string) => db.selectFrom('deployment').select('value').where('name', '=', name);
+  if (kind === 'postgres') await fact('root_key_id').forShare().execute();
+  // A statement of its own, because one that waited for a row does not see others that came with it.
+  const retired = await fact('retired_root_keys').executeTakeFirst();
+  const rootKeyId = Buffer.from(wrappedKey.subarray(2, 18)).toString('hex');
+  if (retired === undefined || !(JSON.parse(retired.value) as string[]).includes(rootKeyId)) return;
+  throw new ApiError('UNAVAILABLE', 'the root key was just changed, try again', { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,300 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { createSubOrganization } from '../harness/client.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { TestServer } from '../harness/server.ts';
+import { type KeyState, keyState, newWallet, SealedWorld, writeDatabase } from './sealed-world.ts';
+import {
+  chanceOf,
+  childrenOf,
+  chooseSeed,
+  isAlive,
+  onPostgres,
+  openTables,
+  runCli,
+  temporaryFolder,
+  waitUntil,
+} from './support.ts';
+
+const CLI = fileURLToPath(new URL('../../../cli/bin/custos.js', import.meta.url));
+const ID = '[0-9a-f]{32}';
+/** What a whole rotation says, besides what it says while it waits. */
+const STEPS = 4;
+
+const rotate = (server: TestServer, ...args: string[]) => runCli(server.environment, 'keyring', 'rotate', ...args);
+const verify = (server: TestServer) => runCli(server.environment, 'keyring', 'verify');
+const stateOf = (server: TestServer, ringFile?: string) => keyState(server.dataDir, server.databaseUrl, ringFile);
+
+async function expectAllOpen(server: TestServer): Promise<void> {
+  const { code, stdout, stderr } = await verify(server);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^verified [0-9]+ secrets of [0-9]+ organizations: all open\n$/),
+    stderr: '',
+  });
+}
+
+/** Everything is under one root key, which is the only one there is, and not one of the old ones. */
+function expectMoved(after: KeyState, before: KeyState): void {
+  expect(after.ring).toEqual([after.recorded]);
+  expect(after.active).toBe(after.recorded);
+  expect([...after.used]).toEqual([after.recorded]);
+  expect(before.ring).not.toContain(after.recorded);
+}
+
+async function keyringProcessOf(server: TestServer): Promise<number> {
+  const [pid] = childrenOf(server.pid);
+  if (pid === undefined) throw new Error('the service has no keyring process');
+  return pid;
+}
+
+describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
+  test('moves everything while the service is used, and loses nothing', { timeout: 120_000 }, async () => {
+    await using server = await TestServer.start({ database });
+    const world = await SealedWorld.make(server);
+    const before = await stateOf(server);
+    const children: string[] = [];
+    const surprises: string[] = [];
+    let isDone = false;
+    const load = async (worker: number): Promise<void> => {
+      for (let turn = 0; !isDone; turn += 1) {
+        const child = await createSubOrganization(world.root, `child ${worker}-${turn}`).catch((error: Error) => {
+          if (!error.message.startsWith('create_sub_organization: 503 ')) surprises.push(error.message);
+          return undefined;
+        });
+        if (child !== undefined) children.push(child.organizationId);
+        for (const client of [world.root, child ?? world.root]) {
+          const made = await client.submit('create_wallet', newWallet(`wallet ${worker}-${turn}`));
+          if (made.status !== 200 && made.status !== 503) surprises.push(JSON.stringify(made.body));
+        }
+        const signed = await world.sign(world.address);
+        if (signed.status !== 200 && signed.status !== 503) surprises.push(JSON.stringify(signed.body));
+      }
+    };
+    const loads = [0, 1, 2].map(load);
+    const outcome = await rotate(server);
+    isDone = true;
+    await Promise.all(loads);
+    expect(surprises).toEqual([]);
+    expect(outcome).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        new RegExp(`^rotated to root key ${ID}: [0-9]+ organization keys re-wrapped; removed ${before.recorded}\\n$`),
+      ),
+    });
+    const after = await stateOf(server);
+    expectMoved(after, before);
+    expect(outcome.stdout).toContain(after.recorded);
+    expect(children.length).toBeGreaterThan(0);
+    await expectAllOpen(server);
+    await world.expectWorking();
+
+    // A keyring process that starts again has only the new key to open its service keys with.
+    const child = await keyringProcessOf(server);
+    process.kill(child, 'SIGKILL');
+    await waitUntil('the keyring is back', async () => (await world.sign(world.address)).status === 200);
+    await world.expectWorking();
+    expect(await server.stop()).toBe(0);
+    await server.start();
+    await world.at(server.baseUrl).expectWorking();
+  });
+
+  test('can be killed at any point and run again', { timeout: 240_000 }, async () => {
+    await using server = await TestServer.start({ database });
+    const world = await SealedWorld.make(server);
+    const before = await stateOf(server);
+    const chance = chanceOf(chooseSeed('kills of rotations'));
+    const kills = [
+      ...Array.from({ length: STEPS }, (_, line) => (child: ChildProcess) => killAtLine(child, line)),
+      ...Array.from({ length: 2 }, () => (child: ChildProcess) => killAfter(child, chance.between(300, 4000))),
+    ];
+    for (const kill of kills) {
+      await kill(startRotation(server));
+      const state = await stateOf(server);
+      // What a start requires and what the database is under is in the ring.
+      for (const id of [state.recorded, state.active, ...state.used]) expect(state.ring).toContain(id);
+      expect(await server.stop()).toBe(0);
+      await server.start();
+      await world.at(server.baseUrl).expectWorking();
+    }
+    // The last kill may have been too late, so that this is a rotation of its own.
+    expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(finished|rotated)/) });
+    expectMoved(await stateOf(server), before);
+    await expectAllOpen(server);
+    await world.at(server.baseUrl).expectWorking();
+  });
+
+  test('works with a passphrase too', { timeout: 120_000 }, async () => {
+    using folder = temporaryFolder();
+    const passphrase = join(folder.path, 'passphrase');
+    writeFileSync(passphrase, 'correct horse battery staple\n', { mode: 0o600 });
+    const env = { CUSTOS_ROOT_KEY: `passphrase-file:${passphrase}` };
+    await using server = await TestServer.start({ database, env });
+    const world = await SealedWorld.make(server);
+    const before = await stateOf(server, `${passphrase}.ring`);
+    expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^rotated to root key/) });
+    expectMoved(await stateOf(server, `${passphrase}.ring`), before);
+    await world.expectWorking();
+    await expectAllOpen(server);
+  });
+
+  test('stops before anything is lost when an organization key does not open', async () => {
+    await using server = await TestServer.start({ database });
+    const world = await SealedWorld.make(server);
+    const child = await createSubOrganization(world.root, 'to be damaged');
+    const before = await stateOf(server);
+    await damageOrganizationKey(server, child.organizationId);
+    const outcome = await rotate(server);
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toMatch(
+      new RegExp(
+        `\\ncustos: the keys of these organizations do not open[^\\n]*: ${child.organizationId} \\([^\\n]*\\n$`,
+      ),
+    );
+    const after = await stateOf(server);
+    expect(after.recorded).toBe(before.recorded);
+    expect(after.ring).toContain(before.recorded);
+    expect(await verify(server)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(
+        `not opened: organization ${child.organizationId} of organization ${child.organizationId}\n`,
+      ),
+    });
+    await world.expectWorking();
+    // Mended, as from a backup, the same command finishes.
+    await damageOrganizationKey(server, child.organizationId);
+    expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^finished the rotation to/) });
+    expectMoved(await stateOf(server), before);
+  });
+
+  test('a key that was wrapped before its root key was retired can no longer be stored', async () => {
+    await using server = await TestServer.start({ database });
+    const world = await SealedWorld.make(server);
+    const { recorded } = await stateOf(server);
+    await createSubOrganization(world.root, 'before');
+    const retired = ['retired_root_keys', JSON.stringify([recorded])];
+    await writeDatabase(server, 'INSERT INTO deployment (name, value) VALUES (?, ?)', retired);
+    await expect(createSubOrganization(world.root, 'after')).rejects.toThrow(/503 .*the root key was just changed/);
+    await writeDatabase(server, 'DELETE FROM deployment WHERE name = ?', ['retired_root_keys']);
+    await createSubOrganization(world.root, 'again');
+  });
+});
+
+test('a rotation waits for the lock that a killed one left on the key ring', { timeout: 60_000 }, async () => {
+  await using server = await TestServer.start();
+  const before = await stateOf(server);
+  const lock = join(server.dataDir, 'root.key.lock');
+  writeFileSync(lock, '00'.repeat(16));
+  const child = startRotation(server);
+  const exited = once(child, 'exit');
+  for await (const text of linesOf(child)) {
+    // Two minutes later, as it were: the lock counts as abandoned.
+    if (text.startsWith('waiting: another process is changing')) utimesSync(lock, 0, Date.now() / 1000 - 120);
+  }
+  expect(await exited).toEqual([0, null]);
+  expectMoved(await stateOf(server), before);
+});
+
+test('a rotation goes on when every machine has the key ring, and not before', { timeout: 120_000 }, async () => {
+  await using one = await TestServer.start({ database: 'postgres' });
+  const world = await SealedWorld.make(one);
+  using folder = temporaryFolder();
+  const copyRing = (): void => copyFileSync(join(one.dataDir, 'root.key'), join(folder.path, 'root.key'));
+  copyRing();
+  const env = { CUSTOS_DATABASE_URL: one.databaseUrl ?? '' };
+  await using other = await TestServer.start({ dataDir: folder.path, env });
+  const before = await stateOf(one);
+
+  const refused = await rotate(one, '--wait', '0');
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(new RegExp(`\\ncustos: not all running processes hold root key ${ID}: [^\\n]+\\n$`));
+  expect(refused.stderr).toContain(`process ${other.pid} on ${hostname()}. Copy the key ring`);
+  expect(refused.stderr).not.toContain(`process ${one.pid} on`);
+  const state = await stateOf(one);
+  expect(state.recorded).toBe(before.recorded);
+  expect([...state.used]).toEqual([before.recorded]);
+  for (const { baseUrl } of [one, other]) expect((await world.at(baseUrl).sign(world.address)).status).toBe(200);
+
+  // A process that was killed is not waited for.
+  mkdirSync(join(folder.path, 'third'));
+  copyFileSync(join(folder.path, 'root.key'), join(folder.path, 'third', 'root.key'));
+  await using third = await TestServer.start({ dataDir: join(folder.path, 'third'), env });
+  await third.kill();
+  copyRing();
+  expect(await rotate(one)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^finished the rotation to/) });
+  expectMoved(await stateOf(one), before);
+  for (const { baseUrl } of [one, other]) await world.at(baseUrl).expectWorking();
+});
+
+test('a rotation waits for an organization that is being stored under the old key', async () => {
+  await using server = await TestServer.start({ database: 'postgres' });
+  const { recorded } = await stateOf(server);
+  const url = server.databaseUrl ?? '';
+  let rotated: ReturnType<typeof rotate> | undefined;
+  await onPostgres(url, async (client) => {
+    // What the storing of an organization holds, by a transaction that is not done.
+    await client.query('BEGIN');
+    await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
+    const [{ wrapped_key: wrapped }] = (await client.query('SELECT wrapped_key FROM organization')).rows;
+    rotated = rotate(server);
+    await waitUntil('the rotation waits for it', async () =>
+      onPostgres(url, async (other) => (await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0),
+    );
+    expect((await stateOf(server)).recorded).toBe(recorded);
+    await client.query(
+      `INSERT INTO organization SELECT 'late', parent_id, name, root_threshold, root_user_ids, authority_version, $1,
+        created_at_ms, updated_at_ms, deleted_at_ms FROM organization LIMIT 1`,
+      [wrapped],
+    );
+    await client.query('COMMIT');
+  });
+  // Its key belongs to another organization and so does not open: seen in time, it keeps the old root key alive.
+  const outcome = await (rotated as ReturnType<typeof rotate>);
+  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('do not open') });
+  expect(outcome.stderr).toContain(': late (');
+  expect((await stateOf(server)).ring).toContain(recorded);
+});
+
+const startRotation = (server: TestServer): ChildProcess =>
+  spawn(process.execPath, [CLI, 'keyring', 'rotate'], {
+    env: server.environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+
+const linesOf = (child: ChildProcess) => createInterface({ input: child.stderr as NodeJS.ReadableStream });
+
+async function killAtLine(child: ChildProcess, line: number): Promise<void> {
+  const exited = once(child, 'exit');
+  let seen = 0;
+  for await (const text of linesOf(child)) {
+    if (text.startsWith('waiting') || text.startsWith('every')) continue;
+    if (seen === line) child.kill('SIGKILL');
+    seen += 1;
+  }
+  expect(seen).toBeGreaterThan(line);
+  await exited;
+}
+
+async function killAfter(child: ChildProcess, milliseconds: number): Promise<void> {
+  child.stderr?.resume();
+  const exited = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), milliseconds);
+  await exited;
+  clearTimeout(timer);
+  await waitUntil('the process is gone', () => !isAlive(child.pid as number));
+}
+
+/** Flips one bit of the wrapped key, and back again when done twice. */
+async function damageOrganizationKey(server: TestServer, organizationId: string): Promise<void> {
+  await using tables = await openTables(server.dataDir, server.databaseUrl);
+  const [rows = []] = await tables.read(`SELECT wrapped_key FROM organization WHERE id = '${organizationId}'`);
+  const key = Buffer.from(rows[0]?.wrapped_key);
+  key.writeUInt8(key.readUInt8(60) ^ 1, 60);
+  await writeDatabase(server, 'UPDATE organization SET wrapped_key = ? WHERE id = ?', [key, organizationId]);
+}

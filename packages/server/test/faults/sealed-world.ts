@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect } from 'vitest';
+import { encryptTo, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';
+import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
+import type { TestServer } from '../harness/server.ts';
+import { onPostgres, openTables, type Row } from './support.ts';
+
+const ETHEREUM = {
+  curve: 'CURVE_SECP256K1',
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path: "m/44'/60'/0'/0/0",
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+};
+const SUITE = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+
+export const newWallet = (walletName: string) => ({ walletName, accounts: [ETHEREUM] });
+
+/** An organization with at least one row in every sealed column, and the means to see that all of it still works. */
+export class SealedWorld {
+  readonly root: TestClient;
+  readonly walletId: string;
+  readonly address: string;
+  readonly privateKeyId: string;
+  readonly secretId: string;
+
+  private constructor(root: TestClient, ids: Pick<SealedWorld, 'walletId' | 'address' | 'privateKeyId' | 'secretId'>) {
+    this.root = root;
+    this.walletId = ids.walletId;
+    this.address = ids.address;
+    this.privateKeyId = ids.privateKeyId;
+    this.secretId = ids.secretId;
+  }
+
+  static async make(server: TestServer): Promise<SealedWorld> {
+    const root = TestClient.root(server.credentials, server.baseUrl);
+    // The body of create_users is sealed, once as parameters and once as the vote's message.
+    await createUser(root, 'a user');
+    const { walletId, addresses } = await root.run('create_wallet', newWallet('a wallet'));
+    const { privateKeys } = await root.run('create_private_keys', {
+      privateKeys: [{ privateKeyName: 'a key', curve: 'CURVE_ED25519', privateKeyTags: [], addressFormats: [] }],
+    });
+    const [target = ''] = await newSecretTargets(root);
+    const secret = { name: 'a secret', encryptionSuite: SUITE, targetPublicKey: target };
+    const { secretIds } = await root.run('import_secrets', {
+      secrets: [{ ...secret, secretPayload: encryptTo(target, 'to be kept') }],
+    });
+    await newImportTarget(root, 'wallet');
+    await newImportTarget(root, 'private_key');
+    await newSecretTargets(root);
+    const child = await createSubOrganization(root, 'a child');
+    await child.run('create_wallet', newWallet('a wallet of the child'));
+    const ids = { walletId, address: addresses[0], privateKeyId: privateKeys[0].privateKeyId, secretId: secretIds[0] };
+    return new SealedWorld(root, ids);
+  }
+
+  /** The same world behind another address. */
+  at(baseUrl: string): SealedWorld {
+    const { organizationId, key, userId } = this.root;
+    return new SealedWorld(new TestClient(baseUrl, organizationId, key, userId), this);
+  }
+
+  sign(signWith: string) {
+    const payload = { payload: '00'.repeat(32), encoding: 'PAYLOAD_ENCODING_HEXADECIMAL' };
+    const hashFunction = signWith === this.address ? 'HASH_FUNCTION_NO_OP' : 'HASH_FUNCTION_NOT_APPLICABLE';
+    return this.root.submit('sign_raw_payload', { signWith, ...payload, hashFunction });
+  }
+
+  /** Signs, exports (which needs the service keys) and creates a sub-organization (which needs a new organization key). */
+  async expectWorking(): Promise<void> {
+    for (const signWith of [this.address, this.privateKeyId]) {
+      const signed = await this.sign(signWith);
+      expect(signed.status, JSON.stringify(signed.body)).toBe(200);
+    }
+    const receiver = new Receiver();
+    const { secretPayloads } = await this.root.run('export_secrets', {
+      secrets: [{ secretId: this.secretId, targetPublicKey: receiver.publicKey, encryptionSuite: SUITE }],
+    });
+    expect(receiver.open(secretPayloads[0], this.root.organizationId).toString()).toBe('to be kept');
+    await createSubOrganization(this.root, 'another child');
+  }
+}
+
+export interface KeyState {
+  /** As the database records it. */
+  readonly recorded: string;
+  readonly active: string;
+  readonly ring: readonly string[];
+  /** The root keys that something in the database is wrapped under. */
+  readonly used: ReadonlySet<string>;
+}
+
+/** Which root keys there are and which are needed, read behind the service's back. */
+export async function keyState(
+  dataDir: string,
+  databaseUrl: string | undefined,
+  ringFile = join(dataDir, 'root.key'),
+): Promise<KeyState> {
+  await using tables = await openTables(dataDir, databaseUrl);
+  const [organizations = [], facts = []] = await tables.read(
+    'SELECT wrapped_key FROM organization',
+    'SELECT name, value FROM deployment',
+  );
+  const fact = (name: string): string => facts.find((row: Row) => row.name === name)?.value ?? '';
+  const wrapped = [...organizations.map((row: Row) => Buffer.from(row.wrapped_key).toString('hex'))];
+  const ring = readFileSync(ringFile).toString('hex');
+  return {
+    recorded: fact('root_key_id'),
+    active: ring.slice(22, 54),
+    ring: Array.from({ length: Number.parseInt(ring.slice(20, 22), 16) }, (_, index) =>
+      ring.slice(54 + index * 160, 86 + index * 160),
+    ),
+    used: new Set([...wrapped, fact('deployment_key')].map((key) => key.slice(4, 36))),
+  };
+}
+
+/** Changes the database behind the service's back. Values stand where the statement has a question mark. */
+export async function writeDatabase(
+  { dataDir, databaseUrl }: TestServer,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<void> {
+  if (databaseUrl !== undefined) {
+    let place = 0;
+    const numbered = statement.replace(/\?/g, () => {
+      place += 1;
+      return `$${place}`;
+    });
+    await onPostgres(databaseUrl, (client) => client.query(numbered, [...values]));
+    return;
+  }
+  const db = new Database(join(dataDir, 'custos.db'), { timeout: 10_000 });
+  try {
+    db.prepare(statement).run(...values);
+  } finally {
+    db.close();
+  }
+}
