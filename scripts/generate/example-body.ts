@@ -37,7 +37,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   subOrganizationName: 'End user 42',
   targetPublicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
   threshold: 1,
-  unsignedTransaction: '02ea0180843b9aca008477359400825208949858effd232b4033e47d90003d41ec34ecaeda940180c0',
+  unsignedTransaction: '02e70180843b9aca008477359400825208949858effd232b4033e47d90003d41ec34ecaeda940180c0',
   userEmail: 'alice@example.com',
   userName: 'Alice',
   userPhoneNumber: '+14155550123',

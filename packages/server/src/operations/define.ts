@@ -23,6 +23,11 @@ export interface QueryContext extends CommonContext {
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
 }
 
+/** What finding out what a request is about may use: nothing is decided yet, so no key is at hand. */
+export interface DescribeContext extends CommonContext {
+  readonly read: ReadStores;
+}
+
 /** What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. */
 export interface PrepareContext extends CommonContext {
   readonly read: ReadStores;
@@ -73,10 +78,12 @@ export interface ActivityVersion<Parameters = unknown> {
   readonly secrets: readonly string[];
   /** Checks the parameters as sent and turns them into the current version's. */
   readonly decode: (parameters: unknown) => Parameters;
+  /** The result as this version has it. */
+  readonly toResult: (result: unknown) => unknown;
 }
 
 /** An operation that changes state: path, types, schemas, policy facts and handler in one value. */
-export interface ActivityOperation<Parameters = unknown, Prepared = unknown, Result = unknown> {
+export interface ActivityOperation<Parameters = unknown, Described = unknown, Prepared = unknown, Result = unknown> {
   readonly kind: 'activity';
   readonly name: string;
   readonly summary: string;
@@ -92,7 +99,9 @@ export interface ActivityOperation<Parameters = unknown, Prepared = unknown, Res
   readonly result: TSchema;
   /** The user whose own credentials this manages; that user may do so without a policy (POL 14, step 7). */
   readonly managesCredentialsOf?: (parameters: Parameters) => string;
-  readonly prepare?: (context: PrepareContext, parameters: Parameters) => Promise<Prepared>;
+  /** What the parameters are about. Refuses what nobody could be allowed, before anybody is asked. */
+  readonly describe?: (context: DescribeContext, parameters: Parameters) => Promise<Described>;
+  readonly prepare?: (context: PrepareContext, parameters: Parameters, described: Described) => Promise<Prepared>;
   readonly execute: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<Result>;
   readonly newAddresses?: (parameters: Parameters, prepared: Prepared) => readonly NewAddress[];
 }
@@ -139,14 +148,22 @@ export interface LegacyVersion<Parameters> {
   readonly schema: TSchema;
   readonly secrets: readonly string[];
   readonly upgrade: (parameters: unknown) => Parameters;
+  readonly toResult: (result: unknown) => unknown;
   readonly decoder: Decoder<TSchema>;
 }
+
+const sameResult = (result: unknown): unknown => result;
 
 export function legacy<S extends TSchema, Parameters>(
   type: string,
   parameters: S,
   upgrade: (parameters: Static<S>) => Parameters,
-  options: { readonly resultKey?: string; readonly secrets?: readonly string[] } = {},
+  options: {
+    readonly resultKey?: string;
+    readonly secrets?: readonly string[];
+    /** Where the result of the version is another one than today's. */
+    readonly toResult?: (result: never) => unknown;
+  } = {},
 ): LegacyVersion<Parameters> {
   return {
     type,
@@ -155,10 +172,11 @@ export function legacy<S extends TSchema, Parameters>(
     decoder: decoder(parameters) as unknown as Decoder<TSchema>,
     resultKey: options.resultKey,
     secrets: options.secrets ?? [],
+    toResult: (options.toResult ?? sameResult) as (result: unknown) => unknown,
   };
 }
 
-interface ActivityDefinition<S extends TSchema, Prepared, R extends TSchema> extends CurrentVersion<S> {
+interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends TSchema> extends CurrentVersion<S> {
   readonly name: string;
   readonly summary: string;
   readonly older?: readonly LegacyVersion<Static<S>>[];
@@ -172,13 +190,14 @@ interface ActivityDefinition<S extends TSchema, Prepared, R extends TSchema> ext
   /** Rules that a schema cannot state, on the parameters alone; throws ApiError. */
   readonly check?: (parameters: Static<S>) => void;
   readonly managesCredentialsOf?: (parameters: Static<S>) => string;
-  readonly prepare?: (context: PrepareContext, parameters: Static<S>) => Promise<Prepared>;
+  readonly describe?: (context: DescribeContext, parameters: Static<S>) => Promise<Described>;
+  readonly prepare?: (context: PrepareContext, parameters: Static<S>, described: Described) => Promise<Prepared>;
   readonly execute: (context: ExecuteContext, parameters: Static<S>, prepared: Prepared) => Promise<Static<R>>;
   readonly newAddresses?: (parameters: Static<S>, prepared: Prepared) => readonly NewAddress[];
 }
 
-export function defineActivity<S extends TSchema, R extends TSchema, Prepared = undefined>(
-  definition: ActivityDefinition<S, Prepared, R>,
+export function defineActivity<S extends TSchema, R extends TSchema, Prepared = undefined, Described = undefined>(
+  definition: ActivityDefinition<S, Described, Prepared, R>,
 ): ActivityOperation {
   const check = definition.check ?? (() => {});
   const decodeCurrent = decoder(definition.parameters);
@@ -187,28 +206,35 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     resultKey: string | undefined,
     schema: TSchema,
     secrets: readonly string[],
+    toResult: ActivityVersion['toResult'],
     decode: (parameters: unknown) => Static<S>,
   ): ActivityVersion => ({
     type,
     ...wireKeys(type, resultKey),
     schema,
     secrets,
+    toResult,
     decode: (parameters) => {
       const decoded = decode(parameters);
       check(decoded);
       return decoded;
     },
   });
-  const operation: ActivityOperation<Static<S>, Prepared, Static<R>> = {
+  const operation: ActivityOperation<Static<S>, Described, Prepared, Static<R>> = {
     kind: 'activity',
     name: definition.name,
     summary: definition.summary,
     versions: [
-      version(definition.type, definition.resultKey, definition.parameters, definition.secrets ?? [], (parameters) =>
-        decodeCurrent(parameters, 'parameters'),
+      version(
+        definition.type,
+        definition.resultKey,
+        definition.parameters,
+        definition.secrets ?? [],
+        sameResult,
+        (parameters) => decodeCurrent(parameters, 'parameters'),
       ),
       ...(definition.older ?? []).map((old) =>
-        version(old.type, old.resultKey, old.schema, old.secrets, (parameters) =>
+        version(old.type, old.resultKey, old.schema, old.secrets, old.toResult, (parameters) =>
           old.upgrade(old.decoder(parameters, 'parameters')),
         ),
       ),
@@ -220,6 +246,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     ours: definition.ours ?? false,
     result: definition.result,
     ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
+    ...(definition.describe && { describe: definition.describe }),
     ...(definition.prepare && { prepare: definition.prepare }),
     execute: definition.execute,
     ...(definition.newAddresses && { newAddresses: definition.newAddresses }),

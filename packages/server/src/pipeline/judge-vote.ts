@@ -4,7 +4,7 @@ import { decide, mayVote } from '../authz/decide.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Organization, VoteSelection } from '../lib/model.ts';
-import type { ActivityOperation } from '../operations/define.ts';
+import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 
 /** What a vote would do, judged on one state of organization and activity. */
@@ -27,6 +27,7 @@ export interface Ballot {
 /** What a pending activity would run, with its parameters as they were sent. */
 export interface Target {
   readonly operation: ActivityOperation;
+  readonly version: ActivityVersion;
   readonly parameters: unknown;
 }
 

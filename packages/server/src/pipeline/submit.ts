@@ -65,6 +65,8 @@ async function attemptOnce(
   requireLive(submission.body.timestampMs, nowMs);
   const parameters = version.decode(submission.body.parameters);
   requireScope(operation, actor);
+  const { config, storage } = app;
+  const described = await operation.describe?.({ actor, nowMs, config, read: storage.read }, parameters);
 
   const judge = (organization: Organization): Decision =>
     decide({
@@ -78,7 +80,7 @@ async function attemptOnce(
   const draft = await draftActivity(app, operation, version, caller, submission, nowMs);
   switch (decision.outcome) {
     case 'ALLOW': {
-      const effect = await prepareEffect(app, operation, actor, draft, parameters);
+      const effect = await prepareEffect(app, operation, version, actor, draft, parameters, described);
       return await store(app, caller, submission, draft, judge, effect);
     }
     case 'NEEDS_APPROVAL': {
@@ -171,14 +173,17 @@ interface Effect {
 async function prepareEffect(
   app: App,
   operation: ActivityOperation,
+  version: ActivityVersion,
   actor: Actor,
   { activity, vote }: Draft,
   parameters: unknown,
+  described: unknown,
 ): Promise<Effect> {
   const common = { actor, nowMs: activity.createdAtMs, config: app.config, newId: app.newId };
   const { keyring, attestations, storage } = app;
   return await withKeyringErrors(async () => {
-    const prepared = await operation.prepare?.({ ...common, read: storage.read, keyring, attestations }, parameters);
+    const context = { ...common, read: storage.read, keyring, attestations };
+    const prepared = await operation.prepare?.(context, parameters, described);
     const addresses = operation.newAddresses?.(parameters, prepared) ?? [];
     const proofs = activity.wantsProofs
       ? await makeProofs(app, actor, activity, [vote], addresses, activity.createdAtMs)
@@ -189,7 +194,7 @@ async function prepareEffect(
       run: async (store) => {
         const result = await operation.execute({ ...common, store, approvers: [actor.userId] }, parameters, prepared);
         if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(actor.organizationId);
-        return result;
+        return version.toResult(result);
       },
     };
   });

@@ -102,7 +102,9 @@ async function castOnce(
   const { request, body } = submission;
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
   const effect =
-    expected.kind === 'execute' && target ? await prepareTarget(app, actor, found, { ...drafted, counts: expected.counts }, target, nowMs) : undefined;
+    expected.kind === 'execute' && target
+      ? await prepareTarget(app, actor, found, { ...drafted, counts: expected.counts }, target, nowMs)
+      : undefined;
 
   const outcome = await app.storage.write(async (stores): Promise<ActivityWithVotes> => {
     const current = await lockFor(stores, actor, effect?.lock ?? 'shared');
@@ -164,14 +166,16 @@ async function prepareTarget(
   actor: Actor,
   { activity, votes }: ActivityWithVotes,
   drafted: Vote,
-  { operation, parameters }: Target,
+  { operation, version, parameters }: Target,
   nowMs: number,
 ): Promise<TargetEffect> {
   const { keyring, attestations, storage, newId, config } = app;
   const common = { actor: await proposerOf(app, actor, activity), nowMs, config, newId };
   const prepared = await attempt(() =>
     withKeyringErrors(async () => {
-      const value = await operation.prepare?.({ ...common, read: storage.read, keyring, attestations }, parameters);
+      const context = { ...common, read: storage.read, keyring, attestations };
+      const described = await operation.describe?.(context, parameters);
+      const value = await operation.prepare?.(context, parameters, described);
       const addresses = operation.newAddresses?.(parameters, value) ?? [];
       const proofs = activity.wantsProofs
         ? await makeProofs(app, actor, activity, [...liveVotes(activity, votes, nowMs), drafted], addresses, nowMs)
@@ -190,7 +194,7 @@ async function prepareTarget(
         prepared.value.value,
       );
       if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(activity.organizationId);
-      return result;
+      return version.toResult(result);
     },
   };
 }
@@ -235,13 +239,14 @@ async function targetOf(app: App, organization: Organization, activity: Activity
   const operation = operationOfType(activity.type);
   const version = operation.versions.find((candidate) => candidate.type === activity.type);
   assert(version !== undefined, `an operation has a version for ${activity.type}`);
-  if (activity.sealedParameters === undefined) return { operation, parameters: version.decode(activity.parameters) };
+  if (activity.sealedParameters === undefined)
+    return { operation, version, parameters: version.decode(activity.parameters) };
   const opened = await app.keyring.open(
     organization.wrappedKey,
     { organizationId: organization.id, ownerId: activity.id, kind: 'activity-parameters' },
     activity.sealedParameters,
   );
-  return { operation, parameters: version.decode(JSON.parse(Buffer.from(opened).toString('utf8'))) };
+  return { operation, version, parameters: version.decode(JSON.parse(Buffer.from(opened).toString('utf8'))) };
 }
 
 const answer = (app: App, actor: Actor, found: ActivityWithVotes, nowMs: number): ActivityAnswer => ({

@@ -13,8 +13,21 @@ import {
 } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
+import {
+  type ActivityCase,
+  type Arranged,
+  anId,
+  notFound,
+  PAGE_INFO,
+  type QueryCase,
+  TIMESTAMP,
+  UUID,
+  type VersionCase,
+  type World,
+} from './every/case.ts';
+import { anEthereumAddress, ETHEREUM, WALLET_CASES, WALLET_QUERIES } from './every/wallets.ts';
 
-// Every operation of the registry against the same seven questions; rules of single operations are in the files beside.
+// Every operation of the registry against the same questions; rules of single operations are in the files beside.
 
 const ACTIVITY_KEYS = [
   'canApprove',
@@ -41,50 +54,9 @@ const USER_KEYS = [
   'userName',
   'userTags',
 ];
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const TIMESTAMP = { seconds: expect.stringMatching(/^\d{10}$/), nanos: expect.stringMatching(/^\d{1,9}$/) };
-const anId = expect.stringMatching(UUID);
 
 const fingerprintOf = (body: string): string => `sha256:${createHash('sha256').update(body).digest('hex')}`;
-
-/** An organization of its own: a root user that is the whole quorum, a user without rights, and a stranger elsewhere. */
-interface World {
-  readonly parent: TestClient;
-  readonly root: TestClient;
-  readonly plain: TestClient;
-}
-
-interface Arranged {
-  readonly parameters: Record<string, unknown>;
-  /** Exactly what the result key holds. */
-  readonly result: unknown;
-  /** Reads the effect back. */
-  readonly holds: (reader: TestClient) => Promise<void>;
-  /** Shows that nothing has happened yet. */
-  readonly absent: (reader: TestClient) => Promise<void>;
-}
-
-interface ActivityCase {
-  readonly place?: 'parent';
-  readonly intentKey: string;
-  readonly resultKey: string;
-  readonly arrange: (world: World) => Promise<Arranged>;
-  readonly legacy?: Readonly<
-    Record<
-      string,
-      {
-        readonly intentKey: string;
-        readonly resultKey: string;
-        readonly arrange: (world: World) => Promise<Arranged>;
-      }
-    >
-  >;
-  /** The same with ids of another organization, and the answer that gets. */
-  readonly foreign?: (world: World, other: World) => Promise<{ parameters: unknown; code: string; status: number }>;
-  /** After it the organization's own users are gone. */
-  readonly endsOrganization?: true;
-}
 
 const KEY = 'API_KEY_CURVE_P256';
 const apiKey = (extra: Record<string, unknown> = {}) => ({
@@ -189,9 +161,10 @@ function newSubOrganization(rootUser: () => Record<string, unknown>, extra: Reco
     const subOrganizationName = `Sub ${randomUUID()}`;
     const byName = async (reader: TestClient) =>
       (await reader.query('list_suborgs', { filterType: 'NAME', filterValue: subOrganizationName })).body;
+    const wallet = extra.wallet === undefined ? undefined : { walletId: anId, addresses: [anEthereumAddress] };
     return {
       parameters: { subOrganizationName, rootQuorumThreshold: 1, rootUsers: [rootUser()], ...extra },
-      result: { subOrganizationId: anId, rootUserIds: [anId] },
+      result: { subOrganizationId: anId, rootUserIds: [anId], ...(wallet && { wallet }) },
       holds: async (reader) => {
         const { organizationIds } = await byName(reader);
         expect(organizationIds).toHaveLength(1);
@@ -200,12 +173,23 @@ function newSubOrganization(rootUser: () => Record<string, unknown>, extra: Reco
           name: subOrganizationName,
           users: [{ userName: 'Someone', apiKeys: [{ credential: { type: 'CREDENTIAL_TYPE_API_KEY_P256' } }] }],
           rootQuorum: { threshold: 1, userIds: [anId] },
+          wallets: wallet ? [{ walletName: 'First', exported: false, imported: false }] : [],
         });
+        const { accounts } = (await reader.query('list_wallet_accounts', { organizationId: organizationIds[0] })).body;
+        expect(accounts).toMatchObject(wallet ? [{ ...ETHEREUM, organizationId: organizationIds[0] }] : []);
+        for (const { address } of accounts) {
+          const found = await reader.query('list_suborgs', {
+            filterType: 'WALLET_ACCOUNT_ADDRESS',
+            filterValue: address,
+          });
+          expect(found.body.organizationIds).toEqual(organizationIds);
+        }
       },
       absent: async (reader) => expect((await byName(reader)).organizationIds).toEqual([]),
     };
   };
 }
+const WALLET = { wallet: { walletName: 'First', accounts: [ETHEREUM], mnemonicLength: 12 } };
 
 async function readUser(reader: TestClient, userId: string) {
   return (await reader.query('get_user', { userId })).body.user;
@@ -307,9 +291,8 @@ const userWithOldKeys = (tagId: string, userName: string, extra: Record<string, 
   ...extra,
 });
 
-const notFound = (parameters: unknown) => ({ parameters, status: 404, code: 'RESOURCE_NOT_FOUND' });
-
 const CASES: Readonly<Record<string, ActivityCase>> = {
+  ...WALLET_CASES,
   create_api_keys: {
     intentKey: 'createApiKeysIntentV2',
     resultKey: 'createApiKeysResult',
@@ -409,29 +392,32 @@ const CASES: Readonly<Record<string, ActivityCase>> = {
     place: 'parent',
     intentKey: 'createSubOrganizationIntentV8',
     resultKey: 'createSubOrganizationResultV8',
-    arrange: newSubOrganization(someone),
+    arrange: newSubOrganization(someone, WALLET),
     legacy: {
       ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7: {
         intentKey: 'createSubOrganizationIntentV7',
         resultKey: 'createSubOrganizationResultV7',
-        arrange: newSubOrganization(() => someone({ userPhoneNumber: '+15550100200' }), { disableSmsAuth: true }),
+        arrange: newSubOrganization(() => someone({ userPhoneNumber: '+15550100200' }), {
+          ...WALLET,
+          disableSmsAuth: true,
+        }),
       },
       ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V6: {
         intentKey: 'createSubOrganizationIntentV6',
         resultKey: 'createSubOrganizationResultV6',
-        arrange: newSubOrganization(someone, { disableEmailAuth: true }),
+        arrange: newSubOrganization(someone, { ...WALLET, disableEmailAuth: true }),
       },
       ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V5: {
         intentKey: 'createSubOrganizationIntentV5',
         resultKey: 'createSubOrganizationResultV5',
-        arrange: newSubOrganization(() => someone({ apiKeys: [oldApiKey()] })),
+        arrange: newSubOrganization(() => someone({ apiKeys: [oldApiKey()] }), WALLET),
       },
       ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4: {
         intentKey: 'createSubOrganizationIntentV4',
         resultKey: 'createSubOrganizationResultV4',
         arrange: newSubOrganization(
           () => ({ userName: 'Someone', userEmail: 's@example.com', apiKeys: [oldApiKey()], authenticators: [] }),
-          { disableEmailRecovery: true },
+          { ...WALLET, disableEmailRecovery: true },
         ),
       },
     },
@@ -688,19 +674,8 @@ const newAuthenticator = async ({ root }: World): Promise<string> => {
   return (await root.run('create_authenticators', { userId: root.userId, authenticators })).authenticatorIds[0];
 };
 
-interface QueryCase {
-  readonly parameters?: (world: World) => Promise<Record<string, unknown>>;
-  readonly answer: (world: World) => Record<string, unknown>;
-}
-
-const PAGE_INFO = {
-  hasNextPage: false,
-  hasPreviousPage: false,
-  startCursor: expect.any(String),
-  endCursor: expect.any(String),
-};
-
 const QUERIES: Readonly<Record<string, QueryCase>> = {
+  ...WALLET_QUERIES,
   get_activity: {
     parameters: withId('activityId', lastActivity),
     answer: ({ root }) => ({ activity: expect.objectContaining({ organizationId: root.organizationId }) }),
@@ -846,17 +821,47 @@ function verifies(vote: { publicKey: string; signature: string; message: string 
   return verify('sha256', Buffer.from(vote.message), key, Buffer.from(vote.signature, 'hex'));
 }
 
+/** The payload of an app proof; its signature is by the second of its keys (AUTH 11). */
+function readProof({ scheme, publicKey, proofPayload, signature }: Record<string, string>) {
+  expect(scheme).toBe('SIGNATURE_SCHEME_EPHEMERAL_KEY_P256');
+  const point = Buffer.from(publicKey ?? '', 'hex').subarray(65);
+  const [x, y] = [point.toString('base64url', 1, 33), point.toString('base64url', 33)];
+  const key = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' });
+  const signed = { key, dsaEncoding: 'ieee-p1363' } as const;
+  expect(verify('sha256', Buffer.from(proofPayload ?? ''), signed, Buffer.from(signature ?? '', 'hex'))).toBe(true);
+  return JSON.parse(proofPayload ?? '');
+}
+
+/** The addresses that a result tells of, those of wallets only: private keys are not derived. */
+function newAddresses({ addresses, wallet }: { addresses?: unknown[]; wallet?: { addresses: string[] } }): unknown[] {
+  return (wallet?.addresses ?? addresses ?? []).filter((address) => typeof address === 'string');
+}
+
+interface Broken {
+  readonly parameters: unknown;
+  readonly field: string;
+  readonly code: string;
+}
+
 /** Bodies that break the schema in one place each: a required field left out or null, every field of a wrong type. */
-function brokenParameters(schema: TSchema, good: Record<string, unknown>): { parameters: unknown; field: string }[] {
-  const { properties = {}, required = [] } = schema as { properties?: Record<string, unknown>; required?: string[] };
+function brokenParameters(schema: TSchema, good: Record<string, unknown>): Broken[] {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, { enum?: unknown[]; 'x-code'?: string }>;
+    required?: string[];
+  };
   const without = (name: string) => Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
+  const wrong = (field: string, value: unknown): Broken => ({
+    parameters: { ...good, [field]: value },
+    field,
+    // What is of the wrong type is not yet a wrong value, but an enumeration knows values only.
+    code: (properties[field]?.enum && properties[field]['x-code']) ?? 'REQUEST_INVALID',
+  });
   return [
     ...required.flatMap((field) => [
-      { parameters: without(field), field },
-      { parameters: { ...good, [field]: null }, field },
+      { parameters: without(field), field, code: 'REQUEST_INVALID' },
+      wrong(field, null),
     ]),
-    ...Object.keys(properties).map((field) => ({ parameters: { ...good, [field]: { not: 'this' } }, field })),
-    ...Object.keys(properties).map((field) => ({ parameters: { ...good, [field]: 12.5 }, field })),
+    ...Object.keys(properties).flatMap((field) => [wrong(field, { not: 'this' }), wrong(field, 12.5)]),
   ];
 }
 
@@ -883,7 +888,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
     spec: ActivityCase,
     world: World,
     type: string,
-    keys: { intentKey: string; resultKey: string },
+    keys: Pick<VersionCase, 'intentKey' | 'resultKey'>,
     { parameters, result, holds, absent }: Arranged,
     name: string,
   ): Promise<void> {
@@ -1018,7 +1023,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       const { parameters, absent } = await spec.arrange(world);
       for (const broken of brokenParameters(operation.versions[0]!.schema, parameters)) {
         const answer = await root.submit(name, broken.parameters);
-        expectError(answer, 400, 'REQUEST_INVALID', 3);
+        expectError(answer, 400, broken.code, 3);
         const { fieldViolations } = answer.body.details.find(
           (entry: { '@type': string }) => entry['@type'] === 'type.googleapis.com/google.rpc.BadRequest',
         );
@@ -1041,8 +1046,34 @@ describe.each(DATABASES)('every operation on %s', (database) => {
         expectError(await root.submit(name, parameters, overrides), 400, 'REQUEST_INVALID', 3);
       }
       expectError(await root.submit(name, parameters, { organizationId: 'mine' }), 400, 'INVALID_ORGANIZATION_ID', 3);
-      expectError(await root.submit(name, parameters, { generateAppProofs: true }), 501, 'UNIMPLEMENTED', 12);
       await absent(root);
+    });
+
+    test('proves what it did where it is asked to', async () => {
+      const world = await newWorld(spec.place);
+      const { parameters, result } = await spec.arrange(world);
+      const { status, body } = await world.root.submit(name, parameters, { generateAppProofs: true });
+      expect(status, JSON.stringify(body)).toBe(200);
+      const { activity } = body;
+      expect(activity.result).toEqual({ [spec.resultKey]: result });
+      const [outcome, ...derivations] = activity.appProofs.map(readProof);
+      expect(outcome).toMatchObject({
+        type: 'APP_PROOF_TYPE_POLICY_OUTCOME',
+        policyOutcomeProof: {
+          organizationId: world.root.organizationId,
+          outcome: 'OUTCOME_ALLOW',
+          userRequestApprovals: [
+            { userId: world.root.userId, signature: activity.votes[0].signature, messageDigest: activity.fingerprint },
+          ],
+        },
+      });
+      const proven = derivations.map(({ type, addressDerivationProof }: ReturnType<typeof readProof>) => {
+        expect(type).toBe('APP_PROOF_TYPE_ADDRESS_DERIVATION');
+        return addressDerivationProof.address;
+      });
+      expect(proven).toEqual(newAddresses(activity.result[spec.resultKey]));
+      const stored = await readerOf(spec, world).query('list_app_proofs', { activityId: activity.id });
+      expect(stored.body).toEqual({ appProofs: activity.appProofs });
     });
 
     test('ignores unknown fields and null in optional ones, and keeps them in the signed bytes', async () => {
@@ -1107,7 +1138,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       // Ids of another organization look like unknown ones.
       const [idName] = Object.keys(parameters);
       if (idName === undefined) return;
-      const unknown = await other.root.query(name, { [idName]: randomUUID() });
+      const unknown = await other.root.query(name, { ...parameters, [idName]: randomUUID() });
       const foreign = await other.root.query(name, parameters);
       expect(foreign.status).toBe(404);
       expect(foreign.body).toEqual(unknown.body);

@@ -6,11 +6,13 @@ import type { ErrorCode } from '../../src/lib/errors.ts';
 import { LIMITS } from '../../src/lib/limits.ts';
 import type { Operation } from '../../src/operations/define.ts';
 import { operations, pathOf } from '../../src/operations/registry.ts';
+import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from './answers.ts';
 import { type Case, caseFor } from './cases.ts';
 import { changes } from './database.ts';
+import { ETHEREUM, keyParams, newKeyTag, newWallet, PAYLOAD, secretParams } from './keys.ts';
 import { type Mutation, mutationsOf, toJson, withStrangers } from './mutations.ts';
 import { newPasskey } from './passkey.ts';
 import { type Field, fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
@@ -134,7 +136,8 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
   }
 
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
-    test('what the schema does not allow is refused by name and changes nothing', async () => {
+    // Operations with many versions and fields make thousands of requests here.
+    test('what the schema does not allow is refused by name and changes nothing', { timeout: 240_000 }, async () => {
       for (const version of versionsHere(operation)) {
         const own = await caseFor(operation.name, world.parent);
         const wrong = wrongRequests(operation, version, own).filter(({ mutation }) => mutation.refused);
@@ -267,6 +270,59 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       if (flaw !== undefined) flaws.push(`${label}: ${flaw}`);
     }
     expect(flaws).toEqual([]);
+  });
+
+  test('long lists of accounts, private keys, payloads and secrets are answered', async () => {
+    const { root, ids, marker } = world.parent;
+    const times = <T>(count: number, make: (index: number) => T): T[] =>
+      Array.from({ length: count }, (_, at) => make(at));
+    const accounts = (level: number) => times(1000, (index) => ({ ...ETHEREUM, path: `m/${level}'/${index}` }));
+    const tagIds: string[] = [];
+    for (let index = 0; index < 60; index += 1) tagIds.push(await newKeyTag(root, `many ${index}`));
+    const keys = (count: number, privateKeyTags: readonly string[]) =>
+      times(count, (index) => keyParams(`${marker} ${count} ${index}`, privateKeyTags));
+    const unknown = times(1000, (index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
+    const { payload, ...raw } = PAYLOAD;
+    const properties = times(1000, (index) => ({ key: `key ${index}`, value: 'value' }));
+    const targets = await newSecretTargets(root, 32);
+    const secrets = targets.map((target, index) => ({
+      ...secretParams(`many ${index}`, target),
+      staticProperties: properties,
+    }));
+    const wallet = await newWallet(root, 'with many accounts');
+    const remove = { deleteWithoutExport: true };
+    for (const [label, status, operation, parameters] of [
+      ['1,000 accounts', 200, 'create_wallet', { walletName: 'many', accounts: accounts(1) }],
+      ['1,000 more', 200, 'create_wallet_accounts', { walletId: wallet.walletId, accounts: accounts(2) }],
+      ['one of them twice', 409, 'create_wallet_accounts', { walletId: wallet.walletId, accounts: accounts(2) }],
+      ['2 of one path', 409, 'create_wallet', { walletName: 'twice', accounts: [ETHEREUM, ETHEREUM] }],
+      ['all of them', 200, 'delete_wallets', { walletIds: [wallet.walletId], ...remove }],
+      ['1,000 wallets that nobody has', 404, 'delete_wallets', { walletIds: unknown, ...remove }],
+      ['1,000 accounts that nobody has', 404, 'delete_wallet_accounts', { walletAccountIds: unknown, ...remove }],
+      ['1,000 private keys', 200, 'create_private_keys', { privateKeys: keys(1000, []) }],
+      ['500 private keys with 60 tags each', 200, 'create_private_keys', { privateKeys: keys(500, tagIds) }],
+      ['1,000 tags that nobody has', 404, 'create_private_keys', { privateKeys: keys(1, unknown) }],
+      ['1,000 private keys that nobody has', 404, 'delete_private_keys', { privateKeyIds: unknown, ...remove }],
+      ['60 tags of 500 private keys', 200, 'delete_private_key_tags', { privateKeyTagIds: tagIds }],
+      [
+        '100 payloads of 10,000 characters',
+        200,
+        'sign_raw_payloads',
+        { ...raw, signWith: ids.address, payloads: times(100, () => payload.repeat(1660)) },
+      ],
+      [
+        '100 payloads that are too long together',
+        400,
+        'sign_raw_payloads',
+        { ...raw, signWith: ids.address, payloads: times(100, () => payload.repeat(1760)) },
+      ],
+      ['32 secrets with 1,000 properties each', 200, 'import_secrets', { secrets }],
+      ['1,000 secrets that nobody has', 404, 'delete_secrets', { secretIds: unknown }],
+    ] as const) {
+      const answer = await root.submit(operation, parameters);
+      expect(answer.status, `${label}: ${JSON.stringify(answer.body).slice(0, 300)}`).toBe(status);
+      expect(flawOfAnswer(answer), label).toBeUndefined();
+    }
   });
 });
 

@@ -1,4 +1,19 @@
+import { newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import {
+  ETHEREUM,
+  keyParams,
+  newKeyImport,
+  newKeyTag,
+  newPrivateKey,
+  newSecret,
+  newWallet,
+  newWalletImport,
+  PAYLOAD,
+  SUITE,
+  secretParams,
+  TRANSACTION,
+} from './keys.ts';
 import { newPasskey } from './passkey.ts';
 import { newApiKey, newInvitation, newPending, newPhone, type Tenant } from './world.ts';
 
@@ -32,6 +47,11 @@ const newUser = (tenant: Tenant) => ({
 const newTag = async (tenant: Tenant): Promise<string> =>
   (await tenant.root.run('create_user_tag', { userTagName: fresh(tenant), userIds: [tenant.second.userId] })).userTagId;
 
+const RECEIVER = new Receiver();
+
+/** What the current version signs with, and what the older ones do. */
+const signerOf = ({ ids }: Tenant) => ({ signWith: ids.address, privateKeyId: ids.privateKey });
+
 /**
  * One entry per operation; a new operation needs one. What a request uses up is made for it, so that an entry can be
  * built and sent again and again.
@@ -60,6 +80,7 @@ const CASES: Readonly<Record<string, Build>> = {
     subOrganizationName: fresh(tenant),
     rootQuorumThreshold: 1,
     rootUsers: [newUser(tenant)],
+    wallet: { walletName: fresh(tenant), accounts: [{ ...ETHEREUM, name: fresh(tenant) }], mnemonicLength: 12 },
     disableEmailRecovery: false,
     disableEmailAuth: false,
     disableSmsAuth: false,
@@ -108,6 +129,82 @@ const CASES: Readonly<Record<string, Build>> = {
     userTagIds: [tenant.ids.tag],
     userPhoneNumber: newPhone(),
   })),
+  create_wallet: byRoot((tenant) => ({
+    walletName: fresh(tenant),
+    accounts: [{ ...ETHEREUM, name: fresh(tenant) }],
+    mnemonicLength: 12,
+  })),
+  update_wallet: byRoot((tenant) => ({ walletId: tenant.ids.wallet, walletName: fresh(tenant) })),
+  delete_wallets: byRoot(async (tenant) => ({
+    walletIds: [(await newWallet(tenant.root, fresh(tenant))).walletId],
+    deleteWithoutExport: true,
+  })),
+  create_wallet_accounts: byRoot((tenant) => ({
+    walletId: tenant.ids.wallet,
+    accounts: [{ ...ETHEREUM, path: `m/44'/60'/${++made}'/0/0`, name: fresh(tenant) }],
+    persist: true,
+  })),
+  delete_wallet_accounts: byRoot(async (tenant) => ({
+    walletAccountIds: [(await newWallet(tenant.root, fresh(tenant))).walletAccountId],
+    deleteWithoutExport: true,
+  })),
+  export_wallet: byRoot((tenant) => ({
+    walletId: tenant.ids.wallet,
+    targetPublicKey: RECEIVER.publicKey,
+    language: 'MNEMONIC_LANGUAGE_ENGLISH',
+  })),
+  export_wallet_account: byRoot((tenant) => ({
+    address: tenant.ids.address,
+    targetPublicKey: RECEIVER.publicKey,
+  })),
+  init_import_wallet: byRoot((tenant) => ({ userId: tenant.root.userId })),
+  import_wallet: byRoot((tenant) => newWalletImport(tenant.root, fresh(tenant))),
+  create_private_keys: byRoot((tenant) => ({ privateKeys: [keyParams(fresh(tenant), [tenant.ids.keyTag])] })),
+  delete_private_keys: byRoot(async (tenant) => ({
+    privateKeyIds: [(await newPrivateKey(tenant.root, fresh(tenant))).privateKeyId],
+    deleteWithoutExport: true,
+  })),
+  export_private_key: byRoot((tenant) => ({
+    privateKeyId: tenant.ids.privateKey,
+    targetPublicKey: RECEIVER.publicKey,
+  })),
+  init_import_private_key: byRoot((tenant) => ({ userId: tenant.root.userId })),
+  import_private_key: byRoot((tenant) => newKeyImport(tenant.root, fresh(tenant))),
+  create_private_key_tag: byRoot((tenant) => ({
+    privateKeyTagName: fresh(tenant),
+    privateKeyIds: [tenant.ids.privateKey],
+  })),
+  update_private_key_tag: byRoot(async (tenant) => ({
+    privateKeyTagId: await newKeyTag(tenant.root, fresh(tenant)),
+    newPrivateKeyTagName: fresh(tenant),
+    addPrivateKeyIds: [tenant.ids.privateKey],
+    removePrivateKeyIds: [tenant.ids.privateKey],
+  })),
+  delete_private_key_tags: byRoot(async (tenant) => ({
+    privateKeyTagIds: [await newKeyTag(tenant.root, fresh(tenant))],
+  })),
+  init_import_secrets: byRoot(() => ({ encryptionSuite: SUITE, numSecrets: 1 })),
+  import_secrets: byRoot(async (tenant) => {
+    const [target = ''] = await newSecretTargets(tenant.root);
+    return { secrets: [secretParams(fresh(tenant), target)] };
+  }),
+  export_secrets: byRoot((tenant) => ({
+    secrets: [
+      {
+        secretId: tenant.ids.secret,
+        targetPublicKey: RECEIVER.publicKey,
+        encryptionSuite: SUITE,
+        requestContext: [{ key: 'reason', value: 'test' }],
+      },
+    ],
+  })),
+  delete_secrets: byRoot(async (tenant) => ({ secretIds: [await newSecret(tenant.root, fresh(tenant))] })),
+  sign_raw_payload: byRoot((tenant) => ({ ...signerOf(tenant), ...PAYLOAD })),
+  sign_raw_payloads: byRoot((tenant) => {
+    const { payload, ...rest } = PAYLOAD;
+    return { ...signerOf(tenant), payloads: [payload, 'ff'], ...rest };
+  }),
+  sign_transaction: byRoot((tenant) => ({ ...signerOf(tenant), ...TRANSACTION })),
   approve_activity: byRoot(async (tenant) => ({
     fingerprint: (await newPending(tenant.root, tenant.second, fresh(tenant))).fingerprint,
   })),
@@ -128,6 +225,19 @@ const CASES: Readonly<Record<string, Build>> = {
   list_suborgs: byRoot((tenant) => ({ filterType: 'NAME', filterValue: tenant.marker })),
   list_verified_suborgs: byRoot((tenant) => ({ filterType: 'EMAIL', filterValue: `second@${tenant.marker}.example` })),
   whoami: byRoot(() => ({})),
+  list_app_proofs: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
+  get_wallet: byRoot((tenant) => ({ walletId: tenant.ids.wallet })),
+  list_wallets: byRoot(() => ({})),
+  get_wallet_account: byRoot((tenant) => ({
+    walletId: tenant.ids.wallet,
+    address: tenant.ids.address,
+    path: ETHEREUM.path,
+  })),
+  list_wallet_accounts: byRoot((tenant) => ({ walletId: tenant.ids.wallet, includeWalletDetails: true })),
+  get_private_key: byRoot((tenant) => ({ privateKeyId: tenant.ids.privateKey })),
+  list_private_keys: byRoot(() => ({})),
+  list_private_key_tags: byRoot(() => ({})),
+  list_secrets: byRoot(() => ({})),
   get_user: byRoot((tenant) => ({ userId: tenant.second.userId })),
   list_user_tags: byRoot(() => ({})),
   list_users: byRoot(() => ({})),

@@ -10,11 +10,11 @@ export interface Mutation {
 }
 
 const MEBIBYTE = 1024 * 1024;
-const LIST_BYTES_MAX = 1_500_000;
+/** What is larger is refused as a body before any field is looked at. */
+const VALUE_BYTES_MAX = 1_500_000;
 
 /** Values for members that only requests outside this version's features have. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
-  wallet: { walletName: 'w', accounts: [{}] },
   verificationToken: 'token',
   clientSignature: { publicKey: 'k', scheme: 's', message: 'm', signature: 's' },
   oauthProviders: [{ providerName: 'p', oidcToken: 't', oidcClaims: { iss: 'i', sub: 's', aud: 'a' } }],
@@ -47,6 +47,7 @@ export function* mutationsOf(field: Field, valid: Record<string, unknown>, isTho
   if (required) yield make('null', null, !allows(shape, null));
   if (required && !isItem) yield make('missing', undefined, true);
   for (const [label, value] of wrongValues(field, read(base, path), isThorough)) {
+    if (typeof value === 'string' && Buffer.byteLength(value) > VALUE_BYTES_MAX) continue;
     yield make(label, value, !allows(shape, unmarked(value)));
   }
 }
@@ -78,7 +79,7 @@ function* wrongValues({ shape }: Field, current: unknown, isThorough: boolean): 
   }
   if (Array.isArray(current) && shape.maxItems !== undefined) {
     const items = Array.from({ length: shape.maxItems + 1 }, () => current[0] ?? {});
-    yield ['one item too many', JSON.stringify(items).length < LIST_BYTES_MAX ? items : items.map(() => ({}))];
+    yield ['one item too many', JSON.stringify(items).length < VALUE_BYTES_MAX ? items : items.map(() => ({}))];
     yield ['a null item at the end', [...current, null]];
   }
 }

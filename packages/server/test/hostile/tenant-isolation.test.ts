@@ -4,6 +4,7 @@ import { randomId, UUID_PATTERN } from '../../src/lib/ids.ts';
 import type { Operation } from '../../src/operations/define.ts';
 import { activities, operations, pathOf, queries } from '../../src/operations/registry.ts';
 import { FingerprintShape } from '../../src/operations/shapes/activities.ts';
+import { Receiver } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, send, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { expectRefusal, outward } from './answers.ts';
@@ -24,25 +25,44 @@ interface Pair {
 }
 
 /** Which of a tenant's things a field names; a new id field needs a line here. */
-const KIND_OF_FIELD: Readonly<Record<string, IdKind>> = {
-  userId: 'user',
-  userIds: 'user',
-  addUserIds: 'user',
-  removeUserIds: 'user',
-  senderUserId: 'user',
-  userTagId: 'tag',
-  userTagIds: 'tag',
-  userTags: 'tag',
-  receiverUserTags: 'tag',
-  apiKeyId: 'apiKey',
-  apiKeyIds: 'apiKey',
-  authenticatorId: 'authenticator',
-  authenticatorIds: 'authenticator',
-  credentialId: 'credential',
-  rawId: 'credential',
-  invitationId: 'invitation',
-  activityId: 'activity',
-  fingerprint: 'fingerprint',
+const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
+  userId: ['user'],
+  userIds: ['user'],
+  addUserIds: ['user'],
+  removeUserIds: ['user'],
+  senderUserId: ['user'],
+  userTagId: ['tag', 'keyTag'],
+  userTagIds: ['tag', 'keyTag'],
+  userTags: ['tag', 'keyTag'],
+  receiverUserTags: ['tag', 'keyTag'],
+  apiKeyId: ['apiKey'],
+  apiKeyIds: ['apiKey'],
+  authenticatorId: ['authenticator'],
+  authenticatorIds: ['authenticator'],
+  credentialId: ['credential'],
+  rawId: ['credential'],
+  invitationId: ['invitation'],
+  activityId: ['activity'],
+  fingerprint: ['fingerprint'],
+  walletId: ['wallet', 'account'],
+  walletIds: ['wallet', 'account'],
+  walletAccountIds: ['account', 'wallet'],
+  privateKeyId: ['privateKey', 'account'],
+  privateKeyIds: ['privateKey', 'account'],
+  addPrivateKeyIds: ['privateKey'],
+  removePrivateKeyIds: ['privateKey'],
+  privateKeyTagId: ['keyTag', 'tag'],
+  privateKeyTagIds: ['keyTag', 'tag'],
+  privateKeyTags: ['keyTag', 'tag'],
+  secretId: ['secret'],
+  secretIds: ['secret'],
+  address: ['address', 'keyAddress'],
+  signWith: ['address', 'account', 'keyAddress', 'privateKey', 'wallet'],
+};
+
+/** Texts that name a tenant's thing in one operation only. */
+const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
+  'import_secrets secrets.0.targetPublicKey': ['secretTarget'],
 };
 
 /** Fields of older versions that clients send and nothing reads. */
@@ -50,18 +70,28 @@ const UNREAD_FIELDS: ReadonlySet<string> = new Set(['users.0.authenticators.0.us
 
 const nameOf = ({ path }: Field): string => (path.at(-1) === '0' ? path.at(-2) : path.at(-1)) as string;
 
-function isIdField(field: Field): boolean {
+/** What a field can name; empty if it names nothing. */
+function kindsOf(operation: Operation, field: Field): readonly IdKind[] {
   const { path, shape } = field;
-  if (path.length === 1 && path[0] === 'organizationId') return false;
-  if (shape.type !== 'string') return false;
+  if (path.length === 1 && path[0] === 'organizationId') return [];
+  if (shape.type !== 'string') return [];
+  const kinds = KINDS_OF_PLACE[`${operation.name} ${path.join('.')}`] ?? KINDS_OF_FIELD[nameOf(field)];
   const isIdShape = shape.pattern === UUID_PATTERN || shape.pattern === (FingerprintShape as Shape).pattern;
-  return isIdShape || /(?:Ids?|[fF]ingerprint)$/.test(nameOf(field));
+  if (kinds === undefined && (isIdShape || /(?:Ids?|[fF]ingerprint)$/.test(nameOf(field)))) {
+    throw new Error(`operation ${operation.name}: id field ${path.join('.')} has no kind`);
+  }
+  return kinds ?? [];
 }
 
-function unknownId(kind: IdKind): string {
-  if (kind === 'fingerprint') return `sha256:${randomBytes(32).toString('hex')}`;
-  return kind === 'credential' ? randomBytes(24).toString('base64url') : randomId();
-}
+/** Kinds that are written in other ways than as ids of ours. */
+const UNKNOWN: Readonly<Partial<Record<IdKind, () => string>>> = {
+  fingerprint: () => `sha256:${randomBytes(32).toString('hex')}`,
+  credential: () => randomBytes(24).toString('base64url'),
+  address: () => `0x${randomBytes(20).toString('hex')}`,
+  keyAddress: () => `0x${randomBytes(20).toString('hex')}`,
+  secretTarget: () => new Receiver().publicKey,
+};
+const unknownId = (kind: IdKind): string => (UNKNOWN[kind] ?? randomId)();
 
 async function request(
   client: TestClient,
@@ -215,15 +245,16 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     own: Case,
   ): Promise<void> {
     const parameters = parametersOf(version, own.parameters);
-    for (const field of fieldsOf(version.shape).filter(isIdField)) {
+    for (const field of fieldsOf(version.shape)) {
       const where = field.path.join('.');
-      if (UNREAD_FIELDS.has(where)) continue;
-      const kind = KIND_OF_FIELD[nameOf(field)];
-      if (kind === undefined) throw new Error(`operation ${operation.name}: id field ${where} has no kind`);
+      const kinds = kindsOf(operation, field);
+      if (kinds.length === 0 || UNREAD_FIELDS.has(where)) continue;
       if (read(parameters, field.path) === undefined) {
         throw new Error(`operation ${operation.name}: the table gives no value for ${where}`);
       }
-      for (const place of placesOf(field, parameters)) {
+      for (const [kind, place] of kinds.flatMap((kind) =>
+        placesOf(field, parameters).map((at) => [kind, at] as const),
+      )) {
         const foreign = await request(own.client, operation, version, place(victim.ids[kind]));
         const unknown = await request(own.client, operation, version, place(unknownId(kind)));
         expectRefusal(unknown);
@@ -427,6 +458,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       PHONE_NUMBER: body.user.userPhoneNumber,
       CREDENTIAL_ID: second.passkey.credentialId,
       PUBLIC_KEY: second.root.key.publicKey,
+      WALLET_ACCOUNT_ADDRESS: second.ids.address,
     };
     for (const [filterType, filterValue] of Object.entries(held)) {
       const mine = await parent.root.query('list_suborgs', { filterType, filterValue });
@@ -477,7 +509,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
         requests.push([operation, version, parametersOf(version, (await caseFor(operation.name, gone)).parameters)]);
       }
     }
-    await gone.root.run('delete_sub_organization', {});
+    await gone.root.run('delete_sub_organization', { deleteWithoutExport: true });
     await expectNoChange(async () => {
       for (const [operation, version, parameters] of requests) {
         const body =

@@ -3,10 +3,12 @@ import { createKeyring } from '@custos/keyring';
 import { readConfig } from '../../src/config/config.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
+import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';
 import type { DatabaseKind } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
 import { RawDatabase } from './database.ts';
+import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
 import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
 
 /** What an id in a request can stand for. */
@@ -19,7 +21,15 @@ export type IdKind =
   | 'invitation'
   | 'activity'
   | 'fingerprint'
-  | 'organization';
+  | 'organization'
+  | 'wallet'
+  | 'account'
+  | 'address'
+  | 'privateKey'
+  | 'keyAddress'
+  | 'keyTag'
+  | 'secret'
+  | 'secretTarget';
 
 /** An organization with one of everything in it. */
 export interface Tenant {
@@ -165,6 +175,11 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
     invitations: [newInvitation(root, marker, [userTagId])],
   });
   await root.run('set_organization_feature', { name: 'FEATURE_NAME_AUTH_PROXY', value: marker });
+  const wallet = await newWallet(root, `${marker} wallet`);
+  const keyTag = await newKeyTag(root, `${marker} key tag`);
+  const privateKey = await newPrivateKey(root, `${marker} private key`, [keyTag]);
+  const secret = await newSecret(root, `${marker} secret`);
+  const [secretTarget = ''] = await newSecretTargets(root);
   const pending = await newPending(root, second, `${marker} second`);
   const denied = await member.submit('update_user_name', { userId: member.userId, userName: `${marker} denied` });
   if (denied.status !== 403) throw new Error(`expected a denial, not ${denied.status}`);
@@ -193,6 +208,14 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
       activity: pending.id,
       fingerprint: pending.fingerprint,
       organization: root.organizationId,
+      wallet: wallet.walletId,
+      account: wallet.walletAccountId,
+      address: wallet.address,
+      privateKey: privateKey.privateKeyId,
+      keyAddress: privateKey.address,
+      keyTag,
+      secret,
+      secretTarget,
     },
     treeRoot,
   };

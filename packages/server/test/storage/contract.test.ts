@@ -1,27 +1,31 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import type { Kysely } from 'kysely';
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/lib/errors.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
-import type { Activity, ApiKey, Organization, Vote } from '../../src/lib/model.ts';
+import type { Activity, ApiKey, Vote } from '../../src/lib/model.ts';
 import { StartError } from '../../src/lib/start-error.ts';
 import { MIGRATION_NAMES } from '../../src/storage/migrate.ts';
 import { openStorage } from '../../src/storage/open.ts';
-import type { Schema } from '../../src/storage/schema.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Stores } from '../../src/storage/stores.ts';
 import { UNIQUE_RULES } from '../../src/storage/unique.ts';
-import { createPostgresDatabase, DATABASES, type DatabaseKind } from '../harness/databases.ts';
+import { DATABASES } from '../harness/databases.ts';
+import {
+  builderOf,
+  codeOf,
+  insertRows,
+  NOW,
+  organization,
+  Place,
+  type Row,
+  rowMaker,
+  times,
+  withOrganization,
+} from './place.ts';
 
 // One suite for both databases: whatever it says of one must be true of the other.
-
-const NOW = 1_700_000_000_000;
-const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_, index) => make(index));
 
 /** A promise that something else fulfils. */
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
@@ -32,74 +36,6 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   return { promise, resolve };
 }
 
-/** A place for a database that can be opened several times. */
-class Place implements AsyncDisposable {
-  readonly dataDir = mkdtempSync(join(tmpdir(), 'custos-storage-'));
-  readonly databaseUrl: string | undefined;
-  readonly #dispose: () => Promise<void>;
-  readonly #open = new Set<Storage>();
-
-  private constructor(databaseUrl: string | undefined, dispose: () => Promise<void>) {
-    this.databaseUrl = databaseUrl;
-    this.#dispose = dispose;
-  }
-
-  static async create(kind: DatabaseKind): Promise<Place> {
-    const database = kind === 'postgres' ? await createPostgresDatabase() : undefined;
-    return new Place(database?.url, async () => await database?.[Symbol.asyncDispose]());
-  }
-
-  async open(databasePool = 8): Promise<Storage> {
-    const storage = await openStorage({
-      dataDir: this.dataDir,
-      databaseUrl: this.databaseUrl,
-      databasePool,
-      nowMs: NOW,
-      onIdleError: () => {},
-    });
-    this.#open.add(storage);
-    return storage;
-  }
-
-  async close(storage: Storage): Promise<void> {
-    this.#open.delete(storage);
-    await storage.close();
-  }
-
-  /** Runs a statement beside the storage, as another program would. */
-  async run(statement: string): Promise<void> {
-    if (this.databaseUrl === undefined) {
-      const file = new Database(join(this.dataDir, 'custos.db'));
-      file.exec(statement);
-      file.close();
-      return;
-    }
-    const client = new pg.Client({ connectionString: this.databaseUrl });
-    await client.connect();
-    await client.query(statement);
-    await client.end();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const storage of this.#open) await storage.close();
-    await this.#dispose();
-    rmSync(this.dataDir, { recursive: true, force: true });
-  }
-}
-
-const organization = (extra: Partial<Organization> = {}): Organization => ({
-  id: randomId(),
-  parentId: undefined,
-  name: 'Organization',
-  rootThreshold: 1,
-  rootUserIds: [],
-  authorityVersion: 1,
-  wrappedKey: Uint8Array.from([0, 1, 2, 254, 255]),
-  createdAtMs: NOW,
-  updatedAtMs: NOW,
-  deletedAtMs: undefined,
-  ...extra,
-});
 const apiKey = (userId: UserId, extra: Partial<ApiKey> = {}): ApiKey => ({
   id: randomId(),
   userId,
@@ -159,22 +95,7 @@ const newUser = (extra: { email?: string; phone?: string } = {}) => ({
   phone: extra.phone,
 });
 
-/** The query builder behind the stores, for rows that no store would write. */
-const builderOf = (store: Stores): Kysely<Schema> => (store.organizations as unknown as { db: Kysely<Schema> }).db;
-
-const codeOf = async (work: Promise<unknown>): Promise<string> =>
-  await work.then(
-    () => 'done',
-    (error: unknown) => (error instanceof ApiError ? error.code : `not an ApiError: ${String(error)}`),
-  );
-
 describe.each(DATABASES)('storage on %s', (kind) => {
-  const withOrganization = async (storage: Storage, extra: Partial<Organization> = {}): Promise<Organization> => {
-    const made = organization(extra);
-    await storage.write((store) => store.organizations.insert(made));
-    return made;
-  };
-
   describe('units', () => {
     test('answer their value after the commit', async () => {
       await using place = await Place.create(kind);
@@ -531,52 +452,27 @@ describe.each(DATABASES)('storage on %s', (kind) => {
   });
 
   describe('uniqueness', () => {
-    type Row = Record<string, unknown>;
-    const insert = (storage: Storage, table: string, ...values: Row[]) =>
-      storage.write((store) =>
-        builderOf(store)
-          .insertInto(table as 'tag')
-          .values(values as never)
-          .execute(),
-      );
-
-    /** Makes rows of a table that are new in every column; columns that may be empty are, unless they are named. */
-    async function rowMaker(storage: Storage, table: string, filled: readonly string[]): Promise<() => Row> {
-      const tables = await storage.write((store) => builderOf(store).introspection.getTables());
-      const columns = tables.find((candidate) => candidate.name === table)?.columns ?? [];
-      expect(columns.length).toBeGreaterThan(0);
-      const newValue = (dataType: string): unknown => {
-        if (/int|numeric/i.test(dataType)) return 1;
-        return /blob|bytea/i.test(dataType) ? Buffer.of(1) : randomId();
-      };
-      return () =>
-        Object.fromEntries(
-          columns.map(({ name, dataType, isNullable }) => [
-            name,
-            isNullable && !filled.includes(name) ? null : newValue(dataType),
-          ]),
-        );
-    }
-
     test.each(Object.entries(UNIQUE_RULES))('%s', async (_name, { table, columns, code, message }) => {
       await using place = await Place.create(kind);
       const storage = await place.open();
       const make = await rowMaker(storage, table, columns);
       const first = make();
-      await insert(storage, table, first);
+      await insertRows(storage, table, first);
       const sameAs = (row: Row): Row => Object.fromEntries(columns.map((column) => [column, row[column]]));
       // The same in these columns and new in all others.
-      const failure = await insert(storage, table, { ...make(), ...sameAs(first) }).catch((error: unknown) => error);
+      const failure = await insertRows(storage, table, { ...make(), ...sameAs(first) }).catch(
+        (error: unknown) => error,
+      );
       expect(failure).toBeInstanceOf(ApiError);
       expect(failure).toMatchObject({ code, message });
       expect((failure as ApiError).code).toBe('ALREADY_EXISTS');
       // Both in one statement.
       const twin = make();
-      expect(await codeOf(insert(storage, table, twin, { ...make(), ...sameAs(twin) }))).toBe('ALREADY_EXISTS');
+      expect(await codeOf(insertRows(storage, table, twin, { ...make(), ...sameAs(twin) }))).toBe('ALREADY_EXISTS');
       // Different in any one of them is another thing.
       for (const column of columns) {
         if (typeof first[column] === 'string') {
-          await insert(storage, table, { ...make(), ...sameAs(first), [column]: randomId() });
+          await insertRows(storage, table, { ...make(), ...sameAs(first), [column]: randomId() });
         }
       }
     });
@@ -586,10 +482,15 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const user = await rowMaker(storage, 'app_user', []);
       const organization_id = randomId();
-      await insert(storage, 'app_user', { ...user(), organization_id }, { ...user(), organization_id });
+      await insertRows(storage, 'app_user', { ...user(), organization_id }, { ...user(), organization_id });
       const entry = await rowMaker(storage, 'tree_entry', []);
       const shared = { root_id: randomId(), kind: 'EMAIL', value: 'same' };
-      await insert(storage, 'tree_entry', { ...entry(), ...shared }, { ...entry(), ...shared });
+      await insertRows(storage, 'tree_entry', { ...entry(), ...shared }, { ...entry(), ...shared });
+      // Accounts and secrets need no name.
+      for (const table of ['wallet_account', 'secret']) {
+        const unnamed = await rowMaker(storage, table, []);
+        await insertRows(storage, table, { ...unnamed(), organization_id }, { ...unnamed(), organization_id });
+      }
     });
 
     test('names are compared byte by byte', async () => {
@@ -598,7 +499,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const make = await rowMaker(storage, 'tag', []);
       const shelf = { organization_id: randomId(), type: 'TAG_TYPE_USER' };
       const names = ['Straße', 'STRASSE', 'straße', 'e\u0301', '\u00e9', ' a', 'a'];
-      await insert(storage, 'tag', ...names.map((name) => ({ ...make(), ...shelf, name })));
+      await insertRows(storage, 'tag', ...names.map((name) => ({ ...make(), ...shelf, name })));
     });
 
     test('another constraint is not dressed up as one of ours', async () => {
@@ -606,11 +507,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const make = await rowMaker(storage, 'app_user', []);
       const row = make();
-      await insert(storage, 'app_user', row);
-      const failure = await insert(storage, 'app_user', row).catch((error: unknown) => error);
+      await insertRows(storage, 'app_user', row);
+      const failure = await insertRows(storage, 'app_user', row).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Error);
       expect(failure).not.toBeInstanceOf(ApiError);
-      const missing = await insert(storage, 'tag', { organization_id: randomId() }).catch((error: unknown) => error);
+      const missing = await insertRows(storage, 'tag', { organization_id: randomId() }).catch(
+        (error: unknown) => error,
+      );
       expect(missing).toBeInstanceOf(Error);
       expect(missing).not.toBeInstanceOf(ApiError);
     });

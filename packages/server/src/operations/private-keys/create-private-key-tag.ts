@@ -26,7 +26,7 @@ export const createPrivateKeyTag = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
-    await store.privateKeys.tag(organizationId, ids, [privateKeyTagId]);
+    await store.privateKeys.tag(organizationId, ids, privateKeyTagId);
     return { privateKeyTagId, privateKeyIds: ids };
   },
 });

@@ -3,8 +3,8 @@ import Type from 'typebox';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { PrivateKeyId, TagId } from '../../lib/ids.ts';
-import type { Curve } from '../../lib/model.ts';
-import { defineActivity } from '../define.ts';
+import type { Curve, PrivateKey } from '../../lib/model.ts';
+import { defineActivity, legacy } from '../define.ts';
 import { IdListOrEmptyShape, listShape, NameShape } from '../shapes/basic.ts';
 import { AddressFormatShape, CurveShape, PrivateKeyResultShape } from '../shapes/wallets.ts';
 import { checkFormat, holderOf } from '../wallets/accounts.ts';
@@ -24,8 +24,19 @@ export const createPrivateKeys = defineActivity({
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'CREATE' },
   lock: 'shared',
   parameters: Type.Object({ privateKeys: listShape(PrivateKeyParamsShape, 1) }),
-  // The first version answers with ids alone, which the current result does not have.
-  unserved: ['ACTIVITY_TYPE_CREATE_PRIVATE_KEYS'],
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS',
+      Type.Object({ privateKeys: listShape(PrivateKeyParamsShape, 1) }),
+      (parameters) => parameters,
+      {
+        // The first version answers with ids alone.
+        toResult: ({ privateKeys }: { readonly privateKeys: readonly { readonly privateKeyId: string }[] }) => ({
+          privateKeyIds: privateKeys.map((key) => key.privateKeyId),
+        }),
+      },
+    ),
+  ],
   result: Type.Object({ privateKeys: Type.Array(PrivateKeyResultShape) }),
   check({ privateKeys }) {
     for (const [index, { curve, addressFormats }] of privateKeys.entries()) {
@@ -51,25 +62,23 @@ export const createPrivateKeys = defineActivity({
     const { organizationId } = actor;
     const tagIds = [...new Set(privateKeys.flatMap((key) => key.privateKeyTags))];
     await store.tags.requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', tagIds);
-    const results = [];
-    for (const [index, { id, sealedKey, publicKey, addresses }] of created.entries()) {
+    const keys = created.map(({ id, sealedKey, publicKey, addresses }, index): PrivateKey => {
       const params = privateKeys[index] as (typeof privateKeys)[number];
-      const named = params.addressFormats.map((format, at) => ({ format, address: addresses[at] as string }));
-      await store.privateKeys.insert(organizationId, {
+      return {
         id,
         name: params.privateKeyName,
         curve: params.curve as Curve,
         publicKey,
         sealedKey,
-        addresses: named,
+        addresses: params.addressFormats.map((format, at) => ({ format, address: addresses[at] as string })),
         tagIds: params.privateKeyTags as TagId[],
         exported: false,
         imported: false,
         createdAtMs: nowMs,
         updatedAtMs: nowMs,
-      });
-      results.push({ privateKeyId: id, addresses: named });
-    }
-    return { privateKeys: results };
+      };
+    });
+    await store.privateKeys.insert(organizationId, keys);
+    return { privateKeys: keys.map(({ id, addresses }) => ({ privateKeyId: id, addresses: [...addresses] })) };
   },
 });

@@ -29,8 +29,8 @@ export const importPrivateKey = defineActivity({
     if (firstDuplicate(addressFormats) !== undefined)
       throw invalidField('parameters.addressFormats', 'names a format twice');
   },
-  async prepare(context, { userId, encryptedBundle, curve, addressFormats }) {
-    requireSelf(context, userId);
+  describe: requireSelf,
+  async prepare(context, { encryptedBundle, curve, addressFormats }) {
     const targets = await liveTargets(context, 'private-key');
     const id: PrivateKeyId = context.newId();
     const sealed = targets.map((target) => ({ id: target.id, sealed: target.sealedTarget }));
@@ -47,7 +47,7 @@ export const importPrivateKey = defineActivity({
     const { store, actor, nowMs } = context;
     await useTarget(context, prepared.targetId);
     const addresses = addressFormats.map((format, at) => ({ format, address: prepared.addresses[at] as string }));
-    await store.privateKeys.insert(actor.organizationId, {
+    const key = {
       id: prepared.id,
       name: privateKeyName,
       curve: curve as Curve,
@@ -59,7 +59,8 @@ export const importPrivateKey = defineActivity({
       imported: true,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
-    });
+    };
+    await store.privateKeys.insert(actor.organizationId, [key]);
     return { privateKeyId: prepared.id, addresses };
   },
 });

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../define.ts';
 import { UserIdOnlyShape } from '../shapes/wallets.ts';
-import { keepTarget, newImportTarget } from '../wallets/imports.ts';
+import { keepTargets, newImportTarget, requireSelf } from '../wallets/imports.ts';
 
 export const initImportPrivateKey = defineActivity({
   name: 'init_import_private_key',
@@ -11,9 +11,10 @@ export const initImportPrivateKey = defineActivity({
   lock: 'shared',
   parameters: UserIdOnlyShape,
   result: Type.Object({ importBundle: Type.String() }),
+  describe: requireSelf,
   prepare: (context, { userId }) => newImportTarget(context, userId),
   async execute(context, _parameters, target) {
-    await keepTarget(context, 'private-key', target);
+    await keepTargets(context, 'private-key', [target]);
     return { importBundle: target.importBundle };
   },
 });

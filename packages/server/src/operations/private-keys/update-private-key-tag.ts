@@ -24,7 +24,7 @@ export const updatePrivateKeyTag = defineActivity({
     const touched = [...new Set([...addPrivateKeyIds, ...removePrivateKeyIds])];
     if ((await store.privateKeys.many(organizationId, touched)).length !== touched.length) throw privateKeyNotFound();
     await store.tags.rename(organizationId, privateKeyTagId, newPrivateKeyTagName, nowMs);
-    await store.privateKeys.tag(organizationId, addPrivateKeyIds, [privateKeyTagId]);
+    await store.privateKeys.tag(organizationId, addPrivateKeyIds, privateKeyTagId);
     await store.privateKeys.untag(organizationId, [privateKeyTagId], removePrivateKeyIds);
     return { privateKeyTagId };
   },

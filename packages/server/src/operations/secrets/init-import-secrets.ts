@@ -3,7 +3,7 @@ import { defineActivity } from '../define.ts';
 import { integerShape } from '../shapes/basic.ts';
 import { EncryptionSuiteShape } from '../shapes/wallets.ts';
 import { holderOf } from '../wallets/accounts.ts';
-import { keepTarget } from '../wallets/imports.ts';
+import { keepTargets } from '../wallets/imports.ts';
 
 /** As many as one export may carry (RES 13). */
 const SECRETS_MAX = 32;
@@ -27,7 +27,7 @@ export const initImportSecrets = defineActivity({
     );
   },
   async execute(context, _parameters, targets) {
-    for (const target of targets) await keepTarget(context, 'secret', target, 4 * SECRETS_MAX);
+    await keepTargets(context, 'secret', targets, 4 * SECRETS_MAX);
     return { enclaveTargetMessages: targets.map((target) => target.targetBundle) };
   },
 });

@@ -9,11 +9,12 @@ import {
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
 import { renderSignature, SignatureShape } from './signature.ts';
-import { resolveSigner, signWithKey } from './signer.ts';
+import { resolveSigner, signAs } from './signer.ts';
 
 const PAYLOAD_MAX = 1024 * 1024;
 const common = {
-  payload: textShape(PAYLOAD_MAX),
+  // Any text can be signed, U+0000 included.
+  payload: Type.String({ maxLength: PAYLOAD_MAX }),
   encoding: Type.Enum([...PAYLOAD_ENCODINGS]),
   hashFunction: Type.Enum([...HASH_FUNCTIONS]),
 };
@@ -36,7 +37,7 @@ export const signRawPayload = defineActivity({
     ),
   ],
   result: SignatureShape,
-  async prepare(context, { signWith, payload, encoding, hashFunction }) {
+  async describe(context, { signWith, payload, encoding, hashFunction }) {
     const signer = await resolveSigner(context, signWith);
     const input = signingInput(
       payload,
@@ -44,8 +45,9 @@ export const signRawPayload = defineActivity({
       hashFunction as HashFunction,
       signer.account.curve,
     );
-    return await signWithKey(context, signer, [input]);
+    return { signer, input };
   },
+  prepare: (context, _parameters, { signer, input }) => signAs(context, signer, signer.account, [input]),
   async execute(_context, _parameters, [signature]) {
     return renderSignature(signature);
   },

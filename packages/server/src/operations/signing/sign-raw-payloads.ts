@@ -10,7 +10,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
 import { renderSignature, SignatureShape } from './signature.ts';
-import { resolveSigner, signWithKey } from './signer.ts';
+import { resolveSigner, signAs } from './signer.ts';
 
 const PAYLOADS_MAX = 100;
 const TOTAL_MAX = 1024 * 1024;
@@ -23,7 +23,7 @@ export const signRawPayloads = defineActivity({
   lock: 'shared',
   parameters: Type.Object({
     signWith: textShape(512),
-    payloads: Type.Array(textShape(TOTAL_MAX), { minItems: 1, maxItems: PAYLOADS_MAX }),
+    payloads: Type.Array(Type.String({ maxLength: TOTAL_MAX }), { minItems: 1, maxItems: PAYLOADS_MAX }),
     encoding: Type.Enum([...PAYLOAD_ENCODINGS]),
     hashFunction: Type.Enum([...HASH_FUNCTIONS]),
   }),
@@ -33,13 +33,14 @@ export const signRawPayloads = defineActivity({
     if (total > TOTAL_MAX)
       throw invalidField('parameters.payloads', `must be at most ${TOTAL_MAX} characters together`);
   },
-  async prepare(context, { signWith, payloads, encoding, hashFunction }) {
+  async describe(context, { signWith, payloads, encoding, hashFunction }) {
     const signer = await resolveSigner(context, signWith);
     const inputs = payloads.map((payload) =>
       signingInput(payload, encoding as PayloadEncoding, hashFunction as HashFunction, signer.account.curve),
     );
-    return await signWithKey(context, signer, inputs);
+    return { signer, inputs };
   },
+  prepare: (context, _parameters, { signer, inputs }) => signAs(context, signer, signer.account, inputs),
   async execute(_context, _parameters, signatures) {
     return { signatures: signatures.map(renderSignature) };
   },

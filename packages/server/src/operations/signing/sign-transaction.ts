@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { signableOf, TRANSACTION_TYPES } from '../../chains/transactions.ts';
+import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../chains/transactions.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
-import { resolveSigner, signWithKey } from './signer.ts';
+import { resolveSigner, signAs } from './signer.ts';
 
 const common = {
   unsignedTransaction: textShape(1024 * 1024),
-  type: Type.Enum([...TRANSACTION_TYPES]),
+  type: Type.Enum([...TRANSACTION_TYPES], { 'x-code': 'UNSUPPORTED_TRANSACTION_TYPE' }),
 };
 
 export const signTransaction = defineActivity({
@@ -28,10 +28,12 @@ export const signTransaction = defineActivity({
     ),
   ],
   result: Type.Object({ signedTransaction: Type.String() }),
-  async prepare(context, { signWith, unsignedTransaction, type }) {
+  async describe(context, { signWith, unsignedTransaction, type }) {
     const signer = await resolveSigner(context, signWith);
-    const signable = signableOf(type, unsignedTransaction, signer.account);
-    return signable.attach(await signWithKey(context, signer, signable.payloads));
+    return { signer, ...signableOf(type as TransactionType, unsignedTransaction, signer) };
+  },
+  async prepare(context, _parameters, { signer, account, signable }) {
+    return signable.attach(await signAs(context, signer, account, signable.payloads));
   },
   async execute(_context, _parameters, signedTransaction) {
     return { signedTransaction };

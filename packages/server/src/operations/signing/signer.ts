@@ -1,21 +1,25 @@
 import type { Signature, SigningKey, SigningScheme } from '@custos/keyring';
 import type { SignerAccount } from '../../chains/signable.ts';
+import { isSpark, isTaproot } from '../../chains/transactions.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import type { Curve, PrivateKey, WalletAccount } from '../../lib/model.ts';
-import type { PrepareContext } from '../define.ts';
+import type { PrivateKey, WalletAccount } from '../../lib/model.ts';
+import { addressKey } from '../../storage/address-key.ts';
+import type { DescribeContext, PrepareContext } from '../define.ts';
 import { holderOf } from '../wallets/accounts.ts';
 
 /** Who signs: the public side for parsers, and what the keyring needs to use the key. */
 export interface Signer {
+  /** What signWith names. */
   readonly account: SignerAccount;
-  readonly scheme: SigningScheme;
+  /** Every address of a private key that is named by its id; otherwise the account alone. */
+  readonly addresses: readonly SignerAccount[];
   readonly ownerId: string;
   readonly key: SigningKey;
 }
 
 /** An account or private key by address, or by id (RES 5.1). Accounts that share an address share key and scheme. */
-export async function resolveSigner({ read, actor }: PrepareContext, signWith: string): Promise<Signer> {
+export async function resolveSigner({ read, actor }: DescribeContext, signWith: string): Promise<Signer> {
   const { organizationId } = actor;
   const byId = isUuid(signWith.toLowerCase());
   const account = byId
@@ -36,43 +40,38 @@ export async function resolveSigner({ read, actor }: PrepareContext, signWith: s
 
 function walletSigner(account: WalletAccount, walletId: string, sealed: Uint8Array): Signer {
   const { curve, path, publicKey, address, addressFormat } = account;
-  return {
-    account: { curve, publicKey: Buffer.from(publicKey, 'hex'), address, addressFormat },
-    scheme: schemeOf(curve, addressFormat),
-    ownerId: walletId,
-    key: { kind: 'wallet', sealed, curve, path },
-  };
+  const named = { curve, publicKey: Buffer.from(publicKey, 'hex'), address, addressFormat };
+  return { account: named, addresses: [named], ownerId: walletId, key: { kind: 'wallet', sealed, curve, path } };
 }
 
-/** A key named by its id has no format, so it signs plainly. */
 function privateKeySigner(key: PrivateKey, signWith: string | undefined): Signer {
-  const { curve, publicKey, sealedKey, addresses } = key;
-  const named = addresses.find(({ address }) => address.toLowerCase() === signWith?.toLowerCase());
-  const [first] = addresses;
+  const { curve, sealedKey } = key;
+  const publicKey = Buffer.from(key.publicKey, 'hex');
+  const addresses = key.addresses.map(({ format, address }) => ({ curve, publicKey, address, addressFormat: format }));
+  const named = addresses.find(({ address }) => signWith !== undefined && addressKey(address) === addressKey(signWith));
+  // A key named by its id has no format, so it signs plainly.
+  const plain = { curve, publicKey, address: key.publicKey, addressFormat: 'ADDRESS_FORMAT_COMPRESSED' };
   return {
-    account: {
-      curve,
-      publicKey: Buffer.from(publicKey, 'hex'),
-      address: named?.address ?? first?.address ?? publicKey,
-      addressFormat: named?.format ?? first?.format ?? 'ADDRESS_FORMAT_COMPRESSED',
-    },
-    scheme: schemeOf(curve, named?.format ?? ''),
+    account: named ?? plain,
+    addresses: named === undefined ? addresses : [named],
     ownerId: key.id,
     key: { kind: 'private-key', sealed: sealedKey, curve },
   };
 }
 
-function schemeOf(curve: Curve, addressFormat: string): SigningScheme {
+/** By the format of the address that signs (RES 7.1). */
+function schemeOf({ curve, addressFormat }: SignerAccount): SigningScheme {
   if (curve === 'CURVE_ED25519') return 'eddsa';
-  if (/^ADDRESS_FORMAT_BITCOIN_.*_P2TR$/.test(addressFormat)) return 'taproot';
-  if (addressFormat.startsWith('ADDRESS_FORMAT_SPARK_')) return 'schnorr';
-  return 'ecdsa';
+  if (isTaproot(addressFormat)) return 'taproot';
+  return isSpark(addressFormat) ? 'schnorr' : 'ecdsa';
 }
 
-export async function signWithKey(
+/** Signs as the account, which is one of the signer's. */
+export async function signAs(
   context: PrepareContext,
   signer: Signer,
+  account: SignerAccount,
   payloads: readonly Uint8Array[],
 ): Promise<Signature[]> {
-  return await context.keyring.sign(holderOf(context, signer.ownerId), signer.key, signer.scheme, payloads);
+  return await context.keyring.sign(holderOf(context, signer.ownerId), signer.key, schemeOf(account), payloads);
 }

@@ -58,7 +58,7 @@ export function targetKeyOf(hex: string): Uint8Array {
 /** Inserts derived accounts and lets the parent find a sub-organization by their addresses. */
 export async function addAccounts(
   { store, actor, newId, nowMs }: ExecuteContext,
-  wallet: { readonly id: WalletId; readonly exported: boolean },
+  { id: walletId }: { readonly id: WalletId },
   params: readonly WalletAccountParams[],
   derived: readonly DerivedAccount[],
   organizationId = actor.organizationId,
@@ -67,7 +67,7 @@ export async function addAccounts(
     const { path, pathKey, publicKey, address } = derived[index] as DerivedAccount;
     return {
       id: newId(),
-      walletId: wallet.id,
+      walletId,
       name: param.name,
       curve: param.curve as Curve,
       path,
@@ -75,7 +75,7 @@ export async function addAccounts(
       addressFormat: param.addressFormat,
       address,
       publicKey,
-      exported: wallet.exported,
+      exported: false,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };

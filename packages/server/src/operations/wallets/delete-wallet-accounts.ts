@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import type { WalletAccount } from '../../lib/model.ts';
 import { accountNotFound } from '../../storage/stores/wallets.ts';
+import type { Stores } from '../../storage/stores.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape } from '../shapes/basic.ts';
 
@@ -17,7 +20,7 @@ export const deleteWalletAccounts = defineActivity({
     const ids = [...new Set(walletAccountIds)];
     const accounts = await store.wallets.accountsById(organizationId, ids);
     if (accounts.length !== ids.length) throw accountNotFound();
-    if (deleteWithoutExport !== true && accounts.some((account) => !account.exported)) {
+    if (deleteWithoutExport !== true && !(await wereExported(store, organizationId, accounts))) {
       throw new ApiError(
         'WALLET_ACCOUNT_NOT_EXPORTED',
         'an account was never exported; deleteWithoutExport deletes it all the same',
@@ -28,3 +31,14 @@ export const deleteWalletAccounts = defineActivity({
     return { walletAccountIds: ids };
   },
 });
+
+/** An account counts as exported when itself or its whole wallet was (RES 6.4). */
+async function wereExported(
+  store: Stores,
+  organizationId: OrganizationId,
+  accounts: readonly WalletAccount[],
+): Promise<boolean> {
+  const others = accounts.filter((account) => !account.exported);
+  const wallets = await store.wallets.many(organizationId, [...new Set(others.map((account) => account.walletId))]);
+  return wallets.every((wallet) => wallet.exported);
+}

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
-import { toPageRequest } from '../../lib/pagination.ts';
 import { walletNotFound } from '../../storage/stores/wallets.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape } from '../shapes/basic.ts';
@@ -21,17 +20,6 @@ export const deleteWallets = defineActivity({
       throw new ApiError(
         'WALLET_ACCOUNT_NOT_EXPORTED',
         'a wallet was never exported; deleteWithoutExport deletes it all the same',
-      );
-    }
-    for (const id of ids) {
-      const { items } = await store.wallets.accounts(
-        organizationId,
-        id,
-        toPageRequest(undefined, Number.MAX_SAFE_INTEGER - 1),
-      );
-      await store.tree.remove(
-        organizationId,
-        items.map((account) => account.id),
       );
     }
     await store.wallets.delete(organizationId, ids);

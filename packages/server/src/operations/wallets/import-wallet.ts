@@ -20,8 +20,8 @@ export const importWallet = defineActivity({
   }),
   result: WalletResultShape,
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
-  async prepare(context, { userId, encryptedBundle, accounts }) {
-    requireSelf(context, userId);
+  describe: requireSelf,
+  async prepare(context, { encryptedBundle, accounts }) {
     const targets = await liveTargets(context, 'wallet');
     const walletId: WalletId = context.newId();
     const sealed = targets.map(({ id, sealedTarget }) => ({ id, sealed: sealedTarget }));

@@ -1,13 +1,13 @@
 import { ApiError } from '../../lib/errors.ts';
 import type { ImportKind, ImportTarget } from '../../lib/model.ts';
-import type { ExecuteContext, PrepareContext } from '../define.ts';
+import type { DescribeContext, ExecuteContext, PrepareContext } from '../define.ts';
 import { holderOf } from './accounts.ts';
 
 const TARGET_LIFE_MS = 60 * 60 * 1000;
 const TARGETS_PER_USER = 5;
 
 /** Nobody imports for somebody else, and no policy can lift that (RES 6.3). */
-export function requireSelf({ actor }: Pick<PrepareContext, 'actor'>, userId: string): void {
+export async function requireSelf({ actor }: DescribeContext, { userId }: { readonly userId: string }): Promise<void> {
   if (actor.userId !== userId) {
     throw new ApiError(
       'REQUEST_NOT_AUTHORIZED',
@@ -18,20 +18,29 @@ export function requireSelf({ actor }: Pick<PrepareContext, 'actor'>, userId: st
 
 /** A one-time key for the user, and the signed bundle that tells the client about it. */
 export async function newImportTarget(context: PrepareContext, userId: string) {
-  requireSelf(context, userId);
   const id: string = context.newId();
   const target = await context.keyring.createImportTarget(holderOf(context, id), userId);
   return { id, ...target };
 }
 
-export async function keepTarget(
+type MadeTarget = Pick<ImportTarget, 'id' | 'sealedTarget' | 'targetPublicKey'>;
+
+export async function keepTargets(
   { store, actor, nowMs }: ExecuteContext,
   kind: ImportKind,
-  { id, sealedTarget, targetPublicKey }: Pick<ImportTarget, 'id' | 'sealedTarget' | 'targetPublicKey'>,
+  made: readonly MadeTarget[],
   keep = TARGETS_PER_USER,
 ): Promise<void> {
-  const target = { id, userId: actor.userId, kind, targetPublicKey, sealedTarget, expiresAtMs: nowMs + TARGET_LIFE_MS };
-  await store.imports.insertTarget(actor.organizationId, target, keep, nowMs);
+  const { userId, organizationId } = actor;
+  const targets = made.map(({ id, sealedTarget, targetPublicKey }) => ({
+    id,
+    userId,
+    kind,
+    targetPublicKey,
+    sealedTarget,
+    expiresAtMs: nowMs + TARGET_LIFE_MS,
+  }));
+  await store.imports.insertTargets(organizationId, targets, keep, nowMs);
 }
 
 export async function liveTargets({ read, actor, nowMs }: PrepareContext, kind: ImportKind): Promise<ImportTarget[]> {

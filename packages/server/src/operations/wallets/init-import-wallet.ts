@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../define.ts';
 import { UserIdOnlyShape } from '../shapes/wallets.ts';
-import { keepTarget, newImportTarget } from './imports.ts';
+import { keepTargets, newImportTarget, requireSelf } from './imports.ts';
 
 export const initImportWallet = defineActivity({
   name: 'init_import_wallet',
@@ -11,9 +11,10 @@ export const initImportWallet = defineActivity({
   lock: 'shared',
   parameters: UserIdOnlyShape,
   result: Type.Object({ importBundle: Type.String() }),
+  describe: requireSelf,
   prepare: (context, { userId }) => newImportTarget(context, userId),
   async execute(context, _parameters, target) {
-    await keepTarget(context, 'wallet', target);
+    await keepTargets(context, 'wallet', [target]);
     return { importBundle: target.importBundle };
   },
 });

@@ -1,0 +1,53 @@
+import { expect } from 'vitest';
+import type { TestClient } from '../../harness/client.ts';
+
+// What the table of every operation is made of.
+
+/** An organization of its own: a root user that is the whole quorum, a user without rights, and a stranger elsewhere. */
+export interface World {
+  readonly parent: TestClient;
+  readonly root: TestClient;
+  readonly plain: TestClient;
+}
+
+export interface Arranged {
+  readonly parameters: Record<string, unknown>;
+  /** Exactly what the result key holds. */
+  readonly result: unknown;
+  /** Reads the effect back. */
+  readonly holds: (reader: TestClient) => Promise<void>;
+  /** Shows that nothing has happened yet. */
+  readonly absent: (reader: TestClient) => Promise<void>;
+}
+
+export interface VersionCase {
+  readonly intentKey: string;
+  readonly resultKey: string;
+  readonly arrange: (world: World) => Promise<Arranged>;
+}
+
+export interface ActivityCase extends VersionCase {
+  readonly place?: 'parent';
+  readonly legacy?: Readonly<Record<string, VersionCase>>;
+  /** The same with ids of another organization, and the answer that gets. */
+  readonly foreign?: (world: World, other: World) => Promise<{ parameters: unknown; code: string; status: number }>;
+  /** After it the organization's own users are gone. */
+  readonly endsOrganization?: true;
+}
+
+export interface QueryCase {
+  readonly parameters?: (world: World) => Promise<Record<string, unknown>>;
+  readonly answer: (world: World) => Record<string, unknown>;
+}
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+export const TIMESTAMP = { seconds: expect.stringMatching(/^\d{10}$/), nanos: expect.stringMatching(/^\d{1,9}$/) };
+export const PAGE_INFO = {
+  hasNextPage: false,
+  hasPreviousPage: false,
+  startCursor: expect.any(String),
+  endCursor: expect.any(String),
+};
+export const anId = expect.stringMatching(UUID);
+
+export const notFound = (parameters: unknown) => ({ parameters, status: 404, code: 'RESOURCE_NOT_FOUND' });
