@@ -1,4 +1,4 @@
-import { type AddressFormat, formatsOf } from './address/index.ts';
+import { type AddressFormat, hasFormat } from './address/index.ts';
 import { CURVES, type Curve } from './curve.ts';
 import { invalid } from './derive/check.ts';
 import { effectivePath } from './derive/derive.ts';
@@ -185,8 +185,8 @@ export function copyOf(bytes: Uint8Array): Uint8Array {
 }
 
 function checkFormat(curve: Curve, format: unknown): AddressFormat {
-  const known = formatsOf(curve).find((candidate) => candidate === format);
-  if (known === undefined) throw invalid(`the address format is unknown, or not one of ${curve}`);
+  const known = format as AddressFormat;
+  if (!hasFormat(curve, known)) throw invalid(`the address format is unknown, or not one of ${curve}`);
   return known;
 }
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { KeyringError } from './errors.ts';
 import type { Keyring } from './keyring.ts';
 
-export { type AddressFormat, caip2Prefix, formatsOf } from './address/index.ts';
+export { type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
 export {
   type AddressDerivation,
   type AppProof,

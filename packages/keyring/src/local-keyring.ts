@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import { type AddressFormat, addressOf } from './address/index.ts';
+import { type AddressFormat, addressOfKey } from './address/index.ts';
 import { type AppProof, signAppProof } from './bundle/app-proof.ts';
 import { hexOf } from './bundle/encoding.ts';
 import { keyPlaintext, sealExportBundle, walletPlaintext } from './bundle/export.ts';
@@ -21,7 +21,7 @@ import * as check from './check.ts';
 import type { Curve } from './curve.ts';
 import { childNode, masterNode } from './derive/derive.ts';
 import { type MnemonicLanguage, parseMnemonic, phraseOf, seedOfEntropy } from './derive/mnemonic.ts';
-import { generatePrivateKeyOf, publicKeyOf } from './derive/public-key.ts';
+import { generatePrivateKeyOf, publicKeyFormsOf } from './derive/public-key.ts';
 import { closed, KeyringError } from './errors.ts';
 import type * as api from './keyring.ts';
 import { DEPLOYMENT_ID } from './keyring.ts';
@@ -442,10 +442,10 @@ export class LocalKeyring implements api.Keyring {
     key: Uint8Array,
     formats: readonly AddressFormat[],
   ): Promise<api.CreatedPrivateKey> {
-    const publicKey = publicKeyOf(curve, key);
-    const addresses = formats.map((format) => addressOf(format, curve, publicKey));
+    const publicKey = publicKeyFormsOf(curve, key);
+    const addresses = formats.map((format) => addressOfKey(format, curve, publicKey));
     const sealedKey = await this.#seal(holder, KIND.privateKey, material.encodePrivateKey(curve, key));
-    return { sealedKey, publicKey: hexOf(publicKey), addresses };
+    return { sealedKey, publicKey: hexOf(publicKey.bytes), addresses };
   }
 
   async #newTarget(
@@ -464,8 +464,13 @@ export class LocalKeyring implements api.Keyring {
     plans: readonly check.AccountPlan[],
   ): Promise<api.DerivedAccount[]> {
     return this.#withNodes(holder, sealedSeed, plans, ({ curve, path, pathKey, addressFormat }, key) => {
-      const publicKey = publicKeyOf(curve, key);
-      return { path, pathKey, publicKey: hexOf(publicKey), address: addressOf(addressFormat, curve, publicKey) };
+      const publicKey = publicKeyFormsOf(curve, key);
+      return {
+        path,
+        pathKey,
+        publicKey: hexOf(publicKey.bytes),
+        address: addressOfKey(addressFormat, curve, publicKey),
+      };
     });
   }
 

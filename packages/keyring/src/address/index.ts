@@ -17,8 +17,8 @@ import { xrpAddress } from './xrp.ts';
 
 export type { AddressFormat, Curve } from './formats.ts';
 
-/** A public key that was checked to be one of its curve. */
-interface PublicKey {
+/** A public key that is known to be one of its curve. */
+export interface PublicKey {
   /** SEC1 compressed, or the 32 bytes of Ed25519. */
   readonly bytes: Uint8Array;
   /** SEC1 uncompressed. Ed25519 has only one form, so here it never gets asked. */
@@ -95,11 +95,20 @@ const DEFINITIONS: ReadonlyMap<string, Definition> = new Map([
 
 /** The address of a public key: 33 bytes compressed for secp256k1 and P-256, 32 bytes for Ed25519. */
 export function addressOf(format: AddressFormat, curve: Curve, publicKey: Uint8Array): string {
+  return addressOfKey(format, curve, checkPublicKey(curve, publicKey));
+}
+
+/** The same for a key that was just computed, and so is one of its curve. */
+export function addressOfKey(format: AddressFormat, curve: Curve, key: PublicKey): string {
   const { curves, encode } = definitionOf(format);
   if (!curves.includes(curve)) {
     throw new KeyringError('INVALID_INPUT', `${format} needs ${curves.join(' or ')}, not ${curve}`);
   }
-  return encode(checkPublicKey(curve, publicKey));
+  return encode(key);
+}
+
+export function hasFormat(curve: Curve, format: AddressFormat): boolean {
+  return DEFINITIONS.get(format)?.curves.includes(curve) ?? false;
 }
 
 /** The formats that a key of the curve can have, in the order of spec 2.4. */

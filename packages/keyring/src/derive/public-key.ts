@@ -44,3 +44,18 @@ export function generatePrivateKeyOf(curve: Curve, random: RandomBytes): Uint8Ar
     if (isPrivateKeyOf(curve, privateKey)) return privateKey;
   }
 }
+
+/** Both forms of a public key for one multiplication. */
+export function publicKeyFormsOf(
+  curve: Curve,
+  privateKey: Uint8Array,
+): { readonly bytes: Uint8Array; uncompressed(): Uint8Array } {
+  if (curve === 'CURVE_ED25519') {
+    const bytes = publicKeyOf(curve, privateKey);
+    return { bytes, uncompressed: () => bytes };
+  }
+  const uncompressed = publicKeyOf(curve, privateKey, 'uncompressed');
+  const bytes = uncompressed.slice(0, 33);
+  bytes[0] = ((uncompressed[64] as number) & 1) === 1 ? 3 : 2;
+  return { bytes, uncompressed: () => uncompressed };
+}

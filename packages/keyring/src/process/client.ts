@@ -9,7 +9,7 @@ import type * as api from '../keyring.ts';
 import type { Binding } from '../seal/layout.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
-import type { Signature } from '../sign/signature.ts';
+import { type Signature, unflattenSignatures } from '../sign/signature.ts';
 import {
   detached,
   errorOf,
@@ -170,12 +170,13 @@ export class ProcessKeyring implements api.Keyring {
   ): Promise<Signature[]> {
     const count = Array.isArray(payloads) ? payloads.length : 0;
     const parts = Math.min(this.#settings.threads, Math.floor(count / SIGNATURES_PER_THREAD_MIN));
-    if (parts <= 1) return this.#call('sign', holder, key, scheme, payloads);
-    const size = Math.ceil(count / parts);
-    const calls = Array.from({ length: parts }, (_, part) =>
-      this.#call<Signature[]>('sign', holder, key, scheme, payloads.slice(part * size, (part + 1) * size)),
-    );
-    return (await Promise.all(calls)).flat();
+    const size = Math.ceil(count / Math.max(1, parts));
+    const lists =
+      parts <= 1
+        ? [payloads]
+        : Array.from({ length: parts }, (_, part) => payloads.slice(part * size, (part + 1) * size));
+    const calls = lists.map((list) => this.#call<Uint8Array>('sign', holder, key, scheme, list));
+    return (await Promise.all(calls)).flatMap(unflattenSignatures);
   }
 
   exportWallet(

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { RingState } from '../keyring.ts';
 import { LocalKeyring } from '../local-keyring.ts';
+import { flattenSignatures, type Signature } from '../sign/signature.ts';
 import { gone, type Method, pack, type Refusal, refusalOf, type Settings, unpackArguments } from './protocol.ts';
 
 // A thread of the keyring process, with a keyring of its own.
@@ -53,7 +54,7 @@ async function run(method: Method, body: Uint8Array): Promise<{ readonly body: U
   if (keyring === undefined) throw gone();
   const call = keyring[method] as (...args: unknown[]) => Promise<unknown>;
   const value = await call.apply(keyring, unpackArguments(body));
-  return { body: pack(value) };
+  return { body: pack(method === 'sign' ? flattenSignatures(value as Signature[]) : value) };
 }
 
 function changedRing(): { readonly ring?: RingState } {

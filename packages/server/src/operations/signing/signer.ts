@@ -22,13 +22,11 @@ export interface Signer {
 export async function resolveSigner({ read, actor }: DescribeContext, signWith: string): Promise<Signer> {
   const { organizationId } = actor;
   const byId = isUuid(signWith.toLowerCase());
-  const account = byId
-    ? await read.wallets.account(organizationId, signWith.toLowerCase())
-    : (await read.wallets.accountsByAddress(organizationId, signWith))[0];
-  if (account !== undefined) {
-    const wallet = await read.wallets.get(organizationId, account.walletId);
-    return walletSigner(account, wallet.id, wallet.sealedSeed);
-  }
+  const found = await read.wallets.signer(
+    organizationId,
+    byId ? { id: signWith.toLowerCase() } : { address: signWith },
+  );
+  if (found !== undefined) return walletSigner(found.account, found.account.walletId, found.sealedSeed);
   const key = byId
     ? await read.privateKeys.find(organizationId, signWith.toLowerCase())
     : await read.privateKeys.byAddress(organizationId, signWith);

@@ -1,4 +1,4 @@
-import { type AccountSpec, type AddressFormat, type DerivedAccount, formatsOf, parsePath } from '@custos/keyring';
+import { type AccountSpec, type AddressFormat, type DerivedAccount, hasFormat, parsePath } from '@custos/keyring';
 import { normalizePublicKey } from '../../authn/public-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
@@ -26,7 +26,7 @@ export function checkAccounts(accounts: readonly WalletAccountParams[], field: s
 }
 
 export function checkFormat(curve: string, format: string, field: string): void {
-  if (!formatsOf(curve as Curve).includes(format as AddressFormat)) {
+  if (!hasFormat(curve as Curve, format as AddressFormat)) {
     throw invalidField(field, `${format} does not exist on ${curve}`, 'INVALID_ADDRESS_FORMAT');
   }
 }
@@ -80,11 +80,14 @@ export async function addAccounts(
       updatedAtMs: nowMs,
     };
   });
-  await store.wallets.insertAccounts(organizationId, accounts);
-  await store.tree.add(
-    organizationId === actor.organizationId ? treeRoot(actor.organization) : actor.organizationId,
-    organizationId,
-    accounts.map((account) => ({ kind: 'WALLET_ACCOUNT_ADDRESS', value: account.address, ownerId: account.id })),
-  );
+  // Sent together: neither needs the other's answer.
+  await Promise.all([
+    store.wallets.insertAccounts(organizationId, accounts),
+    store.tree.add(
+      organizationId === actor.organizationId ? treeRoot(actor.organization) : actor.organizationId,
+      organizationId,
+      accounts.map((account) => ({ kind: 'WALLET_ACCOUNT_ADDRESS', value: account.address, ownerId: account.id })),
+    ),
+  ]);
   return accounts;
 }

@@ -32,8 +32,10 @@ export const createWallet = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    await store.wallets.insert(actor.organizationId, wallet);
-    const added = await addAccounts(context, wallet, accounts, prepared.accounts);
+    const [added] = await Promise.all([
+      addAccounts(context, wallet, accounts, prepared.accounts),
+      store.wallets.insert(actor.organizationId, wallet),
+    ]);
     return { walletId: wallet.id, addresses: added.map((account) => account.address) };
   },
   newAddresses: (_parameters, prepared) =>

@@ -26,11 +26,6 @@ export interface TreeEntry {
   readonly ownerId: string;
 }
 
-export interface TreeMatch {
-  readonly organizationId: OrganizationId;
-  readonly ownerId: string;
-}
-
 /** Several spellings of one value must not become two. */
 export function treeValue(kind: TreeKind, value: string): string {
   switch (kind) {

@@ -60,6 +60,25 @@ const accountsByAddress = statement('wallet-accounts-by-address', (db, { organiz
     .limit(10),
 );
 
+/** An account with the seed it is derived from: all that a signature needs, in one statement. */
+const signers = (db: Kysely<Schema>, organizationId: string) =>
+  db
+    .selectFrom('wallet_account')
+    .innerJoin('wallet', (join) =>
+      join
+        .onRef('wallet.organization_id', '=', 'wallet_account.organization_id')
+        .onRef('wallet.id', '=', 'wallet_account.wallet_id'),
+    )
+    .selectAll('wallet_account')
+    .select('wallet.sealed_seed')
+    .where('wallet_account.organization_id', '=', organizationId);
+const signerById = statement('wallet-signer-by-id', (db, { organizationId, id }: Key) =>
+  signers(db, organizationId).where('wallet_account.id', '=', id),
+);
+const signerByAddress = statement('wallet-signer-by-address', (db, { organizationId, id }: Key) =>
+  signers(db, organizationId).where('wallet_account.address_key', '=', id).orderBy('wallet_account.id').limit(1),
+);
+
 const CURVES: readonly Curve[] = ['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'];
 
 /** What a path can be stored under: itself and, on Ed25519, with every level hardened. */
@@ -75,6 +94,18 @@ export class WalletReader {
 
   constructor(db: Kysely<Schema>) {
     this.db = db;
+  }
+
+  /** The account of this id or address, the oldest of several, and its wallet's seed. */
+  async signer(
+    organizationId: OrganizationId,
+    by: { readonly id: string } | { readonly address: string },
+  ): Promise<{ readonly account: WalletAccount; readonly sealedSeed: Uint8Array } | undefined> {
+    const [row] =
+      'id' in by
+        ? await signerById(this.db, { organizationId, id: by.id })
+        : await signerByAddress(this.db, { organizationId, id: addressKey(by.address) });
+    return row === undefined ? undefined : { account: toAccount(row), sealedSeed: row.sealed_seed };
   }
 
   async find(organizationId: OrganizationId, walletId: string): Promise<Wallet | undefined> {
