@@ -129,6 +129,7 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER: ['updateUserPhoneNumberIntent', 'updateUserPhoneNumberResult'],
     ACTIVITY_TYPE_UPDATE_USER_TAG: ['updateUserTagIntent', 'updateUserTagResult'],
     ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2: ['createPrivateKeysIntentV2', 'createPrivateKeysResultV2'],
+    ACTIVITY_TYPE_CREATE_PRIVATE_KEYS: ['createPrivateKeysIntent', 'createPrivateKeysResult'],
     ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG: ['createPrivateKeyTagIntent', 'createPrivateKeyTagResult'],
     ACTIVITY_TYPE_CREATE_WALLET: ['createWalletIntent', 'createWalletResult'],
     ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS: ['createWalletAccountsIntent', 'createWalletAccountsResult'],

@@ -968,7 +968,8 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       const world = await newWorld(spec.place);
       const { root, plain } = world;
       const { parameters, absent } = await spec.arrange(world);
-      const body = plain.submitBody(name, parameters);
+      const own = spec.isForProposer ? { ...parameters, userId: plain.userId } : parameters;
+      const body = plain.submitBody(name, own);
       const denied = await plain.sendStamped(path(name), body);
       expectError(denied, 403, 'REQUEST_NOT_AUTHORIZED', 7);
       expect(denied.body.message).toMatch(/^You don't have sufficient permissions to take this action\./);

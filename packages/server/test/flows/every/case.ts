@@ -31,6 +31,8 @@ export interface ActivityCase extends VersionCase {
   readonly legacy?: Readonly<Record<string, VersionCase>>;
   /** The same with ids of another organization, and the answer that gets. */
   readonly foreign?: (world: World, other: World) => Promise<{ parameters: unknown; code: string; status: number }>;
+  /** `userId` must be the user who proposes it, whoever that is. */
+  readonly isForProposer?: true;
   /** After it the organization's own users are gone. */
   readonly endsOrganization?: true;
 }

@@ -146,6 +146,7 @@ function deleted(status: (reader: TestClient) => Promise<number>): Pick<Arranged
 }
 
 const initImport = (kind: 'wallet' | 'private_key', name: string): ActivityCase => ({
+  isForProposer: true,
   intentKey: `initImport${name}Intent`,
   resultKey: `initImport${name}Result`,
   // An open target shows only in an import, and the cases of those make one.
@@ -348,6 +349,7 @@ export const WALLET_CASES: Readonly<Record<string, ActivityCase>> = {
   },
   init_import_wallet: initImport('wallet', 'Wallet'),
   import_wallet: {
+    isForProposer: true,
     intentKey: 'importWalletIntent',
     resultKey: 'importWalletResult',
     arrange: async ({ root }) => {
@@ -394,11 +396,24 @@ export const WALLET_CASES: Readonly<Record<string, ActivityCase>> = {
             createdAt: TIMESTAMP,
             updatedAt: TIMESTAMP,
           });
-          expect(found.addresses).toHaveLength(2);
-          expect(found.addresses).toEqual(expect.arrayContaining(addresses));
+          expect(found.addresses).toEqual(addresses);
         },
         absent: async (reader) => expect(await privateKeys(reader)).toEqual([]),
       };
+    },
+    legacy: {
+      ACTIVITY_TYPE_CREATE_PRIVATE_KEYS: {
+        intentKey: 'createPrivateKeysIntent',
+        resultKey: 'createPrivateKeysResult',
+        arrange: async () => ({
+          parameters: {
+            privateKeys: [{ privateKeyName: 'Old', curve: 'CURVE_ED25519', privateKeyTags: [], addressFormats: [] }],
+          },
+          result: { privateKeyIds: [anId] },
+          holds: async (reader) => expect(await privateKeys(reader)).toMatchObject([{ privateKeyName: 'Old' }]),
+          absent: async (reader) => expect(await privateKeys(reader)).toEqual([]),
+        }),
+      },
     },
     foreign: async (_world, other) => {
       const key = { privateKeyName: 'x', curve: 'CURVE_P256', privateKeyTags: [await newKeyTag(other.root)] };
@@ -443,6 +458,7 @@ export const WALLET_CASES: Readonly<Record<string, ActivityCase>> = {
   },
   init_import_private_key: initImport('private_key', 'PrivateKey'),
   import_private_key: {
+    isForProposer: true,
     intentKey: 'importPrivateKeyIntent',
     resultKey: 'importPrivateKeyResult',
     arrange: async ({ root }) => {

@@ -1,0 +1,57 @@
+// Codes of policy-language.md sections 6 and 7, and the two ways in which the reference reports them.
+
+export type StaticCode =
+  | 'E_SYNTAX'
+  | 'E_UNKNOWN_KEYWORD'
+  | 'E_UNKNOWN_FIELD'
+  | 'E_UNKNOWN_FUNCTION'
+  | 'E_ARITY'
+  | 'E_TYPE'
+  | 'E_NOT_BOOL'
+  | 'E_INT_RANGE'
+  | 'E_TIMESTAMP'
+  | 'E_CRON'
+  | 'E_DURATION'
+  | 'E_TIMEZONE'
+  | 'E_LIMIT';
+
+export type RuntimeCode =
+  | 'R_MISSING_FIELD'
+  | 'R_MISSING_KEY'
+  | 'R_INDEX'
+  | 'R_TYPE'
+  | 'R_INT_RANGE'
+  | 'R_HEX'
+  | 'R_LIMIT';
+
+/** One reason to refuse an expression. The column counts code points from 1. */
+export interface StaticError {
+  readonly code: StaticCode;
+  readonly column: number;
+  readonly detail: string;
+  /** Codes that the document allows just as well for this fault. */
+  readonly alternatives?: readonly StaticCode[];
+}
+
+/** Ends lexing or parsing: nothing sensible follows it. The checker only collects errors and never throws this. */
+export class SyntaxRefusal extends Error {
+  readonly refusal: StaticError;
+
+  constructor(code: StaticCode, column: number, detail: string) {
+    super(`${code} at ${column}: ${detail}`);
+    this.refusal = { code, column, detail };
+  }
+}
+
+/** Ends the evaluation of one expression. */
+export class RuntimeFailure extends Error {
+  readonly code: RuntimeCode;
+  /** True when a whole keyword is not available; the MFA rule of section 16 treats that case on its own. */
+  readonly keywordAbsent: boolean;
+
+  constructor(code: RuntimeCode, detail: string, keywordAbsent = false) {
+    super(`${code}: ${detail}`);
+    this.code = code;
+    this.keywordAbsent = keywordAbsent;
+  }
+}
