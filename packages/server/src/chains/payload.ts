@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { ApiError } from '../lib/errors.ts';
 import { hashTypedDataJson } from './ethereum/eip712.ts';
+import { type HashBudget, newHashBudget } from './ethereum/eip712-types.ts';
 import { hashAuthorizationJson } from './ethereum/eip7702.ts';
 
 export const PAYLOAD_ENCODINGS = [
@@ -28,11 +29,13 @@ export function signingInput(
   encoding: PayloadEncoding,
   hash: HashFunction,
   curve: string,
+  /** Shared by all payloads of a request. */
+  budget: HashBudget = newHashBudget(),
 ): Uint8Array {
   switch (encoding) {
     case 'PAYLOAD_ENCODING_EIP712':
       requireEthereum(encoding, hash, curve);
-      return hashTypedDataJson(payload).digest;
+      return hashTypedDataJson(payload, budget).digest;
     case 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION':
       requireEthereum(encoding, hash, curve);
       return hashAuthorizationJson(payload).digest;

@@ -93,7 +93,8 @@ export function signableBitcoin(hex: string, signer: SignerAccount): BitcoinSign
   };
 }
 
-function bitcoinFormat(signer: SignerAccount): { network: BitcoinNetwork; type: BitcoinAddressType } {
+/** What the address format of an account says; refuses an account of another chain. */
+export function bitcoinFormat(signer: SignerAccount): { network: BitcoinNetwork; type: BitcoinAddressType } {
   const groups = ADDRESS_FORMAT.exec(signer.addressFormat)?.groups;
   if (groups === undefined || signer.curve !== 'CURVE_SECP256K1') {
     throw refused('a Bitcoin transaction needs an account with a Bitcoin address to sign with');

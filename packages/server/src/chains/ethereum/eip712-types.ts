@@ -23,8 +23,14 @@ const STRUCTS_MAX = 256;
 const MEMBERS_MAX = 2048;
 const DIMENSIONS_MAX = 8;
 const NAME_MAX = 256;
-/** A type that many others refer to is encoded again for each of them. */
-const ENCODED_LENGTH_MAX = 1024 * 1024;
+/** What hashing may still cost: values, and characters of types, which are encoded again wherever one is referred to. */
+export interface HashBudget {
+  values: number;
+  typeLength: number;
+}
+
+/** For all documents of one request together. */
+export const newHashBudget = (): HashBudget => ({ values: 8_192, typeLength: 1024 * 1024 });
 
 /** Printable ASCII without what separates names in the encoding of a type, so that two types never encode alike. */
 const NAME = /^[!-'*+\--Z\\^-~]+$/;
@@ -76,10 +82,11 @@ export class TypeTable {
   readonly types: TypedDataTypes;
   private readonly parsed = new Map<string, MemberType>();
   private readonly hashes = new Map<string, Uint8Array>();
-  private encodedLength = 0;
+  private readonly budget: HashBudget;
 
-  constructor(types: TypedDataTypes) {
+  constructor(types: TypedDataTypes, budget: HashBudget) {
     this.types = types;
+    this.budget = budget;
     for (const [struct, members] of types) {
       for (const { type } of members) this.checkReference(struct, this.memberType(type));
     }
@@ -106,8 +113,8 @@ export class TypeTable {
     for (const name of referred) for (const next of this.references(name)) referred.add(next);
     referred.delete(struct);
     const text = [struct, ...[...referred].sort()].map((name) => this.definition(name)).join('');
-    this.encodedLength += text.length;
-    if (this.encodedLength > ENCODED_LENGTH_MAX) refusePayload('the types refer to each other too often');
+    this.budget.typeLength -= text.length;
+    if (this.budget.typeLength < 0) refusePayload('the types refer to each other too often');
     const hash = keccak_256(utf8ToBytes(text));
     this.hashes.set(struct, hash);
     return hash;

@@ -1,7 +1,15 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { JsonObject, JsonValue } from '../../lib/strict-json.ts';
-import { type MemberType, readTypes, type TypedDataMember, type TypedDataTypes, TypeTable } from './eip712-types.ts';
+import {
+  type HashBudget,
+  type MemberType,
+  newHashBudget,
+  readTypes,
+  type TypedDataMember,
+  type TypedDataTypes,
+  TypeTable,
+} from './eip712-types.ts';
 import { hexItem } from './fields.ts';
 import { asHex, asInteger, asObject, member, parseJsonObject, refusePayload } from './json-values.ts';
 
@@ -44,13 +52,11 @@ const DOMAIN_MEMBERS: readonly TypedDataMember[] = [
   { name: 'verifyingContract', type: 'address' },
   { name: 'salt', type: 'bytes32' },
 ];
-/** Most values cost a hash, so this bounds the time that one document takes. */
-const VALUES_MAX = 8_192;
 const PREFIX = Uint8Array.of(0x19, 0x01);
 const WORD_MODULUS = 2n ** 256n;
 
 /** The EIP-712 digest of a JSON text `{types, primaryType, domain, message}`, with everything it covers. */
-export function hashTypedDataJson(text: string): HashedTypedData {
+export function hashTypedDataJson(text: string, budget: HashBudget = newHashBudget()): HashedTypedData {
   const document = parseJsonObject(text);
   const types = readTypes(member(document, 'types'));
   const domain = asObject(member(document, 'domain') ?? {}, 'domain');
@@ -63,8 +69,7 @@ export function hashTypedDataJson(text: string): HashedTypedData {
   }
   const primaryType = member(document, 'primaryType');
   if (typeof primaryType !== 'string') return refusePayload('primaryType is missing or not text');
-  const table = new TypeTable(types);
-  const encoder = new Encoder(table);
+  const encoder = new Encoder(new TypeTable(types, budget), budget);
   const separator = encoder.struct(DOMAIN, domain, 'domain');
   if (primaryType === DOMAIN) {
     return {
@@ -113,10 +118,11 @@ interface Encoded {
 
 class Encoder {
   private readonly table: TypeTable;
-  private values = 0;
+  private readonly budget: HashBudget;
 
-  constructor(table: TypeTable) {
+  constructor(table: TypeTable, budget: HashBudget) {
     this.table = table;
+    this.budget = budget;
   }
 
   /** hashStruct of EIP-712. Members that the type does not declare are ignored, as every other program does. */
@@ -132,7 +138,8 @@ class Encoder {
   }
 
   private encode(type: MemberType, data: JsonValue | undefined, where: string): Encoded {
-    if (++this.values > VALUES_MAX) refusePayload(`more than ${VALUES_MAX} values`);
+    // Most values cost a hash, so their number bounds the time that a request takes.
+    if (--this.budget.values < 0) refusePayload('too many values');
     const place = where.length > 200 ? `${where.slice(0, 200)}...` : where;
     if (data === undefined) return refusePayload(`${place} is missing`);
     switch (type.kind) {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { newHashBudget } from '../../chains/ethereum/eip712-types.ts';
 import {
   HASH_FUNCTIONS,
   type HashFunction,
@@ -35,8 +36,9 @@ export const signRawPayloads = defineActivity({
   },
   async describe(context, { signWith, payloads, encoding, hashFunction }) {
     const signer = await resolveSigner(context, signWith);
+    const budget = newHashBudget();
     const inputs = payloads.map((payload) =>
-      signingInput(payload, encoding as PayloadEncoding, hashFunction as HashFunction, signer.account.curve),
+      signingInput(payload, encoding as PayloadEncoding, hashFunction as HashFunction, signer.account.curve, budget),
     );
     return { signer, inputs };
   },

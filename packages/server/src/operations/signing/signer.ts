@@ -1,12 +1,15 @@
 import type { Signature, SigningKey, SigningScheme } from '@custos/keyring';
 import type { SignerAccount } from '../../chains/signable.ts';
 import { isSpark, isTaproot } from '../../chains/transactions.ts';
+import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { PrivateKey, WalletAccount } from '../../lib/model.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import type { DescribeContext, PrepareContext } from '../define.ts';
 import { holderOf } from '../wallets/accounts.ts';
+
+const PAYLOADS_PER_CALL = 500;
 
 /** Who signs: the public side for parsers, and what the keyring needs to use the key. */
 export interface Signer {
@@ -71,5 +74,12 @@ export async function signAs(
   account: SignerAccount,
   payloads: readonly Uint8Array[],
 ): Promise<Signature[]> {
-  return await context.keyring.sign(holderOf(context, signer.ownerId), signer.key, schemeOf(account), payloads);
+  const holder = holderOf(context, signer.ownerId);
+  const scheme = schemeOf(account);
+  const signatures: Signature[] = [];
+  // A transaction may have more inputs than the keyring signs in one call.
+  for (const some of chunks(payloads, PAYLOADS_PER_CALL)) {
+    signatures.push(...(await context.keyring.sign(holder, signer.key, scheme, some)));
+  }
+  return signatures;
 }

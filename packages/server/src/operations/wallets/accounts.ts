@@ -1,5 +1,6 @@
 import { type AccountSpec, type AddressFormat, type DerivedAccount, hasFormat, parsePath } from '@custos/keyring';
 import { normalizePublicKey } from '../../authn/public-key.ts';
+import { all } from '../../lib/all.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
@@ -81,7 +82,7 @@ export async function addAccounts(
     };
   });
   // Sent together: neither needs the other's answer.
-  await Promise.all([
+  await all([
     store.wallets.insertAccounts(organizationId, accounts),
     store.tree.add(
       organizationId === actor.organizationId ? treeRoot(actor.organization) : actor.organizationId,

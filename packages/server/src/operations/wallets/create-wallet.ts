@@ -1,3 +1,4 @@
+import { all } from '../../lib/all.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { WalletParamsShape, WalletResultShape } from '../shapes/wallets.ts';
@@ -32,7 +33,7 @@ export const createWallet = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    const [added] = await Promise.all([
+    const [added] = await all([
       addAccounts(context, wallet, accounts, prepared.accounts),
       store.wallets.insert(actor.organizationId, wallet),
     ]);

@@ -78,6 +78,27 @@ export class OrganizationReader {
   }
 }
 
+const ROWS_PER_DELETE = 10_000;
+
+/** Tables of an organization that may be large, and the column by which a part of one is chosen. */
+const ERASED = [
+  ['api_key', 'id'],
+  ['authenticator', 'id'],
+  ['user_tag', 'user_id'],
+  ['tag', 'id'],
+  ['invitation', 'id'],
+  ['app_user', 'id'],
+  ['tombstone', 'id'],
+  ['tree_entry', 'owner_id'],
+  ['wallet', 'id'],
+  ['wallet_account', 'id'],
+  ['private_key', 'id'],
+  ['private_key_address', 'private_key_id'],
+  ['private_key_tag', 'private_key_id'],
+  ['import_target', 'id'],
+  ['secret', 'id'],
+] as const;
+
 export class OrganizationStore extends OrganizationReader {
   /**
    * Holds the organization until the transaction ends, and reads it. On PostgreSQL the lock is an advisory one, which
@@ -157,27 +178,18 @@ export class OrganizationStore extends OrganizationReader {
 
   /** Erases everything of a sub-organization except its id, its name and its activities, which its parent may still read. */
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
-    for (const table of [
-      'organization_feature',
-      'api_key',
-      'authenticator',
-      'read_session',
-      'user_tag',
-      'tag',
-      'invitation',
-      'app_user',
-      'tombstone',
-      'tree_entry',
-      'auth_proxy_config',
-      'wallet',
-      'wallet_account',
-      'private_key',
-      'private_key_address',
-      'private_key_tag',
-      'import_target',
-      'secret',
-    ] as const) {
+    for (const table of ['organization_feature', 'read_session', 'auth_proxy_config'] as const) {
       await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
+    }
+    for (const [table, key] of ERASED) {
+      // Many rows in one statement would take longer than a statement may.
+      const some = sql`SELECT ${sql.ref(key)} FROM ${sql.table(table)}
+        WHERE organization_id = ${organizationId} LIMIT ${ROWS_PER_DELETE}`;
+      for (let deleted = 1n; deleted > 0n; ) {
+        const result = await sql`DELETE FROM ${sql.table(table)}
+          WHERE organization_id = ${organizationId} AND ${sql.ref(key)} IN (${some})`.execute(this.db);
+        deleted = result.numAffectedRows ?? 0n;
+      }
     }
     await this.db
       .updateTable('organization')
