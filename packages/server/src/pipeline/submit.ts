@@ -184,9 +184,15 @@ async function prepareEffect(
   return await withKeyringErrors(async () => {
     const context = { ...common, read: storage.read, keyring, attestations };
     const prepared = await operation.prepare?.(context, parameters, described);
-    const addresses = operation.newAddresses?.(parameters, prepared) ?? [];
     const proofs = activity.wantsProofs
-      ? await makeProofs(app, actor, activity, [vote], addresses, activity.createdAtMs)
+      ? await makeProofs(
+          app,
+          actor,
+          activity,
+          [vote],
+          operation.newAddresses?.(parameters, prepared) ?? [],
+          activity.createdAtMs,
+        )
       : [];
     return {
       lock: operation.lock,

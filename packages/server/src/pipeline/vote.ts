@@ -176,9 +176,15 @@ async function prepareTarget(
       const context = { ...common, read: storage.read, keyring, attestations };
       const described = await operation.describe?.(context, parameters);
       const value = await operation.prepare?.(context, parameters, described);
-      const addresses = operation.newAddresses?.(parameters, value) ?? [];
       const proofs = activity.wantsProofs
-        ? await makeProofs(app, actor, activity, [...liveVotes(activity, votes, nowMs), drafted], addresses, nowMs)
+        ? await makeProofs(
+            app,
+            actor,
+            activity,
+            [...liveVotes(activity, votes, nowMs), drafted],
+            operation.newAddresses?.(parameters, value) ?? [],
+            nowMs,
+          )
         : [];
       return { value, proofs };
     }),

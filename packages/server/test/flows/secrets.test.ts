@@ -24,15 +24,16 @@ const path = (operation: string) => `/public/v1/submit/${operation}`;
 /** Lets an operation take its parameters as they are, and hands them to `execute`. Answers how to undo it. */
 function serveAsIs(name: string, execute: (parameters: unknown) => Promise<unknown>): () => void {
   const operation = activities.find((candidate) => candidate.name === name) as ActivityOperation;
-  const { prepare, execute: real } = operation;
+  const { describe: about, prepare, execute: real } = operation;
   const decoders = operation.versions.map((version) => version.decode);
   for (const version of operation.versions) Object.assign(version, { decode: (parameters: unknown) => parameters });
   Object.assign(operation, {
+    describe: undefined,
     prepare: undefined,
     execute: (_context: unknown, parameters: unknown) => execute(parameters),
   });
   return () => {
-    Object.assign(operation, { prepare, execute: real });
+    Object.assign(operation, { describe: about, prepare, execute: real });
     for (const [index, version] of operation.versions.entries()) Object.assign(version, { decode: decoders[index] });
   };
 }
