@@ -1,0 +1,36 @@
+import { assert } from '../lib/assert.ts';
+import type { PrivateKey, Secret, Wallet, WalletAccount } from '../lib/model.ts';
+import type { PrivateKeyFacts, SecretFacts, WalletAccountFacts, WalletFacts } from '../policy/index.ts';
+
+/** `wallet`, and one of `wallets`. */
+export function walletFacts(wallet: Pick<Wallet, 'id' | 'name' | 'imported' | 'exported'>): WalletFacts {
+  return { id: wallet.id, imported: wallet.imported, exported: wallet.exported, label: wallet.name };
+}
+
+/** `wallet_account`. Of two spellings of a path the one that is really derived counts: Ed25519 hardens every level. */
+export function walletAccountFacts(account: Pick<WalletAccount, 'address' | 'pathKey'>): WalletAccountFacts {
+  const levels = account.pathKey.split('/').slice(1);
+  assert(
+    levels.length > 0 && levels.every((level) => /^[0-9]+'?$/.test(level)),
+    'the path of an account is stored in its canonical form',
+  );
+  return {
+    address: account.address,
+    path_indexes: levels.map((level) => BigInt(level.replace("'", ''))),
+    path_hardened: levels.map((level) => level.endsWith("'")),
+  };
+}
+
+/** `private_key`. */
+export function privateKeyFacts(
+  key: Pick<PrivateKey, 'id' | 'name' | 'tagIds' | 'imported' | 'exported'>,
+): PrivateKeyFacts {
+  return { id: key.id, tags: key.tagIds, imported: key.imported, exported: key.exported, label: key.name };
+}
+
+/** `secret`. A property that was given twice has no one value and is left out. */
+export function secretFacts(secret: Pick<Secret, 'id' | 'name' | 'staticProperties'>): SecretFacts {
+  const { id, name = '', staticProperties } = secret;
+  const once = staticProperties.filter(({ key }) => staticProperties.filter((other) => other.key === key).length === 1);
+  return { id, name, static_properties: new Map(once.map(({ key, value }) => [key, value])) };
+}

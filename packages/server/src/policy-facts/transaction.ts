@@ -1,0 +1,147 @@
+import { base58 } from '@scure/base';
+import { type BitcoinTransaction, bitcoinFormat, parseBitcoin } from '../chains/bitcoin/bitcoin.ts';
+import { keyScripts } from '../chains/bitcoin/script.ts';
+import { type HashBudget, newHashBudget } from '../chains/ethereum/eip712-types.ts';
+import { requireSecp256k1 } from '../chains/ethereum/fields.ts';
+import { type EthereumTransaction, parseEthereumTransaction } from '../chains/ethereum/transaction.ts';
+import type { PayloadEncoding } from '../chains/payload.ts';
+import type { SignerAccount } from '../chains/signable.ts';
+import { parseSolana, type SolanaTransaction } from '../chains/solana/solana.ts';
+import { parseTempoTransaction, type TempoTransaction } from '../chains/tempo/transaction.ts';
+import { signableOf, type TransactionType } from '../chains/transactions.ts';
+import { parseTron, type TronTransaction } from '../chains/tron/tron.ts';
+import { toHex } from '../lib/encoding.ts';
+import type { Namespaces } from '../policy/index.ts';
+import { bitcoinFacts } from './bitcoin.ts';
+import type { ContractInterface, ContractInterfaceType, SolanaInterface } from './contract-interface.ts';
+import { eip712Facts, eip7702Facts, ethereumAddress, ethereumFacts, tempoFacts } from './ethereum.ts';
+import { solanaFacts } from './solana.ts';
+import { tronFacts } from './tron.ts';
+
+/** A transaction that is to be signed, with what it depends on who signs it. */
+export type ParsedTransaction =
+  | { readonly type: 'TRANSACTION_TYPE_ETHEREUM'; readonly transaction: EthereumTransaction; readonly from: string }
+  | { readonly type: 'TRANSACTION_TYPE_TEMPO'; readonly transaction: TempoTransaction; readonly from: string }
+  | { readonly type: 'TRANSACTION_TYPE_SOLANA'; readonly transaction: SolanaTransaction; readonly signer: string }
+  | { readonly type: 'TRANSACTION_TYPE_TRON'; readonly transaction: TronTransaction }
+  | {
+      readonly type: 'TRANSACTION_TYPE_BITCOIN';
+      readonly transaction: BitcoinTransaction;
+      /** The output script, in hex, of the inputs that are signed. */
+      readonly signedScript: string;
+      /** Every output script of the signer. */
+      readonly ownScripts: ReadonlySet<string>;
+    };
+
+/** Who signs: one account, or a key by its id, which stands for all its addresses. */
+interface Signer {
+  readonly account: SignerAccount;
+  readonly addresses: readonly SignerAccount[];
+}
+
+/** Parses for whoever judges; refuses what the signer would refuse for its form (INVALID_TRANSACTION). */
+export function readTransaction(type: TransactionType, unsigned: string, signer: Signer): ParsedTransaction {
+  switch (type) {
+    case 'TRANSACTION_TYPE_ETHEREUM':
+      return { type, transaction: parseEthereumTransaction(unsigned), from: senderOf(signer) };
+    case 'TRANSACTION_TYPE_TEMPO':
+      return { type, transaction: parseTempoTransaction(unsigned), from: senderOf(signer) };
+    case 'TRANSACTION_TYPE_SOLANA':
+      return { type, transaction: parseSolana(unsigned), signer: base58.encode(signer.account.publicKey) };
+    case 'TRANSACTION_TYPE_TRON':
+      return { type, transaction: parseTron(unsigned) };
+    case 'TRANSACTION_TYPE_BITCOIN':
+      return readBitcoin(unsigned, signer);
+  }
+}
+
+function senderOf({ account }: Signer): string {
+  requireSecp256k1(account);
+  return ethereumAddress(account.publicKey);
+}
+
+function readBitcoin(unsigned: string, signer: Signer): ParsedTransaction {
+  const type = 'TRANSACTION_TYPE_BITCOIN';
+  // The same choice among the signer's addresses as for the signature, so that addresses are written for its network.
+  const { account } = signableOf(type, unsigned, signer);
+  const format = bitcoinFormat(account);
+  const own = signer.addresses.filter(({ addressFormat }) => addressFormat.startsWith('ADDRESS_FORMAT_BITCOIN_'));
+  const scripts = [account, ...own].flatMap((address) => {
+    const { output, wrapped } = keyScripts(bitcoinFormat(address).type, address.publicKey);
+    return wrapped === undefined ? [output] : [output, wrapped];
+  });
+  return {
+    type,
+    transaction: parseBitcoin(unsigned, format.network),
+    signedScript: toHex(keyScripts(format.type, account.publicKey).output),
+    ownScripts: new Set(scripts.map(toHex)),
+  };
+}
+
+export interface InterfaceKey {
+  readonly type: ContractInterfaceType;
+  readonly address: string;
+}
+
+/** The contracts whose interfaces, if the organization has any, say more about the transaction. */
+export function interfacesNeeded(parsed: ParsedTransaction): readonly InterfaceKey[] {
+  if (parsed.type === 'TRANSACTION_TYPE_ETHEREUM') {
+    const { to, selector } = parsed.transaction;
+    return to === '' || selector === '' ? [] : [{ type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM', address: to }];
+  }
+  if (parsed.type !== 'TRANSACTION_TYPE_SOLANA') return [];
+  return parsed.transaction.programKeys.map((address) => ({ type: 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA', address }));
+}
+
+/** The namespace of a transaction (POL 11). Interfaces of other contracts make no difference. */
+export function transactionNamespaces(
+  parsed: ParsedTransaction,
+  interfaces: readonly ContractInterface[] = [],
+): Namespaces {
+  switch (parsed.type) {
+    case 'TRANSACTION_TYPE_ETHEREUM':
+      return { eth: { tx: ethereumFacts(parsed.transaction, parsed.from, ethereumInterface(parsed, interfaces)) } };
+    case 'TRANSACTION_TYPE_TEMPO':
+      return { tempo: { tx: tempoFacts(parsed.transaction, parsed.from) } };
+    case 'TRANSACTION_TYPE_SOLANA':
+      return { solana: { tx: solanaFacts(parsed.transaction, solanaInterfaces(interfaces)) } };
+    case 'TRANSACTION_TYPE_TRON':
+      return { tron: { tx: tronFacts(parsed.transaction) } };
+    case 'TRANSACTION_TYPE_BITCOIN':
+      return { bitcoin: { tx: bitcoinFacts(parsed.transaction) } };
+  }
+}
+
+function ethereumInterface(
+  { transaction }: ParsedTransaction & { readonly type: 'TRANSACTION_TYPE_ETHEREUM' },
+  interfaces: readonly ContractInterface[],
+) {
+  return interfaces
+    .filter((known) => known.type === 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM')
+    .find(({ address }) => address === transaction.to);
+}
+
+const solanaInterfaces = (interfaces: readonly ContractInterface[]): ReadonlyMap<string, SolanaInterface> =>
+  new Map(
+    interfaces
+      .filter((known) => known.type === 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA')
+      .map((known) => [known.address, known]),
+  );
+
+/** The namespace of a raw payload, which has one only when its encoding gives it a meaning (POL 11). */
+export function payloadNamespaces(
+  encoding: PayloadEncoding,
+  payload: string,
+  /** Shared by all payloads of a request. */
+  budget: HashBudget = newHashBudget(),
+): Namespaces {
+  switch (encoding) {
+    case 'PAYLOAD_ENCODING_EIP712':
+      return { eth: { eip_712: eip712Facts(payload, budget) } };
+    case 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION':
+      return { eth: { eip_7702_authorization: eip7702Facts(payload) } };
+    case 'PAYLOAD_ENCODING_HEXADECIMAL':
+    case 'PAYLOAD_ENCODING_TEXT_UTF8':
+      return {};
+  }
+}

@@ -1,0 +1,39 @@
+import { type Expression, evaluate } from '../evaluate/expression.ts';
+import type { RuntimeError } from '../language/errors.ts';
+import type { ConditionFacts } from '../language/structs.ts';
+
+/** Whether a rule beside the policies holds for a request, and the error that settled it, if one did. */
+export interface GuardVerdict {
+  readonly holds: boolean;
+  readonly error?: RuntimeError;
+}
+
+/**
+ * Whether an MFA policy is enforced on a request (POL 16): if its condition is true for any element. What the request does
+ * not have at all, a namespace or a parameter that the activity does not expose, makes it false; any other error enforces.
+ */
+export function mfaApplies(condition: Expression<'condition'>, elements: readonly ConditionFacts[]): GuardVerdict {
+  let verdict: GuardVerdict = { holds: false };
+  for (const facts of elements) {
+    const evaluation = evaluate(condition, facts);
+    if (evaluation.ok) {
+      if (evaluation.value) return { holds: true };
+      continue;
+    }
+    const { error } = evaluation;
+    const isForeign = error.missing === 'keyword' || error.missing === 'parameter';
+    if (!isForeign) return { holds: true, error };
+    verdict = { holds: false, error };
+  }
+  return verdict;
+}
+
+/** Whether the scope of a session covers a request (POL 17): it must be true for every element; any error is a no. */
+export function scopeCovers(scope: Expression<'condition'>, elements: readonly ConditionFacts[]): GuardVerdict {
+  for (const facts of elements) {
+    const evaluation = evaluate(scope, facts);
+    if (!evaluation.ok) return { holds: false, error: evaluation.error };
+    if (!evaluation.value) return { holds: false };
+  }
+  return { holds: elements.length > 0 };
+}

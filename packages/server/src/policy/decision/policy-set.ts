@@ -1,0 +1,157 @@
+import { NAMESPACES } from '../catalog/activity-facts.ts';
+import { ALL_TYPES, type TypeSet } from '../catalog/type-set.ts';
+import { describeStaticError, type Expression } from '../evaluate/expression.ts';
+import type { ExpressionCache } from '../evaluate/expression-cache.ts';
+import { descend } from '../language/ast.ts';
+import type { ExpressionKind } from '../language/checker.ts';
+import type { StaticError } from '../language/errors.ts';
+import type { Namespaces } from '../language/structs.ts';
+import { type Hazard, hazardOf, possibleTypes } from './concern.ts';
+import { type ConsensusShape, shapeOf } from './consensus-shape.ts';
+
+export type PolicyEffect = 'EFFECT_ALLOW' | 'EFFECT_DENY';
+
+/** A policy as it is stored; an absent or empty expression counts as true (POL 1). */
+export interface Policy {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly effect: PolicyEffect;
+  readonly condition?: string | null | undefined;
+  readonly consensus?: string | null | undefined;
+  readonly time?: string | null | undefined;
+}
+
+/** What is wrong with one expression of a policy, ready to be the message of a 400 (POL 6). */
+export interface PolicyProblem {
+  readonly expression: ExpressionKind;
+  readonly error: StaticError;
+  readonly message: string;
+}
+
+/** Every expression of a policy that would be refused at creation. */
+export function checkPolicy(policy: Pick<Policy, ExpressionKind>, cache: ExpressionCache): readonly PolicyProblem[] {
+  return (['condition', 'consensus', 'time'] as const).flatMap((expression) => {
+    const text = policy[expression] ?? '';
+    const compilation = text === '' ? undefined : cache.compile(expression, text);
+    if (compilation === undefined || compilation.ok) return [];
+    const { error } = compilation;
+    return [{ expression, error, message: describeStaticError(expression, text, error) }];
+  });
+}
+
+/** An expression that was stored but is no longer one of the language. */
+export interface InvalidExpression {
+  readonly kind: ExpressionKind;
+  readonly error: StaticError;
+}
+
+export interface PreparedPolicy {
+  readonly policy: Policy;
+  readonly condition: Expression<'condition'> | undefined;
+  readonly consensus: Expression<'consensus'> | undefined;
+  readonly time: Expression<'time'> | undefined;
+  readonly invalid: InvalidExpression | undefined;
+  /** The activity types for which the condition can be true. */
+  readonly types: TypeSet;
+  /** When it must be judged although its condition cannot be true. */
+  readonly hazard: Hazard;
+}
+
+/** Policies that are ready to judge requests. Make it once for each state of an organization's policies. */
+export interface PolicySet {
+  readonly policies: readonly PreparedPolicy[];
+  /** Those that can concern an activity, in their order. Never leaves one out that could change the decision. */
+  concerned(types: TypeSet, present: ReadonlySet<string>): readonly PreparedPolicy[];
+}
+
+const NO_HAZARD: Hazard = { always: false, namespaces: new Set() };
+const ANY_HAZARD: Hazard = { always: true, namespaces: new Set() };
+const SELECTIONS_KEPT_MAX = 64;
+
+export function preparePolicies(policies: readonly Policy[], cache: ExpressionCache): PolicySet {
+  const prepared = policies.map((policy) => prepare(policy, cache));
+  const selections = new Map<string, readonly PreparedPolicy[]>();
+  return {
+    policies: prepared,
+    concerned(types, present) {
+      const key = `${types} ${[...present].join(' ')}`;
+      const known = selections.get(key);
+      if (known !== undefined) return known;
+      const selected = prepared.filter((candidate) => canConcern(candidate, types, present));
+      if (selections.size < SELECTIONS_KEPT_MAX) selections.set(key, selected);
+      return selected;
+    },
+  };
+}
+
+function canConcern({ types: own, hazard }: PreparedPolicy, types: TypeSet, present: ReadonlySet<string>): boolean {
+  if ((own & types) !== 0n || hazard.always) return true;
+  for (const namespace of hazard.namespaces) if (present.has(namespace)) return true;
+  return false;
+}
+
+function prepare(policy: Policy, cache: ExpressionCache): PreparedPolicy {
+  let invalid: InvalidExpression | undefined;
+  const compile = <K extends ExpressionKind>(kind: K, text: string | null | undefined): Expression<K> | undefined => {
+    if (text === undefined || text === null || text === '') return undefined;
+    const compilation = cache.compile(kind, text);
+    if (compilation.ok) return compilation.expression;
+    invalid ??= { kind, error: compilation.error };
+    return undefined;
+  };
+  const time = compile('time', policy.time);
+  const condition = compile('condition', policy.condition);
+  const consensus = compile('consensus', policy.consensus);
+  const texts = { policy, time, condition, consensus, invalid };
+  if (invalid !== undefined) return { ...texts, types: ALL_TYPES, hazard: NO_HAZARD };
+  const types = condition === undefined ? ALL_TYPES : concernOf(condition).types;
+  return { ...texts, types, hazard: policyHazard(policy, condition, time) };
+}
+
+/** Only a DENY policy can do something by failing. */
+function policyHazard(
+  { effect }: Policy,
+  condition: Expression<'condition'> | undefined,
+  time: Expression<'time'> | undefined,
+): Hazard {
+  if (effect === 'EFFECT_ALLOW' || condition === undefined) return NO_HAZARD;
+  const timeLoops = time !== undefined && [...descend(time.tree.root)].some(({ kind }) => kind === 'quantifier');
+  return timeLoops ? ANY_HAZARD : concernOf(condition).hazard;
+}
+
+type Concern = Pick<PreparedPolicy, 'types' | 'hazard'>;
+
+// Expressions are shared by text, so what was found out about one is kept for as long as the expression itself.
+const concerns = new WeakMap<Expression<'condition'>, Concern>();
+const shapes = new WeakMap<Expression<'consensus'>, ConsensusShape>();
+
+function concernOf(condition: Expression<'condition'>): Concern {
+  const known = concerns.get(condition);
+  if (known !== undefined) return known;
+  const concern: Concern = { types: possibleTypes(condition.tree).true, hazard: hazardOf(condition.tree) };
+  concerns.set(condition, concern);
+  return concern;
+}
+
+/** What a consensus asks of approvers. */
+export function consensusShape(expression: Expression<'consensus'>): ConsensusShape {
+  const known = shapes.get(expression);
+  if (known !== undefined) return known;
+  const shape = shapeOf(expression.tree);
+  shapes.set(expression, shape);
+  return shape;
+}
+
+/** The namespaces that a request has; parameters always exist. */
+export function presentNamespaces(requests: readonly Namespaces[]): ReadonlySet<string> {
+  const present = new Set(['activity.params']);
+  for (const request of requests) {
+    for (const namespace of NAMESPACES) {
+      const [root = '', member] = namespace.split('.');
+      const facts = (request as Readonly<Record<string, unknown>>)[root];
+      const found = member === undefined ? facts : (facts as Record<string, unknown> | undefined)?.[member];
+      if (found !== undefined) present.add(namespace);
+    }
+  }
+  return present;
+}

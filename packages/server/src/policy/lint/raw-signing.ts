@@ -1,0 +1,51 @@
+import { namespacesOf, RAW_SIGNING_KINDS } from '../catalog/activity-facts.ts';
+import { typesIn } from '../catalog/type-set.ts';
+import { namespacesRead } from '../language/paths.ts';
+import { intersect, isEmpty } from './domain.ts';
+import { feasibleAlternatives, readsOf } from './reads.ts';
+import type { Subject } from './subject.ts';
+
+const TRANSACTION_NAMESPACES: readonly string[] = [
+  ...new Set(
+    namespacesOf('SIGN_TRANSACTION')
+      .flat()
+      .filter((namespace) => namespace.endsWith('.tx')),
+  ),
+];
+
+/** Whether a policy says something about the transactions of a key. */
+export function restrictsTransactions({ prepared: { condition } }: Subject): boolean {
+  if (condition === undefined) return false;
+  const read = namespacesRead(condition.tree);
+  return TRANSACTION_NAMESPACES.some((namespace) => read.has(namespace));
+}
+
+/** Whether a policy may allow the signing of bytes that nobody can read. */
+export function allowsRawSigning({ prepared: { condition }, types, domains }: Subject): boolean {
+  if (condition === undefined) return true;
+  const reads = readsOf(condition.tree);
+  const isOpaque = (alternative: readonly string[]): boolean => !alternative.some((name) => name.startsWith('eth.'));
+  return typesIn(types)
+    .filter(({ kind }) => RAW_SIGNING_KINDS.has(kind))
+    .some((row) => feasibleAlternatives(reads, domains, row).some(isOpaque));
+}
+
+const KEYS = ['wallet.id', 'wallet_account.address', 'private_key.id'] as const;
+
+/** Whether some key may be the signer under both policies. */
+export function mayShareKey(left: Subject, right: Subject): boolean {
+  // One about wallets and one about private keys never meet: a signer is one or the other.
+  if (new Set([...signerKinds(left), ...signerKinds(right)]).size > 1) return false;
+  return KEYS.every((key) => {
+    const [one, other] = [left.domains.get(key), right.domains.get(key)];
+    return one === undefined || other === undefined || !isEmpty(intersect(one, other));
+  });
+}
+
+function signerKinds({ prepared: { condition } }: Subject): readonly string[] {
+  const read = condition === undefined ? new Set<string>() : namespacesRead(condition.tree);
+  return [
+    ...(read.has('wallet') || read.has('wallet_account') ? ['wallet'] : []),
+    ...(read.has('private_key') ? ['private_key'] : []),
+  ];
+}
