@@ -269,6 +269,8 @@ describe('searches for approvals that could still come', () => {
     const decision = decide(input(policies, { members }));
     expect(decision.outcome).toBe('OUTCOME_REQUIRES_CONSENSUS');
     expect(decision.evaluations.at(-1)).toMatchObject({ policyId: 'd', reason: 'CONDITION_FALSE' });
+    // Nothing was left for looking up who could approve.
+    expect(decision.openTo.policies.every(({ userIds }) => userIds.length === 0)).toBe(true);
     expect(new Set(decision.evaluations.slice(0, -1).map(({ reason }) => reason))).toEqual(
       new Set(['CONSENSUS_PENDING']),
     );
@@ -351,6 +353,8 @@ describe('the root quorum', () => {
       rootQuorum: { required: 2, given: 1, isReachable: true },
       openTo: { rootUserIds: ['r2'], policies: [] },
     });
+    const waiting = allow('two', { consensus: 'approvers.count() >= 2' });
+    expect(decide(input([deny('d'), waiting], byRoots('r1'))).openTo).toEqual({ rootUserIds: ['r2'], policies: [] });
     expect(decide(input([deny('d')], byRoots('r1', 'r2')))).toMatchObject({
       outcome: 'OUTCOME_ALLOW',
       reason: 'ROOT_QUORUM',
@@ -533,6 +537,8 @@ describe('own accounts', () => {
     expect(decide(input([], { activity, approvals })).outcome).toBe('OUTCOME_ALLOW');
     const another = [approval('alice', 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256')];
     expect(decide(input([], { activity, approvals: another })).outcome).toBe('OUTCOME_DENY_IMPLICIT');
+    const both = [approval('dave'), ...another];
+    expect(decide(input([], { activity, approvals: both })).outcome).toBe('OUTCOME_DENY_IMPLICIT');
   });
 });
 
@@ -676,6 +682,11 @@ describe('whom a decision wants to know', () => {
       credentialTypes: [],
       others: 4,
     });
+  });
+
+  test('more of them, when a policy looks into texts that no lookup can find', () => {
+    const policy = allow('a', { consensus: "approvers.count() >= 2 && approvers.any(u, u.email[0..1] == 'x')" });
+    expect(directoryNeeds(input([policy]))?.others).toBe(1_000);
   });
 
   test('with them the decision is that of the whole organization', () => {

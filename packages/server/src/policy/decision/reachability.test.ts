@@ -99,6 +99,11 @@ describe('whether further approvals could help', () => {
     const text = `credentials.any(c, c.user_id == 'bob' && c.type == '${PASSKEY}')`;
     expect(reach(text, approvedBy(bob), [bob])).toBe('reachable');
     expect(reach(text, approvedBy(alice, bob), [alice])).toBe('unreachable');
+    // Nobody else will do, though others have the same.
+    const erin = member('erin', [], [API_KEY, PASSKEY]);
+    const alone = `credentials.filter(c, c.type == '${PASSKEY}').count() == 1 && approvers.count() == 1`;
+    expect(reach(alone, approvedBy(bob), [erin, bob])).toBe('reachable');
+    expect(reach(alone, approvedBy(bob), [erin])).toBe('unreachable');
   });
 
   test('a search that would take too long is left undecided', () => {

@@ -90,6 +90,7 @@ describe('values of types only known at run time', () => {
     [`${a}.contains(1)`, { a: [uintValue(1n)] }, true],
     [`1 in ${a}`, { a: 'abc' }, 'R_TYPE'],
     [`${a}.hex_to_uint() == 255`, { a: 'ff' }, true],
+    [`${a}.hex_to_uint() == 255`, { a: hexText('0XFF') }, true],
     [`${a}.hex_to_uint() == 255`, { a: uintValue(1n) }, 'R_TYPE'],
     // Reading, not carrying, a number out of range is the error.
     [`${a} == 1`, { a: intValue(2n ** 127n) }, 'R_INT_RANGE'],

@@ -51,7 +51,7 @@ export function parseTree(text: string): ParsedTree {
   };
   const expected = (what: string): StaticFailure =>
     new StaticFailure('E_SYNTAX', token, `expected ${what}, found ${describeToken(token)}`);
-  const require = (symbol: string): void => {
+  const expectToken = (symbol: string): void => {
     if (!take(symbol)) throw expected(`'${symbol}'`);
   };
   const spanFrom = (start: number): { readonly id: number } & Span => {
@@ -140,7 +140,7 @@ export function parseTree(text: string): ParsedTree {
     const variable = advance().text;
     if (!take(',')) throw expected(`',' and a condition: ${name}(${variable}, condition)`);
     const body = within(expression);
-    require(')');
+    expectToken(')');
     const quantifier = name as Quantifier;
     return nested(
       { kind: 'quantifier', target: target.node, quantifier, variable, body: body.node, ...spanFrom(start) },
@@ -153,11 +153,11 @@ export function parseTree(text: string): ParsedTree {
     const first = within(expression);
     if (take('..')) {
       const last = within(expression);
-      require(']');
+      expectToken(']');
       const [from, to] = [first.node, last.node];
       return nested({ kind: 'slice', target: target.node, from, to, ...spanFrom(start) }, target, first, last);
     }
-    require(']');
+    expectToken(']');
     return nested({ kind: 'index', target: target.node, index: first.node, ...spanFrom(start) }, target, first);
   };
 
@@ -195,7 +195,7 @@ export function parseTree(text: string): ParsedTree {
     }
     if (!take('(')) throw expected('a value');
     const inner = within(expression);
-    require(')');
+    expectToken(')');
     return nested(inner.node, inner);
   };
 

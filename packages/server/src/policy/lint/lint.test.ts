@@ -164,6 +164,7 @@ describe('what a denial shadows', () => {
     // The denial fails where the allowance holds, and a failing denial does not deny.
     ["activity.kind == 'SIGN_TRANSACTION' || solana.tx.transfers.count() > 0", "activity.kind == 'SIGN_TRANSACTION'"],
     ["wallet.id == 'w' || eth.tx.value > 1", "wallet.id == 'w'"],
+    ["activity.action == 'SIGN' || activity.kind[0..99] == 'x'", "activity.action == 'SIGN'"],
   ])('%s does not shadow %s', (denied, allowed) => {
     const findings = codes([allow('a', { condition: allowed }), deny('d', { condition: denied })]);
     expect(findings.filter(([, code]) => code === 'SHADOWED_BY_DENY')).toEqual([]);
