@@ -685,7 +685,7 @@ describe('whom a decision wants to know', () => {
   });
 
   test('more of them, when a policy looks into texts that no lookup can find', () => {
-    const policy = allow('a', { consensus: "approvers.count() >= 2 && approvers.any(u, u.email[0..1] == 'x')" });
+    const policy = allow('a', { consensus: "approvers.count() >= 2 && approvers.any(u, u.alias[0..1] == 'x')" });
     expect(directoryNeeds(input([policy]))?.others).toBe(1_000);
   });
 
