@@ -8,23 +8,44 @@ import type { Storage } from './storage/storage.ts';
 /** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
 export async function openRootKey(storage: Storage, rootKey: string, mode: 'process' | 'inline'): Promise<Keyring> {
   const recorded = await storage.read.deployment.get('root_key_id');
+  const keyring = await openKeyring(rootKey, recorded, mode);
   try {
-    const keyring = await createKeyring({ rootKey, create: recorded === undefined, mode });
-    if (
-      recorded === undefined &&
-      (await storage.write((store) => store.deployment.claim('root_key_id', keyring.rootKeyId)))
-    ) {
-      return keyring;
-    }
-    const required = recorded ?? (await storage.read.deployment.get('root_key_id')) ?? '';
-    if (keyring.hasRootKey(required)) return keyring;
+    await requireRecorded(storage, keyring, rootKey, recorded);
+    return keyring;
+  } catch (error) {
     await keyring.close();
-    throw new StartError(`the database is under root key ${required}, which ${rootKey} does not hold`);
+    throw error;
+  }
+}
+
+async function openKeyring(
+  rootKey: string,
+  recorded: string | undefined,
+  mode: 'process' | 'inline',
+): Promise<Keyring> {
+  try {
+    return await createKeyring({ rootKey, create: recorded === undefined, mode });
   } catch (error) {
     if (!(error instanceof KeyringError)) throw error;
     const hint = recorded === undefined ? '' : ` (the database is under root key ${recorded}: restore that key)`;
     throw new StartError(`cannot open the root key ${rootKey}: ${error.message}${hint}`);
   }
+}
+
+async function requireRecorded(
+  storage: Storage,
+  keyring: Keyring,
+  rootKey: string,
+  recorded: string | undefined,
+): Promise<void> {
+  if (recorded === undefined) {
+    const { rootKeyId } = keyring;
+    if (await storage.write((store) => store.deployment.claim('root_key_id', rootKeyId))) return;
+  } else if (keyring.hasRootKey(recorded)) return;
+  // Another process was first, or a rotation ended while the ring was opened, which takes seconds with a passphrase.
+  const required = (await storage.read.deployment.get('root_key_id')) ?? '';
+  if (keyring.hasRootKey(required)) return;
+  throw new StartError(`the database is under root key ${required}, which ${rootKey} does not hold`);
 }
 
 export interface FirstOrganization {

@@ -7,6 +7,7 @@ import { StartError } from '../lib/start-error.ts';
 import { MIGRATION_NAMES } from '../storage/migrate.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
+import { connectPostgres, explain } from './postgres-session.ts';
 
 const POOL = 4;
 /** A service that is busy leaves the embedded database free again and again, if not always at once. */
@@ -29,11 +30,18 @@ export async function openBeside(config: Config, command: string): Promise<Stora
   requireSchema(file, await sqliteMigrations(file));
   const { openSqlite } = await import('../storage/sqlite.ts');
   const lockFile = join(dataDir, `custos-${command}.lock`);
-  return await whileBusy(
-    () => openSqlite({ file, lockFile, nowMs }),
-    (error) => error instanceof StartError && /database is locked/.test(error.message),
-  );
+  try {
+    return await whileBusy(
+      () => openSqlite({ file, lockFile, nowMs }),
+      (error) => error instanceof StartError && /database is locked/.test(error.message),
+    );
+  } catch (error) {
+    throw error instanceof StartError && error.message.endsWith(`(${lockFile} is locked)`) ? isRunning(command) : error;
+  }
 }
+
+export const isRunning = (command: string): StartError =>
+  new StartError(`another \`custos keyring ${command}\` is running on this database: wait until it has ended`);
 
 /** Writes beside a service that writes too. */
 export async function writeBeside<T>(storage: Storage, unit: (store: Stores) => Promise<T>): Promise<T> {
@@ -80,18 +88,13 @@ async function sqliteMigrations(file: string): Promise<string[] | undefined> {
 }
 
 async function postgresMigrations(url: string): Promise<string[] | undefined> {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url, application_name: 'custos', connectionTimeoutMillis: 3000 });
-  client.on('error', () => {});
+  const client = await connectPostgres(url);
   try {
-    await client.connect();
     const known = await client.query("SELECT to_regclass('schema_migration') AS table");
     if (known.rows[0].table === null) return undefined;
     return (await client.query('SELECT name FROM schema_migration')).rows.map((row) => row.name as string);
   } catch (error) {
-    const { message, errors } = error as Error & { errors?: Error[] };
-    const reason = message || errors?.map((inner) => inner.message).join('; ');
-    throw new StartError(`cannot use the PostgreSQL database: ${reason}`);
+    throw explain(error);
   } finally {
     await client.end().catch(() => {});
   }

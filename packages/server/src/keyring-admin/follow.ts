@@ -21,25 +21,28 @@ export async function followRotations(
   const id: string = randomId();
   const self = { host: hostname(), pid: process.pid };
   let known = loaded;
-  let answered = '';
   let wasRotating = false;
 
-  const answer = async (state: ProcessState): Promise<void> => {
-    const text = JSON.stringify(state);
-    if (text === answered || keyring.closing.aborted) return;
-    await storage.write((store) => store.deployment.putProcess({ id, state: text }));
-    answered = text;
-  };
-
   const look = async (): Promise<void> => {
+    let said = await storage.read.deployment.process(id);
+    const say = async (state: ProcessState): Promise<void> => {
+      const text = JSON.stringify(state);
+      if (text === said || keyring.closing.aborted) return;
+      await storage.write((store) => store.deployment.putProcess({ id, state: text }));
+      said = text;
+    };
     const facts = await storage.read.deployment.facts(['rotation', 'root_key_id', 'deployment_key']);
     const rotation = parseRotation(facts.get('rotation'));
     const wanted = rotation?.to ?? facts.get('root_key_id');
     const hasEnded = wasRotating && rotation === undefined;
     wasRotating = rotation !== undefined;
+    // Before the ring is read, which takes a while with a passphrase: who says nothing counts as killed.
+    if (rotation !== undefined) await say({ ...self, ...answerTo(rotation, keyring) });
+    // A rotation that took this process for killed has removed it; the next one must know it again.
+    else if (said === undefined) await say(self);
     // A ring that cannot be read leaves the keys as they are; what they are is what is answered.
     if (wanted !== undefined && (hasEnded || !uses(keyring, wanted))) await keyring.refreshRing().catch(() => {});
-    if (rotation !== undefined) await answer({ ...self, ...answerTo(rotation, keyring) });
+    if (rotation !== undefined) await say({ ...self, ...answerTo(rotation, keyring) });
     const wrapped = facts.get('deployment_key');
     if (wrapped === undefined || wrapped === known) return;
     await loadServiceKeys(wrapped);

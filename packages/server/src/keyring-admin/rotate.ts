@@ -6,8 +6,10 @@ import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OrganizationKey } from '../storage/stores/sealed.ts';
+import type { Stores } from '../storage/stores.ts';
 import { openBeside, writeBeside } from './beside.ts';
-import { type ProcessState, parseRotation, type Rotation } from './rotation.ts';
+import { lockRotations, type RotationLock } from './lock.ts';
+import { formatRotation, type ProcessState, parseRetired, parseRotation, type Rotation } from './rotation.ts';
 
 /** Small, so that a service on the embedded database never waits long for its turn to write. */
 const BATCH = 100;
@@ -41,13 +43,22 @@ export interface Rotated {
  * under it before it is the recorded one, and the old one leaves the ring last.
  */
 export async function rotateKeyring(config: Config, options: RotationOptions): Promise<Rotated> {
+  const lock = await lockRotations(config.databaseUrl);
+  try {
+    return await rotateAlone(config, lock, options);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function rotateAlone(config: Config, lock: RotationLock, options: RotationOptions): Promise<Rotated> {
   const storage = await openBeside(config, 'rotate');
   try {
     const recorded = await storage.read.deployment.get('root_key_id');
     if (recorded === undefined) throw new StartError('the database is under no root key yet: start the service first');
     const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     try {
-      return await new RotationRun(storage, keyring, options).run(recorded);
+      return await new RotationRun(storage, keyring, lock, options).run(recorded);
     } finally {
       await keyring.close();
     }
@@ -59,12 +70,14 @@ export async function rotateKeyring(config: Config, options: RotationOptions): P
 class RotationRun {
   readonly #storage: Storage;
   readonly #keyring: Keyring;
+  readonly #lock: RotationLock;
   readonly #options: RotationOptions;
   #rewrapped = 0;
 
-  constructor(storage: Storage, keyring: Keyring, options: RotationOptions) {
+  constructor(storage: Storage, keyring: Keyring, lock: RotationLock, options: RotationOptions) {
     this.#storage = storage;
     this.#keyring = keyring;
+    this.#lock = lock;
     this.#options = options;
   }
 
@@ -73,29 +86,41 @@ class RotationRun {
     const { to, resumed } = await this.#target(recorded);
     say(resumed ? `going on with the rotation to root key ${to}` : `root key ${to} is in the key ring`);
     const rotation = { id: randomId(), to };
-    await writeBeside(this.#storage, (store) => store.deployment.put('rotation', JSON.stringify(rotation)));
+    await this.#lock.requireHeld();
+    await writeBeside(this.#storage, (store) => store.deployment.put('rotation', formatRotation(rotation)));
     await this.#processes(rotation);
     await this.#rewrapAll(rotation);
     say(`organization keys re-wrapped: ${this.#rewrapped}`);
     // A process that has started since must hold the key too, before a start requires it.
     await this.#processes(rotation);
-    const { ids } = await this.#keyring.refreshRing();
+    const { active, ids } = await this.#keyring.refreshRing();
+    if (active !== to)
+      throw new StartError(`the key ring was changed meanwhile, to root key ${active}: run the command again`);
     const old = ids.filter((id) => id !== to);
-    await this.#retire(to, [...new Set([...old, ...(recorded === to ? [] : [recorded])])]);
+    await this.#retire(rotation, [...new Set([...old, ...(recorded === to ? [] : [recorded])])]);
     say(`the database is under root key ${to}`);
     // What was stored under an old key before that moment is visible now, and nothing can follow it.
     await this.#rewrapAll(rotation);
     await sleep(DRAIN_MS);
-    for (const id of old) await this.#remove(id);
-    await writeBeside(this.#storage, (store) => store.deployment.remove('rotation'));
+    for (const id of old) {
+      await this.#requireOurs(rotation);
+      await this.#remove(id);
+    }
+    await writeBeside(this.#storage, async (store) => {
+      await requireOurs(store, rotation);
+      await store.deployment.remove('rotation');
+    });
     return { rootKeyId: to, rewrapped: this.#rewrapped, removed: old, resumed };
   }
 
   /** The key of an interrupted rotation, wherever that ended, or a new one. */
   async #target(recorded: string): Promise<{ readonly to: string; readonly resumed: boolean }> {
-    const pending = parseRotation(await this.#storage.read.deployment.get('rotation'));
+    const facts = await this.#storage.read.deployment.facts(['rotation', 'retired_root_keys']);
+    const pending = parseRotation(facts.get('rotation'));
     const { active } = await this.#keyring.refreshRing();
-    if (active !== recorded || pending?.to === active) return { to: active, resumed: true };
+    // Nothing may be stored under a retired key, so that it is no key to move to.
+    const isRetired = parseRetired(facts.get('retired_root_keys')).includes(active);
+    if (!isRetired && (active !== recorded || pending?.to === active)) return { to: active, resumed: true };
     return { to: await this.#changeRing(() => this.#keyring.addRootKey()), resumed: false };
   }
 
@@ -105,6 +130,7 @@ class RotationRun {
     const startedAtMs = performance.now();
     let told = '';
     for (;;) {
+      await this.#requireOurs(rotation);
       const processes = (await this.#storage.read.deployment.processes()).map(({ id, state }) => ({
         id,
         ...(JSON.parse(state) as ProcessState),
@@ -118,6 +144,8 @@ class RotationRun {
       const waitedMs = performance.now() - startedAtMs;
       if (silent.length > 0 && waitedMs > SILENT_MS_MAX) {
         await writeBeside(this.#storage, async (store) => {
+          // A process that answers another run is not silent.
+          await requireOurs(store, rotation);
           for (const { id } of silent) await store.deployment.removeProcess(id);
         });
         continue;
@@ -135,7 +163,14 @@ class RotationRun {
     }
   }
 
-  async #rewrapAll({ to }: Rotation): Promise<void> {
+  /** The lock keeps others away; should it be lost with its connection, the record shows who has come since. */
+  async #requireOurs(rotation: Rotation): Promise<void> {
+    await this.#lock.requireHeld();
+    if ((await this.#storage.read.deployment.get('rotation')) !== formatRotation(rotation)) throw takenOver();
+  }
+
+  async #rewrapAll(rotation: Rotation): Promise<void> {
+    const { to } = rotation;
     const broken: string[] = [];
     await this.#rewrapDeploymentKey(broken);
     for (let after = ''; ; ) {
@@ -143,6 +178,7 @@ class RotationRun {
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.organizationId;
+      await this.#requireOurs(rotation);
       const changes = await Promise.all(page.map((key) => this.#rewrap(key, broken)));
       await writeBeside(this.#storage, async (store) => {
         for (const change of changes) {
@@ -184,11 +220,12 @@ class RotationRun {
   }
 
   /** From here on a start needs the new key, and nothing new can be stored under an old one. */
-  async #retire(to: string, old: readonly string[]): Promise<void> {
+  async #retire(rotation: Rotation, old: readonly string[]): Promise<void> {
     await writeBeside(this.#storage, async (store) => {
       // First, because those who store organizations hold this row.
-      await store.deployment.put('root_key_id', to);
-      const retired = JSON.parse((await store.deployment.get('retired_root_keys')) ?? '[]') as string[];
+      await store.deployment.put('root_key_id', rotation.to);
+      await requireOurs(store, rotation);
+      const retired = parseRetired(await store.deployment.get('retired_root_keys'));
       await store.deployment.put('retired_root_keys', JSON.stringify([...new Set([...retired, ...old])]));
     });
   }
@@ -218,6 +255,15 @@ class RotationRun {
       await sleep(10 * LOOK_EVERY_MS);
     }
   }
+}
+
+const takenOver = (): StartError =>
+  new StartError('another `custos keyring rotate` has taken over: this one has stopped');
+
+/** Holds the record until the end of the transaction, so that nobody else can begin in between. */
+async function requireOurs(store: Stores, rotation: Rotation): Promise<void> {
+  const ours = formatRotation(rotation);
+  if (!(await store.deployment.exchange('rotation', ours, ours))) throw takenOver();
 }
 
 const doesNotOpen = (error: unknown): boolean =>

@@ -16,3 +16,9 @@ export interface ProcessState {
 
 export const parseRotation = (value: string | undefined): Rotation | undefined =>
   value === undefined ? undefined : (JSON.parse(value) as Rotation);
+
+/** One text for one rotation, so that texts can be compared. */
+export const formatRotation = ({ id, to }: Rotation): string => JSON.stringify({ id, to });
+
+export const parseRetired = (value: string | undefined): string[] =>
+  value === undefined ? [] : (JSON.parse(value) as string[]);

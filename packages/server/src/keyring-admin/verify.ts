@@ -7,6 +7,9 @@ import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../storage/st
 import { openBeside } from './beside.ts';
 
 const PAGE = 200;
+const PAGE_OF_LARGE = 16;
+/** Each holds its bytes in both processes until it is answered. */
+const CALLS_MAX = 2;
 /** What one call carries: the keyring process takes 8 MiB at most, and a signed body may have two. */
 const CALL_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -32,13 +35,21 @@ export async function verifyKeyring(config: Config, report: (unopened: Unopened)
       throw new StartError('the database is under no root key yet: start the service first');
     const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     try {
-      return await new Verification(storage, keyring, report).run();
+      return await verifyStored(storage, keyring, report);
     } finally {
       await keyring.close();
     }
   } finally {
     await storage.close();
   }
+}
+
+export async function verifyStored(
+  storage: Storage,
+  keyring: Keyring,
+  report: (unopened: Unopened) => void,
+): Promise<Verified> {
+  return await new Verification(storage, keyring, report).run();
 }
 
 class Verification {
@@ -72,14 +83,15 @@ class Verification {
   }
 
   async #column(column: SealedColumn): Promise<void> {
+    const size = column.isLarge ? PAGE_OF_LARGE : PAGE;
     for (let after: readonly string[] | undefined; ; ) {
-      const rows = await this.#storage.read.sealed.page(column, after, PAGE);
+      const rows = await this.#storage.read.sealed.page(column, after, size);
       const last = rows.at(-1);
       if (last === undefined) return;
       after = last.key;
       const sealed = rows.filter((row) => row.sealed !== undefined);
       this.#secrets += sealed.length;
-      await Promise.all(calls(sealed).map((call) => this.#call(column, call)));
+      await inTurn(calls(sealed), (call) => this.#call(column, call));
     }
   }
 
@@ -119,6 +131,15 @@ class Verification {
     this.#unopened += 1;
     this.#report({ table, organizationId, id });
   }
+}
+
+/** A few at a time. */
+async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: CALLS_MAX }, worker));
 }
 
 /** Neighbours of one organization together, as many as one call may carry. */

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { createSubOrganization } from '../harness/client.ts';
+import { createSubOrganization, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
 import { type KeyState, keyState, newWallet, SealedWorld, writeDatabase } from './sealed-world.ts';
@@ -14,6 +14,7 @@ import {
   chanceOf,
   childrenOf,
   chooseSeed,
+  expectRefusal,
   isAlive,
   onPostgres,
   openTables,
@@ -46,6 +47,13 @@ function expectMoved(after: KeyState, before: KeyState): void {
   expect(after.active).toBe(after.recorded);
   expect([...after.used]).toEqual([after.recorded]);
   expect(before.ring).not.toContain(after.recorded);
+}
+
+/** What the running processes say of themselves. */
+async function processesOf(server: TestServer): Promise<string[]> {
+  await using tables = await openTables(server.dataDir, server.databaseUrl);
+  const [rows = []] = await tables.read("SELECT value FROM deployment WHERE name LIKE 'process:%'");
+  return rows.map((row) => row.value as string);
 }
 
 async function keyringProcessOf(server: TestServer): Promise<number> {
@@ -142,6 +150,91 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     expectMoved(await stateOf(server, `${passphrase}.ring`), before);
     await world.expectWorking();
     await expectAllOpen(server);
+  });
+
+  test('is one at a time', { timeout: 240_000 }, async () => {
+    using folder = temporaryFolder();
+    const passphrase = join(folder.path, 'passphrase');
+    writeFileSync(passphrase, 'correct horse battery staple\n', { mode: 0o600 });
+    const ring = `${passphrase}.ring`;
+    await using server = await TestServer.start({
+      database,
+      env: { CUSTOS_ROOT_KEY: `passphrase-file:${passphrase}` },
+    });
+    const world = await SealedWorld.make(server);
+    const before = await stateOf(server, ring);
+    // Neither can end before both have begun.
+    writeFileSync(`${ring}.lock`, '00'.repeat(16));
+    const both = [rotate(server), rotate(server)];
+    const first = await Promise.race(both);
+    rmSync(`${ring}.lock`);
+    expectRefusal(first, /another `custos keyring rotate` is running on this database: wait until it has ended/);
+    const outcomes = await Promise.all(both);
+    expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 1]);
+    const moved = await stateOf(server, ring);
+    expectMoved(moved, before);
+    await world.expectWorking();
+    await expectAllOpen(server);
+
+    expect(await server.stop()).toBe(0);
+    await server.start();
+    await world.at(server.baseUrl).expectWorking();
+    expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^rotated to root key/) });
+    expectMoved(await stateOf(server, ring), moved);
+    await world.at(server.baseUrl).expectWorking();
+  });
+
+  test('can be run again at once after it was killed', async () => {
+    await using server = await TestServer.start({ database });
+    const before = await stateOf(server);
+    await killAtLine(startRotation(server), 0);
+    expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^finished the rotation to/) });
+    expectMoved(await stateOf(server), before);
+  });
+
+  test('stops when another one has taken over, and leaves the processes to that one', async () => {
+    await using server = await TestServer.start({ database });
+    const before = await stateOf(server);
+    const silent = ['process:silent', JSON.stringify({ host: 'elsewhere', pid: 1 })];
+    await writeDatabase(server, 'INSERT INTO deployment (name, value) VALUES (?, ?)', silent);
+    const other = JSON.stringify({ id: 'other', to: '00'.repeat(16) });
+    const child = startRotation(server);
+    const exited = once(child, 'exit');
+    const lines: string[] = [];
+    for await (const text of linesOf(child)) {
+      lines.push(text);
+      if (text.startsWith('waiting for running processes to answer'))
+        await writeDatabase(server, "UPDATE deployment SET value = ? WHERE name = 'rotation'", [other]);
+    }
+    expect(await exited).toEqual([1, null]);
+    expect(lines.at(-1)).toBe('custos: another `custos keyring rotate` has taken over: this one has stopped');
+    const state = await stateOf(server);
+    expect(state.recorded).toBe(before.recorded);
+    expect(state.ring).toContain(before.recorded);
+    expect(await processesOf(server)).toHaveLength(2);
+  });
+
+  test('finds a process that an earlier one took for killed', async () => {
+    await using server = await TestServer.start({ database });
+    expect(await processesOf(server)).toHaveLength(1);
+    await writeDatabase(server, "DELETE FROM deployment WHERE name LIKE 'process:%'");
+    await waitUntil('the process is known again', async () => (await processesOf(server)).length === 1);
+    const [state = ''] = await processesOf(server);
+    expect(JSON.parse(state)).toMatchObject({ host: hostname(), pid: server.pid });
+  });
+
+  test('moves away from an active key that was retired', async () => {
+    await using server = await TestServer.start({ database });
+    const root = TestClient.root(server.credentials, server.baseUrl);
+    const before = await stateOf(server);
+    const retired = ['retired_root_keys', JSON.stringify([before.active])];
+    await writeDatabase(server, 'INSERT INTO deployment (name, value) VALUES (?, ?)', retired);
+    // What an interrupted rotation would have left: it must not be gone on with.
+    const rotation = ['rotation', JSON.stringify({ id: 'earlier', to: before.active })];
+    await writeDatabase(server, 'INSERT INTO deployment (name, value) VALUES (?, ?)', rotation);
+    expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^rotated to root key/) });
+    expectMoved(await stateOf(server), before);
+    await createSubOrganization(root, 'after');
   });
 
   test('stops before anything is lost when an organization key does not open', async () => {
@@ -259,6 +352,54 @@ test('a rotation waits for an organization that is being stored under the old ke
   expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('do not open') });
   expect(outcome.stderr).toContain(': late (');
   expect((await stateOf(server)).ring).toContain(recorded);
+});
+
+test('a rotation that has lost its place to another one retires no key', async () => {
+  await using server = await TestServer.start({ database: 'postgres' });
+  const before = await stateOf(server);
+  const url = server.databaseUrl ?? '';
+  let rotated: ReturnType<typeof rotate> | undefined;
+  await onPostgres(url, async (client) => {
+    await client.query('BEGIN');
+    await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
+    rotated = rotate(server);
+    await waitUntil('the rotation is about to retire the key', async () =>
+      onPostgres(url, async (other) => (await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0),
+    );
+    const other = JSON.stringify({ id: 'other', to: '00'.repeat(16) });
+    await writeDatabase(server, "UPDATE deployment SET value = ? WHERE name = 'rotation'", [other]);
+    await client.query('COMMIT');
+  });
+  const outcome = await (rotated as ReturnType<typeof rotate>);
+  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/has taken over: [^\n]+\n$/) });
+  const after = await stateOf(server);
+  expect(after.recorded).toBe(before.recorded);
+  expect(after.ring).toContain(before.recorded);
+});
+
+test('a rotation ends with the connection that keeps others away', async () => {
+  await using server = await TestServer.start({ database: 'postgres' });
+  const before = await stateOf(server);
+  const lock = join(server.dataDir, 'root.key.lock');
+  writeFileSync(lock, '00'.repeat(16));
+  const child = startRotation(server);
+  const exited = once(child, 'exit');
+  const lines: string[] = [];
+  for await (const text of linesOf(child)) {
+    lines.push(text);
+    if (!text.startsWith('waiting: another process is changing')) continue;
+    const holders = await onPostgres(server.databaseUrl ?? '', (client) =>
+      client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks
+        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
+    );
+    expect(holders.rows).toHaveLength(1);
+    rmSync(lock);
+  }
+  expect(await exited).toEqual([1, null]);
+  expect(lines.at(-1)).toMatch(/^custos: the connection to the database was lost during the rotation: run the command/);
+  expect((await stateOf(server)).recorded).toBe(before.recorded);
+  expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^finished the rotation to/) });
+  expectMoved(await stateOf(server), before);
 });
 
 const startRotation = (server: TestServer): ChildProcess =>

@@ -28,13 +28,17 @@ export class DeploymentReader {
   }
 
   async get(name: DeploymentFact): Promise<string | undefined> {
-    const row = await this.db.selectFrom('deployment').select('value').where('name', '=', name).executeTakeFirst();
-    return row?.value;
+    return await this.#value(name);
   }
 
   async facts(names: readonly DeploymentFact[]): Promise<ReadonlyMap<DeploymentFact, string>> {
     const rows = await this.db.selectFrom('deployment').selectAll().where('name', 'in', names).execute();
     return new Map(rows.map((row) => [row.name as DeploymentFact, row.value]));
+  }
+
+  /** The state of one process; undefined when it is not known. */
+  async process(id: string): Promise<string | undefined> {
+    return await this.#value(`${PROCESS}${id}`);
   }
 
   async processes(): Promise<ServiceProcess[]> {
@@ -73,6 +77,11 @@ export class DeploymentReader {
 
   async hasOrganization(): Promise<boolean> {
     return (await this.db.selectFrom('organization').select('id').limit(1).executeTakeFirst()) !== undefined;
+  }
+
+  async #value(name: string): Promise<string | undefined> {
+    const row = await this.db.selectFrom('deployment').select('value').where('name', '=', name).executeTakeFirst();
+    return row?.value;
   }
 }
 

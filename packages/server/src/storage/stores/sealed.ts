@@ -17,6 +17,8 @@ export interface SealedColumn {
   readonly kind: string | Readonly<Record<string, string>>;
   /** The organization whose key sealed it, where the table has none. */
   readonly organizationId?: string;
+  /** Whether a row may hold a whole request, of up to 2 MiB. */
+  readonly isLarge?: true;
 }
 
 const OWNED = { key: ['organization_id', 'id'], owner: 'id' } as const;
@@ -32,13 +34,14 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...OWNED,
     kind: { wallet: 'import-target', 'private-key': 'import-target', secret: 'secret-target' },
   },
-  { table: 'activity', column: 'sealed_parameters', ...OWNED, kind: 'activity-parameters' },
+  { table: 'activity', column: 'sealed_parameters', ...OWNED, kind: 'activity-parameters', isLarge: true },
   {
     table: 'vote',
     column: 'sealed_message',
     key: ['organization_id', 'activity_id', 'id'],
     owner: 'id',
     kind: 'vote-message',
+    isLarge: true,
   },
   {
     table: 'service_key',
