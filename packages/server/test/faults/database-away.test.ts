@@ -80,7 +80,13 @@ describe('PostgreSQL away', () => {
     address.pathname = `/${name}`;
     const url = address.toString();
     const server = await TestServer.start({
-      env: { CUSTOS_DATABASE_URL: `${url}${query}`, CUSTOS_DATABASE_POOL: '8', CUSTOS_LOG_LEVEL: 'warn', ...env },
+      env: {
+        CUSTOS_DATABASE_URL: `${url}${query}`,
+        CUSTOS_DATABASE_POOL: '8',
+        CUSTOS_LOG_LEVEL: 'warn',
+        CUSTOS_KEYRING: 'inline',
+        ...env,
+      },
     });
     onTestFinished(() => server[Symbol.asyncDispose]());
     return Object.assign(server, { url });

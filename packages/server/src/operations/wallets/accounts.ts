@@ -1,6 +1,5 @@
 import { type AccountSpec, type AddressFormat, type DerivedAccount, hasFormat, parsePath } from '@custos/keyring';
 import { normalizePublicKey } from '../../authn/public-key.ts';
-import { all } from '../../lib/all.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
@@ -81,14 +80,11 @@ export async function addAccounts(
       updatedAtMs: nowMs,
     };
   });
-  // Sent together: neither needs the other's answer.
-  await all([
-    store.wallets.insertAccounts(organizationId, accounts),
-    store.tree.add(
-      organizationId === actor.organizationId ? treeRoot(actor.organization) : actor.organizationId,
-      organizationId,
-      accounts.map((account) => ({ kind: 'WALLET_ACCOUNT_ADDRESS', value: account.address, ownerId: account.id })),
-    ),
-  ]);
+  await store.wallets.insertAccounts(organizationId, accounts);
+  await store.tree.add(
+    organizationId === actor.organizationId ? treeRoot(actor.organization) : actor.organizationId,
+    organizationId,
+    accounts.map((account) => ({ kind: 'WALLET_ACCOUNT_ADDRESS', value: account.address, ownerId: account.id })),
+  );
   return accounts;
 }

@@ -1,4 +1,3 @@
-import { all } from '../../lib/all.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { WalletParamsShape, WalletResultShape } from '../shapes/wallets.ts';
@@ -33,10 +32,8 @@ export const createWallet = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    const [added] = await all([
-      addAccounts(context, wallet, accounts, prepared.accounts),
-      store.wallets.insert(actor.organizationId, wallet),
-    ]);
+    await store.wallets.insert(actor.organizationId, wallet);
+    const added = await addAccounts(context, wallet, accounts, prepared.accounts);
     return { walletId: wallet.id, addresses: added.map((account) => account.address) };
   },
   newAddresses: (_parameters, prepared) =>
