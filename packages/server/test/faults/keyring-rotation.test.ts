@@ -153,14 +153,8 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
   });
 
   test('is one at a time', { timeout: 240_000 }, async () => {
-    using folder = temporaryFolder();
-    const passphrase = join(folder.path, 'passphrase');
-    writeFileSync(passphrase, 'correct horse battery staple\n', { mode: 0o600 });
-    const ring = `${passphrase}.ring`;
-    await using server = await TestServer.start({
-      database,
-      env: { CUSTOS_ROOT_KEY: `passphrase-file:${passphrase}` },
-    });
+    await using server = await TestServer.start({ database });
+    const ring = join(server.dataDir, 'root.key');
     const world = await SealedWorld.make(server);
     const before = await stateOf(server, ring);
     // Neither can end before both have begun.
