@@ -6,10 +6,10 @@ import { CredentialReader, CredentialStore } from './stores/credentials.ts';
 import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
 import { ImportReader, ImportStore } from './stores/imports.ts';
 import { InvitationReader, InvitationStore } from './stores/invitations.ts';
-import { OrganizationReader, type OrganizationStore } from './stores/organizations.ts';
+import { OrganizationReader, OrganizationStore } from './stores/organizations.ts';
 import { PrincipalReader } from './stores/principals.ts';
 import { PrivateKeyReader, PrivateKeyStore } from './stores/private-keys.ts';
-import { FencedOrganizationStore, SealedReader, SealedStore } from './stores/sealed.ts';
+import { SealedReader, SealedStore } from './stores/sealed.ts';
 import { TagReader, TagStore } from './stores/tags.ts';
 import { TreeReader, TreeStore } from './stores/tree.ts';
 import { UserReader, UserStore } from './stores/users.ts';
@@ -72,7 +72,7 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
   return {
     deployment: new DeploymentStore(db),
     principals: new PrincipalReader(db),
-    organizations: new FencedOrganizationStore(db, kind),
+    organizations: new OrganizationStore(db, kind),
     tree: new TreeStore(db),
     users: new UserStore(db),
     credentials: new CredentialStore(db),

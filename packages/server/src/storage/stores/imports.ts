@@ -2,9 +2,9 @@ import type { Kysely, Selectable } from 'kysely';
 import type { OrganizationId, SecretId, UserId } from '../../lib/ids.ts';
 import type { ImportKind, ImportTarget, KeyValue, Secret } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
-import { fetchPage } from '../keyset.ts';
+import { pageOfRows } from '../organization-rows.ts';
 import type { ImportTargetTable, Schema, SecretTable } from '../schema.ts';
-import { bury, isTombstone } from './tombstones.ts';
+import { bury } from './tombstones.ts';
 
 const toTarget = (row: Selectable<ImportTargetTable>): ImportTarget => ({
   id: row.id,
@@ -63,14 +63,8 @@ export class ImportReader {
 
   /** Newest first. */
   async secretPage(organizationId: OrganizationId, request: PageRequest): Promise<Page<Secret>> {
-    const owns = async (cursor: string): Promise<boolean> =>
-      (await this.secrets(organizationId, [cursor])).length > 0 || (await isTombstone(this.db, organizationId, cursor));
-    return await fetchPage(request, 'desc', owns, async (range) => {
-      let query = this.db.selectFrom('secret').selectAll().where('organization_id', '=', organizationId);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toSecret);
-    });
+    const toItems = (rows: Selectable<SecretTable>[]): Secret[] => rows.map(toSecret);
+    return await pageOfRows(this.db, 'secret', organizationId, request, toItems, { order: 'desc' });
   }
 }
 

@@ -122,6 +122,7 @@ export class OrganizationStore extends OrganizationReader {
   }
 
   async insert(organization: Organization): Promise<void> {
+    await requireLiveRootKey(this.db, this.kind, organization.wrappedKey);
     await this.db
       .insertInto('organization')
       .values({
@@ -208,3 +209,18 @@ export class OrganizationStore extends OrganizationReader {
 
 export const organizationNotFound = (): ApiError =>
   new ApiError('ORGANIZATION_NOT_FOUND', 'no organization found with the given ID');
+
+/**
+ * Refuses a key that was wrapped before its root key was retired and is stored only now: the root key is about to be
+ * destroyed, and the organization would be lost with it. The row that a rotation changes is held until the end of the
+ * transaction, so that the rotation either sees the new organization or has retired the key before.
+ */
+async function requireLiveRootKey(db: Kysely<Schema>, kind: DatabaseKind, wrappedKey: Uint8Array): Promise<void> {
+  const fact = (name: string) => db.selectFrom('deployment').select('value').where('name', '=', name);
+  if (kind === 'postgres') await fact('root_key_id').forShare().execute();
+  // A statement of its own, because one that waited for a row does not see others that came with it.
+  const retired = await fact('retired_root_keys').executeTakeFirst();
+  const rootKeyId = Buffer.from(wrappedKey.subarray(2, 18)).toString('hex');
+  if (retired === undefined || !(JSON.parse(retired.value) as string[]).includes(rootKeyId)) return;
+  throw new ApiError('UNAVAILABLE', 'the root key was just changed, try again', { retryAfterSeconds: 1 });
+}

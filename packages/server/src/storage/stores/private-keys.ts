@@ -5,9 +5,9 @@ import type { OrganizationId, PrivateKeyId, TagId } from '../../lib/ids.ts';
 import type { Curve, PrivateKey } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
-import { fetchPage } from '../keyset.ts';
+import { pageOfRows } from '../organization-rows.ts';
 import type { PrivateKeyAddressTable, PrivateKeyTable, PrivateKeyTagTable, Schema } from '../schema.ts';
-import { bury, isTombstone } from './tombstones.ts';
+import { bury } from './tombstones.ts';
 
 export const privateKeyNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'private key not found in this organization');
@@ -58,15 +58,9 @@ export class PrivateKeyReader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<PrivateKey>> {
-    const owns = async (cursor: string): Promise<boolean> =>
-      (await this.find(organizationId, cursor)) !== undefined || (await isTombstone(this.db, organizationId, cursor));
-    return await fetchPage(request, 'asc', owns, async (range) => {
-      let query = this.db.selectFrom('private_key').selectAll().where('organization_id', '=', organizationId);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      const rows = await query.orderBy('id', range.order).limit(range.limit).execute();
-      return await this.#complete(organizationId, rows);
-    });
+    return await pageOfRows(this.db, 'private_key', organizationId, request, (rows) =>
+      this.#complete(organizationId, rows),
+    );
   }
 
   async #complete(organizationId: OrganizationId, rows: readonly Selectable<PrivateKeyTable>[]): Promise<PrivateKey[]> {

@@ -1,9 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { ApiError } from '../../lib/errors.ts';
-import type { Organization } from '../../lib/model.ts';
-import type { DatabaseKind } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
-import { OrganizationStore } from './organizations.ts';
 
 /** Where sealed bytes are, whom they belong to and as what they were sealed. */
 export interface SealedColumn {
@@ -157,27 +153,4 @@ export class SealedStore extends SealedReader {
       .executeTakeFirst();
     return result.numUpdatedRows === 1n;
   }
-}
-
-/** Organizations whose keys are under no root key that has been retired. */
-export class FencedOrganizationStore extends OrganizationStore {
-  override async insert(organization: Organization): Promise<void> {
-    await requireLiveRootKey(this.db, this.kind, organization.wrappedKey);
-    await super.insert(organization);
-  }
-}
-
-/**
- * Refuses a key that was wrapped before its root key was retired and is stored only now: the root key is about to be
- * destroyed, and the organization would be lost with it. The row that a rotation changes is held until the end of the
- * transaction, so that the rotation either sees the new organization or has retired the key before.
- */
-async function requireLiveRootKey(db: Kysely<Schema>, kind: DatabaseKind, wrappedKey: Uint8Array): Promise<void> {
-  const fact = (name: string) => db.selectFrom('deployment').select('value').where('name', '=', name);
-  if (kind === 'postgres') await fact('root_key_id').forShare().execute();
-  // A statement of its own, because one that waited for a row does not see others that came with it.
-  const retired = await fact('retired_root_keys').executeTakeFirst();
-  const rootKeyId = Buffer.from(wrappedKey.subarray(2, 18)).toString('hex');
-  if (retired === undefined || !(JSON.parse(retired.value) as string[]).includes(rootKeyId)) return;
-  throw new ApiError('UNAVAILABLE', 'the root key was just changed, try again', { retryAfterSeconds: 1 });
 }

@@ -1,12 +1,12 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { Tag } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
-import { fetchPage } from '../keyset.ts';
+import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, TagTable } from '../schema.ts';
-import { bury, isTombstone } from './tombstones.ts';
+import { bury } from './tombstones.ts';
 
 const toTag = (row: Selectable<TagTable>): Tag => ({
   id: row.id as TagId,
@@ -36,22 +36,8 @@ export class TagReader {
   }
 
   async page(organizationId: OrganizationId, type: Tag['type'] | undefined, request: PageRequest): Promise<Page<Tag>> {
-    const owns = async (cursor: string): Promise<boolean> => {
-      const row = await this.db
-        .selectFrom('tag')
-        .select('id')
-        .where('organization_id', '=', organizationId)
-        .where('id', '=', cursor)
-        .executeTakeFirst();
-      return row !== undefined || (await isTombstone(this.db, organizationId, cursor));
-    };
-    return await fetchPage(request, 'asc', owns, async (range) => {
-      let query = this.db.selectFrom('tag').selectAll().where('organization_id', '=', organizationId);
-      if (type !== undefined) query = query.where('type', '=', type);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toTag);
-    });
+    const filter = type === undefined ? {} : { filter: sql`AND type = ${type}` };
+    return await pageOfRows(this.db, 'tag', organizationId, request, (rows) => rows.map(toTag), filter);
   }
 
   async count(organizationId: OrganizationId): Promise<number> {

@@ -4,11 +4,11 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { User, UserRecord } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
-import { fetchPage } from '../keyset.ts';
+import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, UserTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { toApiKey, toAuthenticator } from './credentials.ts';
-import { bury, isTombstone } from './tombstones.ts';
+import { bury } from './tombstones.ts';
 
 export type UserRow = Selectable<UserTable>;
 
@@ -110,19 +110,9 @@ export class UserReader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<UserRecord>> {
-    const owns = async (cursor: string): Promise<boolean> =>
-      (await this.find(organizationId, cursor)) !== undefined || (await isTombstone(this.db, organizationId, cursor));
-    return await fetchPage(request, 'asc', owns, async (range) => {
-      let query = this.db
-        .selectFrom('app_user')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .orderBy('id', range.order)
-        .limit(range.limit);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      return await this.#withCredentials(organizationId, await query.execute());
-    });
+    return await pageOfRows(this.db, 'app_user', organizationId, request, (rows) =>
+      this.#withCredentials(organizationId, rows),
+    );
   }
 
   async #withCredentials(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {

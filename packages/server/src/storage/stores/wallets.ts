@@ -5,10 +5,10 @@ import type { OrganizationId, WalletAccountId, WalletId } from '../../lib/ids.ts
 import type { Curve, Wallet, WalletAccount } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
-import { fetchPage } from '../keyset.ts';
+import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, WalletAccountTable, WalletTable } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { bury, isTombstone } from './tombstones.ts';
+import { bury } from './tombstones.ts';
 
 const ROWS_PER_INSERT = 500;
 /** Accounts of one wallet that a statement deletes: many more would take longer than a statement may. */
@@ -134,14 +134,7 @@ export class WalletReader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Wallet>> {
-    const owns = async (cursor: string): Promise<boolean> =>
-      (await this.find(organizationId, cursor)) !== undefined || (await isTombstone(this.db, organizationId, cursor));
-    return await fetchPage(request, 'asc', owns, async (range) => {
-      let query = this.db.selectFrom('wallet').selectAll().where('organization_id', '=', organizationId);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toWallet);
-    });
+    return await pageOfRows(this.db, 'wallet', organizationId, request, (rows) => rows.map(toWallet));
   }
 
   async account(organizationId: OrganizationId, accountId: string): Promise<WalletAccount | undefined> {
@@ -191,16 +184,9 @@ export class WalletReader {
     walletId: string | undefined,
     request: PageRequest,
   ): Promise<Page<WalletAccount>> {
-    const owns = async (cursor: string): Promise<boolean> =>
-      (await this.account(organizationId, cursor)) !== undefined ||
-      (await isTombstone(this.db, organizationId, cursor));
-    return await fetchPage(request, 'asc', owns, async (range) => {
-      let query = this.db.selectFrom('wallet_account').selectAll().where('organization_id', '=', organizationId);
-      if (walletId !== undefined) query = query.where('wallet_id', '=', walletId);
-      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toAccount);
-    });
+    const toItems = (rows: Selectable<WalletAccountTable>[]): WalletAccount[] => rows.map(toAccount);
+    const filter = walletId === undefined ? {} : { filter: sql`AND wallet_id = ${walletId}` };
+    return await pageOfRows(this.db, 'wallet_account', organizationId, request, toItems, filter);
   }
 
   /** Whether anything in the organization was never exported; such an organization is not deleted by mistake. */
