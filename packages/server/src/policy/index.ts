@@ -24,7 +24,7 @@ export type {
   PendingPolicy,
 } from './decision/decision.ts';
 export { type DirectoryNeeds, directoryNeeds } from './decision/directory.ts';
-export { type GuardVerdict, mfaApplies, scopeCovers } from './decision/guards.ts';
+export { type GuardVerdict, mfaApplies, newGuardBudget, scopeCovers } from './decision/guards.ts';
 export type {
   EvaluationError,
   PolicyEvaluation,
@@ -39,6 +39,7 @@ export {
   type PolicyProblem,
   type PolicySet,
   preparePolicies,
+  somePolicies,
 } from './decision/policy-set.ts';
 export type { Member } from './decision/reachability.ts';
 export { type VoteStanding, voteStanding } from './decision/votes.ts';
@@ -81,3 +82,4 @@ export type {
 export { POLICY_LIMITS } from './limits.ts';
 export type { LintCode, LintFinding } from './lint/findings.ts';
 export { type LintOptions, lintPolicies } from './lint/lint.ts';
+export { instantFromMs } from './time/timestamp.ts';

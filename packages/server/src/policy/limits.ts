@@ -8,7 +8,7 @@ export const POLICY_LIMITS = {
   /** One step is one evaluated sub-expression, one compared list element, or 64 characters of text looked at. */
   steps: 100_000,
   /** Over all policies of one decision: many policies must not add up to a stalled server. */
-  decisionSteps: 3_000_000,
+  decisionSteps: 1_000_000,
   /** What starting an evaluation costs a decision besides its steps. */
   evaluationSteps: 5,
   /** Over all searches of one decision for approvals that could still come; they must not use up what policies need. */

@@ -59,10 +59,13 @@ test('a refusal names every fault', () => {
   expect(result.ok ? [] : result.codes).toEqual(['E_INT_RANGE', 'E_UNKNOWN_KEYWORD', 'E_TYPE', 'E_UNKNOWN_FUNCTION']);
 });
 
-test('an absent keyword is told from an absent field', () => {
+test('an absent keyword or parameter is told from an absent field', () => {
   const value = compile('eth.tx.value > 1', 'mfa');
-  expect(evaluate(value, { eth: { eip_712: {} } })).toMatchObject({ code: 'R_MISSING_FIELD', keywordAbsent: true });
-  expect(evaluate(value, { eth: { tx: {} } })).toMatchObject({ code: 'R_MISSING_FIELD', keywordAbsent: false });
+  expect(evaluate(value, { eth: { eip_712: {} } })).toMatchObject({ code: 'R_MISSING_FIELD', isForeign: true });
+  expect(evaluate(value, { eth: { tx: {} } })).toMatchObject({ code: 'R_MISSING_FIELD', isForeign: false });
+  const parameter = compile("activity.params.session_profile_id == 'p1'", 'mfa');
+  const missing = { code: 'R_MISSING_FIELD', isForeign: true };
+  expect(evaluate(parameter, { activity: { params: {} } })).toMatchObject(missing);
 });
 
 test('the first MFA condition that holds applies, and errors hold unless a keyword is absent', () => {

@@ -25,7 +25,8 @@ const EXPORT_PARAMS = ['target_public_key'];
 const PARAMS: Readonly<Record<string, readonly string[]>> = {
   SIGN_RAW_PAYLOAD: RAW_PARAMS,
   SIGN_RAW_PAYLOADS: RAW_PARAMS,
-  ACTIVITY_TYPE_SIGN_TRANSACTION_V2: ['type'],
+  // The document has it for V2 alone; then a DENY that reads it would be passed by sending the older version.
+  SIGN_TRANSACTION: ['type'],
   DELETE_USERS: ['user_ids'],
   CREATE_API_KEYS: ['user_id'],
   DELETE_API_KEYS: ['user_id', 'api_key_ids'],

@@ -7,6 +7,7 @@ import { accessPath } from '../language/paths.ts';
 import { CREDENTIAL, USER } from '../language/structs.ts';
 import type { StructType } from '../language/types.ts';
 import { POLICY_LIMITS } from '../limits.ts';
+import { onlyGains } from './gains.ts';
 
 /** A lambda over approvers or credentials that means the same wherever it stands: it reads no variable around it. */
 export interface Clause {
@@ -24,6 +25,8 @@ export interface ConsensusShape {
   readonly readsCredentials: boolean;
   /** The largest number it names: nobody needs to look at more users of one sort. */
   readonly largestNumber: number;
+  /** Whether more approvals can never undo it. */
+  readonly onlyGains: boolean;
   readonly names: ConsensusNames;
 }
 
@@ -62,7 +65,7 @@ export function shapeOf(tree: CheckedTree): ConsensusShape {
   }
   const most = BigInt(POLICY_LIMITS.consensusUsers);
   const largestNumber = Number(largest < most ? largest : most);
-  return { clauses, countsEveryone, readsCredentials, largestNumber, names: namesOf(tree) };
+  return { clauses, countsEveryone, readsCredentials, largestNumber, onlyGains: onlyGains(tree), names: namesOf(tree) };
 }
 
 /** The closures of all nodes, made in one pass: lambdas nest, and compiling each by itself would repeat the inner ones. */

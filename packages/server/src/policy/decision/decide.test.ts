@@ -272,7 +272,7 @@ describe('searches for approvals that could still come', () => {
     // Nothing was left for looking up who could approve.
     expect(decision.openTo.policies.every(({ userIds }) => userIds.length === 0)).toBe(true);
     expect(new Set(decision.evaluations.slice(0, -1).map(({ reason }) => reason))).toEqual(
-      new Set(['CONSENSUS_PENDING']),
+      new Set(['CONSENSUS_UNDECIDED']),
     );
   });
 });
@@ -418,7 +418,22 @@ describe('votes', () => {
 
   test('the decision says who could still approve', () => {
     const decision = decide(input([two], { approvals: [approval('alice')] }));
-    expect(decision.openTo).toEqual({ rootUserIds: ['r1', 'r2'], policies: [{ policyId: 'two', userIds: ['bob'] }] });
+    expect(decision.openTo).toEqual({
+      rootUserIds: ['r1', 'r2'],
+      policies: [{ policyId: 'two', userIds: ['bob'], anyone: false }],
+    });
+  });
+
+  test.each([
+    ['approvers.count() >= 2', true],
+    ['approvers.count >= 2', true],
+    ['credentials.count() >= 2', true],
+    ["approvers.any(u, u.id == 'bob') && approvers.count() >= 2", true],
+    ["approvers.any(u, u.id == 'bob') && approvers.any(u, u.id == 'dave')", false],
+    ["credentials.filter(c, c.user_id in ['bob', 'dave']).count() >= 2", false],
+  ])('and whether anybody could: %s', (consensus, anyone) => {
+    const decision = decide(input([allow('p', { consensus })]));
+    expect(decision.openTo.policies).toMatchObject([{ policyId: 'p', anyone }]);
   });
 
   test.each([

@@ -161,7 +161,7 @@ function pendingPolicies(
       if (budget.steps <= 0) break;
       if (couldContribute(consensus, shape, member, budget)) userIds.push(member.id);
     }
-    return [{ policyId: evaluation.policyId, userIds }];
+    return [{ policyId: evaluation.policyId, userIds, anyone: shape.countsEveryone }];
   });
 }
 

@@ -98,6 +98,8 @@ export interface Decision {
 export interface PendingPolicy {
   readonly policyId: string;
   readonly userIds: readonly string[];
+  /** Whether the consensus counts all approvers or credentials, so that anybody's approval serves it. */
+  readonly anyone: boolean;
 }
 
 export type GovernedActivity = Extract<ActivityFacts, { readonly governedBy: 'policy' }>;

@@ -23,6 +23,8 @@ export type PolicyReason =
   | 'TIME_INACTIVE'
   | 'CONDITION_FALSE'
   | 'CONSENSUS_PENDING'
+  /** It waits, because finding out whether anybody could complete it would take too long. */
+  | 'CONSENSUS_UNDECIDED'
   | 'CONSENSUS_UNREACHABLE'
   /** No approval so far counts for its consensus. */
   | 'APPROVER_NOT_INCLUDED'
@@ -89,6 +91,12 @@ export interface Circumstances {
   /** How much to explain of one expression and, still, of all; undefined for nothing. */
   readonly tracing: { readonly nodesMax: number; nodesLeft: number } | undefined;
 }
+
+const AWAITED: ReadonlySet<PolicyReason> = new Set([
+  'CONSENSUS_PENDING',
+  'CONSENSUS_UNDECIDED',
+  'CONSENSUS_UNREACHABLE',
+]);
 
 /** For requests with several elements the worst outcome stands, in this order (POL 15). */
 const WORST_FIRST: readonly PolicyOutcome[] = [
@@ -224,10 +232,12 @@ function awaitConsensus(consensus: Expression<'consensus'>, { approved, members,
   const reachability = included ? reachabilityOf(consensus, shape, approved, members, own) : 'unreachable';
   search.steps -= granted - Math.max(0, own.steps);
   if (!included && own.steps > 0) return { outcome: 'OUTCOME_DENY_IMPLICIT', reason: 'APPROVER_NOT_INCLUDED' };
+  if (included && reachability === 'unreachable') {
+    return { outcome: 'OUTCOME_DENY_IMPLICIT', reason: 'CONSENSUS_UNREACHABLE' };
+  }
   // Undecided waits: to park a request grants nothing, to deny one that could be agreed on would be wrong.
-  return included && reachability === 'unreachable'
-    ? { outcome: 'OUTCOME_DENY_IMPLICIT', reason: 'CONSENSUS_UNREACHABLE' }
-    : { outcome: 'OUTCOME_REQUIRES_CONSENSUS', reason: 'CONSENSUS_PENDING' };
+  const isDecided = included && reachability === 'reachable';
+  return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', reason: isDecided ? 'CONSENSUS_PENDING' : 'CONSENSUS_UNDECIDED' };
 }
 
 function summarize(
@@ -252,6 +262,6 @@ function summarize(
       ...(tracing !== undefined && { trace }),
     },
     outcomes: outcomes.every((outcome) => outcome === worst.outcome) ? [worst.outcome] : outcomes,
-    isAwaited: verdicts.some(({ reason }) => reason === 'CONSENSUS_PENDING' || reason === 'CONSENSUS_UNREACHABLE'),
+    isAwaited: verdicts.some(({ reason }) => AWAITED.has(reason)),
   };
 }

@@ -84,6 +84,26 @@ export function preparePolicies(policies: readonly Policy[], cache: ExpressionCa
   };
 }
 
+/** Some of the policies, as they were prepared: in the order of the ids, as long as their text is not too much. */
+export function somePolicies(
+  { policies }: PolicySet,
+  ids: ReadonlySet<string>,
+  charactersMax: number = Number.POSITIVE_INFINITY,
+): PolicySet {
+  const byId = new Map(
+    policies.filter(({ policy }) => ids.has(policy.id)).map((prepared) => [prepared.policy.id, prepared]),
+  );
+  let left = charactersMax;
+  const some = [...ids].flatMap((id) => {
+    const prepared = byId.get(id);
+    if (prepared === undefined) return [];
+    const { condition, consensus, time } = prepared;
+    left -= [condition, consensus, time].reduce((sum, expression) => sum + (expression?.text.length ?? 0), 0);
+    return left >= 0 ? [prepared] : [];
+  });
+  return { policies: some, concerned: () => some };
+}
+
 function canConcern({ types: own, hazard }: PreparedPolicy, types: TypeSet, present: ReadonlySet<string>): boolean {
   if ((own & types) !== 0n || hazard.always) return true;
   for (const namespace of hazard.namespaces) if (present.has(namespace)) return true;

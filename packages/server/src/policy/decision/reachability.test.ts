@@ -114,6 +114,28 @@ describe('whether further approvals could help', () => {
     expect(reach('approvers.count() == 2', approvedBy(alice), everyone, { steps: 1 })).toBe('undecided');
   });
 
+  test.each([
+    'approvers.count() >= 30',
+    '30 <= approvers.count',
+    "!(approvers.filter(u, u.tags.contains('t1')).count() < 2)",
+    "approvers.any(u, u.id == 'nobody') && credentials.count() > 0",
+    "!approvers.all(u, u.id != 'nobody' || u.tags.count() > 1)",
+    `approvers.any(u, credentials.any(c, c.user_id == u.id && c.type == '${PASSKEY}'))`,
+  ])('what more approvals can never undo needs one look at everyone: %s', (text) => {
+    const many = Array.from({ length: 20 }, (_, index) => member(`u${index}`, [`t${index}`]));
+    const all = many.map(({ tags: [tag] }) => `approvers.any(u, u.tags.contains('${tag}'))`).join(' && ');
+    expect(reach(`${all} && ${text}`, approvedBy(many[0] as Member), many)).toBe('unreachable');
+    // One that might be undone, and the same search takes too long.
+    const undone = `${all} && ${text} && approvers.count() != 7`;
+    expect(reach(undone, approvedBy(many[0] as Member), many)).toBe('undecided');
+  });
+
+  test('deep texts are understood in time', () => {
+    const lambdas = Array.from({ length: 30 }, (_, index) => `approvers.filter(u${index}, `).join('');
+    const text = `${lambdas}true${').count() > 0'.repeat(30)}`;
+    expect(shapeOf(consensus(text).tree).onlyGains).toBe(true);
+  });
+
   test('an organization of many users costs what the expression asks for', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => member(`u${index}`, index % 2 === 0 ? ['ops'] : []));
     const budget = full();

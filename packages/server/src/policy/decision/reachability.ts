@@ -136,13 +136,15 @@ export function reachabilityOf(
   members: readonly Member[],
   budget: Budget,
 ): Reachability {
-  const holdsWith = (options: readonly Option[]): boolean => {
+  /** Undefined when it has no value: for want of steps, or because it fails for these users. */
+  const valueWith = (options: readonly Option[]): boolean | undefined => {
     budget.steps -= options.length;
-    if (budget.steps <= 0) return false;
+    if (budget.steps <= 0) return undefined;
     const evaluation = evaluate(expression, joined(approved, options), budget.steps);
     budget.steps -= evaluation.steps;
-    return evaluation.ok && evaluation.value;
+    return evaluation.ok ? evaluation.value : undefined;
   };
+  let withEveryone: boolean | undefined;
   const sorts = new Map<string, Option[]>();
   let checkAt = FIRST_CHECK;
   for (const [index, member] of members.entries()) {
@@ -151,12 +153,14 @@ export function reachabilityOf(
     // Most expressions only gain by approvals: then everyone together is the one set to try, and often a few suffice.
     if (index + 1 < checkAt && index + 1 < members.length) continue;
     checkAt *= 2;
-    if (holdsWith([...sorts.values()].flat())) return 'reachable';
+    withEveryone = valueWith([...sorts.values()].flat());
+    if (withEveryone) return 'reachable';
   }
+  if (shape.onlyGains && withEveryone === false) return 'unreachable';
   if (sorts.size > SORTS_MAX) return 'undecided';
   for (const options of combinations(inOrder(sorts))) {
     if (budget.steps <= 0) return 'undecided';
-    if (holdsWith(options)) return 'reachable';
+    if (valueWith(options)) return 'reachable';
   }
   return budget.steps <= 0 ? 'undecided' : 'unreachable';
 }

@@ -2,7 +2,7 @@ import { assert } from '../../lib/assert.ts';
 import { evaluate } from '../evaluate/expression.ts';
 import { circumstancesOf, type RootQuorum, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
 import type { Approval, DecisionInput } from './decision.ts';
-import { judgePolicy } from './outcome.ts';
+import { judgePolicy, outcomeFor } from './outcome.ts';
 import { consensusShape, type PreparedPolicy } from './policy-set.ts';
 import { type Budget, isIncluded, type Member } from './reachability.ts';
 
@@ -41,14 +41,19 @@ function policiesServed(before: DecisionInput, { userId, credential }: Approval,
   ];
   const judged = selectPolicies(before, before.activity, {}).map((policy) => ({
     policy,
-    outcomes: judgePolicy(policy, circumstances).outcomes,
+    judgement: judgePolicy(policy, circumstances),
   }));
   // While the quorum gathers over a denial, the vote of anyone else could only bring the denial back.
-  if (roots.isWaiting && judged.some(({ outcomes }) => outcomes.includes('OUTCOME_DENY_EXPLICIT'))) return [];
+  if (roots.isWaiting && judged.some(({ judgement }) => judgement.outcomes.includes('OUTCOME_DENY_EXPLICIT')))
+    return [];
+  // A request that policies would already allow waits for any vote that they take.
+  const isAllowed = [...circumstances.conditions.keys()].every((element) =>
+    judged.some(({ judgement }) => outcomeFor(judgement, element) === 'OUTCOME_ALLOW'),
+  );
   return judged
-    .filter(({ policy, outcomes }) => {
-      // A policy that would already allow waits too: for any vote that lets it.
-      const waits = outcomes.includes('OUTCOME_REQUIRES_CONSENSUS') || outcomes.includes('OUTCOME_ALLOW');
+    .filter(({ policy, judgement: { outcomes } }) => {
+      const waits =
+        outcomes.includes('OUTCOME_REQUIRES_CONSENSUS') || (isAllowed && outcomes.includes('OUTCOME_ALLOW'));
       return waits && serves(policy, voter, credentials, circumstances.search);
     })
     .map(({ policy }) => policy.policy.id);

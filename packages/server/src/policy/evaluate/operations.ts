@@ -25,9 +25,13 @@ export function hexToUint(value: unknown, span: Span): bigint {
   return BigInt(`0x${found[1]}`);
 }
 
+function requirePosition(value: unknown, span: Span): asserts value is bigint {
+  if (typeof value !== 'bigint') throw wrongKind('a number as position', value, span);
+}
+
 /** A position as a number that is safe to count with; anything beyond any length is the same mistake. */
 function positionOf(value: unknown, span: Span): number {
-  if (typeof value !== 'bigint') throw wrongKind('a number as position', value, span);
+  requirePosition(value, span);
   if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw outside(span, `there is no position ${value}`);
   return Number(value);
 }
@@ -64,6 +68,9 @@ export function dynamicAccess(target: unknown, index: unknown, frame: Frame, spa
 /** Half open: `from` is included, `to` is not. */
 export function slice(target: unknown, from: unknown, to: unknown, frame: Frame, span: Span): unknown {
   if (!Array.isArray(target) && textOf(target) === undefined) throw wrongKind('a list or a string', target, span);
+  // What is no position at all comes before positions that do not exist, whichever bound it is.
+  requirePosition(from, span);
+  requirePosition(to, span);
   const first = positionOf(from, span);
   const last = positionOf(to, span);
   if (last < first) throw outside(span, `${first}..${last} runs backwards`);

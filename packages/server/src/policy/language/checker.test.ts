@@ -220,6 +220,28 @@ describe('consensus and time', () => {
   });
 });
 
+describe('lists that hold decoded values', () => {
+  const decoded = "eth.eip_712.message['a']";
+
+  test.each(['1', "'a'", 'true', 'eth.tx.to', '[1]', '[]', 'eth.eip_712.message', 'secret.static_properties'])(
+    'may hold %s too',
+    (other) => {
+      expect(check('condition', `[${decoded}, ${other}].count() == 2`)).toBe('accepted');
+    },
+  );
+
+  test.each([
+    ['wallet', 'the struct Wallet'],
+    ['wallets', 'a list of Wallet'],
+    ['[wallets]', 'a list of lists'],
+  ])('hold no %s, which decoded data never has', (other, found) => {
+    expect(check('condition', `[${decoded}, ${other}].any(x, x == 1)`)).toBe(
+      `E_TYPE 1 ${found} and a value whose type is only known at run time do not share a list`,
+    );
+    expect(check('condition', `[${other}, ${decoded}].count() == 2`)).toMatch(/^E_TYPE 1 /);
+  });
+});
+
 test('the message of a refusal names field, code and column', () => {
   const text = "wallet.id == 'w' &&\n wallet.path == ''";
   const compiled = compileExpression('condition', text);

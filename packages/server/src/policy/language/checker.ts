@@ -15,7 +15,7 @@ import { type Span, type StaticErrorCode, StaticFailure } from './errors.ts';
 import { isIntLiteral, type ParsedTree } from './parser.ts';
 import { CONDITION_ROOTS, CONSENSUS_ROOTS, TIME_ROOTS } from './structs.ts';
 import { type Literal, readCronSpan, readTimestamp, type TimeCall } from './time-calls.ts';
-import { canEqual, canEqualLoosely, canOrder, explainMismatch, isComparable } from './type-rules.ts';
+import { canEqual, canEqualLoosely, canOrder, explainMismatch, fitsAny, isComparable } from './type-rules.ts';
 import {
   ANY,
   BOOL,
@@ -145,7 +145,9 @@ export function checkTree(kind: ExpressionKind, tree: ParsedTree): CheckedTree {
       }
       known = joined;
     }
-    return listOf(hasAny ? ANY : known);
+    if (!hasAny) return listOf(known);
+    if (fitsAny(known)) return listOf(ANY);
+    throw fail('E_TYPE', node, `${describeType(known)} and ${describeType(ANY)} do not share a list`);
   };
 
   const checkName = (node: NameNode): Type => {

@@ -12,6 +12,12 @@ export function canEqual(left: Type, right: Type): boolean {
   return left.kind === right.kind && (left.kind === 'bool' || left.kind === 'timestamp');
 }
 
+/** Whether values of this type could as well come from decoded data: structs and instants never do. */
+export function fitsAny(type: Type): boolean {
+  if (type.kind === 'list' || type.kind === 'map') return fitsAny(type.of);
+  return type.kind !== 'struct' && type.kind !== 'timestamp';
+}
+
 /** Two fields of EIP-7702 are shown both as numbers and quoted, so both spellings are accepted (POL 5). */
 export const canEqualLoosely = (left: Type, right: Type): boolean =>
   (left.kind === 'looseNumber' && isText(right)) || (right.kind === 'looseNumber' && isText(left));

@@ -15,7 +15,7 @@ export interface Domain {
 }
 
 /** One demand: the value that it is about, in canonical text, and what it may be. */
-interface Demand extends Domain {
+export interface Demand extends Domain {
   readonly key: string;
 }
 

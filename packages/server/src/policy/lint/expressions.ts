@@ -58,7 +58,7 @@ function lintCondition({ policy }: PreparedPolicy, condition: Expression<'condit
         span: { start: weak.start, end: weak.end },
         message:
           'this part can fail on a request that is made so, and a denial that fails does not deny, whatever the rest of it says; ' +
-          'give it a policy of its own',
+          'give it a policy of its own, or allow what is wanted instead of denying what is not',
       });
     }
   }
@@ -188,9 +188,13 @@ function lintReads(policyId: string, tree: CheckedTree): LintFinding[] {
   return [];
 }
 
+/** What is there only if the bytes of a call decode exactly as the interface says; whoever writes the bytes can see to it. */
+const DECODED = new Set(['contract_call_args', 'parsed_instruction_data']);
+
 /** A part of a denial that can fail while another part would deny: one side of an or, or the body of a lambda. */
 function weakPart(tree: CheckedTree): Node | undefined {
   for (const node of descend(tree.root)) {
+    if (node.kind === 'field' && DECODED.has(node.name)) return node;
     if (node.kind === 'quantifier') {
       const [weak] = failingParts(tree, node.body).values();
       if (weak !== undefined) return weak;

@@ -87,7 +87,6 @@ describe('what always fails', () => {
   test.each([
     "activity.kind == 'CREATE_WALLET' && eth.tx.value > 5",
     "activity.action == 'SIGN' && activity.params.target_public_key == 'k'",
-    "activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION' && activity.params.type == 'TRANSACTION_TYPE_ETHEREUM'",
     "activity.params.type == 'TRANSACTION_TYPE_SOLANA' && eth.tx.value > 5",
     "activity.resource == 'WALLET' && private_key.id == 'k'",
     "activity.params.encoding == 'PAYLOAD_ENCODING_HEXADECIMAL' && eth.eip_712.primary_type == 'Permit'",
@@ -218,6 +217,7 @@ describe('denials that a request can switch off', () => {
   test.each([
     ["eth.tx.data[0..10] == '0xa9059cbb' || eth.tx.value > 5", 'eth.tx.data[0..10]'],
     ["eth.tx.value > 5 || eth.tx.contract_call_args['x'] == 1", "eth.tx.contract_call_args['x'] == 1"],
+    ["eth.tx.to == '0xab' && eth.tx.contract_call_args['x'] == 1", 'eth.tx.contract_call_args'],
     ["solana.tx.instructions.any(i, i.parsed_instruction_data.instruction_name == 'x')", 'i.parsed_instruction_data'],
     ['tron.tx.contract.any(c, c.amount > 5)', 'c.amount'],
   ])('%s', (condition, part) => {

@@ -13,6 +13,12 @@ export interface LintOptions {
   readonly about?: ReadonlySet<string>;
 }
 
+/** Policies that another one may have to do with: all of them, or those that the question is about. */
+interface Parties {
+  readonly all: readonly Subject[];
+  readonly changed: readonly Subject[];
+}
+
 /** What is probably wrong with these policies, alone and together. A clean answer is no proof that they are right. */
 export function lintPolicies(
   policies: readonly Policy[],
@@ -20,18 +26,19 @@ export function lintPolicies(
   { nowMs, about }: LintOptions = {},
 ): readonly LintFinding[] {
   const isAbout = ({ prepared }: Subject): boolean => about === undefined || about.has(prepared.policy.id);
+  const partiesOf = (all: readonly Subject[]): Parties => ({ all, changed: all.filter(isAbout) });
   const subjects = preparePolicies(policies, cache).policies.map(subjectOf);
   const alone = subjects.filter(isAbout).flatMap(({ prepared }) => lintExpressions(prepared, nowMs));
   // What can do nothing by itself needs no further comment.
   const disabled = new Set(alone.filter(({ code }) => DISABLING.has(code)).map(({ policyId }) => policyId));
   const able = subjects.filter(({ prepared }) => prepared.invalid === undefined && !disabled.has(prepared.policy.id));
-  const denying = able.filter(({ prepared }) => prepared.policy.effect === 'EFFECT_DENY');
-  const restricting = able.filter(restrictsTransactions);
+  const denying = partiesOf(able.filter(({ prepared }) => prepared.policy.effect === 'EFFECT_DENY'));
+  const restricting = partiesOf(able.filter(restrictsTransactions));
 
   const together = able.flatMap((allow): LintFinding[] => {
     if (allow.prepared.policy.effect === 'EFFECT_DENY') return [];
-    const others = (candidates: readonly Subject[]): readonly Subject[] =>
-      candidates.filter((other) => other !== allow && (isAbout(allow) || isAbout(other)));
+    const others = ({ all, changed }: Parties): readonly Subject[] =>
+      (isAbout(allow) ? all : changed).filter((other) => other !== allow);
     const shadowing = others(denying).filter((deny) => shadows(deny, allow));
     if (shadowing.length > 0) return [finding('SHADOWED_BY_DENY', allow, shadowing)];
     const rules = others(restricting);

@@ -1,6 +1,5 @@
 import { namespacesOf, RAW_SIGNING_KINDS } from '../catalog/activity-facts.ts';
 import { typesIn } from '../catalog/type-set.ts';
-import { namespacesRead } from '../language/paths.ts';
 import { intersect, isEmpty } from './domain.ts';
 import { feasibleAlternatives, readsOf } from './reads.ts';
 import type { Subject } from './subject.ts';
@@ -14,11 +13,8 @@ const TRANSACTION_NAMESPACES: readonly string[] = [
 ];
 
 /** Whether a policy says something about the transactions of a key. */
-export function restrictsTransactions({ prepared: { condition } }: Subject): boolean {
-  if (condition === undefined) return false;
-  const read = namespacesRead(condition.tree);
-  return TRANSACTION_NAMESPACES.some((namespace) => read.has(namespace));
-}
+export const restrictsTransactions = ({ reads }: Subject): boolean =>
+  TRANSACTION_NAMESPACES.some((namespace) => reads.has(namespace));
 
 /** Whether a policy may allow the signing of bytes that nobody can read. */
 export function allowsRawSigning({ prepared: { condition }, types, domains }: Subject): boolean {
@@ -35,17 +31,13 @@ const KEYS = ['wallet.id', 'wallet_account.address', 'private_key.id'] as const;
 /** Whether some key may be the signer under both policies. */
 export function mayShareKey(left: Subject, right: Subject): boolean {
   // One about wallets and one about private keys never meet: a signer is one or the other.
-  if (new Set([...signerKinds(left), ...signerKinds(right)]).size > 1) return false;
+  const aboutWallets = isAboutWallets(left) || isAboutWallets(right);
+  if (aboutWallets && (isAboutPrivateKeys(left) || isAboutPrivateKeys(right))) return false;
   return KEYS.every((key) => {
     const [one, other] = [left.domains.get(key), right.domains.get(key)];
     return one === undefined || other === undefined || !isEmpty(intersect(one, other));
   });
 }
 
-function signerKinds({ prepared: { condition } }: Subject): readonly string[] {
-  const read = condition === undefined ? new Set<string>() : namespacesRead(condition.tree);
-  return [
-    ...(read.has('wallet') || read.has('wallet_account') ? ['wallet'] : []),
-    ...(read.has('private_key') ? ['private_key'] : []),
-  ];
-}
+const isAboutWallets = ({ reads }: Subject): boolean => reads.has('wallet') || reads.has('wallet_account');
+const isAboutPrivateKeys = ({ reads }: Subject): boolean => reads.has('private_key');

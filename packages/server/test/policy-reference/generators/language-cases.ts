@@ -62,6 +62,21 @@ export function mutatedCases(): fc.Arbitrary<LanguageCase> {
   return languageCases().chain((one) => mutated(one.expression).map((expression) => ({ ...one, expression })));
 }
 
+export interface GuardCase {
+  readonly expression: string;
+  /** One for each element of the request. */
+  readonly contexts: readonly JsonObject[];
+}
+
+/** A well-typed MFA condition or scope with the elements of a request. */
+export function guardCases(): fc.Arbitrary<GuardCase> {
+  return bools(EXPRESSION_DEPTH - 1, scopeOf('condition')).chain(({ text }) =>
+    fc
+      .array(conditionContexts(text), { minLength: 1, maxLength: 2 })
+      .map((contexts) => ({ expression: text, contexts })),
+  );
+}
+
 /** Two quantifiers inside each other that visit more pairs than there are steps, however steps are counted. */
 export function overBudgetCases(): fc.Arbitrary<LanguageCase> {
   const list = fc.integer({ min: 400, max: 700 }).map((length) => `[${Array(length).fill('1').join()}]`);

@@ -71,13 +71,15 @@ function organizations(): fc.Arbitrary<Organization> {
 }
 
 function organizationUsers(id: string): fc.Arbitrary<OrganizationUser> {
-  return fc.tuple(fc.subarray(TAGS), fc.subarray(CREDENTIAL_TYPES, { minLength: 1 })).map(([tags, types]) => ({
-    id,
-    tags,
-    email: '',
-    alias: id,
-    credentials: types.map((type) => ({ id: `c-${id}-${CREDENTIAL_TYPES.indexOf(type)}`, type })),
-  }));
+  return fc
+    .tuple(fc.subarray(TAGS), fc.subarray(CREDENTIAL_TYPES, { minLength: 1, maxLength: 2 }))
+    .map(([tags, types]) => ({
+      id,
+      tags,
+      email: '',
+      alias: id,
+      credentials: types.map((type) => ({ id: `c-${id}-${CREDENTIAL_TYPES.indexOf(type)}`, type })),
+    }));
 }
 
 function rootUsers(ids: readonly string[]): fc.Arbitrary<Organization['root']> {

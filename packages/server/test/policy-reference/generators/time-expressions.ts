@@ -1,5 +1,7 @@
 // Time expressions together with a `time.now`, mostly close to a change of some zone's clock.
 import fc from 'fast-check';
+import { parseDurationMs } from '../reference/cron.ts';
+import { offsetMsAt } from '../reference/time-zone.ts';
 import { oneOf, quote, weighted } from './pools.ts';
 import { atLeast, type Piece } from './terms.ts';
 
@@ -87,7 +89,8 @@ function nearOffsets(): fc.Arbitrary<number> {
 
 function timeBools(depth: number, zone: string, nowMs: number): fc.Arbitrary<Piece> {
   const leaves = [
-    weighted(6, () => spans(zone).map((text): Piece => ({ text, level: 3 }))),
+    weighted(4, () => spans(zone).map((text): Piece => ({ text, level: 3 }))),
+    weighted(3, () => edges(zone, nowMs).map((text): Piece => ({ text, level: 3 }))),
     weighted(3, () => comparisons(nowMs)),
   ];
   if (depth === 0) return fc.oneof(...leaves);
@@ -104,6 +107,19 @@ function timeBools(depth: number, zone: string, nowMs: number): fc.Arbitrary<Pie
 function spans(zone: string): fc.Arbitrary<string> {
   const zones = fc.oneof({ weight: 9, arbitrary: fc.constant(zone) }, { weight: 1, arbitrary: oneOf(STEADY_ZONES) });
   return fc.tuple(crons(), oneOf(DURATIONS), zones).map((texts) => `CronSpan(${texts.map(quote).join(', ')})`);
+}
+
+/** A window that begins or ends now, or a minute off. */
+function edges(zone: string, nowMs: number): fc.Arbitrary<string> {
+  return fc
+    .tuple(oneOf(DURATIONS), fc.boolean(), oneOf([0, 0, 1, -1]), fc.boolean())
+    .map(([duration, isEnd, minutes, isDaily]) => {
+      const fireMs = nowMs - (isEnd ? parseDurationMs(duration)! : 0) + minutes * MINUTE_MS;
+      const wall = new Date(fireMs + offsetMsAt(zone, fireMs));
+      const day = isDaily ? '* *' : `${wall.getUTCDate()} ${wall.getUTCMonth() + 1}`;
+      const cron = `${wall.getUTCMinutes()} ${wall.getUTCHours()} ${day} *`;
+      return `CronSpan('${cron}', '${duration}', '${zone}')`;
+    });
 }
 
 function crons(): fc.Arbitrary<string> {

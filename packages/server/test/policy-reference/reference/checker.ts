@@ -7,7 +7,18 @@ import { fieldsOf } from './structs.ts';
 import { isTimeZone } from './time-zone.ts';
 import { parseTimestamp } from './timestamp.ts';
 import type { CallNode, CompareNode, ListNode, Node, Suffix } from './tree.ts';
-import { areComparable, areOrdered, canBeNumber, canBeText, categoryOf, join, type Type } from './types.ts';
+import {
+  areComparable,
+  areOrdered,
+  areSameKind,
+  canBeDecoded,
+  canBeNumber,
+  canBeText,
+  categoryOf,
+  isComparable,
+  join,
+  type Type,
+} from './types.ts';
 
 const BOOL: Type = { kind: 'bool' };
 const INT: Type = { kind: 'int' };
@@ -92,18 +103,23 @@ class Checker {
   }
 
   #isMember(element: Type, list: Type): boolean {
-    if (list.kind === 'list') return areComparable(element, list.element);
-    return (list.kind === 'any' || list.kind === 'refused') && areComparable(element, ANY);
+    if (list.kind === 'list') {
+      return list.element.kind === 'nothing' ? isComparable(element) : areSameKind(element, list.element);
+    }
+    return (list.kind === 'any' || list.kind === 'refused') && areSameKind(element, ANY);
   }
 
   #list({ items, column }: ListNode, scope: Scope): Type {
-    let element: Type | undefined = { kind: 'nothing' };
-    for (const item of items) {
-      const type = this.typeOf(item, scope);
-      element = element && join(element, type);
+    const types = items.map((item) => this.typeOf(item, scope));
+    const isDynamic = (type: Type): boolean => type.kind === 'any';
+    const known = types
+      .filter((type) => !isDynamic(type))
+      .reduce<Type | undefined>((element, type) => element && join(element, type), { kind: 'nothing' });
+    const hasDynamic = types.some(isDynamic);
+    if (known === undefined || (hasDynamic && !canBeDecoded(known))) {
+      return this.report('E_TYPE', column, 'elements of different types');
     }
-    if (element === undefined) return this.report('E_TYPE', column, 'elements of different types');
-    return { kind: 'list', element };
+    return { kind: 'list', element: hasDynamic ? ANY : known };
   }
 
   #suffix(receiver: Type, suffix: Suffix, scope: Scope): Type {
@@ -162,9 +178,9 @@ class Checker {
     return element === undefined ? REFUSED : { kind: 'list', element };
   }
 
-  /** What reading from a list gives. Nothing can be read from `[]`, so any use of its elements is fine. */
+  /** What reading from a list gives. */
   #elementOf(list: Type): Type | undefined {
-    if (list.kind === 'list') return list.element.kind === 'nothing' ? ANY : list.element;
+    if (list.kind === 'list') return list.element;
     return list.kind === 'any' || list.kind === 'refused' ? list : undefined;
   }
 
@@ -191,7 +207,7 @@ class Checker {
   }
 
   #call({ name, args, column }: CallNode, scope: Scope): Type {
-    const argTypes = args.map((arg) => this.typeOf(arg, scope));
+    for (const arg of args) this.typeOf(arg, scope);
     const arity = this.#functions.get(name);
     if (arity === undefined)
       return this.report('E_UNKNOWN_FUNCTION', column, name, isTimeFunction(name) ? [] : ['E_SYNTAX']);
@@ -202,9 +218,8 @@ class Checker {
     }
     const texts = args.map((arg) => (arg.kind === 'string' ? arg.value : undefined));
     if (texts.includes(undefined)) {
-      const isRefused = argTypes.some((type) => type.kind === 'refused');
       const ofFunction: StaticCode[] = name === 'Timestamp' ? ['E_TIMESTAMP'] : ['E_CRON', 'E_DURATION', 'E_TIMEZONE'];
-      if (!isRefused) this.report('E_TYPE', column, 'string literals expected', ofFunction);
+      this.report('E_TYPE', column, 'string literals expected', ofFunction);
       return result;
     }
     this.#checkTimeArguments(name, texts as string[], column);

@@ -46,12 +46,12 @@ export class SyntaxRefusal extends Error {
 /** Ends the evaluation of one expression. */
 export class RuntimeFailure extends Error {
   readonly code: RuntimeCode;
-  /** True when a whole keyword is not available; the MFA rule of section 16 treats that case on its own. */
-  readonly keywordAbsent: boolean;
+  /** True when the request has no such keyword or activity parameter at all, which the MFA rule of section 16 tells apart. */
+  readonly isForeign: boolean;
 
-  constructor(code: RuntimeCode, detail: string, keywordAbsent = false) {
+  constructor(code: RuntimeCode, detail: string, isForeign = false) {
     super(`${code}: ${detail}`);
     this.code = code;
-    this.keywordAbsent = keywordAbsent;
+    this.isForeign = isForeign;
   }
 }

@@ -1,7 +1,13 @@
 // Section 14, steps 2 to 10, for one vote; the votes before it are given. Authentication and the other checks of step 1
 // come before, and votes that have lapsed or still lack a factor are not handed in.
 import { ACTIVITY_FACTS } from './activity-table.ts';
-import { type Approval, type CredentialFacts, evaluateConsensus, type UserFacts } from './consensus.ts';
+import {
+  type Approval,
+  type ConsensusEvaluation,
+  type CredentialFacts,
+  evaluateConsensus,
+  type UserFacts,
+} from './consensus.ts';
 import { compile } from './language.ts';
 import { type PolicyFacts, type PolicyOutcome, type PolicyText, policyOutcome } from './outcome.ts';
 import type { JsonObject } from './values.ts';
@@ -108,40 +114,49 @@ function decideWithoutMfa(input: DecisionInput): Decision {
     return { final: rootMayOverride ? 'OUTCOME_REQUIRES_CONSENSUS' : final, perPolicy };
   }
   if (final !== undefined) return { final, perPolicy };
-  if (isAllowedByDefault(activity, votes.at(-1)!)) return { final: 'OUTCOME_ALLOW', perPolicy };
+  if (isAllowedByDefault(activity, votes)) return { final: 'OUTCOME_ALLOW', perPolicy };
   if (allAreRoot && isRootPathOpen(org)) return { final: 'OUTCOME_REQUIRES_CONSENSUS', perPolicy };
   return { final: isSubmission ? 'OUTCOME_DENY_IMPLICIT' : 'OUTCOME_REQUIRES_CONSENSUS', perPolicy };
 }
 
 /**
- * Whether a further vote is accepted at all: the voter is included in a policy consensus that is pending without the
- * vote, or is a root member while the root path is open.
+ * Whether a further vote is accepted at all: the voter is a root member while the root path is open, or is included in the
+ * consensus of a policy that waits without the vote. A policy that would allow already waits for any vote that lets it;
+ * while the root quorum gathers over a denial, no policy waits.
  */
 export function mayVote(input: DecisionInput, vote: Vote): boolean {
   const { org, activity, policies, votes } = input;
   if (org.root.userIds.includes(vote.user) && isRootPathOpen(org)) return true;
   if (isRootQuorumOnly(activity)) return false;
   const approvals = approvalsOf(org, votes);
-  const withVote = approvalsOf(org, [...votes, vote]);
-  return elementContexts(activity).some((context) => {
-    const outcomes = outcomesOf(input, approvals, context);
-    return policies.some(
-      (policy) =>
-        outcomes[policy.id] === 'OUTCOME_REQUIRES_CONSENSUS' &&
-        evaluateConsensus(compile(policy.consensus, 'consensus'), withVote).includedUserIds.has(vote.user),
-    );
-  });
+  const evaluations = elementContexts(activity).map((context) => outcomesOf(input, approvals, context));
+  const isDenied = evaluations.some((outcomes) => Object.values(outcomes).includes('OUTCOME_DENY_EXPLICIT'));
+  if (isDenied && approvals.every(({ user }) => org.root.userIds.includes(user.id))) return false;
+  const voter = approvalsOf(org, [...votes, vote]).filter(({ user }) => user.id === vote.user);
+  const isAllowed = evaluations.every((outcomes) => Object.values(outcomes).includes('OUTCOME_ALLOW'));
+  const waiting: readonly PolicyOutcome[] = ['OUTCOME_REQUIRES_CONSENSUS', ...(isAllowed ? ALLOW : [])];
+  return policies.some(
+    ({ id, consensus }) =>
+      evaluations.some((outcomes) => waiting.includes(outcomes[id]!)) &&
+      serves(evaluateConsensus(compile(consensus, 'consensus'), voter), vote.user),
+  );
+}
+
+const ALLOW: readonly PolicyOutcome[] = ['OUTCOME_ALLOW'];
+
+/** The voter is part of the consensus, or alone the whole of it. */
+function serves({ result, includedUserIds }: ConsensusEvaluation, userId: string): boolean {
+  return includedUserIds.has(userId) || (result.ok && result.value);
 }
 
 type Outcomes = Readonly<Record<string, PolicyOutcome>>;
 
 function outcomesOf(input: DecisionInput, approvals: readonly Approval[], context: JsonObject): Outcomes {
-  const approving = new Set(approvals.map(({ user }) => user.id));
   const facts: PolicyFacts = {
     now: input.now,
     context,
     approvals,
-    furtherUsers: input.org.users.filter(({ id }) => !approving.has(id)).map(approvalWithEverything),
+    everyone: input.org.users.map(approvalWithEverything),
   };
   return Object.fromEntries(input.policies.map((policy) => [policy.id, policyOutcome(policy, facts)]));
 }
@@ -168,14 +183,15 @@ function mergeWorst(evaluations: readonly Outcomes[]): Outcomes {
   return merged;
 }
 
-/** Step 7. */
-function isAllowedByDefault(activity: ActivityRequest, { user, credType }: Vote): boolean {
+/** Step 7: the user whose account it is has approved. A login without a user is for whoever submitted it. */
+function isAllowedByDefault(activity: ActivityRequest, votes: readonly Vote[]): boolean {
   const kind = activity.kind ?? '';
   const paramUserId = activity.params?.user_id;
   const targetUserId = activity.targetUserId ?? (typeof paramUserId === 'string' ? paramUserId : undefined);
-  if (OWN_CREDENTIAL_KINDS.test(kind)) return targetUserId === user;
-  if (OWN_SESSION_KINDS.test(kind)) return (targetUserId ?? user) === user;
-  return kind === 'RECOVER_USER' && targetUserId === user && credType === RECOVERY_CREDENTIAL_TYPE;
+  const ofTarget = votes.filter(({ user }) => user === targetUserId);
+  if (OWN_CREDENTIAL_KINDS.test(kind)) return ofTarget.length > 0;
+  if (OWN_SESSION_KINDS.test(kind)) return targetUserId === undefined || ofTarget.length > 0;
+  return kind === 'RECOVER_USER' && ofTarget.some(({ credType }) => credType === RECOVERY_CREDENTIAL_TYPE);
 }
 
 const isRootQuorumOnly = ({ type }: ActivityRequest): boolean => ACTIVITY_FACTS.get(type)?.governedBy === 'rootQuorum';

@@ -3,15 +3,15 @@
 import { RuntimeFailure } from './codes.ts';
 import { isWithinSpan, parseCron, parseDurationMs } from './cron.ts';
 import { EVALUATION_STEPS_MAX } from './limits.ts';
-import { areEqual, elementAt, hexToUint, itemsOf, order, slice } from './operators.ts';
-import { fieldsOf, isNamespace, spellingsOf } from './structs.ts';
+import { areEqual, areSame, elementAt, hexToUint, itemsOf, order, slice } from './operators.ts';
+import { dependsOnRequest, fieldsOf, spellingsOf } from './structs.ts';
 import { parseTimestamp } from './timestamp.ts';
-import type { CallNode, CompareNode, Node, Suffix } from './tree.ts';
+import type { CallNode, CompareNode, Node, QuantifierSuffix, Suffix } from './tree.ts';
 import type { Type } from './types.ts';
 import { type Cell, type JsonObject, readTyped, type Value } from './values.ts';
 
 /** Told about every predicate that a quantifier applied: to which element, and what came out. */
-export type PredicateObserver = (element: Value, holds: boolean) => void;
+export type PredicateObserver = (quantifier: QuantifierSuffix, element: Value, holds: boolean) => void;
 
 type Scope = ReadonlyMap<string, Cell>;
 
@@ -99,7 +99,7 @@ export class Evaluator {
     return itemsOf(list)
       .map((cell) => {
         this.#step();
-        return areEqual(element, cell());
+        return areSame(element, cell());
       })
       .includes(true);
   }
@@ -122,23 +122,23 @@ export class Evaluator {
     }
   }
 
-  #quantifier(receiver: Value, suffix: Extract<Suffix, { kind: 'quantifier' }>, scope: Scope): Value {
+  #quantifier(receiver: Value, suffix: QuantifierSuffix, scope: Scope): Value {
     const kept: Cell[] = [];
     const items = itemsOf(receiver);
     for (const cell of items) {
       this.#step();
       const holds = this.#bool(suffix.body, new Map([...scope, [suffix.variable, cell]]));
       if (holds) kept.push(cell);
-      this.#observeIfStruct(cell, holds);
+      this.#observeIfStruct(suffix, cell, holds);
     }
     if (suffix.name === 'filter') return { kind: 'list', items: kept };
     return bool(suffix.name === 'any' ? kept.length > 0 : kept.length === items.length);
   }
 
-  #observeIfStruct(cell: Cell, holds: boolean): void {
+  #observeIfStruct(quantifier: QuantifierSuffix, cell: Cell, holds: boolean): void {
     try {
       const element = cell();
-      if (element.kind === 'struct') this.#observe(element, holds);
+      if (element.kind === 'struct') this.#observe(quantifier, element, holds);
     } catch (error) {
       // An element that cannot be read is no struct; whether that matters is for the predicate to say.
       if (!(error instanceof RuntimeFailure)) throw error;
@@ -152,7 +152,7 @@ export class Evaluator {
       const raw = receiver.fields[spelling];
       if (raw !== undefined && raw !== null) return readTyped(raw, field.type);
     }
-    throw new RuntimeFailure('R_MISSING_FIELD', name, isNamespace(receiver.name));
+    throw new RuntimeFailure('R_MISSING_FIELD', name, dependsOnRequest(receiver.name));
   }
 
   #keyword(name: string): Value {

@@ -20,7 +20,7 @@ export type CheckResult =
 
 export type EvaluationResult =
   | { readonly ok: true; readonly value: boolean }
-  | { readonly ok: false; readonly code: RuntimeCode; readonly keywordAbsent: boolean };
+  | { readonly ok: false; readonly code: RuntimeCode; readonly isForeign: boolean };
 
 /** Parses and checks what is about to be stored in the field. */
 export function check(text: string | undefined, field: ExpressionField): CheckResult {
@@ -46,7 +46,7 @@ export function evaluate(
     return { ok: true, value: new Evaluator(context, keywordsOf(field), observe).run(tree) };
   } catch (error) {
     if (!(error instanceof RuntimeFailure)) throw error;
-    return { ok: false, code: error.code, keywordAbsent: error.keywordAbsent };
+    return { ok: false, code: error.code, isForeign: error.isForeign };
   }
 }
 

@@ -4,7 +4,15 @@ import type { Cell, Value } from './values.ts';
 
 const CANONICAL_DECIMAL = /^(?:0|-?[1-9][0-9]*)$/;
 
+/** `==` and `!=`: a number also equals its decimal text. Hex text is no decimal text. */
 export function areEqual(left: Value, right: Value): boolean {
+  if (left.kind === 'number' && right.kind === 'text' && !right.hex) return left.value === decimalOf(right.text);
+  if (left.kind === 'text' && right.kind === 'number' && !left.hex) return decimalOf(left.text) === right.value;
+  return areSame(left, right);
+}
+
+/** The equality of `in` and `contains`. */
+export function areSame(left: Value, right: Value): boolean {
   if (left.kind === 'number' && right.kind === 'number') return left.value === right.value;
   if (left.kind === 'bool' && right.kind === 'bool') return left.value === right.value;
   if (left.kind === 'timestamp' && right.kind === 'timestamp') return left.nanoseconds === right.nanoseconds;
@@ -12,8 +20,6 @@ export function areEqual(left: Value, right: Value): boolean {
     if (!left.hex && !right.hex) return left.text === right.text;
     return foldAscii(left.text) === foldAscii(right.text);
   }
-  if (left.kind === 'number' && right.kind === 'text') return left.value === decimalOf(right.text);
-  if (left.kind === 'text' && right.kind === 'number') return decimalOf(left.text) === right.value;
   throw new RuntimeFailure('R_TYPE', `${left.kind} against ${right.kind}`);
 }
 
@@ -46,11 +52,9 @@ export function elementAt(receiver: Value, index: Value): Value {
 }
 
 export function slice(receiver: Value, from: Value, to: Value): Value {
-  const start = positionOf(from);
-  const end = positionOf(to);
-  if (receiver.kind === 'list') return { kind: 'list', items: sliceItems(receiver.items, start, end) };
+  if (receiver.kind === 'list') return { kind: 'list', items: sliceItems(receiver.items, from, to) };
   if (receiver.kind === 'text') {
-    return { kind: 'text', text: sliceItems([...receiver.text], start, end).join(''), hex: receiver.hex };
+    return { kind: 'text', text: sliceItems([...receiver.text], from, to).join(''), hex: receiver.hex };
   }
   throw new RuntimeFailure('R_TYPE', `slice of ${receiver.kind}`);
 }
@@ -67,7 +71,9 @@ export function itemsOf(value: Value): readonly Cell[] {
   return value.items;
 }
 
-function sliceItems<T>(items: readonly T[], start: bigint, end: bigint): T[] {
+function sliceItems<T>(items: readonly T[], from: Value, to: Value): T[] {
+  const start = positionOf(from);
+  const end = positionOf(to);
   if (start < 0n || end < start || end > BigInt(items.length)) {
     throw new RuntimeFailure('R_INDEX', `${start}..${end} of ${items.length}`);
   }

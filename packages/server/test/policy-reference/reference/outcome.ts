@@ -24,7 +24,8 @@ export interface PolicyFacts {
   /** The condition keywords. */
   readonly context: JsonObject;
   readonly approvals: readonly Approval[];
-  readonly furtherUsers: readonly Approval[];
+  /** Every user of the organization, with every credential. */
+  readonly everyone: readonly Approval[];
 }
 
 export function policyOutcome(policy: PolicyText, facts: PolicyFacts): PolicyOutcome {
@@ -42,7 +43,7 @@ export function policyOutcome(policy: PolicyText, facts: PolicyFacts): PolicyOut
   if (consensus.result.value) return policy.effect === 'EFFECT_ALLOW' ? 'OUTCOME_ALLOW' : 'OUTCOME_DENY_EXPLICIT';
   if (policy.effect === 'EFFECT_DENY') return 'OUTCOME_DENY_IMPLICIT';
   const isIncluded = facts.approvals.some(({ user }) => consensus.includedUserIds.has(user.id));
-  const waits = isIncluded && isReachable(expression, facts.approvals, facts.furtherUsers);
+  const waits = isIncluded && isReachable(expression, facts.approvals, facts.everyone);
   return waits ? 'OUTCOME_REQUIRES_CONSENSUS' : 'OUTCOME_DENY_IMPLICIT';
 }
 

@@ -16,10 +16,10 @@ export function applicableMfaPolicy(
   return policies.toSorted((a, b) => a.order - b.order).find((policy) => mfaConditionHolds(policy.condition, context));
 }
 
-/** A keyword that is absent makes the condition false; any other error makes it true, to fail closed. */
+/** What the request does not have at all makes the condition false; any other error makes it true, to fail closed. */
 function mfaConditionHolds(condition: string | undefined, context: JsonObject): boolean {
   const result = evaluate(compile(condition, 'mfa'), context);
-  return result.ok ? result.value : !(result.code === 'R_MISSING_FIELD' && result.keywordAbsent);
+  return result.ok ? result.value : !(result.code === 'R_MISSING_FIELD' && result.isForeign);
 }
 
 /** Any run-time error denies. */

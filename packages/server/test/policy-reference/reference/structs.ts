@@ -258,5 +258,6 @@ export function spellingsOf(fieldName: string): readonly string[] {
   return [fieldName, ...aliases.filter((alias) => alias !== fieldName)];
 }
 
-/** The structs whose fields are themselves keywords of section 8, such as `eth` with `eth.tx`. */
-export const isNamespace = (structName: string): boolean => structName.endsWith('Namespace') || structName === 'Time';
+/** The structs of which a request has some fields and not others: keywords such as `eth.tx`, and activity parameters. */
+export const dependsOnRequest = (structName: string): boolean =>
+  structName.endsWith('Namespace') || structName === 'Time' || structName === 'Params';

@@ -54,14 +54,16 @@ export type Node =
   | (Located & { readonly kind: 'string'; readonly value: string })
   | (Located & { readonly kind: 'name'; readonly name: string });
 
+export interface QuantifierSuffix extends Located {
+  readonly kind: 'quantifier';
+  readonly name: Quantifier;
+  readonly variable: string;
+  readonly body: Node;
+}
+
 export type Suffix =
   | (Located & { readonly kind: 'field'; readonly name: string })
   | (Located & { readonly kind: 'method'; readonly name: string; readonly args: readonly Node[] })
-  | (Located & {
-      readonly kind: 'quantifier';
-      readonly name: Quantifier;
-      readonly variable: string;
-      readonly body: Node;
-    })
+  | QuantifierSuffix
   | (Located & { readonly kind: 'index'; readonly index: Node })
   | (Located & { readonly kind: 'slice'; readonly from: Node; readonly to: Node });

@@ -54,18 +54,27 @@ export function parseType(notation: string): Type {
   return { kind: 'struct', name: notation };
 }
 
-/** Whether `==` exists between the two; also what `in` and `contains` ask of element and list. */
+/** Whether `==` exists between the two. */
 export function areComparable(left: Type, right: Type): boolean {
-  const a = categoryOf(left);
-  const b = categoryOf(right);
-  if (a === 'composite' || b === 'composite') return false;
-  if (a === b || a === 'refused' || b === 'refused' || a === 'nothing' || b === 'nothing') return true;
-  return isDynamicPair(a, b) || isDynamicPair(b, a);
+  const pair = [categoryOf(left), categoryOf(right)];
+  return areSameKind(left, right) || (pair.includes('loose') && pair.includes('text'));
 }
 
-function isDynamicPair(a: Category, b: Category): boolean {
-  if (a === 'any') return b !== 'timestamp';
-  return a === 'loose' && (b === 'number' || b === 'text');
+/** What `in` and `contains` ask of element and list: the same, but text is never the decimal text of a number. */
+export function areSameKind(left: Type, right: Type): boolean {
+  const [a, b] = [categoryOf(left), categoryOf(right)];
+  if (!isComparable(left) || !isComparable(right)) return false;
+  if (a === 'refused' || b === 'refused') return true;
+  if (a === 'any' || b === 'any') return a !== 'timestamp' && b !== 'timestamp';
+  return familyOf(a) === familyOf(b);
+}
+
+const familyOf = (category: Category): Category => (category === 'loose' ? 'number' : category);
+
+/** Composite values have no equality, and an element of `[]` does not exist. */
+export function isComparable(type: Type): boolean {
+  const category = categoryOf(type);
+  return category !== 'composite' && category !== 'nothing';
 }
 
 /** Whether `<`, `<=`, `>` and `>=` exist between the two. */
@@ -85,7 +94,13 @@ export function canBeText(type: Type): boolean {
   return ['text', 'any', 'refused'].includes(categoryOf(type));
 }
 
-/** The common element type of a list literal, or undefined when the two do not share a list. */
+/** Whether a value of this type may share a list with dynamic values: decoded data holds no structs and no instants. */
+export function canBeDecoded(type: Type): boolean {
+  if (type.kind === 'list' || type.kind === 'map') return canBeDecoded(type.element);
+  return type.kind !== 'struct' && type.kind !== 'timestamp';
+}
+
+/** The common type of two elements of a list literal, or undefined when they do not share a list. */
 export function join(left: Type, right: Type): Type | undefined {
   if (left.kind === 'refused' || right.kind === 'refused') return { kind: 'refused' };
   if (left.kind === 'nothing') return right;
@@ -96,7 +111,7 @@ export function join(left: Type, right: Type): Type | undefined {
     return element && { kind: left.kind, element };
   }
   if (left.kind === right.kind) return left;
-  const category = categoryOf(left);
-  if (category === 'composite' || category !== categoryOf(right)) return undefined;
+  const category = familyOf(categoryOf(left));
+  if (category === 'composite' || category !== familyOf(categoryOf(right))) return undefined;
   return category === 'number' ? { kind: 'uint' } : { kind: 'string' };
 }
