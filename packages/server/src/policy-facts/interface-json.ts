@@ -5,7 +5,9 @@ const SHOWN_MAX = 80;
 
 /** Why a contract interface cannot be used. */
 export function refuseInterface(reason: string): never {
-  throw new ApiError('REQUEST_INVALID', `invalid smart contract interface: ${reason}`);
+  const description = `invalid smart contract interface: ${reason}`;
+  const violations = [{ field: 'parameters.smartContractInterface', description }];
+  throw new ApiError('INVALID_CONTRACT_INTERFACE', description, { violations });
 }
 
 /** A name from the caller as it may stand in a message. */

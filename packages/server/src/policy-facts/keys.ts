@@ -31,6 +31,8 @@ export function privateKeyFacts(
 /** `secret`. A property that was given twice has no one value and is left out. */
 export function secretFacts(secret: Pick<Secret, 'id' | 'name' | 'staticProperties'>): SecretFacts {
   const { id, name = '', staticProperties } = secret;
-  const once = staticProperties.filter(({ key }) => staticProperties.filter((other) => other.key === key).length === 1);
+  const times = new Map<string, number>();
+  for (const { key } of staticProperties) times.set(key, (times.get(key) ?? 0) + 1);
+  const once = staticProperties.filter(({ key }) => times.get(key) === 1);
   return { id, name, static_properties: new Map(once.map(({ key, value }) => [key, value])) };
 }

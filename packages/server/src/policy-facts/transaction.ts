@@ -37,6 +37,8 @@ export type ParsedTransaction =
 interface Signer {
   readonly account: SignerAccount;
   readonly addresses: readonly SignerAccount[];
+  /** The one that the transaction was found to be for, where that is known. */
+  readonly fitted?: SignerAccount;
 }
 
 /** Parses for whoever judges; refuses what the signer would refuse for its form (INVALID_TRANSACTION). */
@@ -63,7 +65,7 @@ function senderOf({ account }: Signer): string {
 function readBitcoin(unsigned: string, signer: Signer): ParsedTransaction {
   const type = 'TRANSACTION_TYPE_BITCOIN';
   // The same choice among the signer's addresses as for the signature, so that addresses are written for its network.
-  const { account } = signableOf(type, unsigned, signer);
+  const account = signer.fitted ?? signableOf(type, unsigned, signer).account;
   const format = bitcoinFormat(account);
   const own = signer.addresses.filter(({ addressFormat }) => addressFormat.startsWith('ADDRESS_FORMAT_BITCOIN_'));
   const scripts = [account, ...own].flatMap((address) => {
@@ -144,4 +146,11 @@ export function payloadNamespaces(
     case 'PAYLOAD_ENCODING_TEXT_UTF8':
       return {};
   }
+}
+
+/** One element for each payload that has a namespace. The others are all alike, so one stands for them. */
+export function payloadElements(encoding: PayloadEncoding, payloads: readonly string[]): readonly Namespaces[] {
+  const budget = newHashBudget();
+  const elements = payloads.map((payload) => payloadNamespaces(encoding, payload, budget));
+  return elements.every(({ eth }) => eth === undefined) ? elements.slice(0, 1) : elements;
 }

@@ -5,6 +5,7 @@ import { createBase58check } from '@scure/base';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { describe, expect, test } from 'vitest';
 import type { SignerAccount } from '../chains/signable.ts';
+import { compileExpression, evaluate, type Namespaces } from '../policy/index.ts';
 import { isTransferOf, parseCaip19 } from './assets/caip19.ts';
 import { assetTransfers } from './assets/transfers.ts';
 import { type ParsedTransaction, readTransaction, transactionNamespaces } from './transaction.ts';
@@ -28,6 +29,13 @@ const signedBy = (...formats: string[]) => ({
 function moved(parsed: ParsedTransaction, caip19: string): bigint[] {
   const asset = parseCaip19(caip19);
   return assetTransfers(parsed).flatMap((one) => (isTransferOf(one, asset) ? [one.amount] : []));
+}
+
+function judge(text: string, facts: Namespaces): boolean | string {
+  const compiled = compileExpression('condition', text);
+  if (!compiled.ok) return compiled.error.code;
+  const result = evaluate(compiled.expression, facts);
+  return result.ok ? result.value : result.error.code;
 }
 
 describe('tron.tx', () => {
@@ -163,10 +171,50 @@ describe('tron.tx', () => {
         ],
       },
     ],
-    ['VoteWitnessContract', 4, '', {}],
   ])('%s', (name, type, value, fields) => {
     const one = parsed(type, name, blob(1, OWNER) + value);
     expect(contractOf(one)).toEqual({ ...common, type: name, ...fields });
     expect(assetTransfers(one)).toEqual([]);
+  });
+
+  test('a transfer of TRC-10, which POL 9 does not list, has a type and an owner and no other field', () => {
+    const value = text(1, '1000001') + blob(2, OWNER) + blob(3, OTHER) + int(4, 7);
+    const facts = transactionNamespaces(parsed(2, 'TransferAssetContract', value));
+    expect(facts.tron?.tx?.contract).toEqual([{ ...common, type: 'TransferAssetContract' }]);
+    expect(judge("tron.tx.contract[0].type == 'TransferAssetContract'", facts)).toBe(true);
+    expect(judge(`tron.tx.contract.all(c, c.owner_address == '${base58(OWNER)}')`, facts)).toBe(true);
+    const fields = [
+      'to_address',
+      'amount',
+      'contract_address',
+      'call_value',
+      'data',
+      'call_token_value',
+      'token_id',
+      'resource',
+      'balance',
+      'receiver_address',
+      'lock',
+      'lock_period',
+      'frozen_balance',
+      'unfreeze_balance',
+    ];
+    const literals: Readonly<Record<string, string>> = { lock: 'true' };
+    for (const field of fields) {
+      const literal = literals[field] ?? (/address|data|resource/.test(field) ? "''" : '0');
+      // Nothing short-circuits: testing the type first does not help.
+      const condition = `tron.tx.contract.any(c, c.type == 'TransferContract' && c.${field} == ${literal})`;
+      expect(judge(condition, facts), field).toBe('R_MISSING_FIELD');
+    }
+    for (const condition of ['owner.id == 0', 'witness.id == 0', 'actives.count() == 0']) {
+      expect(judge(`tron.tx.contract[0].${condition}`, facts), condition).toBe('R_MISSING_FIELD');
+    }
+  });
+
+  test('contracts that are not read have no facts', () => {
+    const vote = blob(1, OWNER) + blob(2, blob(1, OTHER) + int(2, 1));
+    expect(() => parsed(4, 'VoteWitnessContract', vote)).toThrow(/VoteWitnessContract are not signed/);
+    const create = blob(1, OWNER) + blob(2, blob(1, OWNER) + int(5, 7)) + int(3, 7) + int(4, 1000001);
+    expect(() => parsed(30, 'CreateSmartContract', create)).toThrow(/CreateSmartContract are not signed/);
   });
 });

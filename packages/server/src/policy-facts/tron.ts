@@ -23,7 +23,7 @@ export function tronFacts(tx: TronTransaction): TronTransactionFacts {
   };
 }
 
-/** The fields that POL 9 gives each type. Amounts of other tokens are left out, lest they pass for amounts of TRX. */
+/** The fields that POL 9 gives each type. */
 function contractFields(contract: TronContract): Partial<ContractFacts> {
   switch (contract.type) {
     case 'TransferContract':
@@ -56,7 +56,8 @@ function contractFields(contract: TronContract): Partial<ContractFacts> {
         ...(contract.witness === undefined ? {} : { witness: permissionFacts(contract.witness) }),
         actives: contract.actives.map(permissionFacts),
       };
-    default:
+    case 'TransferAssetContract':
+      // An amount of another token must not pass for one of TRX.
       return {};
   }
 }

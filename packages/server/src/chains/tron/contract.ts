@@ -21,7 +21,7 @@ export interface TronPermission {
   readonly keys: readonly TronKey[];
 }
 
-/** What the service reads of a contract beyond its type and owner. Addresses are base58check, bytes hex without 0x. */
+/** A contract beyond its owner: every field of each type that is signed. Addresses are base58check, bytes hex without 0x. */
 export type TronContractFields =
   | { readonly type: 'TransferContract'; readonly toAddress: string; readonly amount: bigint }
   | {
@@ -59,16 +59,12 @@ export type TronContractFields =
       readonly owner?: TronPermission;
       readonly witness?: TronPermission;
       readonly actives: readonly TronPermission[];
-    }
-  | { readonly type: TronOtherType };
-
-/** Types of which only the name and the owner are read. */
-export type TronOtherType = (typeof OTHER_TYPES)[keyof typeof OTHER_TYPES];
+    };
 
 export type TronContract = TronContractFields & { readonly ownerAddress: string; readonly permissionId: number };
 
 // Transaction.Contract.ContractType (tronprotocol/protocol, core/Tron.proto). The messages are in core/contract/*.proto.
-const READ_TYPES: Readonly<Record<number, Exclude<TronContractFields['type'], TronOtherType>>> = {
+const READ_TYPES: Readonly<Record<number, TronContractFields['type']>> = {
   1: 'TransferContract',
   2: 'TransferAssetContract',
   31: 'TriggerSmartContract',
@@ -79,8 +75,10 @@ const READ_TYPES: Readonly<Record<number, Exclude<TronContractFields['type'], Tr
   58: 'UnDelegateResourceContract',
 };
 
-const OTHER_TYPES = {
+/** Names for the refusal: of these types nobody could judge what would be signed. */
+const REFUSED_TYPES: Readonly<Record<number, string>> = {
   0: 'AccountCreateContract',
+  3: 'VoteAssetContract',
   4: 'VoteWitnessContract',
   5: 'WitnessCreateContract',
   6: 'AssetIssueContract',
@@ -96,7 +94,9 @@ const OTHER_TYPES = {
   17: 'ProposalApproveContract',
   18: 'ProposalDeleteContract',
   19: 'SetAccountIdContract',
+  20: 'CustomContract',
   30: 'CreateSmartContract',
+  32: 'GetContract',
   33: 'UpdateSettingContract',
   41: 'ExchangeCreateContract',
   42: 'ExchangeInjectContract',
@@ -105,18 +105,12 @@ const OTHER_TYPES = {
   45: 'UpdateEnergyLimitContract',
   48: 'ClearABIContract',
   49: 'UpdateBrokerageContract',
+  51: 'ShieldedTransferContract',
   52: 'MarketSellAssetContract',
   53: 'MarketCancelOrderContract',
   56: 'WithdrawExpireUnfreezeContract',
   59: 'CancelAllUnfreezeV2Contract',
-} as const;
-
-/** Where owner_address is field 2; everywhere else it is field 1. */
-const OWNER_SECOND: ReadonlySet<string> = new Set([
-  'TransferAssetContract',
-  'AccountUpdateContract',
-  'SetAccountIdContract',
-]);
+};
 
 const RESOURCES: readonly TronResource[] = ['BANDWIDTH', 'ENERGY', 'TRON_POWER'];
 const PERMISSION_TYPES: readonly TronPermission['type'][] = ['Owner', 'Witness', 'Active'];
@@ -133,8 +127,11 @@ export function tronAddress(bytes: Uint8Array): string {
 /** A Transaction.Contract. Its Any must hold the message that its type announces, as the nodes require. */
 export function parseContract(contract: ProtoMessage): TronContract {
   const number = contract.uint31(1, 'type');
-  const type = READ_TYPES[number] ?? OTHER_TYPES[number as keyof typeof OTHER_TYPES];
-  if (type === undefined) throw refused(`Tron contract type ${number} is not supported`);
+  const type = READ_TYPES[number];
+  if (type === undefined) {
+    const name = REFUSED_TYPES[number] ?? number;
+    throw refused(`Tron transactions of contract type ${name} are not signed, because their contents are not read`);
+  }
   const any = contract.message(2, 'parameter');
   if (any === undefined) throw unparsable('the contract has no parameter');
   if (any.text(1, 'type_url') !== `type.googleapis.com/protocol.${type}`) {
@@ -142,11 +139,15 @@ export function parseContract(contract: ProtoMessage): TronContract {
   }
   const value = any.message(2, 'value');
   if (value === undefined) throw unparsable('the parameter of the contract has no value');
-  return {
+  const parsed: TronContract = {
     ...readFields(type, value),
-    ownerAddress: address(value, OWNER_SECOND.has(type) ? 2 : 1, 'owner_address'),
+    ownerAddress: address(value, type === 'TransferAssetContract' ? 2 : 1, 'owner_address'),
     permissionId: contract.uint31(5, 'Permission_id'),
   };
+  contract.refuseOthers();
+  any.refuseOthers();
+  value.refuseOthers();
+  return parsed;
 }
 
 function readFields(type: TronContractFields['type'], value: ProtoMessage): TronContractFields {
@@ -192,8 +193,6 @@ function readFields(type: TronContractFields['type'], value: ProtoMessage): Tron
         actives: value.messages(4, 'actives').map(permission),
       };
     }
-    default:
-      return { type };
   }
 }
 
@@ -206,18 +205,23 @@ function delegation(value: ProtoMessage) {
 }
 
 function permission(value: ProtoMessage): TronPermission {
-  return {
+  const parsed: TronPermission = {
     type: enumName(value, 1, 'type', PERMISSION_TYPES),
     id: value.uint31(2, 'id'),
     permissionName: value.text(3, 'permission_name'),
     threshold: value.uint63(4, 'threshold'),
     parentId: value.uint31(5, 'parent_id'),
     operations: value.hex(6, 'operations'),
-    keys: value.messages(7, 'keys').map((key) => ({
-      address: address(key, 1, 'address'),
-      weight: key.uint63(2, 'weight'),
-    })),
+    keys: value.messages(7, 'keys').map(permissionKey),
   };
+  value.refuseOthers();
+  return parsed;
+}
+
+function permissionKey(value: ProtoMessage): TronKey {
+  const key: TronKey = { address: address(value, 1, 'address'), weight: value.uint63(2, 'weight') };
+  value.refuseOthers();
+  return key;
 }
 
 function resource(value: ProtoMessage, number: number): TronResource {

@@ -23,10 +23,11 @@ const EMPTY = new Uint8Array();
 
 /**
  * One message, read strictly: a field the caller asks for must have its declared wire type and, unless it is asked for
- * as a list, occur once, because readers differ in how they merge repetitions. Other fields are skipped.
+ * as a list, occur once, because readers differ in how they merge repetitions.
  */
 export class ProtoMessage {
   readonly #fields = new Map<number, Field[]>();
+  readonly #asked = new Set<number>();
   readonly #name: string;
 
   constructor(bytes: Uint8Array, name: string) {
@@ -40,6 +41,13 @@ export class ProtoMessage {
       const known = this.#fields.get(number);
       if (known === undefined) this.#fields.set(number, [field]);
       else known.push(field);
+    }
+  }
+
+  /** For when every field was asked for: what the others mean to the nodes, nobody could judge. */
+  refuseOthers(): void {
+    for (const number of this.#fields.keys()) {
+      if (!this.#asked.has(number)) throw unparsable(`${this.#name} has a field ${number}, which is not known`);
     }
   }
 
@@ -98,6 +106,7 @@ export class ProtoMessage {
   }
 
   #all(number: number, label: string, wireType: number): readonly Field[] {
+    this.#asked.add(number);
     const fields = this.#fields.get(number) ?? [];
     if (fields.some((field) => field.wireType !== wireType)) {
       throw unparsable(`${this.#name}.${label} has a wrong wire type`);

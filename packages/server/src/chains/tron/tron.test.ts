@@ -218,25 +218,48 @@ describe('other contracts', () => {
       ...lent,
     });
   });
+});
 
-  test('are known by name and owner', () => {
-    expect(contract({ type: 13, name: 'WithdrawBalanceContract', value: blob(1, OWNER) })).toEqual({
-      type: 'WithdrawBalanceContract',
-      ...owner,
-    });
-    expect(contract({ type: 0, name: 'AccountCreateContract', value: blob(1, OWNER) + blob(2, OTHER) })).toEqual({
-      type: 'AccountCreateContract',
-      ...owner,
-    });
-    expect(contract({ type: 10, name: 'AccountUpdateContract', value: text(1, 'me') + blob(2, OWNER) })).toEqual({
-      type: 'AccountUpdateContract',
-      ...owner,
-    });
+describe('contracts that are not read', () => {
+  const refusalOf = (parts: Parts) => {
+    const message = refusal(() => parseTron(raw(parts)));
+    expect(refusal(() => signableTron(raw(parts), signer))).toBe(message);
+    return message;
+  };
+  const notRead = (type: string | number) =>
+    `Tron transactions of contract type ${type} are not signed, because their contents are not read`;
+
+  // Messages as nodes take them, so that nothing but their type can be the reason.
+  test.each<[string, number, string]>([
+    ['AccountCreateContract', 0, blob(1, OWNER) + blob(2, OTHER)],
+    ['VoteWitnessContract', 4, blob(1, OWNER) + blob(2, blob(1, OTHER) + int(2, 1))],
+    ['ParticipateAssetIssueContract', 9, blob(1, OWNER) + blob(2, OTHER) + text(3, '1000001') + int(4, 7)],
+    ['AccountUpdateContract', 10, text(1, 'me') + blob(2, OWNER)],
+    ['FreezeBalanceContract', 11, blob(1, OWNER) + int(2, 9) + int(3, 3)],
+    ['WithdrawBalanceContract', 13, blob(1, OWNER)],
+    ['SetAccountIdContract', 19, text(1, 'account12') + blob(2, OWNER)],
+    ['CreateSmartContract', 30, blob(1, OWNER) + blob(2, blob(1, OWNER) + int(5, 7)) + int(3, 7) + int(4, 1000001)],
+    ['ExchangeTransactionContract', 44, blob(1, OWNER) + int(2, 1) + text(3, '_') + int(4, 7) + int(5, 1)],
+    ['UpdateBrokerageContract', 49, blob(1, OWNER) + int(2, 20)],
+    ['MarketSellAssetContract', 52, blob(1, OWNER) + text(2, '_') + int(3, 7) + text(4, '1000001') + int(5, 1)],
+    ['WithdrawExpireUnfreezeContract', 56, blob(1, OWNER)],
+    ['CancelAllUnfreezeV2Contract', 59, blob(1, OWNER)],
+  ])('%s is refused by name', (name, type, value) => {
+    expect(refusalOf({ type, name, value })).toBe(notRead(name));
   });
 
-  test('are refused when unknown', () => {
-    expect(refusal(() => contract({ type: 51, name: 'ShieldedTransferContract' }))).toMatch(/type 51 is not supported/);
-    expect(refusal(() => contract({ type: 1000 }))).toMatch(/not supported/);
+  test('only eight types are read, whatever the parameter says that it is', () => {
+    const read = Array.from({ length: 128 }, (_, type) => type).filter(
+      (type) => !/are not read$/.test(refusal(() => parseTron(raw({ type, name: 'None' })))),
+    );
+    expect(read).toEqual([1, 2, 31, 46, 54, 55, 57, 58]);
+    expect(refusalOf({ type: 4 })).toBe(notRead('VoteWitnessContract'));
+  });
+
+  test('a type without a name is refused by its number', () => {
+    expect(refusalOf({ type: 7 })).toBe(notRead(7));
+    expect(refusalOf({ type: 1000 })).toBe(notRead(1000));
+    expect(refusalOf({ type: 2 ** 31 - 1 })).toBe(notRead(2 ** 31 - 1));
   });
 });
 
@@ -259,15 +282,6 @@ describe('signing', () => {
     expect(recovered.recoverPublicKey(signable.payloads[0]!).toBytes(true)).toEqual(publicKey);
   });
 
-  test('keeps fields that it does not know', () => {
-    const hex = raw({
-      extra: [int(99, 1), blob(12, 'ff'), varint(805n), '01020304'].join(''),
-      contractExtra: blob(4, 'aa'),
-    });
-    const zero = new Uint8Array(32);
-    expect(signableTron(hex, signer).attach([{ r: zero, s: zero, v: 0 }])).toContain(hex);
-  });
-
   test('is only for the owner', () => {
     const value = blob(1, OTHER) + blob(2, OWNER) + int(3, 1);
     expect(refusal(() => signableTron(raw({ value }), signer))).toMatch(/not the owner_address/);
@@ -277,6 +291,14 @@ describe('signing', () => {
 
 describe('what is not raw data', () => {
   const zeroField = byte(0);
+  const permission = text(3, 'owner') + int(4, 1) + blob(7, blob(1, OWNER) + int(2, 1));
+  const permissions = (owner: string) =>
+    raw({ type: 46, name: 'AccountPermissionUpdateContract', value: blob(1, OWNER) + blob(2, owner) });
+
+  test('what the cases below differ from', () => {
+    expect(parseTron(permissions(permission)).contract[0].type).toBe('AccountPermissionUpdateContract');
+  });
+
   const cases: Record<string, string> = {
     'no bytes': '',
     'a whole transaction': blob(1, raw()),
@@ -297,6 +319,13 @@ describe('what is not raw data', () => {
     'field zero': raw({ extra: `${zeroField}00` }),
     'a length past the end': raw({ extra: `${byte((10 << 3) | 2)}05ff` }),
     'a cut': raw().slice(0, -2),
+    'a field that no raw data has': raw({ extra: int(99, 1) }),
+    'a field of raw data that nodes do not use': raw({ extra: blob(12, 'ff') }),
+    'an unknown field of four bytes': raw({ extra: `${varint(805n)}01020304` }),
+    'an unknown field of the contract': raw({ contractExtra: blob(4, 'aa') }),
+    'an unknown field of a transfer': raw({ value: TRANSFER + int(4, 1) }),
+    'an unknown field of a permission': permissions(permission + int(8, 1)),
+    'an unknown field of a key of a permission': permissions(permission + blob(7, blob(1, OWNER) + int(3, 1))),
     'an unknown resource': raw({ type: 54, name: 'FreezeBalanceV2Contract', value: blob(1, OWNER) + int(3, 9) }),
     'a flag that is neither': raw({
       type: 57,

@@ -29,7 +29,7 @@ export interface TronSignable extends Signable {
 /** What the nodes accept (java-tron, Constant.TRANSACTION_MAX_BYTE_SIZE). */
 const MAX_TRANSACTION_BYTES = 500 * 1024;
 
-// Transaction.raw (tronprotocol/protocol, core/Tron.proto). Fields that are not read here are signed all the same.
+// Transaction.raw (tronprotocol/protocol, core/Tron.proto). Its fields that the nodes do not use are refused as well.
 
 /** Hex of the raw data. */
 export function parseTron(hex: string): TronTransaction {
@@ -59,7 +59,7 @@ function parseRaw(bytes: Uint8Array): TronTransaction {
   const refBlockHash = fixedHex(raw, 4, 'ref_block_hash', 8);
   const [contract, ...others] = raw.messages(11, 'contract');
   if (contract === undefined || others.length > 0) throw unparsable('it does not have exactly one contract');
-  return {
+  const transaction: TronTransaction = {
     refBlockBytes,
     refBlockHash,
     expiration: raw.uint63(8, 'expiration'),
@@ -69,6 +69,8 @@ function parseRaw(bytes: Uint8Array): TronTransaction {
     contract: [parseContract(contract)],
     txid: toHex(sha256(bytes)),
   };
+  raw.refuseOthers();
+  return transaction;
 }
 
 function fixedHex(raw: ProtoMessage, number: number, label: string, length: number): string {

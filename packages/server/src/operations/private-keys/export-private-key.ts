@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { privateKeyFacts } from '../../policy-facts/keys.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { TargetPublicKeyShape } from '../shapes/wallets.ts';
@@ -9,10 +10,16 @@ export const exportPrivateKey = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_PRIVATE_KEY',
   summary: 'Export a private key, encrypted to the target key. It is marked as exported.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'EXPORT' },
-  lock: 'shared',
+  lock: 'exclusive-with-rules',
   parameters: Type.Object({ privateKeyId: IdShape, targetPublicKey: TargetPublicKeyShape }),
   result: Type.Object({ privateKeyId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
+  exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
+  async facts({ read, actor }, { privateKeyId }) {
+    // As for wallets: one that is not there is refused when it is used.
+    const key = await read.privateKeys.find(actor.organizationId, privateKeyId);
+    return [key === undefined ? {} : { private_key: privateKeyFacts(key) }];
+  },
   async prepare(context, { privateKeyId, targetPublicKey }) {
     const key = await context.read.privateKeys.get(context.actor.organizationId, privateKeyId);
     return await context.keyring.exportPrivateKey(

@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
-import { defineActivity } from '../define.ts';
+import type { Secret } from '../../lib/model.ts';
+import { secretFacts } from '../../policy-facts/keys.ts';
+import { type DescribeContext, defineActivity } from '../define.ts';
 import { IdShape, listShape } from '../shapes/basic.ts';
 import { EncryptionSuiteShape, KeyValueShape, TargetPublicKeyShape } from '../shapes/wallets.ts';
 import { holderOf, targetKeyOf } from '../wallets/accounts.ts';
@@ -23,14 +25,16 @@ export const exportSecrets = defineActivity({
   check({ secrets }) {
     for (const { targetPublicKey } of secrets) targetKeyOf(targetPublicKey);
   },
+  async facts(context, { secrets }) {
+    const stored = await storedSecrets(context, secrets);
+    return secrets.map(({ secretId }) => {
+      const secret = stored.get(secretId);
+      // As for wallets: one that is not there is refused when it is used.
+      return secret === undefined ? {} : { secret: secretFacts(secret) };
+    });
+  },
   async prepare(context, { secrets }) {
-    const ids = secrets.map((secret) => secret.secretId);
-    const stored = new Map(
-      (await context.read.imports.secrets(context.actor.organizationId, ids)).map((secret) => [
-        secret.id as string,
-        secret,
-      ]),
-    );
+    const stored = await storedSecrets(context, secrets);
     return await Promise.all(
       secrets.map(async ({ secretId, targetPublicKey }) => {
         const secret = stored.get(secretId);
@@ -49,5 +53,14 @@ export const exportSecrets = defineActivity({
     return { secretPayloads };
   },
 });
+
+async function storedSecrets(
+  { read, actor }: DescribeContext,
+  wanted: readonly { readonly secretId: string }[],
+): Promise<ReadonlyMap<string, Secret>> {
+  const ids = [...new Set(wanted.map(({ secretId }) => secretId))];
+  const found = await read.imports.secrets(actor.organizationId, ids);
+  return new Map(found.map((secret) => [secret.id, secret]));
+}
 
 const secretNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'secret not found in this organization');

@@ -29,6 +29,11 @@ export const importSecrets = defineActivity({
     if (firstDuplicate(keys) !== undefined) throw invalidField('parameters.secrets', 'uses a target key twice');
     const names = secrets.flatMap(({ name }) => (name === undefined ? [] : [name]));
     if (firstDuplicate(names) !== undefined) throw invalidField('parameters.secrets', 'names two secrets alike');
+    for (const [index, { staticProperties = [] }] of secrets.entries()) {
+      // Policies read a property by its key, and of two values might see the one that its author did not mean.
+      if (firstDuplicate(staticProperties.map(({ key = '' }) => key)) === undefined) continue;
+      throw invalidField(`parameters.secrets.${index}.staticProperties`, 'has a key twice');
+    }
   },
   async prepare(context, { secrets }) {
     const targets = await liveTargets(context, 'secret');

@@ -6,8 +6,10 @@ import {
   type PayloadEncoding,
   signingInput,
 } from '../../chains/payload.ts';
+import { payloadElements } from '../../policy-facts/transaction.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
+import { movementsOf, signerFacts } from './facts.ts';
 import { renderSignature, SignatureShape } from './signature.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
@@ -47,6 +49,12 @@ export const signRawPayload = defineActivity({
     );
     return { signer, input };
   },
+  exposes: ({ hashFunction, encoding }) => ({ hash_function: hashFunction, encoding }),
+  async facts(context, { payload, encoding }, { signer }) {
+    const target = await signerFacts(context, signer);
+    return payloadElements(encoding as PayloadEncoding, [payload]).map((element) => ({ ...element, ...target }));
+  },
+  movements: (_parameters, { signer }) => movementsOf(signer),
   prepare: (context, _parameters, { signer, input }) => signAs(context, signer, signer.account, [input]),
   async execute(_context, _parameters, [signature]) {
     return renderSignature(signature);

@@ -8,8 +8,10 @@ import {
   signingInput,
 } from '../../chains/payload.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { payloadElements } from '../../policy-facts/transaction.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
+import { movementsOf, signerFacts } from './facts.ts';
 import { renderSignature, SignatureShape } from './signature.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
@@ -42,6 +44,12 @@ export const signRawPayloads = defineActivity({
     );
     return { signer, inputs };
   },
+  exposes: ({ hashFunction, encoding }) => ({ hash_function: hashFunction, encoding }),
+  async facts(context, { payloads, encoding }, { signer }) {
+    const target = await signerFacts(context, signer);
+    return payloadElements(encoding as PayloadEncoding, payloads).map((element) => ({ ...element, ...target }));
+  },
+  movements: (_parameters, { signer }) => movementsOf(signer),
   prepare: (context, _parameters, { signer, inputs }) => signAs(context, signer, signer.account, inputs),
   async execute(_context, _parameters, signatures) {
     return { signatures: signatures.map(renderSignature) };

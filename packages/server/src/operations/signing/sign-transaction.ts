@@ -1,7 +1,10 @@
 import Type from 'typebox';
 import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../chains/transactions.ts';
+import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
+import { type ParsedTransaction, readTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
+import { interfacesOf, movementsOf, signerFacts } from './facts.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
 const common = {
@@ -30,8 +33,26 @@ export const signTransaction = defineActivity({
   result: Type.Object({ signedTransaction: Type.String() }),
   async describe(context, { signWith, unsignedTransaction, type }) {
     const signer = await resolveSigner(context, signWith);
-    return { signer, ...signableOf(type as TransactionType, unsignedTransaction, signer) };
+    const fitted = signableOf(type as TransactionType, unsignedTransaction, signer);
+    let parsed: ParsedTransaction | undefined;
+    return {
+      signer,
+      ...fitted,
+      /** What the transaction says, for whoever judges it; read when first asked for. */
+      transaction: (): ParsedTransaction => {
+        parsed ??= readTransaction(type as TransactionType, unsignedTransaction, { ...signer, fitted: fitted.account });
+        return parsed;
+      },
+    };
   },
+  // Of every version, though POL 11 names it for V2 only: a DENY that reads it must not be passed by sending V1.
+  exposes: ({ type }) => ({ type }),
+  async facts(context, _parameters, { signer, transaction }) {
+    const parsed = transaction();
+    const [interfaces, target] = await Promise.all([interfacesOf(context, parsed), signerFacts(context, signer)]);
+    return [{ ...transactionNamespaces(parsed, interfaces), ...target }];
+  },
+  movements: (_parameters, { signer, transaction }) => movementsOf(signer, assetTransfers(transaction())),
   async prepare(context, _parameters, { signer, account, signable }) {
     return signable.attach(await signAs(context, signer, account, signable.payloads));
   },

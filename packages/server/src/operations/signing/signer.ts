@@ -19,6 +19,10 @@ export interface Signer {
   readonly addresses: readonly SignerAccount[];
   readonly ownerId: string;
   readonly key: SigningKey;
+  /** What it is among the organization's keys. */
+  readonly source:
+    | { readonly kind: 'wallet-account'; readonly account: WalletAccount }
+    | { readonly kind: 'private-key'; readonly key: PrivateKey };
 }
 
 /** An account or private key by address, or by id (RES 5.1). Accounts that share an address share key and scheme. */
@@ -42,7 +46,13 @@ export async function resolveSigner({ read, actor }: DescribeContext, signWith: 
 function walletSigner(account: WalletAccount, walletId: string, sealed: Uint8Array): Signer {
   const { curve, path, publicKey, address, addressFormat } = account;
   const named = { curve, publicKey: Buffer.from(publicKey, 'hex'), address, addressFormat };
-  return { account: named, addresses: [named], ownerId: walletId, key: { kind: 'wallet', sealed, curve, path } };
+  return {
+    account: named,
+    addresses: [named],
+    ownerId: walletId,
+    key: { kind: 'wallet', sealed, curve, path },
+    source: { kind: 'wallet-account', account },
+  };
 }
 
 function privateKeySigner(key: PrivateKey, signWith: string | undefined): Signer {
@@ -57,6 +67,7 @@ function privateKeySigner(key: PrivateKey, signWith: string | undefined): Signer
     addresses: named === undefined ? addresses : [named],
     ownerId: key.id,
     key: { kind: 'private-key', sealed: sealedKey, curve },
+    source: { kind: 'private-key', key },
   };
 }
 

@@ -3,6 +3,7 @@ import { defineActivity } from '../define.ts';
 import { IdShape, listShape } from '../shapes/basic.ts';
 import { WalletAccountParamsShape } from '../shapes/wallets.ts';
 import { addAccounts, checkAccounts, holderOf, toSpecs } from './accounts.ts';
+import { walletElement } from './facts.ts';
 
 export const createWalletAccounts = defineActivity({
   name: 'create_wallet_accounts',
@@ -17,6 +18,8 @@ export const createWalletAccounts = defineActivity({
   }),
   result: Type.Object({ addresses: Type.Array(Type.String()) }),
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
+  facts: (context, { walletId }) => walletElement(context, walletId),
+  movements: ({ walletId }) => ({ walletId, transfers: [] }),
   async prepare(context, { walletId, accounts }) {
     const wallet = await context.read.wallets.get(context.actor.organizationId, walletId);
     return await context.keyring.deriveAccounts(holderOf(context, wallet.id), wallet.sealedSeed, toSpecs(accounts));

@@ -6,6 +6,7 @@ import { accountNotFound } from '../../storage/stores/wallets.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape } from '../shapes/basic.ts';
+import { walletsElement } from './facts.ts';
 
 /** spec 4.2. */
 export const deleteWalletAccounts = defineActivity({
@@ -15,6 +16,14 @@ export const deleteWalletAccounts = defineActivity({
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
   parameters: Type.Object({ walletAccountIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ walletAccountIds: Type.Array(Type.String()) }),
+  async facts(context, { walletAccountIds }) {
+    const { read, actor } = context;
+    const accounts = await read.wallets.accountsById(actor.organizationId, [...new Set(walletAccountIds)]);
+    return await walletsElement(
+      context,
+      accounts.map(({ walletId }) => walletId),
+    );
+  },
   async execute({ store, actor }, { walletAccountIds, deleteWithoutExport }) {
     const { organizationId } = actor;
     const ids = [...new Set(walletAccountIds)];

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { walletNotFound } from '../../storage/stores/wallets.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape } from '../shapes/basic.ts';
+import { walletsElement } from './facts.ts';
 
 export const deleteWallets = defineActivity({
   name: 'delete_wallets',
@@ -11,6 +12,7 @@ export const deleteWallets = defineActivity({
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
   parameters: Type.Object({ walletIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ walletIds: Type.Array(Type.String()) }),
+  facts: (context, { walletIds }) => walletsElement(context, walletIds),
   async execute({ store, actor }, { walletIds, deleteWithoutExport }) {
     const { organizationId } = actor;
     const ids = [...new Set(walletIds)];

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
 import { accountNotFound } from '../../storage/stores/wallets.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
@@ -11,16 +12,25 @@ export const exportWalletAccount = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',
   summary: 'Export the private key of one account, encrypted to the target key. The account is marked as exported.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
-  lock: 'shared',
+  lock: 'exclusive-with-rules',
   parameters: Type.Object({ address: textShape(512), targetPublicKey: TargetPublicKeyShape }),
   result: Type.Object({ address: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
-  async prepare(context, { address, targetPublicKey }) {
-    const { organizationId } = context.actor;
-    // Accounts that share an address share a key; the oldest stands for them.
-    const [account] = await context.read.wallets.accountsByAddress(organizationId, address);
+  async describe({ read, actor }, { address }) {
+    // Accounts that share an address share a key; the oldest stands for them. It is looked up once, so that what is
+    // exported is what was judged.
+    const [account] = await read.wallets.accountsByAddress(actor.organizationId, address);
     if (account === undefined) throw accountNotFound();
-    const wallet = await context.read.wallets.get(organizationId, account.walletId);
+    return account;
+  },
+  exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
+  async facts({ read, actor }, _parameters, account) {
+    const wallet = await read.wallets.get(actor.organizationId, account.walletId);
+    return [{ wallet: walletFacts(wallet), wallet_account: walletAccountFacts(account) }];
+  },
+  movements: (_parameters, { walletId }) => ({ walletId, transfers: [] }),
+  async prepare(context, { targetPublicKey }, account) {
+    const wallet = await context.read.wallets.get(context.actor.organizationId, account.walletId);
     const exportBundle = await context.keyring.exportAccount(
       holderOf(context, wallet.id),
       wallet.sealedSeed,

@@ -4,6 +4,7 @@ import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { MnemonicLanguageShape, TargetPublicKeyShape } from '../shapes/wallets.ts';
 import { holderOf, targetKeyOf } from './accounts.ts';
+import { walletElement } from './facts.ts';
 
 /** spec 4.2. */
 export const exportWallet = defineActivity({
@@ -11,7 +12,7 @@ export const exportWallet = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_WALLET',
   summary: 'Export the mnemonic of a wallet, encrypted to the target key. The wallet is marked as exported.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
-  lock: 'shared',
+  lock: 'exclusive-with-rules',
   parameters: Type.Object({
     walletId: IdShape,
     targetPublicKey: TargetPublicKeyShape,
@@ -19,6 +20,9 @@ export const exportWallet = defineActivity({
   }),
   result: Type.Object({ walletId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
+  exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
+  facts: (context, { walletId }) => walletElement(context, walletId),
+  movements: ({ walletId }) => ({ walletId, transfers: [] }),
   async prepare(context, { walletId, targetPublicKey, language }) {
     const wallet = await context.read.wallets.get(context.actor.organizationId, walletId);
     return await context.keyring.exportWallet(

@@ -24,7 +24,7 @@ function refusal(abi: unknown): string {
     read(abi);
   } catch (error) {
     expect(error).toBeInstanceOf(ApiError);
-    expect((error as ApiError).code).toBe('REQUEST_INVALID');
+    expect((error as ApiError).code).toBe('INVALID_CONTRACT_INTERFACE');
     return (error as ApiError).message;
   }
   throw new Error('it was accepted');

@@ -103,7 +103,11 @@ function tronTransfers({ contract: [contract] }: TronTransaction): readonly Asse
           amount: tokenAmount(contract.data, tronAccountHex(ownerAddress) ?? ''),
         },
       ];
-    default:
+    case 'FreezeBalanceV2Contract':
+    case 'UnfreezeBalanceV2Contract':
+    case 'DelegateResourceContract':
+    case 'UnDelegateResourceContract':
+    case 'AccountPermissionUpdateContract':
       return [];
   }
 }

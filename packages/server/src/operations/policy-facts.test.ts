@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { namespacesOf, paramsOf } from '../policy/catalog/activity-facts.ts';
+import { type ActivityParams, activityType } from '../policy/index.ts';
+import { activities } from './registry.ts';
+
+// A policy that names a kind, a parameter or a namespace must meet it in every version of every operation: one that never
+// meets it would silently not apply.
+
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const UPPER = ID.toUpperCase();
+const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const POINT = '02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5';
+const P256 = '036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296';
+
+interface Sample {
+  /** As sent. */
+  readonly parameters: unknown;
+  readonly exposed: ActivityParams;
+}
+
+const raw = { encoding: 'PAYLOAD_ENCODING_TEXT_UTF8', hashFunction: 'HASH_FUNCTION_SHA256' };
+const rawExposed = { encoding: 'PAYLOAD_ENCODING_TEXT_UTF8', hash_function: 'HASH_FUNCTION_SHA256' };
+const transaction = { type: 'TRANSACTION_TYPE_TRON', unsignedTransaction: '00' };
+const apiKey = { apiKeyName: 'k', publicKey: POINT, curveType: 'API_KEY_CURVE_SECP256K1' };
+const target = { targetPublicKey: P256 };
+
+const SAMPLES: Readonly<Record<string, Sample>> = {
+  ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2: { parameters: { signWith: 'a', payload: 'x', ...raw }, exposed: rawExposed },
+  ACTIVITY_TYPE_SIGN_RAW_PAYLOAD: { parameters: { privateKeyId: ID, payload: 'x', ...raw }, exposed: rawExposed },
+  ACTIVITY_TYPE_SIGN_RAW_PAYLOADS: { parameters: { signWith: 'a', payloads: ['x'], ...raw }, exposed: rawExposed },
+  ACTIVITY_TYPE_SIGN_TRANSACTION_V2: {
+    parameters: { signWith: 'a', ...transaction },
+    exposed: { type: 'TRANSACTION_TYPE_TRON' },
+  },
+  ACTIVITY_TYPE_SIGN_TRANSACTION: {
+    parameters: { privateKeyId: ID, ...transaction },
+    exposed: { type: 'TRANSACTION_TYPE_TRON' },
+  },
+  ACTIVITY_TYPE_DELETE_USERS: { parameters: { userIds: [UPPER, OTHER] }, exposed: { user_ids: [ID, OTHER] } },
+  ACTIVITY_TYPE_CREATE_API_KEYS_V2: { parameters: { userId: UPPER, apiKeys: [apiKey] }, exposed: { user_id: ID } },
+  ACTIVITY_TYPE_CREATE_API_KEYS: {
+    parameters: { userId: UPPER, apiKeys: [{ apiKeyName: 'k', publicKey: P256 }] },
+    exposed: { user_id: ID },
+  },
+  ACTIVITY_TYPE_DELETE_API_KEYS: {
+    parameters: { userId: UPPER, apiKeyIds: [OTHER] },
+    exposed: { user_id: ID, api_key_ids: [OTHER] },
+  },
+  ACTIVITY_TYPE_EXPORT_WALLET: { parameters: { walletId: ID, ...target }, exposed: { target_public_key: P256 } },
+  ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT: {
+    parameters: { address: 'a', ...target },
+    exposed: { target_public_key: P256 },
+  },
+  ACTIVITY_TYPE_EXPORT_PRIVATE_KEY: {
+    parameters: { privateKeyId: ID, ...target },
+    exposed: { target_public_key: P256 },
+  },
+  ACTIVITY_TYPE_UPDATE_WALLET: { parameters: { walletId: UPPER }, exposed: { wallet_id: ID } },
+};
+
+const versions = activities.flatMap((operation) =>
+  operation.versions.map((version) => [version.type, operation, version] as const),
+);
+
+describe('every type that is served', () => {
+  test.each(versions)('%s is what the catalog of the policy language says', (type, operation) => {
+    const known = activityType(type);
+    if (operation.policy.governedBy === 'root-quorum') {
+      expect(known).toEqual({ governedBy: 'rootQuorum', type });
+      return;
+    }
+    const { resource, action } = operation.policy;
+    expect(known).toEqual({ governedBy: 'policy', type, kind: operation.name.toUpperCase(), resource, action });
+  });
+
+  test.each(versions)('%s shows the parameters that the catalog says', (type, operation, version) => {
+    const listed = paramsOf(type, operation.name.toUpperCase());
+    const sample = SAMPLES[type];
+    if (sample === undefined) {
+      expect(listed, 'add a sample').toEqual([]);
+      expect(operation.exposes).toBeUndefined();
+      return;
+    }
+    expect(Object.keys(sample.exposed)).toEqual(expect.arrayContaining([...listed]));
+    expect(Object.keys(sample.exposed)).toHaveLength(listed.length);
+    expect(operation.exposes?.(version.decode(sample.parameters))).toEqual(sample.exposed);
+  });
+
+  test.each(versions)('%s has facts if the catalog gives it a namespace', (_type, operation) => {
+    const [alternative = []] = namespacesOf(operation.name.toUpperCase());
+    expect(operation.facts !== undefined).toBe(alternative.length > 0);
+  });
+
+  test('the samples are of served types', () => {
+    const served = new Set(versions.map(([type]) => type));
+    expect(Object.keys(SAMPLES).filter((type) => !served.has(type))).toEqual([]);
+  });
+});
+
+test('what counts against limits has a wallet, or is a signature', () => {
+  const counted = activities.filter((operation) => operation.movements).map((operation) => operation.name);
+  expect(counted.sort()).toEqual([
+    'create_wallet_accounts',
+    'export_wallet',
+    'export_wallet_account',
+    'sign_raw_payload',
+    'sign_raw_payloads',
+    'sign_transaction',
+    'update_wallet',
+  ]);
+});
