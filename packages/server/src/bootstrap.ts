@@ -1,6 +1,7 @@
 import { createKeyring, type Keyring, KeyringError } from '@custos/keyring';
 import { sha256Hex } from './lib/encoding.ts';
 import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
+import { FIRST_RULES_VERSION } from './lib/model.ts';
 import { StartError } from './lib/start-error.ts';
 import { BOOTSTRAP_TYPE } from './operations/registry.ts';
 import type { Storage } from './storage/storage.ts';
@@ -91,6 +92,7 @@ export async function createFirstOrganization(
       rootThreshold: 1,
       rootUserIds: [userId],
       authorityVersion: 1,
+      rulesVersion: FIRST_RULES_VERSION,
       wrappedKey,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
@@ -134,6 +136,8 @@ export async function createFirstOrganization(
         failure: undefined,
         denial: undefined,
         wantsProofs: false,
+        openTo: undefined,
+        hasMfa: false,
         roundStartedAtMs: nowMs,
         createdAtMs: nowMs,
         updatedAtMs: nowMs,

@@ -20,7 +20,7 @@ export function firstDuplicate<Item>(items: readonly Item[]): Item | undefined {
   return undefined;
 }
 
-/** Pieces that fit into one statement: a database takes a bounded number of parameters. */
+/** Pieces; by default such as fit into one statement, as a database takes a bounded number of parameters. */
 export function* chunks<Item>(items: readonly Item[], size = 1000): Generator<Item[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }

@@ -15,6 +15,11 @@ export type WalletId = Id<'wallet'>;
 export type WalletAccountId = Id<'wallet-account'>;
 export type PrivateKeyId = Id<'private-key'>;
 export type SecretId = Id<'secret'>;
+export type PolicyId = Id<'policy'>;
+export type MfaPolicyId = Id<'mfa-policy'>;
+export type SessionProfileId = Id<'session-profile'>;
+export type ContractInterfaceId = Id<'contract-interface'>;
+export type VelocityControlId = Id<'velocity-control'>;
 
 /** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */
 export type NewId = <Name extends string>() => Id<Name>;

@@ -4,11 +4,24 @@ export const LIMITS = {
   headerBytes: 16 * 1024,
   nameLength: 255,
   notesLength: 4096,
+  /** Code points, decision 12. */
+  expressionLength: 16_384,
+  /** Of all expressions in one request: each is compiled before anybody is asked whether the caller may. */
+  expressionsLength: 128 * 1024,
+  /** Of the policies that a simulation supposes. */
+  draftsLength: 32 * 1024,
+  /** Of all policies of an organization, each with a hundred characters more: they are kept compiled. */
+  policiesLength: 4_000_000,
+  /** Of all contract interfaces of an organization. */
+  interfacesLength: 20_000_000,
+  mfaPoliciesPerUser: 100,
   emailLength: 254,
   listItems: 1000,
   pageSize: 100,
   pageSizeDefault: 10,
   expiringApiKeysPerUser: 10,
+  /** Login and session keys, decision 12. */
+  sessionSecondsMax: 30 * 24 * 60 * 60,
   apiKeySecondsMax: 10 * 365 * 24 * 60 * 60,
   liveBeforeMs: 60 * 60 * 1000,
   liveAfterMs: 5 * 60 * 1000,

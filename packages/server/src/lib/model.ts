@@ -2,12 +2,17 @@ import type {
   ActivityId,
   ApiKeyId,
   AuthenticatorId,
+  ContractInterfaceId,
   InvitationId,
+  MfaPolicyId,
   OrganizationId,
+  PolicyId,
   PrivateKeyId,
   SecretId,
+  SessionProfileId,
   TagId,
   UserId,
+  VelocityControlId,
   VoteId,
   WalletAccountId,
   WalletId,
@@ -22,6 +27,8 @@ export interface Organization {
   readonly rootUserIds: readonly UserId[];
   /** Raised by every change that can alter a decision in this organization. */
   readonly authorityVersion: number;
+  /** Raised with every change of policies, MFA policies, IP allowlists, velocity controls and contract interfaces. */
+  readonly rulesVersion: number;
   readonly wrappedKey: Uint8Array;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -92,12 +99,16 @@ export interface Authenticator {
 }
 
 /** A user with everything that its wire record shows. */
-export interface UserRecord {
+export interface MemberRecord {
   readonly id: UserId;
   readonly user: User;
   readonly apiKeys: readonly ApiKey[];
   readonly authenticators: readonly Authenticator[];
   readonly tagIds: readonly TagId[];
+}
+
+export interface UserRecord extends MemberRecord {
+  readonly mfaPolicies: readonly MfaPolicy[];
 }
 
 export interface Tag {
@@ -159,6 +170,10 @@ export interface Activity {
   readonly denial: StoredError | undefined;
   /** Whether the request asked for app proofs. */
   readonly wantsProofs: boolean;
+  /** Who could approve it when it was last judged; undefined unless approvals are awaited. */
+  readonly openTo: OpenTo | undefined;
+  /** Whether some voter had to meet an MFA policy. */
+  readonly hasMfa: boolean;
   readonly roundStartedAtMs: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -282,4 +297,155 @@ export interface ServiceKey {
   readonly encoding: 'compressed' | 'uncompressed';
   readonly sealedKey: Uint8Array;
   readonly createdAtMs: number;
+}
+
+/** Of an organization whose rules never changed: it has none. */
+export const FIRST_RULES_VERSION = 1;
+
+export type PolicyEffect = 'EFFECT_ALLOW' | 'EFFECT_DENY';
+
+/** Expressions as their author wrote them; an empty one counts as true. */
+export interface Policy {
+  readonly id: PolicyId;
+  readonly name: string;
+  readonly effect: PolicyEffect;
+  readonly condition: string;
+  readonly consensus: string;
+  readonly time: string;
+  readonly notes: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export type AuthenticationType =
+  | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+  | 'AUTHENTICATION_TYPE_SMS_OTP'
+  | 'AUTHENTICATION_TYPE_PASSKEY'
+  | 'AUTHENTICATION_TYPE_API_KEY'
+  | 'AUTHENTICATION_TYPE_OAUTH'
+  | 'AUTHENTICATION_TYPE_SESSION';
+
+export interface AuthenticationMethod {
+  readonly type: AuthenticationType;
+  readonly id?: string;
+}
+
+/** Any one of the methods meets the step. */
+export interface MfaStep {
+  readonly any: readonly AuthenticationMethod[];
+}
+
+export interface MfaPolicy {
+  readonly id: MfaPolicyId;
+  readonly userId: UserId;
+  readonly name: string;
+  readonly condition: string;
+  readonly steps: readonly MfaStep[];
+  /** Lower first; the first whose condition is true is the one enforced. */
+  readonly order: number;
+  readonly notes: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface SessionProfile {
+  readonly id: SessionProfileId;
+  readonly name: string;
+  readonly scope: string;
+  readonly expirationSeconds: number | undefined;
+  readonly notes: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface IpRule {
+  readonly cidr: string;
+  readonly label?: string;
+  readonly createdAtMs: number;
+}
+
+export interface IpAllowlist {
+  /** The API key that the list is for; undefined for the organization's. */
+  readonly publicKey: string | undefined;
+  readonly enabled: boolean;
+  /** What to do when the caller's address cannot be told. */
+  readonly onEvaluationError: 'ALLOW' | 'DENY';
+  readonly rules: readonly IpRule[];
+}
+
+export type ContractInterfaceType = 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' | 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA';
+
+export interface ContractInterface {
+  readonly id: ContractInterfaceId;
+  readonly type: ContractInterfaceType;
+  readonly address: string;
+  /** ABI or IDL, JSON text as it was uploaded. */
+  readonly definition: string;
+  readonly label: string;
+  readonly notes: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A proof that was credited to one step of an MFA policy. */
+export interface MfaProof {
+  readonly method: AuthenticationMethod;
+  readonly credentialId: string;
+  /** Digest of the signed body, so that none counts twice. */
+  readonly digest: string;
+  readonly atMs: number;
+}
+
+/** The MFA policy that one user has to meet for one activity, frozen when it began to apply. */
+export interface MfaRequirement {
+  readonly activityId: ActivityId;
+  readonly userId: UserId;
+  readonly mfaPolicyId: MfaPolicyId;
+  readonly steps: readonly MfaStep[];
+  readonly proofs: readonly MfaProof[];
+  readonly satisfiedAtMs: number | undefined;
+  readonly createdAtMs: number;
+}
+
+interface ActivityFilter {
+  readonly activity?: { readonly activityType: string }[];
+}
+
+/** Exactly one of the two. */
+export interface VelocityDataSource {
+  readonly chainAssetTransfer?: {
+    readonly definition: { readonly caip19: string; readonly decimals: string }[];
+    readonly filter?: ActivityFilter;
+    readonly phase?: { readonly signature?: object; readonly submission?: object };
+  };
+  readonly activityExecution?: { readonly filter?: ActivityFilter };
+}
+
+export interface VelocityAggregation {
+  readonly method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM' | 'VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT';
+  readonly operator:
+    | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN'
+    | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL'
+    | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_EQUAL'
+    | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN_OR_EQUAL'
+    | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN';
+  readonly threshold: string;
+  readonly window: { readonly rolling?: { readonly duration: string }; readonly infinite?: object };
+  readonly groupBy: { readonly organization?: object; readonly user?: object; readonly wallet?: object };
+}
+
+export interface VelocityControl {
+  readonly id: VelocityControlId;
+  readonly name: string;
+  readonly identifier: string;
+  readonly dataSource: VelocityDataSource;
+  readonly aggregation: VelocityAggregation;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** Whose approval a pending activity would count, besides that of the root quorum. */
+export interface OpenTo {
+  readonly anyone: boolean;
+  readonly userIds: readonly string[];
 }

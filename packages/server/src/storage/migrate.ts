@@ -3,9 +3,10 @@ import { StartError } from '../lib/start-error.ts';
 import type { DatabaseKind, Migration } from './dialect.ts';
 import { foundation } from './migrations/0001-foundation.ts';
 import { wallets } from './migrations/0002-wallets.ts';
+import { access } from './migrations/0003-access.ts';
 import type { Schema } from './schema.ts';
 
-const migrations: readonly Migration[] = [foundation, wallets];
+const migrations: readonly Migration[] = [foundation, wallets, access];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
 

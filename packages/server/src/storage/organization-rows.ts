@@ -18,6 +18,19 @@ interface ListOptions {
 
 const NOTHING = sql``;
 
+/** A row by its id, locked if a clause says so. */
+export async function findRow<Name extends ListedTable>(
+  db: Kysely<Schema>,
+  table: Name,
+  organizationId: OrganizationId,
+  id: string,
+  lock: RawBuilder<unknown> = NOTHING,
+): Promise<Selectable<Schema[Name]> | undefined> {
+  const { rows } = await sql<Selectable<Schema[Name]>>`SELECT * FROM ${sql.table(table)}
+    WHERE organization_id = ${organizationId} AND id = ${id} ${lock}`.execute(db);
+  return rows[0];
+}
+
 /** One page of an organization's rows by id. */
 export async function pageOfRows<Name extends ListedTable, Item extends { readonly id: string }>(
   db: Kysely<Schema>,

@@ -24,6 +24,15 @@ export interface Schema {
   secret: SecretTable;
   app_proof: AppProofTable;
   service_key: ServiceKeyTable;
+  policy: PolicyTable;
+  policy_evaluation: PolicyEvaluationTable;
+  mfa_policy: MfaPolicyTable;
+  mfa_requirement: MfaRequirementTable;
+  session_profile: SessionProfileTable;
+  ip_allowlist: IpAllowlistTable;
+  contract_interface: ContractInterfaceTable;
+  velocity_control: VelocityControlTable;
+  velocity_entry: VelocityEntryTable;
 }
 
 export interface DeploymentTable {
@@ -41,6 +50,8 @@ export interface OrganizationTable {
   root_user_ids: string;
   /** Raised by every change that can alter a decision; a decision made on an older version is taken again. */
   authority_version: number;
+  /** Raised with every change of policies and of what else limits access. */
+  rules_version: number;
   /** The organization's key, wrapped by the keyring's root key. */
   wrapped_key: Uint8Array;
   created_at_ms: number;
@@ -175,6 +186,10 @@ export interface ActivityTable {
   denial: string | null;
   /** Whether the request asked for app proofs. */
   wants_proofs: number;
+  /** Who could approve it when it was last judged; JSON, null unless approvals are awaited. */
+  open_to: string | null;
+  /** 1 when some voter had to meet an MFA policy. */
+  has_mfa: number;
   /** Start of the current 24 h round of approvals. */
   round_started_at_ms: number;
   created_at_ms: number;
@@ -310,5 +325,112 @@ export interface ServiceKeyTable {
   public_key: string;
   encoding: string;
   sealed_key: Uint8Array;
+  created_at_ms: number;
+}
+
+/** Expressions as their author wrote them; empty counts as true. */
+export interface PolicyTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  effect: string;
+  condition: string;
+  consensus: string;
+  time: string;
+  notes: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** What each policy said when a vote was judged; JSON. */
+export interface PolicyEvaluationTable {
+  organization_id: string;
+  activity_id: string;
+  vote_id: string;
+  evaluations: string;
+  created_at_ms: number;
+}
+
+export interface MfaPolicyTable {
+  organization_id: string;
+  id: string;
+  user_id: string;
+  name: string;
+  condition: string;
+  /** JSON: for each step the methods of which any one suffices. */
+  steps: string;
+  position: number;
+  notes: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** The MFA policy that a user has to meet for an activity, frozen when it began to apply. */
+export interface MfaRequirementTable {
+  organization_id: string;
+  activity_id: string;
+  user_id: string;
+  mfa_policy_id: string;
+  steps: string;
+  /** JSON: the proofs credited so far, one per step. */
+  proofs: string;
+  satisfied_at_ms: number | null;
+  created_at_ms: number;
+}
+
+export interface SessionProfileTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  scope: string;
+  expiration_seconds: number | null;
+  notes: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** The organization's list has an empty public key. */
+export interface IpAllowlistTable {
+  organization_id: string;
+  public_key: string;
+  enabled: number;
+  on_evaluation_error: string;
+  rules: string;
+  updated_at_ms: number;
+}
+
+export interface ContractInterfaceTable {
+  organization_id: string;
+  id: string;
+  type: string;
+  address: string;
+  address_key: string;
+  definition: string;
+  label: string;
+  notes: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface VelocityControlTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  identifier: string;
+  data_source: string;
+  aggregation: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** One amount that counts against a control; `total` is the running sum of its group, so a window needs two rows only. */
+export interface VelocityEntryTable {
+  organization_id: string;
+  control_id: string;
+  group_key: string;
+  id: string;
+  activity_id: string;
+  amount: string;
+  total: string;
   created_at_ms: number;
 }

@@ -2,17 +2,24 @@ import type { Kysely } from 'kysely';
 import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
 import { ActivityReader, ActivityStore } from './stores/activities.ts';
+import { ContractInterfaceReader, ContractInterfaceStore } from './stores/contract-interfaces.ts';
 import { CredentialReader, CredentialStore } from './stores/credentials.ts';
 import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
 import { ImportReader, ImportStore } from './stores/imports.ts';
 import { InvitationReader, InvitationStore } from './stores/invitations.ts';
+import { MemberReader } from './stores/members.ts';
+import { MfaReader, MfaStore } from './stores/mfa.ts';
+import { NetworkReader, NetworkStore } from './stores/networks.ts';
 import { OrganizationReader, OrganizationStore } from './stores/organizations.ts';
+import { PolicyReader, PolicyStore } from './stores/policies.ts';
 import { PrincipalReader } from './stores/principals.ts';
 import { PrivateKeyReader, PrivateKeyStore } from './stores/private-keys.ts';
 import { SealedReader, SealedStore } from './stores/sealed.ts';
+import { SessionProfileReader, SessionProfileStore } from './stores/session-profiles.ts';
 import { TagReader, TagStore } from './stores/tags.ts';
 import { TreeReader, TreeStore } from './stores/tree.ts';
 import { UserReader, UserStore } from './stores/users.ts';
+import { VelocityReader, VelocityStore } from './stores/velocity.ts';
 import { WalletReader, WalletStore } from './stores/wallets.ts';
 
 /** What queries and decisions may use. */
@@ -29,6 +36,13 @@ export interface ReadStores {
   readonly wallets: WalletReader;
   readonly privateKeys: PrivateKeyReader;
   readonly imports: ImportReader;
+  readonly contractInterfaces: ContractInterfaceReader;
+  readonly members: MemberReader;
+  readonly mfa: MfaReader;
+  readonly networks: NetworkReader;
+  readonly policies: PolicyReader;
+  readonly sessionProfiles: SessionProfileReader;
+  readonly velocity: VelocityReader;
   readonly sealed: SealedReader;
 }
 
@@ -45,6 +59,12 @@ export interface Stores extends ReadStores {
   readonly wallets: WalletStore;
   readonly privateKeys: PrivateKeyStore;
   readonly imports: ImportStore;
+  readonly contractInterfaces: ContractInterfaceStore;
+  readonly mfa: MfaStore;
+  readonly networks: NetworkStore;
+  readonly policies: PolicyStore;
+  readonly sessionProfiles: SessionProfileStore;
+  readonly velocity: VelocityStore;
   readonly sealed: SealedStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
@@ -64,6 +84,13 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     wallets: new WalletReader(db),
     privateKeys: new PrivateKeyReader(db),
     imports: new ImportReader(db),
+    contractInterfaces: new ContractInterfaceReader(db),
+    members: new MemberReader(db),
+    mfa: new MfaReader(db),
+    networks: new NetworkReader(db),
+    policies: new PolicyReader(db),
+    sessionProfiles: new SessionProfileReader(db),
+    velocity: new VelocityReader(db, kind),
     sealed: new SealedReader(db),
   };
 }
@@ -82,6 +109,13 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     wallets: new WalletStore(db),
     privateKeys: new PrivateKeyStore(db),
     imports: new ImportStore(db),
+    contractInterfaces: new ContractInterfaceStore(db),
+    members: new MemberReader(db),
+    mfa: new MfaStore(db),
+    networks: new NetworkStore(db),
+    policies: new PolicyStore(db),
+    sessionProfiles: new SessionProfileStore(db),
+    velocity: new VelocityStore(db, kind),
     sealed: new SealedStore(db),
     savepoint,
   };

@@ -63,6 +63,23 @@ export const UNIQUE_RULES = {
     'a wallet account with this name already exists',
   ),
   ux_private_key_name: rule('private_key', ['organization_id', 'name'], 'a private key with this name already exists'),
+  ux_policy_name: rule('policy', ['organization_id', 'name'], 'policy label must be unique', 'POLICY_LABEL_NOT_UNIQUE'),
+  ux_session_profile_name: rule(
+    'session_profile',
+    ['organization_id', 'name'],
+    'a session profile with this name already exists',
+  ),
+  ux_contract_interface: rule(
+    'contract_interface',
+    ['organization_id', 'type', 'address_key'],
+    'an interface for this contract address already exists',
+    'REQUEST_INVALID',
+  ),
+  ux_velocity_identifier: rule(
+    'velocity_control',
+    ['organization_id', 'identifier'],
+    'a velocity control with this identifier already exists',
+  ),
   ux_secret_name: rule('secret', ['organization_id', 'name'], 'a secret with this name already exists'),
 } as const satisfies Record<string, UniqueRule>;
 

@@ -81,6 +81,7 @@ export const organization = (extra: Partial<Organization> = {}): Organization =>
   rootThreshold: 1,
   rootUserIds: [],
   authorityVersion: 1,
+  rulesVersion: 1,
   wrappedKey: Uint8Array.from([0, 1, 2, 254, 255]),
   createdAtMs: NOW,
   updatedAtMs: NOW,

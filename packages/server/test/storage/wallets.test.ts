@@ -691,9 +691,10 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
     const tables = (await storage.write((store) => builderOf(store).introspection.getTables()))
       .filter(({ columns }) => columns.some((column) => column.name === 'organization_id'))
       .map((table) => table.name);
-    expect(tables).toEqual(
-      expect.arrayContaining(['wallet', 'wallet_account', 'private_key', 'secret', 'import_target']),
-    );
+    const keys = ['wallet', 'wallet_account', 'private_key', 'secret', 'import_target'];
+    const rules = ['policy', 'mfa_policy', 'session_profile', 'ip_allowlist', 'contract_interface'];
+    const limits = ['velocity_control', 'velocity_entry'];
+    expect(tables).toEqual(expect.arrayContaining([...keys, ...rules, ...limits]));
     for (const table of tables) {
       const make = await rowMaker(storage, table, []);
       for (const { id } of [gone, kept]) await insertRows(storage, table, { ...make(), organization_id: id });
@@ -704,8 +705,8 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await rowsOf(storage, table, kept.id), table).toBe(1);
       if ((await rowsOf(storage, table, gone.id)) > 0) left.push(table);
     }
-    // Activities with their votes and proofs stay readable to the parent.
-    expect(left.sort()).toEqual(['activity', 'app_proof', 'vote']);
+    // Activities stay readable to the parent, with their votes and proofs, what policies said of them and which MFA they met.
+    expect(left.sort()).toEqual(['activity', 'app_proof', 'mfa_requirement', 'policy_evaluation', 'vote']);
     const { id, name, deletedAtMs, rootUserIds } = await storage.read.organizations.get(gone.id);
     expect({ id, name, deletedAtMs, rootUserIds }).toEqual({
       id: gone.id,

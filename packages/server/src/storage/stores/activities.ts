@@ -5,6 +5,7 @@ import type {
   Activity,
   ActivityStatus,
   AppProof,
+  OpenTo,
   StoredError,
   Vote,
   VoteSelection,
@@ -33,6 +34,8 @@ const toActivity = (row: Selectable<ActivityTable>): Activity => ({
   failure: parse(row.failure) as StoredError | undefined,
   denial: parse(row.denial) as StoredError | undefined,
   wantsProofs: row.wants_proofs === 1,
+  openTo: parse(row.open_to) as OpenTo | undefined,
+  hasMfa: row.has_mfa === 1,
   roundStartedAtMs: row.round_started_at_ms,
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
@@ -52,6 +55,8 @@ const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
   failure: print(activity.failure),
   denial: print(activity.denial),
   wants_proofs: activity.wantsProofs ? 1 : 0,
+  open_to: print(activity.openTo),
+  has_mfa: activity.hasMfa ? 1 : 0,
   round_started_at_ms: activity.roundStartedAtMs,
   created_at_ms: activity.createdAtMs,
   updated_at_ms: activity.updatedAtMs,
@@ -132,6 +137,8 @@ const insertActivity = statement('activity-insert', (db, row: Selectable<Activit
       failure: row.failure,
       denial: row.denial,
       wants_proofs: row.wants_proofs,
+      open_to: row.open_to,
+      has_mfa: row.has_mfa,
       round_started_at_ms: row.round_started_at_ms,
       created_at_ms: row.created_at_ms,
       updated_at_ms: row.updated_at_ms,
@@ -328,7 +335,16 @@ export class ActivityStore extends ActivityReader {
   async update(
     activity: Pick<
       Activity,
-      'organizationId' | 'id' | 'status' | 'result' | 'failure' | 'roundStartedAtMs' | 'updatedAtMs'
+      | 'organizationId'
+      | 'id'
+      | 'status'
+      | 'result'
+      | 'failure'
+      | 'denial'
+      | 'openTo'
+      | 'hasMfa'
+      | 'roundStartedAtMs'
+      | 'updatedAtMs'
     >,
   ): Promise<void> {
     await this.db
@@ -337,6 +353,9 @@ export class ActivityStore extends ActivityReader {
         status: activity.status,
         result: print(activity.result),
         failure: print(activity.failure),
+        denial: print(activity.denial),
+        open_to: print(activity.openTo),
+        has_mfa: activity.hasMfa ? 1 : 0,
         round_started_at_ms: activity.roundStartedAtMs,
         updated_at_ms: activity.updatedAtMs,
       })

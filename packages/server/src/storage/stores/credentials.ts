@@ -135,6 +135,16 @@ export class CredentialReader {
   }
 
   /** A user's keys, oldest first; a user has few. */
+  async hasApiKey(organizationId: OrganizationId, publicKey: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('api_key')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('public_key', '=', publicKey)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   async apiKeysOfUser(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
     const rows = await this.db
       .selectFrom('api_key')

@@ -13,6 +13,7 @@ export const toOrganization = (row: Selectable<OrganizationTable>): Organization
   rootThreshold: row.root_threshold,
   rootUserIds: JSON.parse(row.root_user_ids) as UserId[],
   authorityVersion: row.authority_version,
+  rulesVersion: row.rules_version,
   wrappedKey: row.wrapped_key,
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
@@ -97,6 +98,13 @@ const ERASED = [
   ['private_key_tag', 'private_key_id'],
   ['import_target', 'id'],
   ['secret', 'id'],
+  ['policy', 'id'],
+  ['mfa_policy', 'id'],
+  ['session_profile', 'id'],
+  ['ip_allowlist', 'public_key'],
+  ['contract_interface', 'id'],
+  ['velocity_control', 'id'],
+  ['velocity_entry', 'id'],
 ] as const;
 
 export class OrganizationStore extends OrganizationReader {
@@ -113,10 +121,14 @@ export class OrganizationStore extends OrganizationReader {
     return toOrganization(row);
   }
 
-  async raiseAuthorityVersion(organizationId: OrganizationId): Promise<void> {
+  /** What was decided before must be decided anew; with the rules, what was read of them must be read anew too. */
+  async raiseAuthorityVersion(organizationId: OrganizationId, withRules: boolean): Promise<void> {
     await this.db
       .updateTable('organization')
-      .set((eb) => ({ authority_version: eb('authority_version', '+', 1) }))
+      .set((eb) => ({
+        authority_version: eb('authority_version', '+', 1),
+        ...(withRules && { rules_version: eb('rules_version', '+', 1) }),
+      }))
       .where('id', '=', organizationId)
       .execute();
   }
@@ -132,6 +144,7 @@ export class OrganizationStore extends OrganizationReader {
         root_threshold: organization.rootThreshold,
         root_user_ids: JSON.stringify(organization.rootUserIds),
         authority_version: organization.authorityVersion,
+        rules_version: organization.rulesVersion,
         wrapped_key: organization.wrappedKey,
         created_at_ms: organization.createdAtMs,
         updated_at_ms: organization.updatedAtMs,

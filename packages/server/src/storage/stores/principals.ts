@@ -26,6 +26,7 @@ const ORGANIZATION_COLUMNS = [
   'organization.root_threshold',
   'organization.root_user_ids',
   'organization.authority_version',
+  'organization.rules_version',
   'organization.wrapped_key',
   'organization.created_at_ms',
   'organization.updated_at_ms',

@@ -1,13 +1,14 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
-import type { User, UserRecord } from '../../lib/model.ts';
+import type { MemberRecord, User, UserRecord } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, UserTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { toApiKey, toAuthenticator } from './credentials.ts';
+import { toMfaPolicy } from './mfa.ts';
 import { bury } from './tombstones.ts';
 
 export type UserRow = Selectable<UserTable>;
@@ -56,6 +57,15 @@ const oneUserTags = statement('user-tags', (db, { organizationId, userId }: Owne
     .where('user_id', '=', userId)
     .orderBy('tag_id'),
 );
+const oneUserMfaPolicies = statement('user-mfa-policies', (db, { organizationId, userId }: Owner) =>
+  db
+    .selectFrom('mfa_policy')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('position')
+    .orderBy('id'),
+);
 
 interface Rename extends Owner {
   readonly name: string;
@@ -71,6 +81,12 @@ const renameUser = statement('user-rename', (db, { organizationId, userId, name,
 );
 
 export const userNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'user not found in this organization');
+
+/** Users of a page are a range of ids, so their rows are fetched by range rather than by a list of any length. */
+function rangeOf(rows: readonly UserRow[]): RawBuilder<unknown> {
+  const ids = rows.map((row) => row.id).sort();
+  return sql`user_id >= ${ids[0] ?? ''} AND user_id <= ${ids.at(-1) ?? ''}`;
+}
 
 export class UserReader {
   protected readonly db: Kysely<Schema>;
@@ -91,7 +107,7 @@ export class UserReader {
   }
 
   /** The user with its credentials and tags; the statements do not wait for each other. */
-  async record(organizationId: OrganizationId, userId: string): Promise<UserRecord> {
+  async member(organizationId: OrganizationId, userId: string): Promise<MemberRecord> {
     const owner = { organizationId, userId };
     const [[user], apiKeys, authenticators, tags] = await Promise.all([
       oneUser(this.db, owner),
@@ -109,45 +125,47 @@ export class UserReader {
     };
   }
 
+  /** The same with its MFA policies. */
+  async record(organizationId: OrganizationId, userId: string): Promise<UserRecord> {
+    const [member, mfaPolicies] = await Promise.all([
+      this.member(organizationId, userId),
+      oneUserMfaPolicies(this.db, { organizationId, userId }),
+    ]);
+    return { ...member, mfaPolicies: mfaPolicies.map(toMfaPolicy) };
+  }
+
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<UserRecord>> {
     return await pageOfRows(this.db, 'app_user', organizationId, request, (rows) =>
-      this.#withCredentials(organizationId, rows),
+      this.#withAll(organizationId, rows),
     );
   }
 
-  async #withCredentials(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
+  /** Those of the users that exist, in the order of their ids, without their MFA policies. */
+  async members(organizationId: OrganizationId, userIds: readonly string[]): Promise<MemberRecord[]> {
+    const records: MemberRecord[] = [];
+    for (const ids of chunks(userIds)) {
+      const rows = await this.db
+        .selectFrom('app_user')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .orderBy('id')
+        .execute();
+      records.push(...(await this.#withCredentials(organizationId, rows, sql`user_id IN (${sql.join(ids)})`)));
+    }
+    return records;
+  }
+
+  async #withCredentials(
+    organizationId: OrganizationId,
+    rows: readonly UserRow[],
+    filter: RawBuilder<unknown> = rangeOf(rows),
+  ): Promise<MemberRecord[]> {
     if (rows.length === 0) return [];
-    const ids = rows.map((row) => row.id).sort();
-    const [low, high] = [ids[0] as string, ids.at(-1) as string];
-    // Users of a page are a range of ids, so their rows are fetched by range rather than by a list of any length.
     const [apiKeys, authenticators, tags] = await Promise.all([
-      this.db
-        .selectFrom('api_key')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .where('user_id', '>=', low)
-        .where('user_id', '<=', high)
-        .orderBy('user_id')
-        .orderBy('id')
-        .execute(),
-      this.db
-        .selectFrom('authenticator')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .where('user_id', '>=', low)
-        .where('user_id', '<=', high)
-        .orderBy('user_id')
-        .orderBy('id')
-        .execute(),
-      this.db
-        .selectFrom('user_tag')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .where('user_id', '>=', low)
-        .where('user_id', '<=', high)
-        .orderBy('user_id')
-        .orderBy('tag_id')
-        .execute(),
+      this.#owned(organizationId, 'api_key', filter, 'id'),
+      this.#owned(organizationId, 'authenticator', filter, 'id'),
+      this.#owned(organizationId, 'user_tag', filter, 'tag_id'),
     ]);
     const keysOf = groupBy(apiKeys, (row) => row.user_id);
     const authenticatorsOf = groupBy(authenticators, (row) => row.user_id);
@@ -159,6 +177,28 @@ export class UserReader {
       authenticators: (authenticatorsOf.get(row.id) ?? []).map(toAuthenticator),
       tagIds: (tagsOf.get(row.id) ?? []).map((tag) => tag.tag_id as TagId),
     }));
+  }
+
+  async #withAll(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
+    if (rows.length === 0) return [];
+    const [members, mfaPolicies] = await Promise.all([
+      this.#withCredentials(organizationId, rows),
+      this.#owned(organizationId, 'mfa_policy', rangeOf(rows), 'position', 'id'),
+    ]);
+    const policiesOf = groupBy(mfaPolicies, (row) => row.user_id);
+    return members.map((member) => ({ ...member, mfaPolicies: (policiesOf.get(member.id) ?? []).map(toMfaPolicy) }));
+  }
+
+  async #owned<Name extends 'api_key' | 'authenticator' | 'user_tag' | 'mfa_policy'>(
+    organizationId: OrganizationId,
+    table: Name,
+    filter: RawBuilder<unknown>,
+    ...order: string[]
+  ): Promise<Selectable<Schema[Name]>[]> {
+    const { rows } = await sql<Selectable<Schema[Name]>>`SELECT * FROM ${sql.table(table)}
+      WHERE organization_id = ${organizationId} AND ${filter}
+      ORDER BY ${sql.join(['user_id', ...order].map((column) => sql.ref(column)))}`.execute(this.db);
+    return rows;
   }
 
   async count(organizationId: OrganizationId): Promise<number> {

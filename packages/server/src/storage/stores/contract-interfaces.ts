@@ -1,0 +1,103 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { ContractInterfaceId, OrganizationId } from '../../lib/ids.ts';
+import type { ContractInterface, ContractInterfaceType } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { findRow, pageOfRows } from '../organization-rows.ts';
+import type { ContractInterfaceTable, Schema } from '../schema.ts';
+import { bury } from './tombstones.ts';
+
+const toInterface = (row: Selectable<ContractInterfaceTable>): ContractInterface => ({
+  id: row.id as ContractInterfaceId,
+  type: row.type as ContractInterfaceType,
+  address: row.address,
+  definition: row.definition,
+  label: row.label,
+  notes: row.notes,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+/** Ethereum addresses are the same in any case, Solana's are not. */
+const addressKey = (type: ContractInterfaceType, address: string): string =>
+  type === 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' ? address.toLowerCase() : address;
+
+const notFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'smart contract interface not found in this organization');
+
+export class ContractInterfaceReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async get(organizationId: OrganizationId, id: string): Promise<ContractInterface> {
+    const row = await findRow(this.db, 'contract_interface', organizationId, id);
+    if (row === undefined) throw notFound();
+    return toInterface(row);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterface>> {
+    return await pageOfRows(this.db, 'contract_interface', organizationId, request, (rows) => rows.map(toInterface));
+  }
+
+  /** Characters in all of them. */
+  async length(organizationId: OrganizationId): Promise<number> {
+    const { rows } = await sql<{ length: number | null }>`
+      SELECT CAST(SUM(LENGTH(definition)) AS bigint) AS length FROM contract_interface
+      WHERE organization_id = ${organizationId}`.execute(this.db);
+    return Number(rows[0]?.length ?? 0);
+  }
+
+  /** Those of the given contracts that were uploaded. */
+  async ofAddresses(
+    organizationId: OrganizationId,
+    type: ContractInterfaceType,
+    addresses: readonly string[],
+  ): Promise<ContractInterface[]> {
+    if (addresses.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('contract_interface')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('type', '=', type)
+      .where(
+        'address_key',
+        'in',
+        addresses.map((address) => addressKey(type, address)),
+      )
+      .execute();
+    return rows.map(toInterface);
+  }
+}
+
+export class ContractInterfaceStore extends ContractInterfaceReader {
+  async insert(organizationId: OrganizationId, contract: ContractInterface): Promise<void> {
+    await this.db
+      .insertInto('contract_interface')
+      .values({
+        organization_id: organizationId,
+        id: contract.id,
+        type: contract.type,
+        address: contract.address,
+        address_key: addressKey(contract.type, contract.address),
+        definition: contract.definition,
+        label: contract.label,
+        notes: contract.notes,
+        created_at_ms: contract.createdAtMs,
+        updated_at_ms: contract.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async delete(organizationId: OrganizationId, id: string): Promise<void> {
+    const deleted = await this.db
+      .deleteFrom('contract_interface')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (deleted.numDeletedRows === 0n) throw notFound();
+    await bury(this.db, organizationId, [id]);
+  }
+}

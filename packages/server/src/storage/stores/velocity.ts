@@ -1,0 +1,146 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { ApiError } from '../../lib/errors.ts';
+import type { ActivityId, OrganizationId, VelocityControlId } from '../../lib/ids.ts';
+import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../lib/model.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { DatabaseKind } from '../dialect.ts';
+import { findRow, pageOfRows } from '../organization-rows.ts';
+import type { Schema, VelocityControlTable } from '../schema.ts';
+import { bury } from './tombstones.ts';
+
+const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
+  id: row.id as VelocityControlId,
+  name: row.name,
+  identifier: row.identifier,
+  dataSource: JSON.parse(row.data_source) as VelocityDataSource,
+  aggregation: JSON.parse(row.aggregation) as VelocityAggregation,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const notFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'velocity control not found in this organization');
+
+/** The amounts that count against one control in one group. */
+export interface VelocityGroup {
+  readonly controlId: VelocityControlId;
+  readonly groupKey: string;
+}
+
+export class VelocityReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async get(organizationId: OrganizationId, id: string): Promise<VelocityControl> {
+    const row = await findRow(this.db, 'velocity_control', organizationId, id);
+    if (row === undefined) throw notFound();
+    return toControl(row);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<VelocityControl>> {
+    return await pageOfRows(this.db, 'velocity_control', organizationId, request, (rows) => rows.map(toControl));
+  }
+
+  async all(organizationId: OrganizationId): Promise<VelocityControl[]> {
+    const rows = await this.db
+      .selectFrom('velocity_control')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toControl);
+  }
+
+  /** What the group has used since a moment, that moment excluded; undefined for the whole past. */
+  async used(organizationId: OrganizationId, group: VelocityGroup, sinceMs: number | undefined): Promise<bigint> {
+    const latest = await this.#total(organizationId, group, undefined);
+    return sinceMs === undefined ? latest : latest - (await this.#total(organizationId, group, sinceMs));
+  }
+
+  /** The running total after the last entry that is not newer than a moment. */
+  async #total(organizationId: OrganizationId, group: VelocityGroup, untilMs: number | undefined): Promise<bigint> {
+    const { rows } = await sql<{ total: string }>`SELECT total FROM velocity_entry
+      WHERE organization_id = ${organizationId} AND control_id = ${group.controlId} AND group_key = ${group.groupKey}
+      ${untilMs === undefined ? sql`` : sql`AND created_at_ms <= ${untilMs}`}
+      ORDER BY created_at_ms DESC, id DESC LIMIT 1`.execute(this.db);
+    return BigInt(rows[0]?.total ?? 0);
+  }
+}
+
+export class VelocityStore extends VelocityReader {
+  async insert(organizationId: OrganizationId, control: VelocityControl): Promise<void> {
+    await this.db
+      .insertInto('velocity_control')
+      .values({
+        organization_id: organizationId,
+        id: control.id,
+        name: control.name,
+        identifier: control.identifier,
+        data_source: JSON.stringify(control.dataSource),
+        aggregation: JSON.stringify(control.aggregation),
+        created_at_ms: control.createdAtMs,
+        updated_at_ms: control.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async delete(organizationId: OrganizationId, id: string): Promise<void> {
+    const deleted = await this.db
+      .deleteFrom('velocity_control')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (deleted.numDeletedRows === 0n) throw notFound();
+    await this.db
+      .deleteFrom('velocity_entry')
+      .where('organization_id', '=', organizationId)
+      .where('control_id', '=', id)
+      .execute();
+    await bury(this.db, organizationId, [id]);
+  }
+
+  /** Makes everyone else who counts against the control wait until this transaction ends. */
+  async lock(organizationId: OrganizationId, controlId: VelocityControlId): Promise<boolean> {
+    const row = await findRow(
+      this.db,
+      'velocity_control',
+      organizationId,
+      controlId,
+      this.kind === 'postgres' ? sql`FOR UPDATE` : sql``,
+    );
+    return row !== undefined;
+  }
+
+  /**
+   * Counts an amount; the caller holds the lock. No two entries of a group share a moment: ids of several processes do
+   * not tell which came later, and the newest one holds the total.
+   */
+  async add(
+    organizationId: OrganizationId,
+    group: VelocityGroup,
+    entry: { readonly id: string; readonly activityId: ActivityId; readonly amount: bigint; readonly atMs: number },
+  ): Promise<void> {
+    const { rows } = await sql<{ total: string; created_at_ms: number }>`SELECT total, created_at_ms FROM velocity_entry
+      WHERE organization_id = ${organizationId} AND control_id = ${group.controlId} AND group_key = ${group.groupKey}
+      ORDER BY created_at_ms DESC, id DESC LIMIT 1`.execute(this.db);
+    const [last] = rows;
+    const atMs = Math.max(entry.atMs, (last?.created_at_ms ?? -1) + 1);
+    await this.db
+      .insertInto('velocity_entry')
+      .values({
+        organization_id: organizationId,
+        control_id: group.controlId,
+        group_key: group.groupKey,
+        id: entry.id,
+        activity_id: entry.activityId,
+        amount: entry.amount.toString(),
+        total: (BigInt(last?.total ?? 0) + entry.amount).toString(),
+        created_at_ms: atMs,
+      })
+      .execute();
+  }
+}
