@@ -4,11 +4,15 @@ import type { Config } from '../config/config.ts';
 import type { Actor } from '../lib/actor.ts';
 import type { NewId, UserId } from '../lib/ids.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
+import type { ActivityParams, ExpressionCache, Namespaces, PolicyAction, PolicyResource } from '../policy/index.ts';
+import type { AssetTransfer } from '../policy-facts/assets/caip19.ts';
+import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import type { WireActivity } from '../wire/activity.ts';
 import type { Attestations } from './attestations.ts';
+import type { Simulation, SimulationRequest } from './policies/simulation.ts';
 
 interface CommonContext {
   readonly actor: Actor;
@@ -21,11 +25,20 @@ export interface QueryContext extends CommonContext {
   readonly read: ReadStores;
   /** The wire form of an activity, as this caller may see it. */
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
+  readonly simulate: (request: SimulationRequest) => Promise<Simulation>;
+  /** Expressions that were compiled before. */
+  readonly expressions: ExpressionCache;
 }
 
 /** What finding out what a request is about may use: nothing is decided yet, so no key is at hand. */
 export interface DescribeContext extends CommonContext {
   readonly read: ReadStores;
+}
+
+/** What telling policies about a request may use. */
+export interface FactsContext extends DescribeContext {
+  /** Contract interfaces as they were read before. */
+  readonly interfaces: InterfaceCache;
 }
 
 /** What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. */
@@ -34,10 +47,14 @@ export interface PrepareContext extends CommonContext {
   readonly keyring: Keyring;
   readonly attestations: Attestations;
   readonly newId: NewId;
+  /** Expressions that were compiled before. */
+  readonly expressions: ExpressionCache;
 }
 
 /** What the transaction may use; it waits for nothing else. */
 export interface ExecuteContext extends CommonContext {
+  /** Whose call runs it: the proposer's, or that of the vote that completed it. */
+  readonly caller: { readonly publicKey: string | undefined; readonly address: string | undefined };
   readonly store: Stores;
   readonly newId: NewId;
   /** Users whose approval counted, the proposer among them. */
@@ -49,15 +66,14 @@ export type PolicyFacts =
   | { readonly governedBy: 'policy'; readonly resource: PolicyResource; readonly action: PolicyAction }
   | { readonly governedBy: 'root-quorum' };
 
-export type PolicyResource =
-  | 'ORGANIZATION'
-  | 'INVITATION'
-  | 'USER'
-  | 'CREDENTIAL'
-  | 'WALLET'
-  | 'PRIVATE_KEY'
-  | 'SECRET';
-export type PolicyAction = 'CREATE' | 'UPDATE' | 'DELETE' | 'SIGN' | 'EXPORT' | 'IMPORT';
+/** `exclusive-with-rules`: it alters only what rules may read, so that it need not be alone where there are none. */
+export type OperationLock = LockMode | 'exclusive-with-rules';
+
+/** What an activity moves, and out of which wallet. */
+export interface Movements {
+  readonly walletId?: string | undefined;
+  readonly transfers: readonly AssetTransfer[];
+}
 
 /** An address that an activity brings into being; app proofs attest its derivation. */
 export interface NewAddress {
@@ -92,15 +108,27 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   /** Types of the wire protocol that share the name but that we do not serve: 501. */
   readonly unserved: readonly string[];
   readonly policy: PolicyFacts;
-  readonly lock: LockMode;
+  readonly lock: OperationLock;
   /** Which organizations may run it (RES 3.3). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
+  /** Whether it changes policies or what else limits access. */
+  readonly changesRules: boolean;
   readonly result: TSchema;
   /** The user whose own credentials this manages; that user may do so without a policy (POL 14, step 7). */
   readonly managesCredentialsOf?: (parameters: Parameters) => string;
   /** What the parameters are about. Refuses what nobody could be allowed, before anybody is asked. */
   readonly describe?: (context: DescribeContext, parameters: Parameters) => Promise<Described>;
+  /** The parameters that policies may read (POL 11). */
+  readonly exposes?: (parameters: Parameters) => ActivityParams;
+  /** What policies see of it, one entry for each element. */
+  readonly facts?: (
+    context: FactsContext,
+    parameters: Parameters,
+    described: Described,
+  ) => Promise<readonly Namespaces[]>;
+  /** What counts against velocity controls besides the activity itself (decision 27). */
+  readonly movements?: (parameters: Parameters, described: Described) => Movements;
   readonly prepare?: (context: PrepareContext, parameters: Parameters, described: Described) => Promise<Prepared>;
   readonly execute: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<Result>;
   readonly newAddresses?: (parameters: Parameters, prepared: Prepared) => readonly NewAddress[];
@@ -183,14 +211,22 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly unserved?: readonly string[];
   readonly policy: PolicyFacts;
   /** Exclusive unless the operation cannot alter any decision. */
-  readonly lock?: LockMode;
+  readonly lock?: OperationLock;
   readonly scope?: ActivityOperation['scope'];
   readonly ours?: boolean;
+  readonly changesRules?: boolean;
   readonly result: R;
   /** Rules that a schema cannot state, on the parameters alone; throws ApiError. */
   readonly check?: (parameters: Static<S>) => void;
   readonly managesCredentialsOf?: (parameters: Static<S>) => string;
   readonly describe?: (context: DescribeContext, parameters: Static<S>) => Promise<Described>;
+  readonly exposes?: (parameters: Static<S>) => ActivityParams;
+  readonly facts?: (
+    context: FactsContext,
+    parameters: Static<S>,
+    described: Described,
+  ) => Promise<readonly Namespaces[]>;
+  readonly movements?: (parameters: Static<S>, described: Described) => Movements;
   readonly prepare?: (context: PrepareContext, parameters: Static<S>, described: Described) => Promise<Prepared>;
   readonly execute: (context: ExecuteContext, parameters: Static<S>, prepared: Prepared) => Promise<Static<R>>;
   readonly newAddresses?: (parameters: Static<S>, prepared: Prepared) => readonly NewAddress[];
@@ -244,9 +280,13 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     lock: definition.lock ?? 'exclusive',
     scope: definition.scope ?? 'any',
     ours: definition.ours ?? false,
+    changesRules: definition.changesRules ?? false,
     result: definition.result,
     ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
     ...(definition.describe && { describe: definition.describe }),
+    ...(definition.exposes && { exposes: definition.exposes }),
+    ...(definition.facts && { facts: definition.facts }),
+    ...(definition.movements && { movements: definition.movements }),
     ...(definition.prepare && { prepare: definition.prepare }),
     execute: definition.execute,
     ...(definition.newAddresses && { newAddresses: definition.newAddresses }),

@@ -155,6 +155,28 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_SIGN_TRANSACTION_V2: ['signTransactionIntentV2', 'signTransactionResult'],
     ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG: ['updatePrivateKeyTagIntent', 'updatePrivateKeyTagResult'],
     ACTIVITY_TYPE_UPDATE_WALLET: ['updateWalletIntent', 'updateWalletResult'],
+    ACTIVITY_TYPE_CREATE_MFA_POLICY: ['createMfaPolicyIntent', 'createMfaPolicyResult'],
+    ACTIVITY_TYPE_CREATE_POLICIES: ['createPoliciesIntent', 'createPoliciesResult'],
+    ACTIVITY_TYPE_CREATE_POLICY_V3: ['createPolicyIntentV3', 'createPolicyResult'],
+    ACTIVITY_TYPE_CREATE_SESSION_PROFILE: ['createSessionProfileIntent', 'createSessionProfileResult'],
+    ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE: [
+      'createSmartContractInterfaceIntent',
+      'createSmartContractInterfaceResult',
+    ],
+    ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL: ['createVelocityControlIntent', 'createVelocityControlResult'],
+    ACTIVITY_TYPE_DELETE_MFA_POLICY: ['deleteMfaPolicyIntent', 'deleteMfaPolicyResult'],
+    ACTIVITY_TYPE_DELETE_POLICIES: ['deletePoliciesIntent', 'deletePoliciesResult'],
+    ACTIVITY_TYPE_DELETE_POLICY: ['deletePolicyIntent', 'deletePolicyResult'],
+    ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE: [
+      'deleteSmartContractInterfaceIntent',
+      'deleteSmartContractInterfaceResult',
+    ],
+    ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL: ['deleteVelocityControlIntent', 'deleteVelocityControlResult'],
+    ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST: ['removeIpAllowlistIntent', 'removeIpAllowlistResult'],
+    ACTIVITY_TYPE_SET_IP_ALLOWLIST: ['setIpAllowlistIntent', 'setIpAllowlistResult'],
+    ACTIVITY_TYPE_UPDATE_MFA_POLICY: ['updateMfaPolicyIntent', 'updateMfaPolicyResult'],
+    ACTIVITY_TYPE_UPDATE_POLICY: ['updatePolicyIntent', 'updatePolicyResult'],
+    ACTIVITY_TYPE_UPDATE_POLICY_V2: ['updatePolicyIntentV2', 'updatePolicyResultV2'],
   };
 
   test('are those of the wire protocol, for every type that is served', () => {
@@ -190,19 +212,26 @@ test('root-quorum operations are exactly those of RES 1.9', () => {
 });
 
 test('whatever a decision may rest on takes the organization for itself', () => {
-  // Users, quorum, tags and what goes away; a new name, credential, wallet or key alters no decision, nor does its use.
-  const shared = activities.filter((operation) => operation.lock === 'shared').map((operation) => operation.name);
-  expect(shared.sort()).toEqual([
+  // Users, quorum, tags, every rule and what goes away; a new credential, wallet or key alters no decision, nor does its
+  // use. A session profile never changes, so nothing that was decided before can rest on a new one.
+  const locked = (lock: string) => activities.filter((operation) => operation.lock === lock).map(({ name }) => name);
+  // Names, and whether something was exported, are for policies to read.
+  expect(locked('exclusive-with-rules').sort()).toEqual([
+    'export_private_key',
+    'export_wallet',
+    'export_wallet_account',
+    'update_user_name',
+    'update_wallet',
+  ]);
+  expect(locked('shared').sort()).toEqual([
     'create_api_keys',
     'create_authenticators',
     'create_private_keys',
+    'create_session_profile',
     'create_sub_organization',
     'create_wallet',
     'create_wallet_accounts',
-    'export_private_key',
     'export_secrets',
-    'export_wallet',
-    'export_wallet_account',
     'import_private_key',
     'import_secrets',
     'import_wallet',
@@ -212,8 +241,6 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'sign_raw_payload',
     'sign_raw_payloads',
     'sign_transaction',
-    'update_user_name',
-    'update_wallet',
   ]);
 });
 
@@ -239,4 +266,25 @@ test('secret parameters of decision 10 are declared wherever a version has them'
       for (const path of paths(schema, '')) expect(secrets, `${type} ${path}`).toContain(path);
     }
   }
+});
+
+test('whatever changes a rule says so, and takes the organization for itself', () => {
+  const changing = activities.filter(({ changesRules }) => changesRules);
+  expect(changing.every(({ lock }) => lock === 'exclusive')).toBe(true);
+  expect(changing.map(({ name }) => name).sort()).toEqual([
+    'create_mfa_policy',
+    'create_policies',
+    'create_policy',
+    'create_smart_contract_interface',
+    'create_velocity_control',
+    'delete_mfa_policy',
+    'delete_policies',
+    'delete_policy',
+    'delete_smart_contract_interface',
+    'delete_velocity_control',
+    'remove_ip_allowlist',
+    'set_ip_allowlist',
+    'update_mfa_policy',
+    'update_policy',
+  ]);
 });

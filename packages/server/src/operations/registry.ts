@@ -3,6 +3,10 @@ import { getActivity } from './activities/get-activity.ts';
 import { listActivities } from './activities/list-activities.ts';
 import { listAppProofs } from './activities/list-app-proofs.ts';
 import { rejectActivity } from './activities/reject-activity.ts';
+import { createSmartContractInterface } from './contracts/create-smart-contract-interface.ts';
+import { deleteSmartContractInterface } from './contracts/delete-smart-contract-interface.ts';
+import { getSmartContractInterface } from './contracts/get-smart-contract-interface.ts';
+import { listSmartContractInterfaces } from './contracts/list-smart-contract-interfaces.ts';
 import { createApiKeys } from './credentials/create-api-keys.ts';
 import { createAuthenticators } from './credentials/create-authenticators.ts';
 import { deleteApiKeys } from './credentials/delete-api-keys.ts';
@@ -11,8 +15,20 @@ import { getApiKey } from './credentials/get-api-key.ts';
 import { getApiKeys } from './credentials/get-api-keys.ts';
 import { getAuthenticator } from './credentials/get-authenticator.ts';
 import { getAuthenticators } from './credentials/get-authenticators.ts';
-import type { ActivityOperation, Operation, QueryOperation, VoteOperation } from './define.ts';
+import type { ActivityOperation, ActivityVersion, Operation, QueryOperation, VoteOperation } from './define.ts';
 import { wireKeys } from './define.ts';
+import { createMfaPolicy } from './mfa/create-mfa-policy.ts';
+import { createSessionProfile } from './mfa/create-session-profile.ts';
+import { deleteMfaPolicy } from './mfa/delete-mfa-policy.ts';
+import { getMfaPolicies } from './mfa/get-mfa-policies.ts';
+import { getMfaPolicy } from './mfa/get-mfa-policy.ts';
+import { getMfaStatus } from './mfa/get-mfa-status.ts';
+import { getSessionProfile } from './mfa/get-session-profile.ts';
+import { getSessionProfiles } from './mfa/get-session-profiles.ts';
+import { updateMfaPolicy } from './mfa/update-mfa-policy.ts';
+import { getIpAllowlist } from './networks/get-ip-allowlist.ts';
+import { removeIpAllowlist } from './networks/remove-ip-allowlist.ts';
+import { setIpAllowlist } from './networks/set-ip-allowlist.ts';
 import { createInvitations } from './organizations/create-invitations.ts';
 import { createSubOrganization } from './organizations/create-sub-organization.ts';
 import { deleteInvitation } from './organizations/delete-invitation.ts';
@@ -26,6 +42,16 @@ import { setOrganizationFeature } from './organizations/set-organization-feature
 import { updateOrganizationName } from './organizations/update-organization-name.ts';
 import { updateRootQuorum } from './organizations/update-root-quorum.ts';
 import { whoami } from './organizations/whoami.ts';
+import { createPolicies } from './policies/create-policies.ts';
+import { createPolicy } from './policies/create-policy.ts';
+import { deletePolicies } from './policies/delete-policies.ts';
+import { deletePolicy } from './policies/delete-policy.ts';
+import { getActivePolicies } from './policies/get-active-policies.ts';
+import { getPolicy } from './policies/get-policy.ts';
+import { getPolicyEvaluations } from './policies/get-policy-evaluations.ts';
+import { listPolicies } from './policies/list-policies.ts';
+import { simulateActivity } from './policies/simulate-activity.ts';
+import { updatePolicy } from './policies/update-policy.ts';
 import { createPrivateKeyTag } from './private-keys/create-private-key-tag.ts';
 import { createPrivateKeys } from './private-keys/create-private-keys.ts';
 import { deletePrivateKeyTags } from './private-keys/delete-private-key-tags.ts';
@@ -58,6 +84,10 @@ import { updateUserEmail } from './users/update-user-email.ts';
 import { updateUserName } from './users/update-user-name.ts';
 import { updateUserPhoneNumber } from './users/update-user-phone-number.ts';
 import { updateUserTag } from './users/update-user-tag.ts';
+import { createVelocityControl } from './velocity/create-velocity-control.ts';
+import { deleteVelocityControl } from './velocity/delete-velocity-control.ts';
+import { getVelocityControl } from './velocity/get-velocity-control.ts';
+import { listVelocityControls } from './velocity/list-velocity-controls.ts';
 import { createWallet } from './wallets/create-wallet.ts';
 import { createWalletAccounts } from './wallets/create-wallet-accounts.ts';
 import { deleteWalletAccounts } from './wallets/delete-wallet-accounts.ts';
@@ -120,6 +150,21 @@ export const activities: readonly ActivityOperation[] = [
   importWallet,
   initImportWallet,
   updateWallet,
+  createSmartContractInterface,
+  deleteSmartContractInterface,
+  createMfaPolicy,
+  createSessionProfile,
+  deleteMfaPolicy,
+  updateMfaPolicy,
+  removeIpAllowlist,
+  setIpAllowlist,
+  createPolicies,
+  createPolicy,
+  deletePolicies,
+  deletePolicy,
+  updatePolicy,
+  createVelocityControl,
+  deleteVelocityControl,
 ];
 
 export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity];
@@ -148,6 +193,21 @@ export const queries: readonly QueryOperation[] = [
   getWallet,
   listWalletAccounts,
   listWallets,
+  getSmartContractInterface,
+  listSmartContractInterfaces,
+  getMfaPolicies,
+  getMfaPolicy,
+  getMfaStatus,
+  getSessionProfile,
+  getSessionProfiles,
+  getIpAllowlist,
+  getActivePolicies,
+  getPolicyEvaluations,
+  getPolicy,
+  listPolicies,
+  simulateActivity,
+  getVelocityControl,
+  listVelocityControls,
 ];
 
 export const operations: readonly Operation[] = [...activities, ...votes, ...queries];
@@ -160,6 +220,11 @@ const byType = new Map(
 
 /** Types that no path serves but that the history of an organization holds. */
 export const BOOTSTRAP_TYPE = 'ACTIVITY_TYPE_CREATE_ORGANIZATION_V2';
+
+/** The operation and version that serve a type. */
+export const versionOfType = (
+  type: string,
+): { readonly operation: ActivityOperation; readonly version: ActivityVersion } | undefined => byType.get(type);
 
 export function operationOfType(type: string): ActivityOperation {
   const found = byType.get(type);

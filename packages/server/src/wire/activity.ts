@@ -1,5 +1,5 @@
-import { approvers, liveVotes } from '../activities/rounds.ts';
-import { mayVote } from '../authz/decide.ts';
+import { approvers, liveVotes, owesProofs } from '../activities/rounds.ts';
+import { isTerminal } from '../activities/status.ts';
 import { toRfc3339, toTimestamp } from '../lib/clock.ts';
 import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
@@ -44,7 +44,7 @@ export function renderActivity(
     result: activity.status === 'ACTIVITY_STATUS_COMPLETED' ? { [resultKey]: activity.result ?? {} } : {},
     votes: votes.filter((vote) => vote.counts).map(renderVote),
     fingerprint: activity.fingerprint,
-    ...voteFlags(activity, live, reader),
+    ...voteFlags(activity, votes, live, reader),
     createdAt: toRfc3339(activity.createdAtMs),
     updatedAt: toRfc3339(activity.updatedAtMs),
     ...(proofs.length > 0 && { appProofs: proofs.map((proof) => ({ ...proof })) }),
@@ -54,15 +54,28 @@ export function renderActivity(
 
 function voteFlags(
   activity: Activity,
+  votes: readonly Vote[],
   live: readonly Vote[],
-  reader: Reader,
+  { organization, userId, isMember }: Reader,
 ): { canApprove: boolean; canReject: boolean } {
-  const concernsReader = reader.isMember && activity.organizationId === reader.organization.id;
-  if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !concernsReader)
-    return { canApprove: false, canReject: false };
-  const eligible = mayVote(reader.organization.rootUserIds, reader.userId);
-  const voted = approvers(live).some((userId) => userId === reader.userId);
-  return { canApprove: eligible && !voted, canReject: eligible || activity.proposerId === reader.userId };
+  const concernsReader = isMember && activity.organizationId === organization.id;
+  if (isTerminal(activity.status) || !concernsReader) return { canApprove: false, canReject: false };
+  const isProposer = activity.proposerId === userId;
+  const { openTo } = activity;
+  const eligible =
+    organization.rootUserIds.includes(userId) ||
+    openTo?.anyone === true ||
+    openTo?.userIds.includes(userId) === true ||
+    // Whoever has approved once may do so again when approvals have lapsed.
+    approvers(votes).includes(userId);
+  if (activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED') {
+    return { canApprove: isProposer || owesProofs(live, userId), canReject: isProposer || eligible };
+  }
+  const isOpen = activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
+  return {
+    canApprove: isOpen && eligible && !approvers(live).includes(userId),
+    canReject: isOpen && (eligible || isProposer),
+  };
 }
 
 function renderVote(vote: Vote) {

@@ -1,6 +1,7 @@
 import { toTimestamp } from '../lib/clock.ts';
 import { toHex } from '../lib/encoding.ts';
 import type { ApiKey, Authenticator, Tag, UserRecord } from '../lib/model.ts';
+import { renderMfaPolicy } from './access.ts';
 
 export function renderApiKey(key: ApiKey) {
   return {
@@ -37,7 +38,7 @@ export function renderAuthenticator(authenticator: Authenticator) {
 
 export type WireUser = ReturnType<typeof renderUser>;
 
-export function renderUser({ user, apiKeys, authenticators, tagIds }: UserRecord) {
+export function renderUser({ user, apiKeys, authenticators, tagIds, mfaPolicies }: UserRecord) {
   return {
     userId: user.id as string,
     userName: user.name,
@@ -49,7 +50,7 @@ export function renderUser({ user, apiKeys, authenticators, tagIds }: UserRecord
     oauthProviders: [],
     createdAt: toTimestamp(user.createdAtMs),
     updatedAt: toTimestamp(user.updatedAtMs),
-    mfaPolicies: [],
+    mfaPolicies: mfaPolicies.map(renderMfaPolicy),
   };
 }
 

@@ -26,6 +26,7 @@ export const createApiKeys = defineActivity({
   ],
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
+  exposes: ({ userId }) => ({ user_id: userId }),
   check: ({ apiKeys }) => checkApiKeys(apiKeys, 'parameters.apiKeys'),
   async execute(context, { userId, apiKeys }) {
     const { store, actor, nowMs } = context;

@@ -12,6 +12,7 @@ export const deleteApiKeys = defineActivity({
   parameters: Type.Object({ userId: IdShape, apiKeyIds: IdListShape }),
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
+  exposes: ({ userId, apiKeyIds }) => ({ user_id: userId, api_key_ids: apiKeyIds }),
   async execute(context, { userId, apiKeyIds }) {
     const { store, actor, nowMs } = context;
     const { organizationId } = actor;

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { ApiError, notServed } from '../../lib/errors.ts';
 import type { OrganizationId, WalletId } from '../../lib/ids.ts';
+import { FIRST_RULES_VERSION } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { integerShape, listShape, NameShape, textShape } from '../shapes/basic.ts';
 import {
@@ -162,6 +163,7 @@ export const createSubOrganization = defineActivity({
       rootThreshold: parameters.rootQuorumThreshold,
       rootUserIds: [],
       authorityVersion: 1,
+      rulesVersion: FIRST_RULES_VERSION,
       wrappedKey,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,

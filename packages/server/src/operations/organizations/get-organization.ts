@@ -1,11 +1,14 @@
 import Type from 'typebox';
 import { toTimestamp } from '../../lib/clock.ts';
+import { sha256Hex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Invitation } from '../../lib/model.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
+import { renderPolicy } from '../../wire/access.ts';
 import { renderTag, renderUser } from '../../wire/user.ts';
 import { renderPrivateKey, renderWallet } from '../../wire/wallet.ts';
 import { defineQuery } from '../define.ts';
+import { PolicyShape } from '../shapes/access.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { FeatureShape, InvitationShape, QuorumShape } from '../shapes/organizations.ts';
 import { TagShape, UserShape } from '../shapes/users.ts';
@@ -20,26 +23,34 @@ export const getOrganization = defineQuery({
       organizationId: Type.String(),
       name: Type.String(),
       users: Type.Array(UserShape),
-      policies: Type.Array(Type.Unknown()),
+      policies: Type.Array(PolicyShape),
       privateKeys: Type.Array(PrivateKeyShape),
       invitations: Type.Array(InvitationShape),
       tags: Type.Array(TagShape),
       rootQuorum: QuorumShape,
       features: Type.Array(FeatureShape),
       wallets: Type.Array(WalletShape),
-      smartContractInterfaceReferences: Type.Array(Type.Unknown()),
+      smartContractInterfaceReferences: Type.Array(
+        Type.Object({
+          smartContractInterfaceId: Type.String(),
+          smartContractAddress: Type.String(),
+          digest: Type.String(),
+        }),
+      ),
     }),
   }),
   async run({ read, actor, config }) {
     const { organization, organizationId } = actor;
     const everything = toPageRequest(undefined, config.listMax);
-    const [users, tags, invitations, features, wallets, privateKeys] = await Promise.all([
+    const [users, tags, invitations, features, wallets, privateKeys, policies, contracts] = await Promise.all([
       read.users.page(organizationId, everything),
       read.tags.page(organizationId, undefined, everything),
       read.invitations.list(organizationId, config.listMax + 1),
       read.organizations.features(organizationId),
       read.wallets.page(organizationId, everything),
       read.privateKeys.page(organizationId, everything),
+      read.policies.page(organizationId, everything),
+      read.contractInterfaces.page(organizationId, everything),
     ]);
     if (invitations.length > config.listMax) {
       throw new ApiError('RESULT_TOO_LARGE', `the organization has more than ${config.listMax} invitations`);
@@ -49,14 +60,18 @@ export const getOrganization = defineQuery({
         organizationId,
         name: organization.name,
         users: users.items.map(renderUser),
-        policies: [],
+        policies: policies.items.map(renderPolicy),
         privateKeys: privateKeys.items.map(renderPrivateKey),
         invitations: invitations.map(renderInvitation),
         tags: tags.items.map(renderTag),
         rootQuorum: { threshold: organization.rootThreshold, userIds: [...organization.rootUserIds] },
         features,
         wallets: wallets.items.map(renderWallet),
-        smartContractInterfaceReferences: [],
+        smartContractInterfaceReferences: contracts.items.map(({ id, address, definition }) => ({
+          smartContractInterfaceId: id,
+          smartContractAddress: address,
+          digest: sha256Hex(definition),
+        })),
       },
     };
   },

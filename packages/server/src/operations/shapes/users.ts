@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { MfaPolicyShape } from './access.ts';
 import { IdListOrEmptyShape, listShape, NameShape, TimestampShape } from './basic.ts';
 import {
   ApiKeyParamsShape,
@@ -51,19 +52,6 @@ const OauthProviderShape = Type.Object({
   issuer: Type.String(),
   audience: Type.String(),
   subject: Type.String(),
-  createdAt: TimestampShape,
-  updatedAt: TimestampShape,
-});
-
-const MfaPolicyShape = Type.Object({
-  mfaPolicyId: Type.String(),
-  mfaPolicyName: Type.String(),
-  condition: Type.String(),
-  requiredAuthenticationMethods: Type.Array(
-    Type.Object({ any: Type.Array(Type.Object({ type: Type.String(), id: Type.Optional(Type.String()) })) }),
-  ),
-  order: Type.Number(),
-  notes: Type.Optional(Type.String()),
   createdAt: TimestampShape,
   updatedAt: TimestampShape,
 });

@@ -12,6 +12,7 @@ export const deleteUsers = defineActivity({
   policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
   parameters: Type.Object({ userIds: IdListShape }),
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
+  exposes: ({ userIds }) => ({ user_ids: userIds }),
   async execute({ store, actor }, { userIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(userIds)];
@@ -21,13 +22,14 @@ export const deleteUsers = defineActivity({
       throw new ApiError('INVALID_QUORUM', 'a member of the root quorum cannot be deleted: change the quorum first');
     }
     for (const userId of ids) {
-      const { apiKeys, authenticators } = await store.users.record(organizationId, userId);
+      const { apiKeys, authenticators } = await store.users.member(organizationId, userId);
       await store.tree.remove(organizationId, [
         userId,
         ...apiKeys.map((key) => key.id),
         ...authenticators.map((item) => item.id),
       ]);
     }
+    await store.mfa.deleteOfUsers(organizationId, ids);
     await store.users.delete(organizationId, ids);
     return { userIds: ids };
   },

@@ -10,8 +10,8 @@ export const updateUserName = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
   summary: 'Change the display name of a user.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
-  // A name decides nothing.
-  lock: 'shared',
+  // Policies may know approvers by their names.
+  lock: 'exclusive-with-rules',
   parameters: Type.Object({ userId: IdShape, userName: NameShape }),
   result: Type.Object({ userId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, userName }) {

@@ -1,0 +1,54 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import type { MfaPolicyId, UserId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import { defineActivity } from '../define.ts';
+import { requireExpression } from '../policies/expressions.ts';
+import { ExpressionShape, NotesShape, OrderShape, RequiredMethodsShape } from '../shapes/access.ts';
+import { IdShape, NameShape } from '../shapes/basic.ts';
+import { checkSteps, requireUser, toSteps } from './methods.ts';
+
+export const createMfaPolicy = defineActivity({
+  name: 'create_mfa_policy',
+  type: 'ACTIVITY_TYPE_CREATE_MFA_POLICY',
+  summary: 'Require further proofs of a user for the activities that a condition selects.',
+  policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'CREATE' },
+  changesRules: true,
+  parameters: Type.Object({
+    userId: IdShape,
+    mfaPolicyName: NameShape,
+    condition: ExpressionShape,
+    requiredAuthenticationMethods: RequiredMethodsShape,
+    order: OrderShape,
+    notes: Type.Optional(NotesShape),
+  }),
+  result: Type.Object({ mfaPolicyId: Type.String() }),
+  check({ condition, requiredAuthenticationMethods }) {
+    requireExpression('mfa', condition, 'parameters.condition');
+    checkSteps(requiredAuthenticationMethods, 'parameters.requiredAuthenticationMethods');
+  },
+  async execute(context, parameters) {
+    const { store, actor, newId, nowMs } = context;
+    await requireUser(context, parameters.userId);
+    if ((await store.mfa.ofUser(actor.organizationId, parameters.userId)).length >= LIMITS.mfaPoliciesPerUser) {
+      throw new ApiError(
+        'RESOURCE_LIMIT_EXCEEDED',
+        `a user can have at most ${LIMITS.mfaPoliciesPerUser} MFA policies`,
+      );
+    }
+    const mfaPolicyId: MfaPolicyId = newId();
+    await store.mfa.insert(actor.organizationId, {
+      id: mfaPolicyId,
+      userId: parameters.userId as UserId,
+      name: parameters.mfaPolicyName,
+      condition: parameters.condition,
+      steps: toSteps(parameters.requiredAuthenticationMethods),
+      order: parameters.order,
+      notes: parameters.notes ?? '',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    await store.users.touch(actor.organizationId, [parameters.userId], nowMs);
+    return { mfaPolicyId };
+  },
+});

@@ -1,0 +1,43 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import { renderSteps } from '../../wire/access.ts';
+import { defineQuery } from '../define.ts';
+import { AuthenticationMethodShape, RequiredMethodShape } from '../shapes/access.ts';
+import { IdShape } from '../shapes/basic.ts';
+
+export const getMfaStatus = defineQuery({
+  name: 'get_mfa_status',
+  summary: 'Which proofs an activity needs of its voters, and which it has.',
+  parameters: Type.Object({ organizationId: IdShape, activityId: IdShape, userId: Type.Optional(IdShape) }),
+  response: Type.Object({
+    mfaStatuses: Type.Array(
+      Type.Object({
+        mfaPolicyId: Type.String(),
+        userId: Type.String(),
+        satisfied: Type.Boolean(),
+        satisfiedMethods: Type.Array(AuthenticationMethodShape),
+        requiredMethods: Type.Array(RequiredMethodShape),
+      }),
+    ),
+  }),
+  async run({ read, actor }, { activityId, userId }) {
+    const { organizationId } = actor;
+    if ((await read.activities.find(organizationId, activityId)) === undefined) {
+      throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
+    }
+    const requirements = (await read.mfa.requirements(organizationId, activityId)).filter(
+      (requirement) => userId === undefined || requirement.userId === userId,
+    );
+    // Nothing to prove must be said of a user, not of a slip in an id.
+    if (userId !== undefined && requirements.length === 0) await read.users.get(organizationId, userId);
+    return {
+      mfaStatuses: requirements.map((requirement) => ({
+        mfaPolicyId: requirement.mfaPolicyId,
+        userId: requirement.userId,
+        satisfied: requirement.satisfiedAtMs !== undefined,
+        satisfiedMethods: requirement.proofs.map((proof) => ({ ...proof.method })),
+        requiredMethods: renderSteps(requirement.steps),
+      })),
+    };
+  },
+});

@@ -1,0 +1,77 @@
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { Policy } from '../../lib/model.ts';
+import type { Stores } from '../../storage/stores.ts';
+import type { ExecuteContext, PrepareContext } from '../define.ts';
+import type { PolicyParams } from '../shapes/access.ts';
+import { requireExpression } from './expressions.ts';
+import { type PolicyWarning, warningsAbout } from './warnings.ts';
+
+interface Expressions {
+  readonly condition?: string | undefined;
+  readonly consensus?: string | undefined;
+  readonly time?: string | undefined;
+}
+
+export const textsOf = ({ condition, consensus, time }: Expressions): (string | undefined)[] => [
+  condition,
+  consensus,
+  time,
+];
+
+export function checkPolicy({ condition, consensus, time }: Expressions, field: string): void {
+  requireExpression('condition', condition ?? '', `${field}.condition`);
+  requireExpression('consensus', consensus ?? '', `${field}.consensus`);
+  requireExpression('time', time ?? '', `${field}.time`);
+}
+
+/** Policies about to be stored, and what their author should look at. */
+export interface NewPolicies {
+  readonly policies: readonly Policy[];
+  readonly warnings: readonly PolicyWarning[];
+}
+
+export async function draftPolicies(
+  context: PrepareContext,
+  parameters: readonly PolicyParams[],
+): Promise<NewPolicies> {
+  const { newId, nowMs } = context;
+  const policies = parameters.map(
+    (params): Policy => ({
+      id: newId(),
+      name: params.policyName,
+      effect: params.effect as Policy['effect'],
+      condition: params.condition ?? '',
+      consensus: params.consensus ?? '',
+      time: params.time ?? '',
+      notes: params.notes,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }),
+  );
+  return { policies, warnings: await warningsAbout(context, policies) };
+}
+
+/** Policies are kept compiled, so that all of an organization together have a bound. */
+export async function requireRoom(store: Stores, organizationId: OrganizationId): Promise<void> {
+  if ((await store.policies.weight(organizationId)) <= LIMITS.policiesLength) return;
+  throw new ApiError(
+    'RESOURCE_LIMIT_EXCEEDED',
+    `the policies of an organization can have at most ${LIMITS.policiesLength} characters, each counted with 100 more`,
+  );
+}
+
+export async function addPolicies(
+  { store, actor, config }: ExecuteContext,
+  policies: readonly Policy[],
+): Promise<string[]> {
+  const { organizationId } = actor;
+  const limit = config.limitPolicies;
+  if (limit !== undefined && (await store.policies.count(organizationId)) + policies.length > limit) {
+    throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${limit} policies`);
+  }
+  await store.policies.insert(organizationId, policies);
+  await requireRoom(store, organizationId);
+  return policies.map((policy) => policy.id);
+}

@@ -1,0 +1,37 @@
+import Type from 'typebox';
+import { checkControl } from '../../authz/velocity.ts';
+import type { VelocityControlId } from '../../lib/ids.ts';
+import type { VelocityAggregation, VelocityDataSource } from '../../lib/model.ts';
+import { defineActivity } from '../define.ts';
+import { VelocityAggregationShape, VelocityDataSourceShape } from '../shapes/access.ts';
+import { NameShape, textShape } from '../shapes/basic.ts';
+
+export const createVelocityControl = defineActivity({
+  name: 'create_velocity_control',
+  type: 'ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL',
+  summary: 'Limit how much, or how often, may be done in a window of time, whatever policies allow.',
+  policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
+  changesRules: true,
+  parameters: Type.Object({
+    name: NameShape,
+    dataSource: VelocityDataSourceShape,
+    aggregation: VelocityAggregationShape,
+    identifier: textShape(255),
+  }),
+  result: Type.Object({ velocityControlId: Type.String() }),
+  check: ({ dataSource, aggregation }) =>
+    checkControl(dataSource as VelocityDataSource, aggregation as VelocityAggregation, 'parameters'),
+  async execute({ store, actor, newId, nowMs }, { name, dataSource, aggregation, identifier }) {
+    const velocityControlId: VelocityControlId = newId();
+    await store.velocity.insert(actor.organizationId, {
+      id: velocityControlId,
+      name,
+      identifier,
+      dataSource: dataSource as VelocityDataSource,
+      aggregation: aggregation as VelocityAggregation,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    return { velocityControlId };
+  },
+});
