@@ -7,7 +7,9 @@ import { randomId } from './lib/ids.ts';
 import type { ServiceKey } from './lib/model.ts';
 import { Observer } from './observe.ts';
 import type { App } from './pipeline/app.ts';
+import { Rulebooks } from './pipeline/rulebooks.ts';
 import { UserRecords } from './pipeline/user-records.ts';
+import { createInterfaceCache } from './policy-facts/contract-interface.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** What a process must have opened before the service can be put together. */
@@ -34,6 +36,8 @@ export function buildApp({ config, storage, keyring, serviceKeys, log, clock = s
       verify: async (input, origins) => (await import('./authn/attestation.ts')).verifyAttestation(input, origins),
     },
     userRecords: new UserRecords(),
+    rulebooks: new Rulebooks(storage.read),
+    interfaces: createInterfaceCache(),
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
     observe: new Observer(log),
   };

@@ -22,6 +22,8 @@ const activity = (status: ActivityStatus, roundStartedAtMs = START): Activity =>
   failure: undefined,
   denial: undefined,
   wantsProofs: false,
+  openTo: undefined,
+  hasMfa: false,
   roundStartedAtMs,
   createdAtMs: START,
   updatedAtMs: START,

@@ -1,18 +1,42 @@
 import type { UserId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
-import type { Activity, Vote } from '../lib/model.ts';
+import type { Activity, MfaRequirement, Vote } from '../lib/model.ts';
+import { isTerminal } from './status.ts';
 
 /** Approvals hold for 24 h from the first one of their round; then they lapse and must be given again (RES 1.2). */
 export const roundIsOpen = (activity: Activity, nowMs: number): boolean =>
   nowMs < activity.roundStartedAtMs + LIMITS.approvalWindowMs;
 
-/** Votes that count now. A decided activity keeps the votes of the round that decided it. */
+/** Votes that are alive now. A decided activity keeps the votes of the round that decided it. */
 export function liveVotes(activity: Activity, votes: readonly Vote[], nowMs: number): Vote[] {
-  if (activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' && !roundIsOpen(activity, nowMs)) return [];
+  if (!isTerminal(activity.status) && !roundIsOpen(activity, nowMs)) return [];
   return votes.filter((vote) => vote.roundStartedAtMs === activity.roundStartedAtMs);
 }
 
 /** Users whose approval counts, each once. */
 export function approvers(live: readonly Vote[]): UserId[] {
   return live.filter((vote) => vote.counts && vote.selection === 'VOTE_SELECTION_APPROVED').map((vote) => vote.userId);
+}
+
+/** Votes by which users approved whose approval counts; further ones of the same user add their credentials. */
+export function approvals(live: readonly Vote[], alsoOf?: UserId): Vote[] {
+  const counted = new Set([...approvers(live), ...(alsoOf === undefined ? [] : [alsoOf])]);
+  return live.filter((vote) => vote.selection === 'VOTE_SELECTION_APPROVED' && counted.has(vote.userId));
+}
+
+/** Whether the user approved but has yet to prove more before it counts. */
+export function owesProofs(live: readonly Vote[], userId: UserId): boolean {
+  const mine = live.filter((vote) => vote.userId === userId && vote.selection === 'VOTE_SELECTION_APPROVED');
+  return mine.length > 0 && mine.every((vote) => !vote.counts);
+}
+
+/** What a user has to prove in the current round: the policy stays frozen, proofs lapse as approvals do. */
+export function inRound(
+  requirement: MfaRequirement,
+  activity: Activity,
+  startsRound: boolean,
+  nowMs: number,
+): MfaRequirement {
+  if (!startsRound && requirement.createdAtMs >= activity.roundStartedAtMs) return requirement;
+  return { ...requirement, proofs: [], satisfiedAtMs: undefined, createdAtMs: nowMs };
 }

@@ -28,7 +28,9 @@ test('nothing set works on a laptop', () => {
     vendorNames: true,
     listMax: 10_000,
     failedAuthPerMinute: 300,
+    trustedProxies: [],
     limitUsers: undefined,
+    limitPolicies: undefined,
     limitTags: undefined,
     limitInvitations: undefined,
     limitApiKeys: undefined,
@@ -61,6 +63,8 @@ describe('values', () => {
       CUSTOS_VENDOR_NAMES: 'off',
       CUSTOS_METRICS_PORT: '9100',
       CUSTOS_LIMIT_USERS: '100',
+      CUSTOS_LIMIT_POLICIES: '7',
+      CUSTOS_TRUSTED_PROXIES: '10.1.2.3/8, 192.0.2.1,2001:DB8::1/32',
       CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
     });
     expect(config).toMatchObject({
@@ -72,6 +76,9 @@ describe('values', () => {
       vendorNames: false,
       metricsPort: 9100,
       limitUsers: 100,
+      limitPolicies: 7,
+      // Host bits zeroed, a bare address as a block of one.
+      trustedProxies: ['10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32'],
       failedAuthPerMinute: 0,
     });
   });
@@ -101,6 +108,13 @@ describe('values', () => {
     ['CUSTOS_VENDOR_NAMES', 'true'],
     ['CUSTOS_LIST_MAX', '0'],
     ['CUSTOS_LIMIT_USERS', '0'],
+    ['CUSTOS_LIMIT_POLICIES', '0'],
+    ['CUSTOS_TRUSTED_PROXIES', 'all'],
+    ['CUSTOS_TRUSTED_PROXIES', '10.0.0.1,'],
+    ['CUSTOS_TRUSTED_PROXIES', ' '],
+    ['CUSTOS_TRUSTED_PROXIES', 'proxy.example'],
+    ['CUSTOS_TRUSTED_PROXIES', '10.0.0.0/8,10.0.0.0/33'],
+    ['CUSTOS_TRUSTED_PROXIES', '10.0.0.0/8 192.0.2.1'],
     ['CUSTOS_FAILED_AUTH_PER_MINUTE', 'off'],
   ])('%s=%s stops the start with one line that names it', (name, value) => {
     const message = messageOf({ [name]: value });

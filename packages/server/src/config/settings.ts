@@ -1,3 +1,5 @@
+import { normalizeCidr } from '../lib/network.ts';
+
 /**
  * Every setting of the service: environment variables only, each with a default that works on a laptop. The table in
  * the README is checked against this list, and a CUSTOS_ name that is not here stops the start.
@@ -73,6 +75,18 @@ function baseUrl(value: string): string | undefined {
   return value.replace(/\/+$/, '');
 }
 
+/** Comma-separated blocks of addresses. */
+function networks(value: string): readonly string[] {
+  if (value === '') return [];
+  return value.split(',').map((part) => {
+    const block = normalizeCidr(part);
+    if (block === undefined) {
+      throw new SettingError('must be IPv4 or IPv6 blocks such as 10.0.0.0/8, with commas between');
+    }
+    return block;
+  });
+}
+
 const port = integer(0, 65_535);
 const optionalPort = optionalInteger(0, 65_535);
 const limit = optionalInteger(1, 1_000_000_000);
@@ -96,6 +110,12 @@ export const SETTINGS = {
     '',
     'Address under which clients reach the service, if it is not the listen address.',
     baseUrl,
+  ),
+  trustedProxies: setting(
+    'CUSTOS_TRUSTED_PROXIES',
+    '',
+    'Addresses of proxies whose `X-Forwarded-For` is believed, as CIDR blocks with commas between; unset for none.',
+    networks,
   ),
   databaseUrl: setting(
     'CUSTOS_DATABASE_URL',
@@ -148,6 +168,7 @@ export const SETTINGS = {
     integer(0, 1_000_000),
   ),
   limitUsers: setting('CUSTOS_LIMIT_USERS', '', 'Most users in an organization; unset is unlimited.', limit),
+  limitPolicies: setting('CUSTOS_LIMIT_POLICIES', '', 'Most policies in an organization; unset is unlimited.', limit),
   limitTags: setting('CUSTOS_LIMIT_TAGS', '', 'Most tags in an organization; unset is unlimited.', limit),
   limitInvitations: setting(
     'CUSTOS_LIMIT_INVITATIONS',

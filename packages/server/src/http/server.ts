@@ -7,6 +7,7 @@ import { operations, pathOf } from '../operations/registry.ts';
 import { HARDWARE_QUERIES, WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
+import { clientAddress } from './client-address.ts';
 import { addCors } from './cors.ts';
 import { addDiscovery } from './discovery.ts';
 import { InFlight } from './in-flight.ts';
@@ -96,7 +97,7 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
         const answer = await dispatch(app, operation, {
           body: rawBody(request),
           headers: request.headers,
-          clientAddress: request.socket.remoteAddress ?? '',
+          clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
         });
         reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer));
       } catch (thrown) {

@@ -6,7 +6,9 @@ import type { NewId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
 import type { Observer } from '../observe.ts';
 import type { Attestations } from '../operations/attestations.ts';
+import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Rulebooks } from './rulebooks.ts';
 import type { UserRecords } from './user-records.ts';
 
 /** Every dependency of a running service, built once at start and handed down. */
@@ -20,6 +22,8 @@ export interface App {
   readonly serviceKeys: readonly ServiceKey[];
   readonly attestations: Attestations;
   readonly userRecords: UserRecords;
+  readonly rulebooks: Rulebooks;
+  readonly interfaces: InterfaceCache;
   readonly failedAuth: FailedAuthLimit;
   readonly observe: Observer;
 }

@@ -11,7 +11,8 @@ export async function guardAuthentication<T>(
   try {
     return await authenticate();
   } catch (error) {
-    if (error instanceof ApiError && error.httpStatus === 401) throw app.failedAuth.judge(request.clientAddress, error);
+    if (error instanceof ApiError && error.httpStatus === 401)
+      throw app.failedAuth.judge(request.clientAddress ?? '', error);
     throw error;
   }
 }

@@ -1,25 +1,21 @@
-import { authenticate } from '../authn/authenticate.ts';
-import { parseStamp } from '../authn/stamp-headers.ts';
 import type { QueryOperation } from '../operations/define.ts';
+import type { SimulationRequest } from '../operations/policies/simulation.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import { renderActivity } from '../wire/activity.ts';
+import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import { readerFor } from './ballot.ts';
-import { guardAuthentication } from './guard.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
+import { simulate } from './simulate.ts';
 
-/** authenticate, parse, read: queries change nothing, and no policy governs them (RES 1.9). */
+/** admit, parse, read: queries change nothing, and no policy governs them (RES 1.9). */
 export async function query(app: App, operation: QueryOperation, request: RawRequest): Promise<unknown> {
   const { fields, organizationId } = parseQueryBody(request.body);
-  const { actor } = await guardAuthentication(app, request, async () =>
-    authenticate(app, {
-      stamp: parseStamp(request.headers),
-      body: request.body,
-      organizationId,
-      fingerprint: undefined,
-      findsSubOrganization: operation.findsSubOrganization,
-    }),
-  );
+  const { actor } = await admit(app, request, {
+    organizationId,
+    fingerprint: undefined,
+    findsSubOrganization: operation.findsSubOrganization,
+  });
   const parameters = operation.decode(fields);
   const nowMs = app.clock();
   const reader = readerFor(app, actor, nowMs);
@@ -29,6 +25,8 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     nowMs,
     config: app.config,
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
+    expressions: app.rulebooks.expressions,
+    simulate: (wish: SimulationRequest) => simulate(app, actor, wish, nowMs),
   };
   return await operation.run(context, parameters);
 }

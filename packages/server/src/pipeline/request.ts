@@ -8,8 +8,8 @@ import { type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
 export interface RawRequest {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The peer that failed authentications are counted against. */
-  readonly clientAddress: string;
+  /** Where it came from; undefined when a trusted proxy did not say. */
+  readonly clientAddress: string | undefined;
 }
 
 type JsonObject = { readonly [key: string]: JsonValue };

@@ -1,22 +1,27 @@
 import { moveTo } from '../activities/status.ts';
-import { type Authenticated, authenticate } from '../authn/authenticate.ts';
-import { parseStamp } from '../authn/stamp-headers.ts';
-import { type Decision, type DenyReason, decide, explainDenial } from '../authz/decide.ts';
+import type { Authenticated } from '../authn/authenticate.ts';
 import type { Actor } from '../lib/actor.ts';
+import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
-import type { Activity, AppProof, Organization, Vote } from '../lib/model.ts';
+import type { Activity, Organization, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { PolicyEvaluation } from '../policy/index.ts';
+import type { ReadStores, Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
+import { admit } from './admit.ts';
 import type { App } from './app.ts';
-import { makeProofs } from './app-proofs.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
-import { guardAuthentication } from './guard.ts';
-import { withKeyringErrors } from './keyring-errors.ts';
+import { denialError, denialReason } from './denial.ts';
+import { callerOf, type Effect, prepareEffect } from './effect.ts';
+import { approverOf } from './evidence.ts';
+import { hear, openHearing, type Verdict } from './hearing.ts';
+import { lockFor, Stale } from './hold.ts';
+import { type Matter, openMatter } from './matter.ts';
+import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
-import { lockFor, stillStands } from './still-stands.ts';
+import type { Rulebook } from './rulebooks.ts';
 import { castVote } from './vote.ts';
 
 /** How often a decision is taken again because the organization changed under it. */
@@ -27,15 +32,11 @@ export async function submit(app: App, operation: ActivityOperation, request: Ra
   const body = parseSubmitBody(request.body);
   const version = versionOf(operation, body.type);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const caller = await guardAuthentication(app, request, async () =>
-      authenticate(app, {
-        stamp: parseStamp(request.headers),
-        body: request.body,
-        organizationId: body.organizationId,
-        fingerprint: body.fingerprint,
-        findsSubOrganization: false,
-      }),
-    );
+    const caller = await admit(app, request, {
+      organizationId: body.organizationId,
+      fingerprint: body.fingerprint,
+      findsSubOrganization: false,
+    });
     const answer = await attemptOnce(app, operation, version, caller, { request, body });
     if (answer !== 'AGAIN') return answer;
   }
@@ -62,39 +63,40 @@ async function attemptOnce(
   requireHome(actor);
   if (existingActivityId !== undefined) return await revisit(app, existingActivityId, caller, version, submission);
   const nowMs = app.clock();
-  requireLive(submission.body.timestampMs, nowMs);
-  const parameters = version.decode(submission.body.parameters);
-  requireScope(operation, actor);
-  const { config, storage } = app;
-  const described = await operation.describe?.({ actor, nowMs, config, read: storage.read }, parameters);
+  const { body, request } = submission;
+  requireLive(body.timestampMs, nowMs);
+  const parameters = version.decode(body.parameters);
+  requireScope(operation, actor.organization);
+  const { read } = app.storage;
+  const matter = openMatter(app, read, { operation, type: body.type, parameters, proposer: actor, nowMs });
+  await matter.describe();
 
-  const judge = (organization: Organization): Decision =>
-    decide({
-      governedBy: operation.policy.governedBy,
-      rootThreshold: organization.rootThreshold,
-      rootUserIds: organization.rootUserIds,
-      approvers: [actor.userId],
-      managesCredentialsOf: operation.managesCredentialsOf?.(parameters),
-    });
-  const decision = judge(actor.organization);
   const draft = await draftActivity(app, operation, version, caller, submission, nowMs);
-  switch (decision.outcome) {
-    case 'ALLOW': {
-      const effect = await prepareEffect(app, operation, version, actor, draft, parameters, described);
-      return await store(app, caller, submission, draft, judge, effect);
-    }
-    case 'NEEDS_APPROVAL': {
-      const activity: Activity = { ...draft.activity, status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED' };
-      return await store(app, caller, submission, { ...draft, activity }, judge);
-    }
-    case 'DENY': {
-      const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: decision.reason };
-      const activity: Activity = { ...draft.activity, status: 'ACTIVITY_STATUS_REJECTED', denial };
-      const stored = await store(app, caller, submission, { ...draft, activity }, judge);
-      if (stored === 'AGAIN') return stored;
-      throw denialError(decision.reason, activity.id);
-    }
-  }
+  const approver = approverOf(actor, body.fingerprint);
+  const judge: Judge = async (stores, organization, about) => {
+    const hearing = await openHearing(app, stores, organization, about, draft.activity.id, nowMs);
+    return { rules: hearing.rules, verdict: await hear(hearing, approver, [], undefined, 'SUBMISSION') };
+  };
+  const expected = await judge(read, actor.organization, matter);
+  const vote: Vote = { ...draft.vote, counts: expected.verdict.kind !== 'authenticate' };
+  const effect =
+    expected.verdict.kind === 'execute'
+      ? await prepareEffect(app, {
+          matter,
+          version,
+          activity: draft.activity,
+          votes: [vote],
+          caller: callerOf(actor, request.clientAddress),
+          hasControls: expected.rules.controls.length > 0,
+          nowMs,
+        })
+      : undefined;
+  const stored = await store(app, actor, { activity: draft.activity, vote }, { matter, expected, judge, effect });
+  if (stored === 'AGAIN') return stored;
+  const { activity, verdict } = stored;
+  if (verdict.kind === 'deny') throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
+  const rendered = { activity, votes: [vote], proofs: effect?.proofs ?? [] };
+  return { activity: renderActivity(rendered, readerFor(app, actor, nowMs), body.parameters) };
 }
 
 /** Parents act on their children only through operations that say so (RES 3.3). */
@@ -104,8 +106,8 @@ function requireHome(actor: Actor): void {
   }
 }
 
-function requireScope(operation: ActivityOperation, actor: Actor): void {
-  const isSub = actor.organization.parentId !== undefined;
+export function requireScope(operation: ActivityOperation, organization: Organization): void {
+  const isSub = organization.parentId !== undefined;
   if (operation.scope === 'parent' && isSub) {
     throw new ApiError(
       'INVALID_ACTIVITY_CALLER',
@@ -155,6 +157,8 @@ async function draftActivity(
     failure: undefined,
     denial: undefined,
     wantsProofs: body.wantsProofs,
+    openTo: undefined,
+    hasMfa: false,
     roundStartedAtMs: nowMs,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
@@ -163,104 +167,83 @@ async function draftActivity(
   return { activity, vote };
 }
 
-/** What an allowed activity does inside the transaction. A failure is the caller's answer and stores nothing. */
-interface Effect {
-  readonly lock: ActivityOperation['lock'];
-  readonly proofs: readonly AppProof[];
-  readonly run: (stores: Stores) => Promise<unknown>;
+/** What the rules make of a submission. */
+interface Judged {
+  readonly rules: Rulebook;
+  readonly verdict: Verdict;
 }
 
-async function prepareEffect(
-  app: App,
-  operation: ActivityOperation,
-  version: ActivityVersion,
-  actor: Actor,
-  { activity, vote }: Draft,
-  parameters: unknown,
-  described: unknown,
-): Promise<Effect> {
-  const common = { actor, nowMs: activity.createdAtMs, config: app.config, newId: app.newId };
-  const { keyring, attestations, storage } = app;
-  return await withKeyringErrors(async () => {
-    const context = { ...common, read: storage.read, keyring, attestations };
-    const prepared = await operation.prepare?.(context, parameters, described);
-    const proofs = activity.wantsProofs
-      ? await makeProofs(
-          app,
-          actor,
-          activity,
-          [vote],
-          operation.newAddresses?.(parameters, prepared) ?? [],
-          activity.createdAtMs,
-        )
-      : [];
-    return {
-      lock: operation.lock,
-      proofs,
-      run: async (store) => {
-        const result = await operation.execute({ ...common, store, approvers: [actor.userId] }, parameters, prepared);
-        if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(actor.organizationId);
-        return version.toResult(result);
-      },
-    };
-  });
+type Judge = (read: ReadStores, organization: Organization, matter: Matter) => Promise<Judged>;
+
+interface Case {
+  readonly matter: Matter;
+  readonly expected: Judged;
+  readonly judge: Judge;
+  readonly effect: Effect | undefined;
 }
 
-class Stale extends Error {}
+interface Stored {
+  readonly activity: Activity;
+  readonly verdict: Verdict;
+}
 
-/** Commits the activity with its vote, and its effect if it has one, provided that the decision still stands. */
+/** Commits the activity with its vote, and its effect if it has one, provided that the verdict still stands. */
 async function store(
   app: App,
-  { actor }: Authenticated,
-  { body }: Submission,
+  actor: Actor,
   { activity, vote }: Draft,
-  judge: (organization: Organization) => Decision,
-  effect?: Effect,
-): Promise<ActivityAnswer | 'AGAIN'> {
+  { matter, expected, judge, effect }: Case,
+): Promise<Stored | 'AGAIN'> {
   try {
-    const stored = await app.storage.write(async (stores): Promise<Activity> => {
+    const stored = await app.storage.write(async (stores): Promise<Stored> => {
       const organization = await lockFor(stores, actor, effect?.lock ?? 'shared');
-      if (!stillStands(organization, actor, judge)) throw new Stale();
-      const finished: Activity =
-        effect === undefined
-          ? activity
-          : {
-              ...activity,
-              status: moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED'),
-              result: await effect.run(stores),
-            };
+      const judged =
+        organization.authorityVersion === actor.organization.authorityVersion
+          ? expected
+          : await judge(stores, organization, matter.inside(stores, false));
+      if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
+      const finished = await finish(stores, organization, actor, activity, judged, effect);
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
-      if (effect !== undefined)
-        await stores.activities.insertProofs(activity.organizationId, activity.id, effect.proofs);
-      return finished;
+      await stores.activities.insertProofs(activity.organizationId, activity.id, effect?.proofs ?? []);
+      await keepGrounds(stores, finished, vote, judged.verdict);
+      return { activity: finished, verdict: judged.verdict };
     });
-    app.observe.activity(stored);
-    const reader = readerFor(app, actor, stored.createdAtMs);
-    const rendered = { activity: stored, votes: [vote], proofs: effect?.proofs ?? [] };
-    return { activity: renderActivity(rendered, reader, body.parameters) };
+    app.observe.activity(stored.activity);
+    return stored;
   } catch (error) {
     if (error instanceof Stale) return 'AGAIN';
     // The same bytes may have won a race and now stand in their own way; then the answer is that activity.
     if (error instanceof ApiError && error.code !== 'UNAVAILABLE') {
       const { activities } = app.storage.read;
-      if ((await activities.idByFingerprint(actor.organizationId, activity.fingerprint)) !== undefined) return 'AGAIN';
+      if ((await activities.idByFingerprint(activity.organizationId, activity.fingerprint)) !== undefined)
+        return 'AGAIN';
     }
     throw error;
   }
 }
 
-function denialError(reason: DenyReason, activityId: string): ApiError {
-  const why = explainDenial(reason);
-  return new ApiError('REQUEST_NOT_AUTHORIZED', `You don't have sufficient permissions to take this action. ${why}`, {
-    details: [
-      {
-        '@type': 'type.googleapis.com/errors.v1.PolicyEnginePermissionError',
-        message: why,
-        policyEvaluations: [],
-        activityId,
-      },
-    ],
-  });
+/** Whether the same is to be done; the grounds may have changed, and those of the transaction are kept. */
+const isSameVerdict = (now: Verdict, before: Verdict): boolean =>
+  now.kind === before.kind &&
+  (now.kind === 'deny' || before.kind === 'deny' || now.requirement?.mfaPolicyId === before.requirement?.mfaPolicyId);
+
+async function finish(
+  stores: Stores,
+  organization: Organization,
+  actor: Actor,
+  activity: Activity,
+  { rules, verdict }: Judged,
+  effect: Effect | undefined,
+): Promise<Activity> {
+  if (verdict.kind !== 'execute') return afterVerdict(activity, verdict);
+  assert(effect !== undefined, 'an activity executes only after it was prepared');
+  const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
+  return {
+    ...activity,
+    status: moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED'),
+    result: await effect.run(stores, { organization, approvers: [actor.userId], rules, byRootQuorum }),
+    hasMfa: verdict.requirement !== undefined,
+  };
 }
 
 /** The same bytes again: a retry reads, another user approves, a denied proposer gets the same denial (decisions 5 and 6). */
@@ -276,7 +259,8 @@ async function revisit(
   if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
   const { activity, votes } = found;
   if (activity.proposerId === actor.userId && activity.denial !== undefined) {
-    throw denialError(activity.denial.message as DenyReason, activity.id);
+    const said = (await app.storage.read.policies.evaluations(actor.organizationId, activity.id)).at(-1);
+    throw denialError(activity.denial.message, (said?.evaluations ?? []) as PolicyEvaluation[], activity.id);
   }
   const isAnothers = activity.proposerId !== actor.userId && !votes.some((vote) => vote.userId === actor.userId);
   if (isAnothers && activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') {

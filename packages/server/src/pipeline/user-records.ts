@@ -14,8 +14,9 @@ export class UserRecords {
     const key = `${organizationId} ${user.id} ${user.revision}`;
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    const record = await read.users.record(organizationId, user.id);
-    const wire = renderUser(record);
+    const record = await read.users.member(organizationId, user.id);
+    // A vote is not the place for what its voter has to prove elsewhere.
+    const wire = renderUser({ ...record, mfaPolicies: [] });
     // The record is read in several statements; it is whole only if the revision stayed the same around them.
     const { revision } = record.user;
     const after = await read.users.find(organizationId, user.id);

@@ -1,25 +1,27 @@
-import { approvers, liveVotes } from '../activities/rounds.ts';
+import { approvers, liveVotes, owesProofs } from '../activities/rounds.ts';
 import { isTerminal, moveTo } from '../activities/status.ts';
-import { type Authenticated, authenticate } from '../authn/authenticate.ts';
-import { parseStamp } from '../authn/stamp-headers.ts';
+import type { Authenticated } from '../authn/authenticate.ts';
 import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
-import type { ActivityId, UserId } from '../lib/ids.ts';
-import type { Activity, AppProof, Organization, Vote, VoteSelection } from '../lib/model.ts';
-import type { ActivityOperation, VoteOperation } from '../operations/define.ts';
+import type { ActivityId } from '../lib/ids.ts';
+import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.ts';
+import type { ActivityVersion, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { ReadStores, Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
+import { admit } from './admit.ts';
 import type { App } from './app.ts';
-import { makeProofs } from './app-proofs.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
-import { guardAuthentication } from './guard.ts';
-import { type Ballot, type Judgement, judgeVote, type Target } from './judge-vote.ts';
-import { withKeyringErrors } from './keyring-errors.ts';
+import { denialError, denialReason } from './denial.ts';
+import { callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
+import { approverOf } from './evidence.ts';
+import { lockFor, Stale } from './hold.ts';
+import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
+import { type Matter, openMatter } from './matter.ts';
+import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
-import { lockFor } from './still-stands.ts';
 
 const ATTEMPTS_MAX = 10;
 
@@ -27,15 +29,11 @@ const ATTEMPTS_MAX = 10;
 export async function vote(app: App, operation: VoteOperation, request: RawRequest): Promise<ActivityAnswer> {
   const body = parseSubmitBody(request.body);
   if (body.type !== operation.type) throw invalidField('type', `must be ${operation.type} on this path`);
-  const caller = await guardAuthentication(app, request, async () =>
-    authenticate(app, {
-      stamp: parseStamp(request.headers),
-      body: request.body,
-      organizationId: body.organizationId,
-      fingerprint: body.fingerprint,
-      findsSubOrganization: false,
-    }),
-  );
+  const caller = await admit(app, request, {
+    organizationId: body.organizationId,
+    fingerprint: body.fingerprint,
+    findsSubOrganization: false,
+  });
   const { actor } = caller;
   if (actor.homeId !== actor.organizationId) {
     throw new ApiError('ORGANIZATION_MISMATCH', 'a vote needs a credential of the organization that it acts on');
@@ -51,9 +49,6 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
   return await castVote(app, caller, { request, body }, activityId, operation.selection, []);
 }
 
-/** Between judging and locking, votes of others made this the one that completes the consensus. */
-class CompletesNow extends Error {}
-
 /** Records a vote under the activity's row lock and, if it completes the consensus, executes in the same transaction. */
 export async function castVote(
   app: App,
@@ -67,7 +62,7 @@ export async function castVote(
     try {
       return await castOnce(app, caller, submission, activityId, selection, secrets);
     } catch (error) {
-      if (!(error instanceof CompletesNow)) throw error;
+      if (!(error instanceof Stale)) throw error;
     }
   }
   throw new ApiError('CONFLICT', 'the activity keeps changing, try again', { retryAfterSeconds: 1 });
@@ -85,35 +80,46 @@ async function castOnce(
   const organization = await read.organizations.get(caller.actor.organizationId);
   const actor: Actor = { ...caller.actor, organization };
   const found = await read.activities.find(actor.organizationId, activityId);
-  if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
+  if (found === undefined) throw activityNotFound();
   const nowMs = app.clock();
+  const { request, body } = submission;
   const ballot: Ballot = {
-    actor,
+    approver: approverOf(actor, body.fingerprint),
     selection,
-    digest: submission.body.fingerprint,
+    digest: body.fingerprint,
     credentialId: caller.evidence?.credentialId ?? '',
-    isLive: isLive(submission.body.timestampMs, nowMs),
+    isLive: isLive(body.timestampMs, nowMs),
     nowMs,
   };
-  const target = await targetOf(app, organization, found.activity);
-  const expected = judgeVote(ballot, organization, found, target);
+  const target = await targetOf(app, read, actor, found.activity, nowMs);
+  const expected = await judgeVote({ app, read, organization, found, matter: target?.matter }, ballot);
   if (expected.kind === 'read') return answer(app, actor, found, nowMs);
 
-  const { request, body } = submission;
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
   const effect =
-    expected.kind === 'execute' && target
-      ? await prepareTarget(app, actor, found, { ...drafted, counts: expected.counts }, target, nowMs)
+    expected.kind === 'approve' && expected.verdict.kind === 'execute' && target !== undefined
+      ? await prepareTarget(
+          app,
+          target,
+          found,
+          { ...drafted, counts: expected.counts },
+          expected,
+          actor,
+          request,
+          nowMs,
+        )
       : undefined;
 
-  const outcome = await app.storage.write(async (stores): Promise<ActivityWithVotes> => {
+  const outcome = await app.storage.write(async (stores): Promise<Outcome> => {
     const current = await lockFor(stores, actor, effect?.lock ?? 'shared');
     const locked = await stores.activities.lock(actor.organizationId, activityId);
-    if (locked === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
-    const judgement = judgeVote(ballot, current, locked, target);
-    if (judgement.kind === 'read') return locked;
-    if (judgement.kind === 'execute' && effect === undefined) throw new CompletesNow();
-    const startsRound = judgement.kind !== 'reject' && judgement.startsRound;
+    if (locked === undefined) throw activityNotFound();
+    const isUnchanged = current.authorityVersion === organization.authorityVersion;
+    const matter = target?.matter.inside(stores, isUnchanged);
+    const bench: Bench = { app, read: stores, organization: current, found: locked, matter };
+    const judgement = await judgeVote(bench, ballot);
+    if (judgement.kind === 'read') return { judgement, ...locked };
+    const startsRound = judgement.kind === 'approve' && judgement.startsRound;
     const round = startsRound ? nowMs : locked.activity.roundStartedAtMs;
     const paper: Vote = {
       ...drafted,
@@ -121,110 +127,117 @@ async function castOnce(
       counts: judgement.kind === 'reject' || judgement.counts,
     };
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
-    const after = await nextState(stores, judgement, before, [...locked.votes, paper], effect);
+    const votes = [...locked.votes, paper];
+    const after = await nextState(stores, current, judgement, before, votes, effect);
     await stores.activities.insertVote(actor.organizationId, paper);
     await stores.activities.update(after);
-    const completed = after.status === 'ACTIVITY_STATUS_COMPLETED';
-    const proofs = completed ? (effect?.proofs ?? []) : [];
+    const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
     await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
-    return { id: activityId, activity: after, votes: [...locked.votes, paper], proofs };
+    if (judgement.kind === 'approve') await keepGrounds(stores, after, paper, judgement.verdict);
+    return { judgement, id: activityId, activity: after, votes, proofs };
   });
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
+  const { judgement } = outcome;
+  if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny') {
+    const { verdict } = judgement;
+    throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activityId);
+  }
   return answer(app, actor, outcome, nowMs);
 }
 
+type Outcome = ActivityWithVotes & { readonly judgement: Judgement };
+
+const activityNotFound = (): ApiError => new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
+
 async function nextState(
   stores: Stores,
-  judgement: Judgement,
+  organization: Organization,
+  judgement: Exclude<Judgement, { kind: 'read' }>,
   activity: Activity,
   votes: readonly Vote[],
   effect: TargetEffect | undefined,
 ): Promise<Activity> {
-  switch (judgement.kind) {
-    case 'read':
-    case 'record':
-      return activity;
-    case 'reject':
-      return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED') };
+  if (judgement.kind === 'reject') {
+    return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), openTo: undefined };
+  }
+  const { verdict, rules } = judgement;
+  switch (verdict.kind) {
+    case 'deny':
+    case 'wait':
+      return afterVerdict(activity, verdict);
+    case 'authenticate':
+      // One user's missing proofs keep nobody else from voting, so only the proposer's show in the status.
+      return { ...activity, hasMfa: true };
     case 'execute': {
-      assert(effect !== undefined, 'an activity executes only after it was prepared');
+      if (effect === undefined) throw new Stale();
+      const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
       const counted = approvers(liveVotes(activity, votes, activity.updatedAtMs));
-      return await finish(stores, effect, activity, counted);
+      const finished = await finish(stores, effect, activity, {
+        organization,
+        approvers: counted,
+        rules,
+        byRootQuorum,
+      });
+      return { ...finished, openTo: undefined, hasMfa: activity.hasMfa || verdict.requirement !== undefined };
     }
   }
 }
 
-/** What the completed consensus runs inside the transaction. */
-interface TargetEffect {
-  readonly lock: ActivityOperation['lock'];
-  readonly proofs: readonly AppProof[];
-  readonly run: (stores: Stores, approvers: readonly UserId[]) => Promise<unknown>;
+/** What a pending activity would run, with its parameters as they were sent. */
+interface Target {
+  readonly matter: Matter;
+  readonly version: ActivityVersion;
 }
+
+/** What the completed consensus runs inside the transaction, or why it cannot. */
+type TargetEffect = Pick<Effect, 'lock' | 'proofs'> & {
+  readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
+};
 
 async function prepareTarget(
   app: App,
-  actor: Actor,
+  { matter, version }: Target,
   { activity, votes }: ActivityWithVotes,
   drafted: Vote,
-  { operation, version, parameters }: Target,
+  { rules }: Extract<Judgement, { kind: 'approve' }>,
+  actor: Actor,
+  request: RawRequest,
   nowMs: number,
 ): Promise<TargetEffect> {
-  const { keyring, attestations, storage, newId, config } = app;
-  const common = { actor: await proposerOf(app, actor, activity), nowMs, config, newId };
   const prepared = await attempt(() =>
-    withKeyringErrors(async () => {
-      const context = { ...common, read: storage.read, keyring, attestations };
-      const described = await operation.describe?.(context, parameters);
-      const value = await operation.prepare?.(context, parameters, described);
-      const proofs = activity.wantsProofs
-        ? await makeProofs(
-            app,
-            actor,
-            activity,
-            [...liveVotes(activity, votes, nowMs), drafted],
-            operation.newAddresses?.(parameters, value) ?? [],
-            nowMs,
-          )
-        : [];
-      return { value, proofs };
+    prepareEffect(app, {
+      matter,
+      version,
+      activity,
+      votes: [...liveVotes(activity, votes, nowMs), drafted],
+      caller: callerOf(actor, request.clientAddress),
+      hasControls: rules.controls.length > 0,
+      nowMs,
     }),
   );
-  return {
-    lock: operation.lock,
-    proofs: prepared.failed ? [] : prepared.value.proofs,
-    run: async (store, counted) => {
-      if (prepared.failed) throw prepared.error;
-      const result = await operation.execute(
-        { ...common, store, approvers: counted },
-        parameters,
-        prepared.value.value,
-      );
-      if (operation.lock === 'exclusive') await store.organizations.raiseAuthorityVersion(activity.organizationId);
-      return version.toResult(result);
-    },
-  };
+  if (!prepared.failed) return prepared.value;
+  const { error } = prepared;
+  return { lock: lockOf(matter.operation, actor.organization), proofs: [], run: () => Promise.reject(error) };
 }
 
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };
+
+/** What is no fault of the activity: it stays open, and the vote can be given again later. */
+const PASSING = new Set<string>(['UNAVAILABLE', 'VELOCITY_EXCEEDED']);
 
 /** The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call. */
 async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { failed: false, value: await work() };
   } catch (error) {
-    if (error instanceof ApiError && error.code !== 'UNAVAILABLE') return { failed: true, error };
+    if (error instanceof ApiError && !PASSING.has(error.code)) return { failed: true, error };
     throw error;
   }
 }
 
 /** Runs the effect; its failure undoes only its own writes and is stored with the activity (decision 6). */
-async function finish(
-  stores: Stores,
-  effect: TargetEffect,
-  activity: Activity,
-  counted: readonly UserId[],
-): Promise<Activity> {
-  const done = await attempt(() => stores.savepoint(() => effect.run(stores, counted)));
+async function finish(stores: Stores, effect: TargetEffect, activity: Activity, grounds: Grounds): Promise<Activity> {
+  const done = await attempt(() => stores.savepoint(() => effect.run(stores, grounds)));
   if (done.failed) {
     const failure = { errorCode: done.error.code, message: done.error.message };
     return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_FAILED'), failure };
@@ -233,28 +246,46 @@ async function finish(
 }
 
 /** Effects run as the proposer's: an approver lends its weight, not its identity. */
-async function proposerOf(app: App, actor: Actor, activity: Activity): Promise<Actor> {
+async function proposerOf(read: ReadStores, actor: Actor, activity: Activity): Promise<Actor> {
   if (activity.proposerId === undefined || activity.proposerId === actor.userId) return actor;
-  const user = await app.storage.read.users.find(actor.organizationId, activity.proposerId);
+  const user = await read.users.find(actor.organizationId, activity.proposerId);
   return user === undefined ? actor : { ...actor, user, userId: user.id };
 }
 
 /** Undefined where nothing is pending; the sealed parameters are opened only when they may be needed. */
-async function targetOf(app: App, organization: Organization, activity: Activity): Promise<Target | undefined> {
+async function targetOf(
+  app: App,
+  read: ReadStores,
+  actor: Actor,
+  activity: Activity,
+  nowMs: number,
+): Promise<Target | undefined> {
   if (isTerminal(activity.status)) return undefined;
-  const operation = operationOfType(activity.type);
-  const version = operation.versions.find((candidate) => candidate.type === activity.type);
-  assert(version !== undefined, `an operation has a version for ${activity.type}`);
-  if (activity.sealedParameters === undefined)
-    return { operation, version, parameters: version.decode(activity.parameters) };
+  const { type } = activity;
+  const operation = operationOfType(type);
+  const version = operation.versions.find((candidate) => candidate.type === type);
+  assert(version !== undefined, `an operation has a version for ${type}`);
+  const parameters = version.decode(await openParameters(app, actor, activity));
+  const proposer = await proposerOf(read, actor, activity);
+  return { version, matter: openMatter(app, read, { operation, type, parameters, proposer, nowMs }) };
+}
+
+async function openParameters(app: App, { organization }: Actor, activity: Activity): Promise<unknown> {
+  if (activity.sealedParameters === undefined) return activity.parameters;
   const opened = await app.keyring.open(
     organization.wrappedKey,
     { organizationId: organization.id, ownerId: activity.id, kind: 'activity-parameters' },
     activity.sealedParameters,
   );
-  return { operation, version, parameters: version.decode(JSON.parse(Buffer.from(opened).toString('utf8'))) };
+  return JSON.parse(Buffer.from(opened).toString('utf8'));
 }
 
-const answer = (app: App, actor: Actor, found: ActivityWithVotes, nowMs: number): ActivityAnswer => ({
-  activity: renderActivity(found, readerFor(app, actor, nowMs)),
-});
+/** A voter who has to prove more before the vote counts is told so, whatever others have to do (AUTH 13). */
+function answer(app: App, actor: Actor, found: ActivityWithVotes, nowMs: number): ActivityAnswer {
+  const { activity, votes } = found;
+  const owes =
+    activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' &&
+    owesProofs(liveVotes(activity, votes, nowMs), actor.userId);
+  const shown: Activity = owes ? { ...activity, status: 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED' } : activity;
+  return { activity: renderActivity({ ...found, activity: shown }, readerFor(app, actor, nowMs)) };
+}

@@ -1,9 +1,11 @@
-import type { Decision } from '../authz/decide.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Organization } from '../lib/model.ts';
 import { type LockMode, organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Stores } from '../storage/stores.ts';
+
+/** What was decided before the transaction no longer holds in it: nothing is done, and it is decided anew. */
+export class Stale extends Error {}
 
 /**
  * Holds the organization for the rest of the transaction and makes sure that the caller may still act: the credential
@@ -24,10 +26,4 @@ export async function lockFor(stores: Stores, actor: Actor, mode: LockMode): Pro
     throw new ApiError('UNAUTHENTICATED', 'the credential was removed while the request was being handled');
   }
   return organization;
-}
-
-/** Whether a decision taken before the transaction holds for the organization as it is now. */
-export function stillStands(now: Organization, actor: Actor, judge: (organization: Organization) => Decision): boolean {
-  if (now.authorityVersion === actor.organization.authorityVersion) return true;
-  return judge(now).outcome === judge(actor.organization).outcome;
 }

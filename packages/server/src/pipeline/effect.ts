@@ -1,0 +1,90 @@
+import type { Actor } from '../lib/actor.ts';
+import type { UserId } from '../lib/ids.ts';
+import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../lib/model.ts';
+import type { ActivityOperation, ActivityVersion, ExecuteContext } from '../operations/define.ts';
+import type { LockMode } from '../storage/stores/organizations.ts';
+import type { Stores } from '../storage/stores.ts';
+import type { App } from './app.ts';
+import { makeProofs } from './app-proofs.ts';
+import { Stale } from './hold.ts';
+import { withKeyringErrors } from './keyring-errors.ts';
+import type { Matter } from './matter.ts';
+import { reserve } from './reserve.ts';
+import type { Rulebook } from './rulebooks.ts';
+
+/** On what grounds an effect runs. */
+export interface Grounds {
+  /** As the transaction holds it. */
+  readonly organization: Organization;
+  readonly approvers: readonly UserId[];
+  readonly rules: Rulebook;
+  /** The root quorum stands above velocity controls too (decision 16). */
+  readonly byRootQuorum: boolean;
+}
+
+/** What an allowed activity does: keys and proofs were used before the transaction, the rest happens in it. */
+export interface Effect {
+  readonly lock: LockMode;
+  readonly proofs: readonly AppProof[];
+  readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
+}
+
+export interface Cause {
+  readonly matter: Matter;
+  readonly version: ActivityVersion;
+  readonly activity: Activity;
+  /** The votes that allow it, for its proofs. */
+  readonly votes: readonly Vote[];
+  /** Whose call makes it happen. */
+  readonly caller: ExecuteContext['caller'];
+  readonly hasControls: boolean;
+  readonly nowMs: number;
+}
+
+export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
+  const { matter, version, activity, votes, caller, nowMs } = cause;
+  const { operation, parameters, proposer } = matter;
+  const { keyring, attestations, storage, config, newId } = app;
+  const common = { actor: proposer, nowMs, config, newId };
+  const lock = lockOf(operation, proposer.organization);
+  const { prepared, proofs, movements } = await withKeyringErrors(async () => {
+    const described = await matter.describe();
+    const context = { ...common, read: storage.read, keyring, attestations, expressions: app.rulebooks.expressions };
+    const value = await operation.prepare?.(context, parameters, described);
+    const addresses = operation.newAddresses?.(parameters, value) ?? [];
+    return {
+      prepared: value,
+      proofs: activity.wantsProofs ? await makeProofs(app, proposer, activity, votes, addresses, nowMs) : [],
+      movements: cause.hasControls ? await matter.movements() : undefined,
+    };
+  });
+  return {
+    lock,
+    proofs,
+    run: async (store, { organization, approvers, rules, byRootQuorum }) => {
+      if (lockOf(operation, organization) !== lock) throw new Stale();
+      // A control that came meanwhile has to see what moves.
+      if (rules.controls.length > 0 && movements === undefined) throw new Stale();
+      if (movements !== undefined) {
+        await reserve(store, rules.controls, { activity, proposer, moved: movements, byRootQuorum, newId, nowMs });
+      }
+      const result = await operation.execute({ ...common, store, approvers, caller }, parameters, prepared);
+      if (lock === 'exclusive') {
+        await store.organizations.raiseAuthorityVersion(activity.organizationId, operation.changesRules);
+      }
+      return version.toResult(result);
+    },
+  };
+}
+
+/** How an operation holds the organization in its present state. */
+export function lockOf({ lock }: ActivityOperation, { rulesVersion }: Organization): LockMode {
+  if (lock !== 'exclusive-with-rules') return lock;
+  return rulesVersion > FIRST_RULES_VERSION ? 'exclusive' : 'shared';
+}
+
+/** Who calls, as operations may need to know it. */
+export const callerOf = (actor: Actor, address: string | undefined): ExecuteContext['caller'] => ({
+  publicKey: actor.credential.kind === 'api-key' ? actor.credential.apiKey.publicKey : undefined,
+  address,
+});

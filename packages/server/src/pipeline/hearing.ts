@@ -1,0 +1,145 @@
+import { credit, isSatisfied, type MfaEvidence } from '../authz/mfa.ts';
+import type { Actor } from '../lib/actor.ts';
+import type { ActivityId, UserId } from '../lib/ids.ts';
+import { type MfaPolicy, type MfaRequirement, type Organization, treeRoot } from '../lib/model.ts';
+import {
+  type Approval,
+  type Decision,
+  type DecisionInput,
+  mfaApplies,
+  newGuardBudget,
+  scopeCovers,
+} from '../policy/index.ts';
+import type { ReadStores } from '../storage/stores.ts';
+import type { App } from './app.ts';
+import { conditionFacts, type Matter } from './matter.ts';
+import type { Rulebook } from './rulebooks.ts';
+import { type Scales, weigh } from './weigh.ts';
+
+/** One matter before the rules of its organization, in one state of the database. */
+export interface Hearing {
+  readonly app: App;
+  /** The database as the transaction sees it, or as it is outside of one. */
+  readonly read: ReadStores;
+  readonly organization: Organization;
+  readonly rules: Rulebook;
+  readonly matter: Matter;
+  readonly activityId: ActivityId;
+  readonly nowMs: number;
+}
+
+/** Somebody who approves, with what the stamp shows. */
+export interface Approver {
+  readonly actor: Actor;
+  readonly approval: Approval;
+  readonly evidence: MfaEvidence;
+}
+
+/** What an approval leads to. */
+export type Verdict =
+  | { readonly kind: 'deny'; readonly decision: Decision | undefined }
+  /** The approver has to prove more before the approval counts. */
+  | { readonly kind: 'authenticate'; readonly decision: Decision; readonly requirement: MfaRequirement }
+  | { readonly kind: 'wait'; readonly decision: Decision; readonly requirement: MfaRequirement | undefined }
+  | { readonly kind: 'execute'; readonly decision: Decision; readonly requirement: MfaRequirement | undefined };
+
+/** What a session of a profile may never do, whatever its scope says (decision 20). */
+const CLOSED_RESOURCES = new Set(['CREDENTIAL', 'RECOVERY', 'MFA_POLICY']);
+/** These make credentials too, or say where a login's code goes: a session could hand itself what its scope keeps from it. */
+const CLOSED_OPERATIONS = new Set([
+  'create_users',
+  'create_api_only_users',
+  'create_invitations',
+  'update_user',
+  'update_user_email',
+  'update_user_phone_number',
+]);
+
+export async function openHearing(
+  app: App,
+  read: ReadStores,
+  organization: Organization,
+  matter: Matter,
+  activityId: ActivityId,
+  nowMs: number,
+): Promise<Hearing> {
+  const rules = await app.rulebooks.of(organization, read);
+  return { app, read, organization, rules, matter, activityId, nowMs };
+}
+
+export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing): Scales => ({
+  read,
+  organization,
+  policies: rules.policies,
+  matter,
+  nowMs,
+});
+
+/** How many trees are kept of every decision, so that it can be explained later. */
+const TREES_KEPT = 10;
+
+/** Session scope, then policy and quorum, then MFA of the approver (decision 15): a denied request asks for no factors. */
+export async function hear(
+  hearing: Hearing,
+  approver: Approver,
+  earlier: readonly Approval[],
+  requirement: MfaRequirement | undefined,
+  phase: DecisionInput['phase'],
+): Promise<Verdict> {
+  if (!(await isInScope(hearing, approver.actor))) return { kind: 'deny', decision: undefined };
+  const decision = await weigh(scalesOf(hearing), [...earlier, approver.approval], phase, TREES_KEPT);
+  if (decision.outcome === 'OUTCOME_DENY_EXPLICIT' || decision.outcome === 'OUTCOME_DENY_IMPLICIT') {
+    return { kind: 'deny', decision };
+  }
+  const demanded = requirement ?? (await requirementOf(hearing, approver.actor.userId));
+  const proven = demanded && credit(demanded, approver.evidence, hearing.nowMs);
+  if (proven !== undefined && !isSatisfied(proven)) return { kind: 'authenticate', decision, requirement: proven };
+  return { kind: decision.outcome === 'OUTCOME_ALLOW' ? 'execute' : 'wait', decision, requirement: proven };
+}
+
+/** Whether the session that stamped the request covers the matter. A key without a profile covers everything. */
+export async function isInScope({ app, read, matter }: Hearing, actor: Actor): Promise<boolean> {
+  const { credential } = actor;
+  const profileId = credential.kind === 'api-key' ? credential.apiKey.sessionProfileId : undefined;
+  if (profileId === undefined) return true;
+  const { name, policy } = matter.operation;
+  if (CLOSED_OPERATIONS.has(name) || (policy.governedBy === 'policy' && CLOSED_RESOURCES.has(policy.resource))) {
+    return false;
+  }
+  const profile = await read.sessionProfiles.find(treeRoot(actor.organization), profileId);
+  const scope = profile && app.rulebooks.expressions.compile('condition', profile.scope);
+  // A profile that is gone or no longer parses narrows to nothing.
+  if (scope === undefined || !scope.ok) return false;
+  return scopeCovers(scope.expression, await conditionFacts(matter)).holds;
+}
+
+/** The MFA policy that is enforced on the user for this matter: the first that it calls for (POL 16). */
+export async function enforcedMfa(hearing: Hearing, userId: UserId): Promise<MfaPolicy | undefined> {
+  const { app, read, organization, matter } = hearing;
+  const policies = await app.rulebooks.mfaOf(organization, userId, read);
+  if (policies.length === 0) return undefined;
+  const facts = await conditionFacts(matter);
+  const budget = newGuardBudget();
+  return policies.find(({ condition }) => {
+    if (condition === '') return true;
+    const compiled = app.rulebooks.expressions.compile('condition', condition);
+    // One that no longer parses is enforced: to drop it would open what its author closed.
+    return !compiled.ok || mfaApplies(compiled.expression, facts, budget).holds;
+  });
+}
+
+/** What the user has to prove, frozen for this activity. */
+async function requirementOf(hearing: Hearing, userId: UserId): Promise<MfaRequirement | undefined> {
+  const enforced = await enforcedMfa(hearing, userId);
+  return (
+    enforced && {
+      activityId: hearing.activityId,
+      userId,
+      mfaPolicyId: enforced.id,
+      steps: enforced.steps,
+      proofs: [],
+      satisfiedAtMs: undefined,
+      createdAtMs: hearing.nowMs,
+    }
+  );
+}

@@ -1,0 +1,100 @@
+import type { Actor } from '../lib/actor.ts';
+import type { ActivityOperation, FactsContext, Movements } from '../operations/define.ts';
+import { type ActivityFacts, activityType, type ConditionFacts, type Namespaces } from '../policy/index.ts';
+import type { ReadStores } from '../storage/stores.ts';
+import type { App } from './app.ts';
+
+/** What is to be decided: an operation with its parameters, and what they are about. */
+export interface Matter {
+  readonly operation: ActivityOperation;
+  readonly type: string;
+  readonly parameters: unknown;
+  /** Whose request it is: it is described as the proposer's, whoever votes. */
+  readonly proposer: Actor;
+  /** What the operation found its parameters to be about. Refuses what nobody could be allowed. */
+  readonly describe: () => Promise<unknown>;
+  /** What policies see of it, one entry for each element. */
+  readonly facts: () => Promise<readonly Namespaces[]>;
+  readonly movements: () => Promise<Movements>;
+  /** The same matter inside a transaction: what was found out stays, unless it may have changed; the rest is read there. */
+  readonly inside: (read: ReadStores, isUnchanged: boolean) => Matter;
+}
+
+interface Request {
+  readonly operation: ActivityOperation;
+  readonly type: string;
+  readonly parameters: unknown;
+  readonly proposer: Actor;
+  readonly nowMs: number;
+}
+
+/** What was found out about a matter so far. */
+interface Findings {
+  described?: Promise<unknown>;
+  facts?: Promise<readonly Namespaces[]>;
+  movements?: Promise<Movements>;
+}
+
+/** Nothing is found out before it is asked for, and then once. */
+export function openMatter(app: App, read: ReadStores, request: Request, known: Findings = {}): Matter {
+  const { operation, type, parameters, proposer, nowMs } = request;
+  const { config, interfaces } = app;
+  const context: FactsContext = { actor: proposer, nowMs, config, read, interfaces };
+  const describe = async (): Promise<unknown> => {
+    known.described ??= Promise.resolve(operation.describe?.(context, parameters));
+    return await known.described;
+  };
+  const readFacts = async (): Promise<readonly Namespaces[]> =>
+    (await operation.facts?.(context, parameters, await describe())) ?? [{}];
+  const readMovements = async (): Promise<Movements> =>
+    operation.movements?.(parameters, await describe()) ?? { transfers: [] };
+  return {
+    operation,
+    type,
+    parameters,
+    proposer,
+    describe,
+    facts: async () => {
+      known.facts ??= readFacts();
+      return await known.facts;
+    },
+    movements: async () => {
+      known.movements ??= readMovements();
+      return await known.movements;
+    },
+    inside: (stores, isUnchanged) => openMatter(app, stores, request, isUnchanged ? { ...known } : {}),
+  };
+}
+
+/** The activity as policies see it. Where none is asked, what it is about need not be known. */
+export function activityFacts({ operation, type, parameters }: Matter, elements: readonly Namespaces[]): ActivityFacts {
+  if (operation.policy.governedBy === 'root-quorum') return { governedBy: 'rootQuorum', type };
+  const { resource, action } = operation.policy;
+  return {
+    governedBy: 'policy',
+    type,
+    kind: kindOf(operation, type),
+    resource,
+    action,
+    params: operation.exposes?.(parameters) ?? {},
+    elements,
+    subjectUserId: operation.managesCredentialsOf?.(parameters),
+  };
+}
+
+/** The name that all versions of a type share. */
+function kindOf(operation: ActivityOperation, type: string): string {
+  const known = activityType(type);
+  return known?.governedBy === 'policy' ? known.kind : operation.name.toUpperCase();
+}
+
+/** The same for rules that look at one element at a time. */
+export async function conditionFacts(matter: Matter): Promise<ConditionFacts[]> {
+  const facts = activityFacts(matter, await matter.facts());
+  if (facts.governedBy === 'rootQuorum') {
+    // Such an activity has no kind, resource or action of its own; a scope that names none of them still covers it.
+    return [{ activity: { type: matter.type, kind: '', resource: '', action: '', params: {} } }];
+  }
+  const { type, kind, resource, action, params } = facts;
+  return facts.elements.map((namespaces) => ({ ...namespaces, activity: { type, kind, resource, action, params } }));
+}

@@ -1,0 +1,71 @@
+import { amountAgainst, groupOf, type Motion, satisfies, windowMs } from '../authz/velocity.ts';
+import type { Actor } from '../lib/actor.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { NewId } from '../lib/ids.ts';
+import type { Activity, VelocityControl } from '../lib/model.ts';
+import type { Movements } from '../operations/define.ts';
+import type { VelocityGroup } from '../storage/stores/velocity.ts';
+import type { ReadStores, Stores } from '../storage/stores.ts';
+
+interface Reservation {
+  readonly activity: Activity;
+  readonly proposer: Actor;
+  readonly moved: Movements;
+  readonly byRootQuorum: boolean;
+  readonly newId: NewId;
+  readonly nowMs: number;
+}
+
+/**
+ * Counts the activity against every control that selects it, and refuses it when one would not be satisfied (decision 27).
+ * Each control is held until the transaction ends, so that of requests that race only as many get through as fit; in the
+ * order of their ids, so that nobody waits for each other in a circle.
+ */
+export async function reserve(
+  stores: Stores,
+  controls: readonly VelocityControl[],
+  { activity, proposer, moved, byRootQuorum, newId, nowMs }: Reservation,
+): Promise<void> {
+  const { organizationId } = activity;
+  const motion: Motion = { activityType: activity.type, userId: proposer.userId, ...moved, walletId: moved.walletId };
+  for (const control of controls) {
+    const counted = countAgainst(control, motion);
+    if (counted === undefined || !(await stores.velocity.lock(organizationId, control.id))) continue;
+    const total = await totalWith(stores, organizationId, control, counted, nowMs);
+    if (!byRootQuorum && !satisfies(control, total)) throw exceeded(control);
+    await stores.velocity.add(organizationId, counted.group, {
+      id: newId(),
+      activityId: activity.id,
+      amount: counted.amount,
+      atMs: nowMs,
+    });
+  }
+}
+
+interface Counted {
+  readonly group: VelocityGroup;
+  readonly amount: bigint;
+}
+
+export function countAgainst(control: VelocityControl, motion: Motion): Counted | undefined {
+  const amount = amountAgainst(control, motion, 'signature');
+  const groupKey = groupOf(control, motion);
+  if (amount === undefined || groupKey === undefined) return undefined;
+  return { group: { controlId: control.id, groupKey }, amount };
+}
+
+/** What the control would hold with this activity included. */
+export async function totalWith(
+  read: ReadStores,
+  organizationId: Activity['organizationId'],
+  control: VelocityControl,
+  { group, amount }: Counted,
+  nowMs: number,
+): Promise<bigint> {
+  const length = windowMs(control.aggregation);
+  const used = await read.velocity.used(organizationId, group, length === undefined ? undefined : nowMs - length);
+  return used + amount;
+}
+
+const exceeded = ({ id, name }: VelocityControl): ApiError =>
+  new ApiError('VELOCITY_EXCEEDED', `the velocity control ${name} (${id}) does not let this activity through`);

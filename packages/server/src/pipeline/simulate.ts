@@ -1,0 +1,289 @@
+import { setImmediate } from 'node:timers/promises';
+import { isAllowedFrom } from '../authz/allowlist.ts';
+import { credit, isSatisfied, type MfaEvidence } from '../authz/mfa.ts';
+import { satisfies, toDecimal } from '../authz/velocity.ts';
+import type { Actor } from '../lib/actor.ts';
+import { firstDuplicate } from '../lib/collections.ts';
+import { invalidField } from '../lib/errors.ts';
+import type { ActivityId, UserId } from '../lib/ids.ts';
+import { LIMITS } from '../lib/limits.ts';
+import type { IpAllowlist } from '../lib/model.ts';
+import { parseAddress } from '../lib/network.ts';
+import { requireModest } from '../operations/policies/expressions.ts';
+import { checkPolicy, textsOf } from '../operations/policies/new-policies.ts';
+import type { Simulation, SimulationRequest } from '../operations/policies/simulation.ts';
+import { versionOfType } from '../operations/registry.ts';
+import { type Approval, type Decision, type Policy, preparePolicies } from '../policy/index.ts';
+import { renderEvaluation, renderMfaPolicy } from '../wire/access.ts';
+import { publicKeyOf } from './admit.ts';
+import type { App } from './app.ts';
+import { approvalOf, approverOf } from './evidence.ts';
+import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf } from './hearing.ts';
+import { type Matter, openMatter } from './matter.ts';
+import { toMember } from './members.ts';
+import { countAgainst, totalWith } from './reserve.ts';
+import { requireScope } from './submit.ts';
+import { standingOf, weigh } from './weigh.ts';
+
+/** Somebody whose approval is supposed. */
+interface Supposed {
+  readonly userId: UserId;
+  readonly approval: Approval;
+}
+
+/**
+ * What the rules would make of a request, by the same evaluator that decides. Only reads and describes: `prepare` is never
+ * run, so that nobody can try out codes, tokens or keys here.
+ */
+export async function simulate(app: App, caller: Actor, wish: SimulationRequest, nowMs: number): Promise<Simulation> {
+  if (wish.sourceAddress !== undefined && parseAddress(wish.sourceAddress) === undefined) {
+    throw invalidField('sourceAddress', 'must be an IPv4 or IPv6 address');
+  }
+  const atMs = wish.atMs === undefined ? nowMs : Number(wish.atMs);
+  const submitter = await submitterOf(app, caller, wish.submitterUserId);
+  const matter = await matterOf(app, submitter, wish, atMs);
+  const hearing = await rehearsal(app, submitter, matter, wish, atMs);
+
+  const first = await weigh(
+    scalesOf(hearing),
+    [approvalOf(submitter)],
+    'SUBMISSION',
+    wish.approverUserIds?.length ? 0 : TREES_SHOWN,
+  );
+  const refused: string[] = [];
+  const approvals: Approval[] = [approvalOf(submitter)];
+  const voters: UserId[] = [submitter.userId];
+  let decision = first;
+  const approverIds = [...new Set(wish.approverUserIds ?? [])];
+  for (const userId of approverIds) {
+    // Each vote is a decision of its own, and other requests come in between.
+    await setImmediate();
+    const voter = await supposedOf(app, submitter, userId);
+    if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS' || !(await counts(hearing, approvals, voter.approval))) {
+      refused.push(userId);
+      continue;
+    }
+    approvals.push(voter.approval);
+    voters.push(voter.userId);
+    decision = await weigh(scalesOf(hearing), approvals, 'VOTE', 0);
+  }
+  if (approverIds.length > 0) {
+    await setImmediate();
+    const phase = approvals.length === 1 ? 'SUBMISSION' : 'VOTE';
+    decision = await weigh(scalesOf(hearing), approvals, phase, TREES_SHOWN);
+  }
+  const covers = await isInScope(hearing, submitter);
+  const mfa = await mfaOf(hearing, submitter, voters);
+  const velocity = await velocityOf(hearing);
+  const allowlists = await app.rulebooks.allowlistsOf(submitter.organization, app.storage.read);
+  const network = networkOf(allowlists, submitter, wish.sourceAddress);
+  return {
+    status: statusOf(decision, {
+      covers,
+      mfa: mfa.find(({ userId }) => userId === submitter.userId),
+      velocity,
+      network,
+    }),
+    outcome: decision.outcome,
+    reason: decision.reason,
+    decidingPolicyIds: [...decision.decidingPolicyIds],
+    policyEvaluations: decision.evaluations.map(renderEvaluation),
+    unconcernedCount: decision.unconcernedCount,
+    ownAccountRule: decision.ownAccountRule,
+    rootQuorum: { ...decision.rootQuorum },
+    openTo: {
+      rootUserIds: [...decision.openTo.rootUserIds],
+      policies: decision.openTo.policies.map(({ policyId, anyone, userIds }) => ({
+        policyId,
+        anyone,
+        userIds: [...userIds],
+      })),
+    },
+    refusedApproverUserIds: refused,
+    mfa,
+    ...sessionOf(submitter, covers),
+    network,
+    velocity,
+  };
+}
+
+/** More would take the time of others. */
+const TREES_SHOWN = 25;
+
+/** No activity has it: nothing is stored for a simulation. */
+const NO_ACTIVITY = '00000000-0000-0000-0000-000000000000' as ActivityId;
+
+/** The caller with its own credential, or another user of the organization with one that it has. */
+async function submitterOf(app: App, caller: Actor, userId: string | undefined): Promise<Actor> {
+  const { organization, organizationId } = caller;
+  const isMember = caller.homeId === organizationId;
+  if (userId === undefined && !isMember) {
+    throw invalidField('submitterUserId', 'is required to simulate for an organization that the caller is no user of');
+  }
+  if (isMember && (userId === undefined || userId === caller.userId) && caller.credential.kind !== 'read-session') {
+    return caller;
+  }
+  const record = await recordOf(app, caller, userId ?? caller.userId, 'submitterUserId');
+  const [apiKey] = record.apiKeys;
+  const [authenticator] = record.authenticators;
+  if (apiKey === undefined && authenticator === undefined) {
+    throw invalidField('submitterUserId', 'the user has no credential to submit with');
+  }
+  const credential: Actor['credential'] =
+    apiKey !== undefined
+      ? { kind: 'api-key', apiKey }
+      : { kind: 'passkey', authenticator: authenticator as NonNullable<typeof authenticator> };
+  return { organization, organizationId, homeId: organizationId, user: record.user, userId: record.id, credential };
+}
+
+async function recordOf(app: App, { organizationId }: Actor, userId: string, field: string) {
+  const [record] = await app.storage.read.users.members(organizationId, [userId]);
+  if (record === undefined) throw invalidField(field, 'is no user of this organization');
+  return record;
+}
+
+/** An approver with its first credential: with which one it would vote is not known. */
+async function supposedOf(app: App, submitter: Actor, userId: string): Promise<Supposed> {
+  const record = await recordOf(app, submitter, userId, 'approverUserIds');
+  const [credential] = toMember(record).credentials;
+  if (credential === undefined)
+    throw invalidField('approverUserIds', 'one of the users has no credential to vote with');
+  return { userId: record.id, approval: { userId: record.id, credential } };
+}
+
+async function matterOf(app: App, submitter: Actor, { request }: SimulationRequest, nowMs: number): Promise<Matter> {
+  const { organization, organizationId } = submitter;
+  if (request.organizationId !== undefined && request.organizationId !== organizationId) {
+    throw invalidField('request.organizationId', 'must be the organization of the simulation');
+  }
+  const served = versionOfType(request.type);
+  if (served === undefined) throw invalidField('request.type', 'must be a type of activity that this service executes');
+  const { operation, version } = served;
+  const parameters = version.decode(request.parameters);
+  requireScope(operation, organization);
+  const matter = openMatter(app, app.storage.read, {
+    operation,
+    type: request.type,
+    parameters,
+    proposer: submitter,
+    nowMs,
+  });
+  await matter.describe();
+  return matter;
+}
+
+/** A hearing under the stored rules and the drafts. */
+async function rehearsal(
+  app: App,
+  { organization }: Actor,
+  matter: Matter,
+  { draftPolicies = [] }: SimulationRequest,
+  nowMs: number,
+): Promise<Hearing> {
+  const hearing = await openHearing(app, app.storage.read, organization, matter, NO_ACTIVITY, nowMs);
+  if (draftPolicies.length === 0) return hearing;
+  requireModest(draftPolicies.flatMap(textsOf), 'draftPolicies', LIMITS.draftsLength);
+  const drafts = draftPolicies.map((draft, index): Policy => {
+    checkPolicy(draft, `draftPolicies.${index}`);
+    return {
+      ...draft,
+      id: draft.policyId ?? `draft-${index}`,
+      name: draft.policyName,
+      effect: draft.effect as Policy['effect'],
+    };
+  });
+  const stored = hearing.rules.policies.policies.map(({ policy }) => policy);
+  const known = new Set(stored.map(({ id }) => id));
+  const replaced = draftPolicies.flatMap(({ policyId }) => (policyId === undefined ? [] : [policyId]));
+  if (firstDuplicate(replaced) !== undefined || !replaced.every((id) => known.has(id))) {
+    throw invalidField('draftPolicies', 'a policyId must be that of a stored policy, and stand here once');
+  }
+  const kept = stored.filter(({ id }) => !replaced.includes(id));
+  const policies = preparePolicies([...kept, ...drafts], app.rulebooks.expressions);
+  return { ...hearing, rules: { ...hearing.rules, policies } };
+}
+
+const counts = async (hearing: Hearing, earlier: readonly Approval[], vote: Approval): Promise<boolean> =>
+  (await standingOf(scalesOf(hearing), earlier, vote)).counts;
+
+/** What each voter would have to prove; the submission's own stamp counts as the first proof if it fits. */
+async function mfaOf(hearing: Hearing, submitter: Actor, voters: readonly UserId[]): Promise<Simulation['mfa']> {
+  const found: Simulation['mfa'] = [];
+  for (const userId of voters) {
+    const policy = await enforcedMfa(hearing, userId);
+    if (policy === undefined) continue;
+    const { evidence } = approverOf(submitter, '');
+    const satisfied = userId === submitter.userId && isMetBy(policy.steps, evidence);
+    found.push({ userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
+  }
+  return found;
+}
+
+const isMetBy = (steps: Parameters<typeof credit>[0]['steps'], evidence: MfaEvidence): boolean =>
+  isSatisfied(
+    credit(
+      {
+        activityId: NO_ACTIVITY,
+        userId: '' as UserId,
+        mfaPolicyId: '' as never,
+        steps,
+        proofs: [],
+        satisfiedAtMs: undefined,
+        createdAtMs: 0,
+      },
+      evidence,
+      0,
+    ),
+  );
+
+async function velocityOf({ read, rules, matter, organization, nowMs }: Hearing): Promise<Simulation['velocity']> {
+  if (rules.controls.length === 0) return [];
+  const moved = await matter.movements();
+  const motion = { activityType: matter.type, userId: matter.proposer.userId, ...moved, walletId: moved.walletId };
+  const said: Simulation['velocity'] = [];
+  for (const control of rules.controls) {
+    const counted = countAgainst(control, motion);
+    if (counted === undefined) continue;
+    const total = await totalWith(read, organization.id, control, counted, nowMs);
+    const { threshold, operator } = control.aggregation;
+    const aggregate = toDecimal(total);
+    const satisfied = satisfies(control, total);
+    said.push({ velocityControlId: control.id, name: control.name, aggregate, threshold, operator, satisfied });
+  }
+  return said;
+}
+
+function networkOf(
+  allowlists: readonly IpAllowlist[],
+  submitter: Actor,
+  address: string | undefined,
+): Simulation['network'] {
+  const publicKey = publicKeyOf(submitter);
+  // Without an address only lists that stop somebody make a difference.
+  const isLimited = allowlists.length > 0;
+  if (address === undefined) return { isLimited };
+  return { isLimited, allowed: isAllowedFrom(allowlists, publicKey, address) };
+}
+
+function sessionOf({ credential }: Actor, covers: boolean): Pick<Simulation, 'session'> {
+  const sessionProfileId = credential.kind === 'api-key' ? credential.apiKey.sessionProfileId : undefined;
+  return sessionProfileId === undefined ? {} : { session: { sessionProfileId, covers } };
+}
+
+interface Said extends Pick<Simulation, 'network' | 'velocity'> {
+  readonly covers: boolean;
+  /** Of the submitter. */
+  readonly mfa: Simulation['mfa'][number] | undefined;
+}
+
+/** The status that the activity would have; by address and velocity a request is refused before there is one. */
+function statusOf({ outcome, reason }: Decision, { covers, mfa, velocity, network }: Said): string {
+  if (network.allowed === false) return 'REFUSED';
+  if (!covers || outcome === 'OUTCOME_DENY_EXPLICIT' || outcome === 'OUTCOME_DENY_IMPLICIT') {
+    return 'ACTIVITY_STATUS_REJECTED';
+  }
+  if (mfa?.satisfied === false) return 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
+  if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') return 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
+  const isStopped = reason !== 'ROOT_QUORUM' && velocity.some(({ satisfied }) => !satisfied);
+  return isStopped ? 'REFUSED' : 'ACTIVITY_STATUS_COMPLETED';
+}
