@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { initCommand } from './commands/init.ts';
 import { keyringCommand } from './commands/keyring.ts';
+import { policyCommand } from './commands/policy.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { fail } from './fail.ts';
 
@@ -10,6 +11,7 @@ process.umask(0o077);
 const program = new Command('custos').description('Operate a Custos service.').showHelpAfterError();
 program.addCommand(initCommand());
 program.addCommand(keyringCommand());
+program.addCommand(policyCommand());
 program.addCommand(whoamiCommand());
 
 program.parseAsync(process.argv).catch(fail);

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ApiKeyStamper, type CustosClient, CustosError, createClient } from '@custos/sdk';
+
+/** Where a command finds the service, and as whom it asks. */
+export interface ServiceOptions {
+  readonly credentials?: string;
+  readonly url?: string;
+}
+
+/** What is read of root-credentials.json. */
+interface Credentials {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly apiPublicKey: string;
+  readonly apiPrivateKey: string;
+}
+
+const FIELDS = ['baseUrl', 'organizationId', 'apiPublicKey', 'apiPrivateKey'] as const;
+
+/** A client with the credentials of the options, or with those that the first start wrote. */
+export function openService(options: ServiceOptions): {
+  readonly client: CustosClient;
+  readonly organizationId: string;
+} {
+  const file = options.credentials ?? join(process.env.CUSTOS_DATA_DIR || './data', 'root-credentials.json');
+  const { baseUrl, organizationId, apiPublicKey, apiPrivateKey } = readCredentials(file);
+  const client = createClient({
+    baseUrl: options.url ?? baseUrl,
+    organizationId,
+    stamper: new ApiKeyStamper({ publicKey: apiPublicKey, privateKey: apiPrivateKey }),
+  });
+  return { client, organizationId };
+}
+
+function readCredentials(file: string): Credentials {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'there is no such file' : (code ?? 'it cannot be read');
+    throw refuse(`no credentials in ${file}: ${reason} (\`npm start\` writes it; --credentials names another)`);
+  }
+  const credentials = parse(text);
+  for (const field of FIELDS) {
+    if (typeof credentials[field] !== 'string') throw refuse(`${file} is not a credentials file: no ${field}`);
+  }
+  return credentials as unknown as Credentials;
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(text) ?? {}) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+const refuse = (message: string): CustosError => new CustosError('INVALID_OPTION', message);
