@@ -643,6 +643,8 @@ describe('settings', () => {
     limitInvitations: ['0', 'x'],
     limitApiKeys: ['0', 'x'],
     limitAuthenticators: ['0', 'x'],
+    limitPolicies: ['0', '-1', 'none'],
+    trustedProxies: ['10.0.0.1,', '10.0.0.1,here', 'localhost', '10.0.0.0/33', '::1/129'],
   };
 
   test('an empty value is the default, never something wider', () => {

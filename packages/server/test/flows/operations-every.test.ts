@@ -13,6 +13,7 @@ import {
 } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
+import { ACCESS_CASES, ACCESS_QUERIES } from './every/access.ts';
 import {
   type ActivityCase,
   type Arranged,
@@ -292,6 +293,7 @@ const userWithOldKeys = (tagId: string, userName: string, extra: Record<string, 
 });
 
 const CASES: Readonly<Record<string, ActivityCase>> = {
+  ...ACCESS_CASES,
   ...WALLET_CASES,
   create_api_keys: {
     intentKey: 'createApiKeysIntentV2',
@@ -675,6 +677,7 @@ const newAuthenticator = async ({ root }: World): Promise<string> => {
 };
 
 const QUERIES: Readonly<Record<string, QueryCase>> = {
+  ...ACCESS_QUERIES,
   ...WALLET_QUERIES,
   get_activity: {
     parameters: withId('activityId', lastActivity),
@@ -980,7 +983,14 @@ describe.each(DATABASES)('every operation on %s', (database) => {
         operation.policy.governedBy === 'policy'
           ? 'No policies evaluated to outcome: Allow'
           : 'Only the root quorum can take this action';
-      expect(detail).toEqual({ '@type': detail['@type'], message, policyEvaluations: [], activityId: anId });
+      // No policy reaches what is the root quorum's; otherwise every one of the organization has its say.
+      const { policies } = (await root.query('list_policies')).body;
+      const policyEvaluations = policies.map(({ policyId }: { policyId: string }) => ({
+        policyId,
+        outcome: 'OUTCOME_DENY_IMPLICIT',
+        reason: 'CONDITION_FALSE',
+      }));
+      expect(detail).toEqual({ '@type': detail['@type'], message, policyEvaluations, activityId: anId });
       await absent(root);
 
       const stored = await root.query('get_activity', { activityId: detail.activityId });
@@ -1141,8 +1151,10 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       if (idName === undefined) return;
       const unknown = await other.root.query(name, { ...parameters, [idName]: randomUUID() });
       const foreign = await other.root.query(name, parameters);
-      expect(foreign.status).toBe(404);
-      expect(foreign.body).toEqual(unknown.body);
+      const { foreignStatus = 404 } = spec;
+      expect(foreign.status).toBe(foreignStatus);
+      if (foreignStatus === 200) expectError(unknown, 404, 'RESOURCE_NOT_FOUND', 5);
+      else expect(foreign.body).toEqual(unknown.body);
     });
 
     test('refuses malformed requests', async () => {
@@ -1202,6 +1214,34 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       'PUBLIC_KEY_NOT_FOUND',
     );
     expect(type).toBe(`ACTIVITY_TYPE_${name.toUpperCase()}`);
+  });
+
+  test('get_organization shows policies and contract interfaces too', async () => {
+    const { root } = await newWorld();
+    const policy = { policyName: 'p', effect: 'EFFECT_ALLOW', condition: '', consensus: 'false', notes: '' };
+    await root.run('create_policy', policy);
+    const smartContractAddress = `0x${'aB'.repeat(20)}`;
+    const { smartContractInterfaceId } = await root.run('create_smart_contract_interface', {
+      smartContractAddress,
+      smartContractInterface: '[]',
+      type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+      label: 'l',
+    });
+    const { organizationData } = (await root.query('get_organization')).body;
+    expect(organizationData.policies).toEqual((await root.query('list_policies')).body.policies);
+    expect(organizationData.policies).toHaveLength(1);
+    expect(organizationData.smartContractInterfaceReferences).toEqual([
+      expect.objectContaining({ smartContractInterfaceId, smartContractAddress }),
+    ]);
+  });
+
+  test('types that share the path but are not served are 501', async () => {
+    const { root } = await newWorld();
+    const unserved = activities.flatMap(({ name, unserved: types }) => types.map((type) => [name, type] as const));
+    expect(unserved.map(([, type]) => type)).toEqual(
+      expect.arrayContaining(['ACTIVITY_TYPE_CREATE_POLICY', 'ACTIVITY_TYPE_CREATE_POLICY_V2']),
+    );
+    for (const [name, type] of unserved) expectError(await root.submit(name, {}, { type }), 501, 'UNIMPLEMENTED', 12);
   });
 
   test('a body for one operation is refused on the path of another', async () => {

@@ -107,20 +107,26 @@ function solanaTransfer(keys: readonly Uint8Array[], signatures: number, version
   return Uint8Array.from([signatures, ...new Uint8Array(64 * signatures), ...message]);
 }
 
-/** raw_data of a transfer of TRX, as protobuf. */
-function tronTransfer(owner: string): Uint8Array {
-  const blob = (field: number, bytes: Uint8Array) => Uint8Array.of((field << 3) | 2, bytes.length, ...bytes);
-  const address = createBase58check((bytes: Uint8Array) => sha256(bytes)).decode(owner);
-  const transfer = [blob(1, address), blob(2, Uint8Array.of(0x41, ...new Uint8Array(20).fill(0xab))), [0x18, 0x05]];
-  const any = [blob(1, Buffer.from('type.googleapis.com/protocol.TransferContract')), blob(2, cat(transfer))];
+const blob = (field: number, bytes: Uint8Array) => Uint8Array.of((field << 3) | 2, bytes.length, ...bytes);
+const TRON_BOB = Uint8Array.of(0x41, ...new Uint8Array(20).fill(0xab));
+const tronBytes = (address: string) => createBase58check((bytes: Uint8Array) => sha256(bytes)).decode(address);
+
+/** raw_data as protobuf. */
+function tronRaw(type: number, name: string, value: Uint8Array): Uint8Array {
+  const any = [blob(1, Buffer.from(`type.googleapis.com/protocol.${name}`)), blob(2, value)];
   return cat([
     blob(1, Uint8Array.of(2, 0xa2)),
     blob(4, new Uint8Array(8).fill(7)),
     [0x40, 0x90, 0x4e],
-    blob(11, cat([[0x08, 0x01], blob(2, cat(any))])),
+    blob(11, cat([[0x08, type], blob(2, cat(any))])),
     [0x70, 0x90, 0x4e],
   ]);
 }
+/** Of TRX. */
+const tronTransfer = (owner: string): Uint8Array =>
+  tronRaw(1, 'TransferContract', cat([blob(1, tronBytes(owner)), blob(2, TRON_BOB), [0x18, 0x05]]));
+const tronVote = (owner: string): Uint8Array =>
+  tronRaw(4, 'VoteWitnessContract', cat([blob(1, tronBytes(owner)), blob(2, cat([blob(1, TRON_BOB), [0x10, 0x01]]))]));
 const cat = (parts: readonly (Uint8Array | readonly number[])[]): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => [...part]));
 
@@ -302,6 +308,15 @@ describe.each(DATABASES)('sign_transaction on %s', (database) => {
       const hash = keccak_256(recovered.toBytes(false).subarray(1)).subarray(12);
       expect(createBase58check((bytes: Uint8Array) => sha256(bytes)).encode(Uint8Array.of(0x41, ...hash))).toBe(
         address,
+      );
+    });
+
+    test('refuses contracts that no policy could judge, by name', async () => {
+      const { address } = signers.tron;
+      const answer = await submit(address, hexOf(tronVote(address)), TRON);
+      expect(outcome(answer)).toEqual([400, 'INVALID_TRANSACTION']);
+      expect(answer.body.message).toContain(
+        'contract type VoteWitnessContract are not signed, because their contents are not read',
       );
     });
 

@@ -9,6 +9,7 @@ import { operations, pathOf } from '../../src/operations/registry.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
+import { contractParams, controlParams, mfaParams, policyParams } from './access.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from './answers.ts';
 import { type Case, caseFor } from './cases.ts';
 import { changes } from './database.ts';
@@ -320,6 +321,112 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       ['1,000 secrets that nobody has', 404, 'delete_secrets', { secretIds: unknown }],
     ] as const) {
       const answer = await root.submit(operation, parameters);
+      expect(answer.status, `${label}: ${JSON.stringify(answer.body).slice(0, 300)}`).toBe(status);
+      expect(flawOfAnswer(answer), label).toBeUndefined();
+    }
+  });
+
+  test('many policies, rules, steps and assets at once, and expressions that would take long, are answered', async () => {
+    const { root, member, ids } = world.parent;
+    const times = <T>(count: number, make: (index: number) => T): T[] =>
+      Array.from({ length: count }, (_, at) => make(at));
+    const unknown = times(1000, (index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
+    const policies = (count: number, extra: Record<string, unknown> = {}) =>
+      times(count, (index) => ({ ...policyParams(`many ${count} ${index}`), ...extra }));
+    const methods = times(10, (index) => ({ type: 'AUTHENTICATION_TYPE_API_KEY', id: unknown[index] }));
+    const steps = (count: number) => times(count, () => ({ any: methods }));
+    const mfa = { ...mfaParams('many'), userId: member.userId };
+    const { publicKey } = ids;
+    const rules = (count: number) => times(count, (index) => ({ cidr: `10.${index}.0.0/16`, label: `many ${index}` }));
+    const control = controlParams('many');
+    const { definition } = control.dataSource.chainAssetTransfer;
+    const assets = (count: number) => ({
+      ...control,
+      dataSource: { chainAssetTransfer: { definition: times(count, () => definition[0]) } },
+    });
+    const abi = (count: number) =>
+      JSON.stringify(
+        times(count, (index) => ({ type: 'function', name: `f${index}`, inputs: [{ name: 'a', type: 'uint256[]' }] })),
+      );
+    const nested = (depth: number) => `${'('.repeat(depth)}true${')'.repeat(depth)}`;
+    const policy = policyParams('one more');
+    const long = `activity.type == '${'a'.repeat(15_000)}'`;
+    for (const [label, status, operation, parameters] of [
+      ['1,000 policies', 200, 'create_policies', { policies: policies(1000, { condition: 'false', consensus: '' }) }],
+      ['1,001 policies', 400, 'create_policies', { policies: policies(1001) }],
+      [
+        'two of one name',
+        400,
+        'create_policies',
+        { policies: [...policies(1, { notes: '2' }), ...policies(1, { notes: '3' })] },
+      ],
+      [
+        'one that is wrong among many',
+        400,
+        'create_policies',
+        { policies: [...policies(99), { ...policy, condition: '(' }] },
+      ],
+      ['much text together', 400, 'create_policies', { policies: policies(18, { condition: long }) }],
+      ['1,000 policies that nobody has', 404, 'delete_policies', { policyIds: unknown }],
+      ['a long expression', 200, 'create_policy', { ...policyParams('long'), condition: long }],
+      ['an expression of 16,384 characters', 400, 'create_policy', { ...policy, condition: nested(8190) }],
+      ['a longer one', 400, 'create_policy', { ...policy, condition: 'true || '.repeat(2049) }],
+      ['one that is only quotes', 400, 'create_policy', { ...policy, condition: "'".repeat(16_383) }],
+      ['a list in a list in a list', 400, 'create_policy', { ...policy, condition: `${'['.repeat(16_000)}` }],
+      ['10 steps of 10 methods', 200, 'create_mfa_policy', { ...mfa, requiredAuthenticationMethods: steps(10) }],
+      ['11 steps', 400, 'create_mfa_policy', { ...mfa, requiredAuthenticationMethods: steps(11) }],
+      ['100 rules', 200, 'set_ip_allowlist', { publicKey, rules: rules(100), allowLockout: true }],
+      ['101 rules', 400, 'set_ip_allowlist', { publicKey, rules: rules(101), allowLockout: true }],
+      ['100 assets', 200, 'create_velocity_control', assets(100)],
+      ['101 assets', 400, 'create_velocity_control', assets(101)],
+      [
+        'an interface of many functions',
+        200,
+        'create_smart_contract_interface',
+        { ...contractParams('many'), smartContractInterface: abi(2000) },
+      ],
+      [
+        'an interface of too many',
+        400,
+        'create_smart_contract_interface',
+        { ...contractParams('more'), smartContractInterface: abi(2001) },
+      ],
+      [
+        'an interface of brackets',
+        400,
+        'create_smart_contract_interface',
+        { ...contractParams('brackets'), smartContractInterface: '['.repeat(400_000) },
+      ],
+    ] as const) {
+      const answer = await root.submit(operation, parameters);
+      expect(answer.status, `${label}: ${JSON.stringify(answer.body).slice(0, 300)}`).toBe(status);
+      expect(flawOfAnswer(answer), label).toBeUndefined();
+    }
+    const simulation = (await caseFor('simulate_activity', world.parent)).parameters;
+    for (const [label, status, extra] of [
+      ['100 drafts', 200, { draftPolicies: times(100, () => ({ effect: 'EFFECT_ALLOW', consensus: 'false' })) }],
+      ['drafts with much text', 400, { draftPolicies: times(18, () => ({ effect: 'EFFECT_ALLOW', condition: long })) }],
+      ['101 drafts', 400, { draftPolicies: times(101, () => ({ effect: 'EFFECT_ALLOW' })) }],
+      ['a draft that is wrong', 400, { draftPolicies: [{ effect: 'EFFECT_ALLOW', condition: 'time.now' }] }],
+      ['10 approvers that nobody knows', 400, { approverUserIds: unknown.slice(0, 10) }],
+      ['one approver ten times', 200, { approverUserIds: times(10, () => root.userId) }],
+      ['11 approvers', 400, { approverUserIds: times(11, () => root.userId) }],
+      ['the first moment', 200, { atMs: '0' }],
+      ['the last moment', 200, { atMs: '9'.repeat(14) }],
+      ['a moment that has no date', 400, { atMs: '9'.repeat(15) }],
+      [
+        'parameters that the operation refuses',
+        400,
+        { request: { type: 'ACTIVITY_TYPE_UPDATE_USER_NAME', parameters: {} } },
+      ],
+      ['a type that is none', 400, { request: { type: 'ACTIVITY_TYPE_NOTHING', parameters: {} } }],
+      [
+        'a vote',
+        400,
+        { request: { type: 'ACTIVITY_TYPE_APPROVE_ACTIVITY', parameters: { fingerprint: ids.fingerprint } } },
+      ],
+    ] as const) {
+      const answer = await root.query('simulate_activity', { ...simulation, ...extra });
       expect(answer.status, `${label}: ${JSON.stringify(answer.body).slice(0, 300)}`).toBe(status);
       expect(flawOfAnswer(answer), label).toBeUndefined();
     }

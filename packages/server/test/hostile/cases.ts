@@ -1,6 +1,18 @@
 import { newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import {
+  allowlistParams,
+  contractParams,
+  controlParams,
+  mfaParams,
+  newContractInterface,
+  newMfaPolicy,
+  newPolicy,
+  newVelocityControl,
+  policyParams,
+  profileParams,
+} from './access.ts';
+import {
   ETHEREUM,
   keyParams,
   newKeyImport,
@@ -48,6 +60,16 @@ const newTag = async (tenant: Tenant): Promise<string> =>
   (await tenant.root.run('create_user_tag', { userTagName: fresh(tenant), userIds: [tenant.second.userId] })).userTagId;
 
 const RECEIVER = new Receiver();
+
+/** A user for whom an MFA policy may be spoiled: it does nothing. */
+const idleUser = async (tenant: Tenant): Promise<string> => (await createUser(tenant.root, fresh(tenant))).userId;
+
+/** A key of a user who does nothing, with a list of its own. */
+async function limitedKey(tenant: Tenant): Promise<string> {
+  const { key } = await createUser(tenant.root, fresh(tenant));
+  await tenant.root.run('set_ip_allowlist', { publicKey: key.publicKey, ...allowlistParams(fresh(tenant)) });
+  return key.publicKey;
+}
 
 /** What the current version signs with, and what the older ones do. */
 const signerOf = ({ ids }: Tenant) => ({ signWith: ids.address, privateKeyId: ids.privateKey });
@@ -205,6 +227,46 @@ const CASES: Readonly<Record<string, Build>> = {
     return { ...signerOf(tenant), payloads: [payload, 'ff'], ...rest };
   }),
   sign_transaction: byRoot((tenant) => ({ ...signerOf(tenant), ...TRANSACTION })),
+  create_policy: byRoot((tenant) => policyParams(fresh(tenant))),
+  create_policies: byRoot((tenant) => ({ policies: [policyParams(fresh(tenant))] })),
+  update_policy: byRoot(async (tenant) => {
+    const { effect, condition, consensus, notes, time } = policyParams(fresh(tenant));
+    return {
+      policyId: await newPolicy(tenant.root, fresh(tenant)),
+      policyName: fresh(tenant),
+      policyEffect: effect,
+      policyCondition: condition,
+      policyConsensus: consensus,
+      policyNotes: notes,
+      time,
+    };
+  }),
+  delete_policy: byRoot(async (tenant) => ({ policyId: await newPolicy(tenant.root, fresh(tenant)) })),
+  delete_policies: byRoot(async (tenant) => ({ policyIds: [await newPolicy(tenant.root, fresh(tenant))] })),
+  create_mfa_policy: byRoot(async (tenant) => ({ userId: await idleUser(tenant), ...mfaParams(fresh(tenant)) })),
+  update_mfa_policy: byRoot(async (tenant) => {
+    const userId = await idleUser(tenant);
+    const mfaPolicyId = await newMfaPolicy(tenant.root, userId, fresh(tenant));
+    return { userId, mfaPolicyId, ...mfaParams(fresh(tenant)) };
+  }),
+  delete_mfa_policy: byRoot(async (tenant) => {
+    const userId = await idleUser(tenant);
+    return { userId, mfaPolicyId: await newMfaPolicy(tenant.root, userId, fresh(tenant)) };
+  }),
+  create_session_profile: byRoot((tenant) => profileParams(fresh(tenant))),
+  set_ip_allowlist: byRoot(async (tenant) => ({
+    publicKey: await limitedKey(tenant),
+    ...allowlistParams(fresh(tenant)),
+  })),
+  remove_ip_allowlist: byRoot(async (tenant) => ({ publicKey: await limitedKey(tenant), allowLockout: false })),
+  create_smart_contract_interface: byRoot((tenant) => contractParams(fresh(tenant))),
+  delete_smart_contract_interface: byRoot(async (tenant) => ({
+    smartContractInterfaceId: await newContractInterface(tenant.root, fresh(tenant)),
+  })),
+  create_velocity_control: byRoot((tenant) => controlParams(fresh(tenant))),
+  delete_velocity_control: byRoot(async (tenant) => ({
+    velocityControlId: await newVelocityControl(tenant.root, fresh(tenant)),
+  })),
   approve_activity: byRoot(async (tenant) => ({
     fingerprint: (await newPending(tenant.root, tenant.second, fresh(tenant))).fingerprint,
   })),
@@ -241,6 +303,36 @@ const CASES: Readonly<Record<string, Build>> = {
   get_user: byRoot((tenant) => ({ userId: tenant.second.userId })),
   list_user_tags: byRoot(() => ({})),
   list_users: byRoot(() => ({})),
+  get_policy: byRoot((tenant) => ({ policyId: tenant.ids.policy })),
+  list_policies: byRoot(() => ({})),
+  get_policy_evaluations: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
+  get_active_policies: byRoot(() => ({})),
+  simulate_activity: byRoot((tenant) => {
+    const userId = tenant.second.userId;
+    const { policyName, effect, condition, consensus, notes, time } = policyParams(fresh(tenant));
+    return {
+      request: {
+        type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
+        organizationId: tenant.ids.organization,
+        parameters: { userId, userName: fresh(tenant) },
+      },
+      submitterUserId: userId,
+      approverUserIds: [tenant.root.userId],
+      atMs: '1767225600000',
+      sourceAddress: '192.0.2.1',
+      draftPolicies: [{ policyId: tenant.ids.policy, policyName, effect, condition, consensus, notes, time }],
+    };
+  }),
+  get_mfa_policy: byRoot((tenant) => ({ userId: tenant.second.userId, mfaPolicyId: tenant.ids.mfaPolicy })),
+  get_mfa_policies: byRoot((tenant) => ({ userId: tenant.second.userId })),
+  get_mfa_status: byRoot((tenant) => ({ activityId: tenant.ids.activity, userId: tenant.second.userId })),
+  get_session_profile: byRoot((tenant) => ({ sessionProfileId: tenant.ids.sessionProfile })),
+  get_session_profiles: byRoot(() => ({})),
+  get_ip_allowlist: byRoot((tenant) => ({ publicKey: tenant.ids.publicKey })),
+  get_smart_contract_interface: byRoot((tenant) => ({ smartContractInterfaceId: tenant.ids.contractInterface })),
+  list_smart_contract_interfaces: byRoot(() => ({})),
+  get_velocity_control: byRoot((tenant) => ({ velocityControlId: tenant.ids.velocityControl })),
+  list_velocity_controls: byRoot(() => ({})),
 };
 
 /** The table's request of an operation, built for one tenant. */

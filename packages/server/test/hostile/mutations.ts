@@ -23,6 +23,11 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   expirationSeconds: '600',
   filterType: 'NAME',
   filterValue: 'x',
+  activityExecution: { filter: { activity: [{ activityType: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS' }] } },
+  submission: {},
+  infinite: {},
+  user: {},
+  wallet: {},
 };
 
 /** Numbers that no JavaScript value prints as. */

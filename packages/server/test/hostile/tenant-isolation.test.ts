@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomId, UUID_PATTERN } from '../../src/lib/ids.ts';
 import type { Operation } from '../../src/operations/define.ts';
 import { activities, operations, pathOf, queries } from '../../src/operations/registry.ts';
 import { FingerprintShape } from '../../src/operations/shapes/activities.ts';
 import { Receiver } from '../harness/bundles.ts';
-import { type Answer, createSubOrganization, send, stampFor, type TestClient } from '../harness/client.ts';
+import { type Answer, createSubOrganization, newKeyPair, send, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { expectRefusal, outward } from './answers.ts';
 import { type Case, casedOperations, caseFor } from './cases.ts';
@@ -56,6 +56,15 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
   privateKeyTags: ['keyTag', 'tag'],
   secretId: ['secret'],
   secretIds: ['secret'],
+  policyId: ['policy'],
+  policyIds: ['policy'],
+  mfaPolicyId: ['mfaPolicy', 'policy'],
+  sessionProfileId: ['sessionProfile', 'policy'],
+  smartContractInterfaceId: ['contractInterface', 'policy'],
+  velocityControlId: ['velocityControl', 'policy'],
+  submitterUserId: ['user'],
+  approverUserIds: ['user'],
+  organizationId: ['organization'],
   address: ['address', 'keyAddress'],
   signWith: ['address', 'account', 'keyAddress', 'privateKey', 'wallet'],
 };
@@ -63,10 +72,16 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
 /** Texts that name a tenant's thing in one operation only. */
 const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
   'import_secrets secrets.0.targetPublicKey': ['secretTarget'],
+  'set_ip_allowlist publicKey': ['publicKey'],
+  'create_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
+  'update_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
 };
 
-/** Fields of older versions that clients send and nothing reads. */
-const UNREAD_FIELDS: ReadonlySet<string> = new Set(['users.0.authenticators.0.userId']);
+/** Fields whose id nobody looks up: those of older versions that clients send, and the credential that an MFA step waits for. */
+const UNREAD_FIELDS: ReadonlySet<string> = new Set([
+  'users.0.authenticators.0.userId',
+  'requiredAuthenticationMethods.0.any.0.id',
+]);
 
 const nameOf = ({ path }: Field): string => (path.at(-1) === '0' ? path.at(-2) : path.at(-1)) as string;
 
@@ -90,6 +105,7 @@ const UNKNOWN: Readonly<Partial<Record<IdKind, () => string>>> = {
   address: () => `0x${randomBytes(20).toString('hex')}`,
   keyAddress: () => `0x${randomBytes(20).toString('hex')}`,
   secretTarget: () => new Receiver().publicKey,
+  publicKey: () => newKeyPair().publicKey,
 };
 const unknownId = (kind: IdKind): string => (UNKNOWN[kind] ?? randomId)();
 
@@ -247,7 +263,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     const parameters = parametersOf(version, own.parameters);
     for (const field of fieldsOf(version.shape)) {
       const where = field.path.join('.');
-      const kinds = kindsOf(operation, field);
+      const kinds = kindsOf(operation, field).filter((kind) => !isShared(kind, relation));
       if (kinds.length === 0 || UNREAD_FIELDS.has(where)) continue;
       if (read(parameters, field.path) === undefined) {
         throw new Error(`operation ${operation.name}: the table gives no value for ${where}`);
@@ -268,6 +284,9 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       }
     }
   }
+
+  /** A parent's session profiles are those of its whole tree. */
+  const isShared = (kind: IdKind, relation: Relation): boolean => kind === 'sessionProfile' && relation !== 'stranger';
 
   /** An id instead of the field's own; in a list also beside it. */
   function placesOf(field: Field, parameters: Record<string, unknown>): ((id: string) => Record<string, unknown>)[] {
@@ -315,11 +334,12 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     }
   }
 
-  /** The children of a parent are what it lists. */
+  /** The children of a parent are what it lists, and a tree has the same session profiles everywhere. */
   const mayBeCursor = (operation: Operation, attacker: Tenant, id: string): boolean =>
-    operation.name.endsWith('suborgs') &&
-    attacker === parent &&
-    [first, second].some((child) => child.ids.organization === id);
+    (operation.name.endsWith('suborgs') &&
+      attacker === parent &&
+      [first, second].some((child) => child.ids.organization === id)) ||
+    (operation.name === 'get_session_profiles' && attacker.ids.sessionProfile === id);
 
   /** Passkeys and read-only sessions are held to the same borders. */
   async function attackWithOtherStamps(operation: Operation, { relation, attacker, victim }: Pair): Promise<void> {
@@ -352,7 +372,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       const denied = operation.describe && answer.status === 404 ? 'RESOURCE_NOT_FOUND' : 'REQUEST_NOT_AUTHORIZED';
       expectRefusal(answer, runsIn(operation, first) ? denied : 'INVALID_ACTIVITY_CALLER');
       for (const change of changes(before, await world.database.dump())) {
-        expect(change).toMatch(/^\+ (?:activity|vote) /);
+        expect(change).toMatch(/^\+ (?:activity|vote|policy_evaluation) /);
         expect(change).toContain(`["organization_id","${first.ids.organization}"]`);
       }
     }
@@ -475,6 +495,49 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     expect(all.body.organizationIds).not.toContain(second.ids.organization);
   });
 
+  test('the IP allowlist of a key is for its own organization to read and remove', async () => {
+    for (const [attacker, victim] of [
+      [first, second],
+      [first, parent],
+      [parent, first],
+      [other, parent],
+    ] as const) {
+      const { publicKey } = victim.ids;
+      const read = async ({ root }: Tenant) => (await root.query('get_ip_allowlist', { publicKey })).body.allowlist;
+      const before = await read(victim);
+      expect(before.rules).toMatchObject([{ label: `${victim.marker} network` }]);
+      expect(await read(attacker)).toEqual({ ...before, organizationId: attacker.ids.organization, rules: [] });
+      // To remove what is not there is no error, and no removal.
+      await attacker.root.run('remove_ip_allowlist', { publicKey });
+      expect(await read(victim)).toEqual(before);
+    }
+  });
+
+  test('a session profile serves the tree of its parent and no other', async () => {
+    const status = async ({ root }: Tenant, { ids }: Tenant) =>
+      (await root.query('get_session_profile', { sessionProfileId: ids.sessionProfile })).status;
+    for (const tenant of [parent, first, second]) {
+      expect(await status(tenant, parent)).toBe(200);
+      expect(await status(tenant, other)).toBe(404);
+      const { body } = await tenant.root.query('get_session_profiles');
+      expect(JSON.stringify(body)).not.toContain(other.marker);
+    }
+    expect(await status(othersChild, other)).toBe(200);
+    expect(await status(othersChild, parent)).toBe(404);
+  });
+
+  test('a draft under the id of a policy of another organization stands in for nothing', async () => {
+    const { parameters } = await caseFor('simulate_activity', first);
+    const asks = async (policyId: string) => {
+      const draftPolicies = [{ policyId, effect: 'EFFECT_DENY', condition: 'false' }];
+      return await first.root.query('simulate_activity', { ...parameters, draftPolicies });
+    };
+    const foreign = await asks(second.ids.policy);
+    expect(foreign.status).toBe(400);
+    expect(foreign.body).toEqual((await asks(randomUUID())).body);
+    expect((await asks(first.ids.policy)).status).toBe(200);
+  });
+
   test("a stranger's key in another organization takes nothing over", async () => {
     const { key, userId } = second.root;
     const apiKeys = [{ apiKeyName: 'not mine', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }];
@@ -523,7 +586,9 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
         }
         // Its parent reads what is left, and still writes nothing.
         const byParent = await request(parent.root, operation, version, parameters, gone.ids.organization);
-        if (operation.kind === 'query') expect([200, 404]).toContain(byParent.status);
+        // To a simulation a submitter who is gone is a wrong field.
+        if (operation.name === 'simulate_activity') expectRefusal(byParent, 'REQUEST_INVALID');
+        else if (operation.kind === 'query') expect([200, 404]).toContain(byParent.status);
         else expectRefusal(byParent, 'ORGANIZATION_NOT_FOUND');
         expectRefusal(
           await request(other.root, operation, version, parameters, gone.ids.organization),

@@ -7,6 +7,14 @@ import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';
 import type { DatabaseKind } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
+import {
+  allowlistParams,
+  newContractInterface,
+  newMfaPolicy,
+  newPolicy,
+  newSessionProfile,
+  newVelocityControl,
+} from './access.ts';
 import { RawDatabase } from './database.ts';
 import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
 import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
@@ -29,7 +37,13 @@ export type IdKind =
   | 'keyAddress'
   | 'keyTag'
   | 'secret'
-  | 'secretTarget';
+  | 'secretTarget'
+  | 'publicKey'
+  | 'policy'
+  | 'mfaPolicy'
+  | 'sessionProfile'
+  | 'contractInterface'
+  | 'velocityControl';
 
 /** An organization with one of everything in it. */
 export interface Tenant {
@@ -115,6 +129,7 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
         rootThreshold: 1,
         rootUserIds: [userId],
         authorityVersion: 1,
+        rulesVersion: 1,
         wrappedKey,
         deletedAtMs: undefined,
       });
@@ -162,10 +177,8 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
   });
   const gone = await root.run('create_user_tag', { userTagName: `${marker} gone`, userIds: [] });
   await root.run('delete_user_tags', { userTagIds: [gone.userTagId] });
-  const { apiKeyIds } = await root.run('create_api_keys', {
-    userId: second.userId,
-    apiKeys: [{ ...newApiKey(`${marker} short`), expirationSeconds: '3600' }],
-  });
+  const shortKey = { ...newApiKey(`${marker} short`), expirationSeconds: '3600' };
+  const { apiKeyIds } = await root.run('create_api_keys', { userId: second.userId, apiKeys: [shortKey] });
   const { passkey, registration } = newPasskey(`${marker} passkey`);
   const { authenticatorIds } = await root.run('create_authenticators', {
     userId: second.userId,
@@ -180,6 +193,12 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
   const privateKey = await newPrivateKey(root, `${marker} private key`, [keyTag]);
   const secret = await newSecret(root, `${marker} secret`);
   const [secretTarget = ''] = await newSecretTargets(root);
+  const policy = await newPolicy(root, `${marker} policy`);
+  const mfaPolicy = await newMfaPolicy(root, second.userId, `${marker} MFA`);
+  const contractInterface = await newContractInterface(root, `${marker} contract`);
+  const velocityControl = await newVelocityControl(root, `${marker} control`);
+  await root.run('set_ip_allowlist', { publicKey: shortKey.publicKey, ...allowlistParams(`${marker} network`) });
+  const sessionProfile = await sessionProfileOf(treeRoot, `${marker} profile`);
   const pending = await newPending(root, second, `${marker} second`);
   const denied = await member.submit('update_user_name', { userId: member.userId, userName: `${marker} denied` });
   if (denied.status !== 403) throw new Error(`expected a denial, not ${denied.status}`);
@@ -216,6 +235,12 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
       keyTag,
       secret,
       secretTarget,
+      publicKey: shortKey.publicKey,
+      policy,
+      mfaPolicy,
+      sessionProfile,
+      contractInterface,
+      velocityControl,
     },
     treeRoot,
   };
@@ -227,6 +252,12 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
     if (answer.status !== 200) throw new Error(`whoami: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
   return tenant;
+}
+
+/** A parent's profiles are those of its whole tree; its first one, made if there is none. */
+async function sessionProfileOf(parent: TestClient, name: string): Promise<string> {
+  const [first] = (await parent.query('get_session_profiles')).body.sessionProfiles;
+  return first?.sessionProfileId ?? (await newSessionProfile(parent, name));
 }
 
 /** An activity of the second user that waits for the root user, in an organization whose quorum is the root user alone. */

@@ -40,6 +40,8 @@ export interface ActivityCase extends VersionCase {
 export interface QueryCase {
   readonly parameters?: (world: World) => Promise<Record<string, unknown>>;
   readonly answer: (world: World) => Record<string, unknown>;
+  /** What an id of a sibling's gets, where that is not 404; 200 for what belongs to the whole tree. */
+  readonly foreignStatus?: 200 | 400;
 }
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

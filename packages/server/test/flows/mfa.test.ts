@@ -1,0 +1,865 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { TestServer } from '../harness/server.ts';
+import {
+  addApiKey,
+  addPasskey,
+  addSessionKey,
+  approve,
+  Caller,
+  COMPLETED,
+  FAILED,
+  firstApiKeyId,
+  outcome,
+  type PasskeyCaller,
+  PENDING,
+  path,
+  policyFor,
+  propose,
+  REJECTED,
+  Rows,
+  read,
+  reject,
+  tagNames,
+  UNPROVEN,
+  voters,
+} from './fixtures/access.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+const API_KEY = { type: 'AUTHENTICATION_TYPE_API_KEY' };
+const PASSKEY = { type: 'AUTHENTICATION_TYPE_PASSKEY' };
+const SESSION = { type: 'AUTHENTICATION_TYPE_SESSION' };
+
+interface Method {
+  readonly type: string;
+  readonly id?: string;
+}
+
+const step = (...any: Method[]) => ({ any });
+/** API key, then passkey: what most tests here ask for. */
+const KEY_THEN_PASSKEY = [step(API_KEY), step(PASSKEY)];
+
+interface MfaOptions {
+  readonly condition?: string;
+  readonly order?: number;
+  readonly notes?: string;
+}
+
+const mfaParameters = (
+  userId: string,
+  steps: object[],
+  { condition = 'true', order = 0, ...rest }: MfaOptions = {},
+) => ({
+  userId,
+  mfaPolicyName: `mfa ${randomUUID()}`,
+  condition,
+  requiredAuthenticationMethods: steps,
+  order,
+  ...rest,
+});
+
+/** Enforces the steps on the user of a client. */
+async function enforce(root: TestClient, { userId }: TestClient, steps: object[], options?: MfaOptions) {
+  return (await root.run('create_mfa_policy', mfaParameters(userId, steps, options))).mfaPolicyId as string;
+}
+
+const statuses = async (client: TestClient, activityId: string, userId?: string) =>
+  (await client.query('get_mfa_status', { activityId, ...(userId !== undefined && { userId }) })).body.mfaStatuses;
+
+/** How many steps the one requirement of an activity has seen proven. */
+const proven = async (client: TestClient, activityId: string): Promise<number> => {
+  const [status] = await statuses(client, activityId);
+  return status.satisfiedMethods.length;
+};
+
+describe.each(DATABASES)('MFA on %s', (database) => {
+  let server: TestServer;
+  let parent: TestClient;
+  let rows: Rows;
+
+  beforeAll(async () => {
+    server = await TestServer.start({ database });
+    parent = TestClient.root(server.credentials, server.baseUrl);
+    rows = await Rows.open(server);
+  });
+  afterAll(async () => {
+    await rows?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  const newOrg = () => createSubOrganization(parent, `Org ${randomUUID()}`);
+
+  /** An organization with a user that may do everything, has a passkey, and is not root. */
+  async function newUser(): Promise<{ root: TestClient; user: TestClient; passkey: PasskeyCaller }> {
+    const root = await newOrg();
+    const user = await createUser(root, 'user');
+    await policyFor(root, user);
+    return { root, user, passkey: await addPasskey(user) };
+  }
+
+  /** Root users with a passkey each; those that are armed must prove key and passkey for every tag. */
+  async function newQuorum(members: number, threshold: number, armed: readonly number[]) {
+    const first = await newOrg();
+    const clients = [first];
+    while (clients.length < members) clients.push(await createUser(first, `member ${clients.length}`));
+    const passkeys: PasskeyCaller[] = [];
+    for (const client of clients) passkeys.push(await addPasskey(client, first));
+    for (const index of armed) {
+      const condition = "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'";
+      await enforce(first, clients[index] as TestClient, KEY_THEN_PASSKEY, { condition });
+    }
+    await first.run('update_root_quorum', { threshold, userIds: clients.map(({ userId }) => userId) });
+    return { clients, passkeys } as {
+      clients: [TestClient, TestClient, TestClient];
+      passkeys: [PasskeyCaller, PasskeyCaller, PasskeyCaller];
+    };
+  }
+
+  /** A user of an organization whose root quorum is two. */
+  async function createUserBy([first, second]: readonly TestClient[], userName: string): Promise<TestClient> {
+    const key = newKeyPair();
+    const apiKeys = [{ apiKeyName: 'key', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }];
+    const users = [{ userName, apiKeys, authenticators: [], oauthProviders: [], userTags: [] }];
+    const { fingerprint } = (await first!.submit('create_users', { users })).body.activity;
+    const { result } = (await approve(second!, fingerprint)).body.activity;
+    return first!.as(key, (Object.values(result)[0] as { userIds: string[] }).userIds[0]);
+  }
+
+  describe('two steps', () => {
+    test('the submission waits, nothing is done, and the last proof executes in its own call', async () => {
+      const { root, user, passkey } = await newUser();
+      const apiKeyId = await firstApiKeyId(user);
+      const mfaPolicyId = await enforce(root, user, KEY_THEN_PASSKEY);
+      const answer = await propose(user, 'Proven');
+      expect(outcome(answer)).toEqual([200, UNPROVEN]);
+      const { id, fingerprint, ...waiting } = answer.body.activity;
+      expect(waiting).toMatchObject({ result: {}, votes: [], canApprove: true, canReject: true });
+      expect(waiting).not.toHaveProperty('failure');
+      expect(await tagNames(root)).toEqual([]);
+      const asked = { mfaPolicyId, userId: user.userId, requiredMethods: KEY_THEN_PASSKEY };
+      expect(await statuses(user, id)).toEqual([
+        { ...asked, satisfied: false, satisfiedMethods: [{ ...API_KEY, id: apiKeyId }] },
+      ]);
+
+      const body = passkey.submitBody('approve_activity', { fingerprint });
+      const done = await passkey.sendStamped(path('approve_activity'), body);
+      expect(outcome(done)).toEqual([200, COMPLETED]);
+      expect(done.body.activity).toMatchObject({ id, canApprove: false, canReject: false });
+      expect(done.body.activity.result.createUserTagResult.userTagId).toBeDefined();
+      expect(await tagNames(root)).toEqual(['Proven']);
+      expect(voters(done.body.activity)).toEqual([user.userId]);
+      expect(done.body.activity.votes[0].message).toBe(body);
+      expect(await statuses(user, id)).toEqual([
+        {
+          ...asked,
+          satisfied: true,
+          satisfiedMethods: [
+            { ...API_KEY, id: apiKeyId },
+            { ...PASSKEY, id: passkey.authenticatorId },
+          ],
+        },
+      ]);
+      // Once more, with the same bytes and with new ones: the same activity, and no second effect.
+      expect((await passkey.sendStamped(path('approve_activity'), body)).body.activity).toEqual(done.body.activity);
+      expect((await approve(passkey, fingerprint)).body.activity).toEqual(done.body.activity);
+      expect(await tagNames(root)).toEqual(['Proven']);
+    });
+
+    test('are listed as waiting, and resubmitting the bytes reads without proving', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const body = user.submitBody('create_user_tag', { userTagName: 'Again', userIds: [] });
+      const { id, fingerprint } = (await user.sendStamped(path('create_user_tag'), body)).body.activity;
+      const listed = (await root.query('list_activities', { filterByStatus: [UNPROVEN] })).body.activities;
+      expect(listed.map((entry: { id: string }) => entry.id)).toEqual([id]);
+      // The very bytes of the submission, under the missing factor, prove nothing further.
+      for (const client of [user, passkey, root]) {
+        const again = await client.sendStamped(path('create_user_tag'), body);
+        expect(again.body.activity).toMatchObject({ id, status: UNPROVEN });
+      }
+      expect(await proven(user, id)).toBe(1);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+      expect((await user.sendStamped(path('create_user_tag'), body)).body.activity).toMatchObject({
+        id,
+        status: COMPLETED,
+      });
+    });
+
+    test('in sequence: a proof that matches only a later step is discarded', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, [step(PASSKEY), step(API_KEY)]);
+      const { id, fingerprint } = (await propose(user)).body.activity;
+      expect(await proven(user, id)).toBe(0);
+      for (const [client, status, steps] of [
+        [user, UNPROVEN, 0],
+        [passkey, UNPROVEN, 1],
+        [passkey, UNPROVEN, 1],
+        [user, COMPLETED, 2],
+      ] as const) {
+        expect(outcome(await approve(client, fingerprint))).toEqual([200, status]);
+        expect(await proven(user, id)).toBe(steps);
+      }
+    });
+
+    test('need a proof each, also of the same method, and one signed body is one proof', async () => {
+      const { root, user } = await newUser();
+      const second = await addApiKey(user, root);
+      await enforce(root, user, [step(API_KEY), step(API_KEY), step(API_KEY)]);
+      const { id, fingerprint } = (await propose(user)).body.activity;
+      const body = user.submitBody('approve_activity', { fingerprint });
+      expect(outcome(await user.sendStamped(path('approve_activity'), body))).toEqual([200, UNPROVEN]);
+      expect(await proven(user, id)).toBe(2);
+      // The same bytes again, by the same key and by another of the user.
+      for (const client of [user, second.client]) {
+        expect(outcome(await client.sendStamped(path('approve_activity'), body))).toEqual([200, UNPROVEN]);
+        expect(await proven(user, id)).toBe(2);
+      }
+      expect(outcome(await approve(second.client, fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('one signed body is one proof also when it comes many times at once', async () => {
+      const { root, user } = await newUser();
+      await enforce(root, user, [step(API_KEY), step(API_KEY), step(API_KEY)]);
+      const { id, fingerprint } = (await propose(user)).body.activity;
+      const body = user.submitBody('approve_activity', { fingerprint });
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => user.sendStamped(path('approve_activity'), body)),
+      );
+      expect(answers.map(outcome)).toEqual(answers.map(() => [200, UNPROVEN]));
+      expect(await proven(user, id)).toBe(2);
+    });
+
+    test('a body whose time has passed proves nothing', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const { id, fingerprint } = (await propose(user)).body.activity;
+      const stale = { timestampMs: String(Date.now() - 61 * 60_000) };
+      const answer = await passkey.submit('approve_activity', { fingerprint }, stale);
+      expect(outcome(answer)).toEqual([200, UNPROVEN]);
+      expect(await proven(user, id)).toBe(1);
+    });
+
+    test('the last proof given many times at once executes once', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const { fingerprint } = (await propose(user, 'Once')).body.activity;
+      const answers = await Promise.all(Array.from({ length: 8 }, () => approve(passkey, fingerprint)));
+      expect(answers.map(outcome)).toEqual(answers.map(() => [200, COMPLETED]));
+      expect(await tagNames(root)).toEqual(['Once']);
+    });
+
+    test('what fails after the last proof is stored as FAILED', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const { fingerprint } = (await propose(user, 'Taken')).body.activity;
+      expect(outcome(await propose(root, 'Taken'))).toEqual([200, COMPLETED]);
+      const failed = await approve(passkey, fingerprint);
+      expect(outcome(failed)).toEqual([200, FAILED]);
+      expect(failed.body.activity.failure.code).toBe(6);
+    });
+  });
+
+  describe('methods', () => {
+    test('any one of a step is enough', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, [step(PASSKEY, API_KEY)]);
+      expect(outcome(await propose(user))).toEqual([200, COMPLETED]);
+      expect(outcome(await propose(passkey))).toEqual([200, COMPLETED]);
+      const done = (await propose(passkey)).body.activity;
+      expect(await statuses(user, done.id)).toMatchObject([
+        { satisfied: true, satisfiedMethods: [{ ...PASSKEY, id: passkey.authenticatorId }] },
+      ]);
+    });
+
+    test('an id means that credential and no other', async () => {
+      const { root, user, passkey } = await newUser();
+      const second = await addApiKey(user, root);
+      const otherPasskey = await addPasskey(user, root);
+      await enforce(root, user, [
+        step({ ...API_KEY, id: second.apiKeyId }),
+        step({ ...PASSKEY, id: otherPasskey.authenticatorId }),
+      ]);
+      const { id, fingerprint } = (await propose(user)).body.activity;
+      for (const [client, status, steps] of [
+        [user, UNPROVEN, 0],
+        [otherPasskey, UNPROVEN, 0],
+        [second.client, UNPROVEN, 1],
+        [passkey, UNPROVEN, 1],
+        [otherPasskey, COMPLETED, 2],
+      ] as const) {
+        expect(outcome(await approve(client, fingerprint))).toEqual([200, status]);
+        expect(await proven(user, id)).toBe(steps);
+      }
+    });
+
+    test('a key that a login made is a session and not an API key', async () => {
+      const { root, user } = await newUser();
+      const login = await addSessionKey(rows, user);
+      const readWrite = await addSessionKey(rows, user, { type: 'CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256' });
+      await enforce(root, user, [step(SESSION)], { condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'" });
+      await enforce(root, user, [step(API_KEY)], { order: 1 });
+      expect(outcome(await propose(user))).toEqual([200, UNPROVEN]);
+      expect(outcome(await propose(login))).toEqual([200, COMPLETED]);
+      expect(outcome(await propose(readWrite))).toEqual([200, COMPLETED]);
+      const rename = (client: TestClient) =>
+        client.submit('update_user_name', { userId: user.userId, userName: randomUUID() });
+      expect(outcome(await rename(login))).toEqual([200, UNPROVEN]);
+      expect(outcome(await rename(readWrite))).toEqual([200, UNPROVEN]);
+      expect(outcome(await rename(user))).toEqual([200, COMPLETED]);
+    });
+
+    test('the zero id is the session without a profile, another id the profile', async () => {
+      const { root, user } = await newUser();
+      const profile = { sessionProfileName: randomUUID(), scope: 'true' };
+      const { sessionProfileId } = await parent.run('create_session_profile', profile);
+      const plain = await addSessionKey(rows, user);
+      const profiled = await addSessionKey(rows, user, { sessionProfileId });
+      const policyId = await enforce(root, user, [step({ ...SESSION, id: '00000000-0000-0000-0000-000000000000' })]);
+      expect(outcome(await propose(profiled))).toEqual([200, UNPROVEN]);
+      expect(outcome(await propose(plain))).toEqual([200, COMPLETED]);
+      await root.run('update_mfa_policy', {
+        userId: user.userId,
+        mfaPolicyId: policyId,
+        requiredAuthenticationMethods: [step({ ...SESSION, id: sessionProfileId })],
+      });
+      expect(outcome(await propose(plain))).toEqual([200, UNPROVEN]);
+      expect(outcome(await propose(profiled))).toEqual([200, COMPLETED]);
+      await root.run('update_mfa_policy', {
+        userId: user.userId,
+        mfaPolicyId: policyId,
+        requiredAuthenticationMethods: [step(SESSION)],
+      });
+      for (const session of [plain, profiled]) expect(outcome(await propose(session))).toEqual([200, COMPLETED]);
+    });
+
+    test('a passkey does not prove an API key, nor an API key a passkey', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, [step(API_KEY)], { condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'" });
+      await enforce(root, user, [step(PASSKEY)], { order: 1 });
+      expect(outcome(await propose(passkey))).toEqual([200, UNPROVEN]);
+      const rename = await user.submit('update_user_name', { userId: user.userId, userName: 'x' });
+      expect(outcome(rename)).toEqual([200, UNPROVEN]);
+    });
+  });
+
+  describe('which policy', () => {
+    test('the first by order whose condition holds, and no other', async () => {
+      const { root, user } = await newUser();
+      const isTag = "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'";
+      await enforce(root, user, [step(PASSKEY)], { order: 5 });
+      const only = await enforce(root, user, [step(API_KEY)], { order: 2, condition: isTag });
+      const done = await propose(user);
+      expect(outcome(done)).toEqual([200, COMPLETED]);
+      expect(await statuses(user, done.body.activity.id)).toMatchObject([{ mfaPolicyId: only }]);
+      // Where the earlier one says nothing, the later one is asked.
+      const rename = await user.submit('update_user_name', { userId: user.userId, userName: 'x' });
+      expect(outcome(rename)).toEqual([200, UNPROVEN]);
+      // Moved behind, it loses.
+      await root.run('update_mfa_policy', { userId: user.userId, mfaPolicyId: only, order: 6 });
+      expect(outcome(await propose(user))).toEqual([200, UNPROVEN]);
+    });
+
+    test('of equal order the older one', async () => {
+      const { root, user } = await newUser();
+      await enforce(root, user, [step(API_KEY)]);
+      await enforce(root, user, [step(PASSKEY)]);
+      expect(outcome(await propose(user))).toEqual([200, COMPLETED]);
+    });
+
+    test('none whose condition is false or speaks of what the activity does not have', async () => {
+      const { root, user } = await newUser();
+      for (const condition of [
+        'false',
+        "activity.action == 'SIGN'",
+        'eth.tx.value > 0',
+        "activity.params.wallet_id == 'x'",
+      ]) {
+        await enforce(root, user, [step(PASSKEY)], { condition });
+      }
+      const done = await propose(user);
+      expect(outcome(done)).toEqual([200, COMPLETED]);
+      expect(await statuses(user, done.body.activity.id)).toEqual([]);
+    });
+
+    test('one whose condition breaks in another way is enforced', async () => {
+      const { root, user } = await newUser();
+      await enforce(root, user, [step(PASSKEY)], { condition: "activity.params.user_ids[7] == 'x'" });
+      const target = await createUser(root, 'target');
+      const removal = await user.submit('delete_users', { userIds: [target.userId] });
+      expect(outcome(removal)).toEqual([200, UNPROVEN]);
+    });
+
+    test('another user is not asked', async () => {
+      const { root, user } = await newUser();
+      await enforce(root, user, [step(PASSKEY)]);
+      expect(outcome(await propose(root))).toEqual([200, COMPLETED]);
+    });
+
+    test('root users are asked too, also for what only the root quorum may do', async () => {
+      const root = await newOrg();
+      const passkey = await addPasskey(root);
+      await enforce(root, root, KEY_THEN_PASSKEY);
+      const { fingerprint } = (await propose(root, 'By root')).body.activity;
+      expect(await tagNames(root)).toEqual([]);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+      const rename = await root.submit('update_organization_name', { organizationName: 'New' });
+      expect(outcome(rename)).toEqual([200, UNPROVEN]);
+      expect((await root.query('get_organization')).body.organizationData.name).not.toBe('New');
+      expect(outcome(await approve(passkey, rename.body.activity.fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('what a user may always do is asked for too: its own credentials', async () => {
+      const root = await newOrg();
+      const user = await createUser(root, 'user');
+      const passkey = await addPasskey(user);
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const apiKeys = [{ apiKeyName: 'own', publicKey: newKeyPair().publicKey, curveType: 'API_KEY_CURVE_P256' }];
+      const answer = await user.submit('create_api_keys', { userId: user.userId, apiKeys });
+      expect(outcome(answer)).toEqual([200, UNPROVEN]);
+      expect((await root.query('get_api_keys', { userId: user.userId })).body.apiKeys).toHaveLength(1);
+      expect(outcome(await approve(passkey, answer.body.activity.fingerprint))).toEqual([200, COMPLETED]);
+      expect((await root.query('get_api_keys', { userId: user.userId })).body.apiKeys).toHaveLength(2);
+    });
+  });
+
+  describe('together with consensus', () => {
+    test('the proposer first: nobody else approves before', async () => {
+      const { clients, passkeys } = await newQuorum(2, 2, [0]);
+      const [a, b] = clients;
+      const { id, fingerprint } = (await propose(a, 'Two')).body.activity;
+      const early = await approve(b, fingerprint);
+      expect(outcome(early)).toEqual([400, 'FAILED_PRECONDITION']);
+      expect(await read(b, id)).toMatchObject({ status: UNPROVEN, canApprove: false, canReject: true, votes: [] });
+      expect(await read(a, id)).toMatchObject({ canApprove: true, canReject: true });
+      const proved = await approve(passkeys[0], fingerprint);
+      expect(outcome(proved)).toEqual([200, PENDING]);
+      expect(voters(proved.body.activity)).toEqual([a.userId]);
+      expect(await read(b, id)).toMatchObject({ status: PENDING, canApprove: true });
+      expect(await read(a, id)).toMatchObject({ canApprove: false, canReject: true });
+      expect(await tagNames(a)).toEqual([]);
+      expect(outcome(await approve(b, fingerprint))).toEqual([200, COMPLETED]);
+      expect(await tagNames(a)).toEqual(['Two']);
+    });
+
+    test('an approver is asked in its own answer, and its vote counts only once proven', async () => {
+      const { clients, passkeys } = await newQuorum(3, 3, [1]);
+      const [a, b, c] = clients;
+      const { id, fingerprint } = (await propose(a)).body.activity;
+      const asked = await approve(b, fingerprint);
+      expect(outcome(asked)).toEqual([200, UNPROVEN]);
+      expect(asked.body.activity).toMatchObject({ id, canApprove: true });
+      expect(voters(asked.body.activity)).toEqual([a.userId]);
+      // To everybody else it waits for votes, and it does wait for theirs.
+      expect(await read(a, id)).toMatchObject({ status: PENDING });
+      expect(await read(b, id)).toMatchObject({ status: PENDING, canApprove: true });
+      expect(await statuses(c, id)).toMatchObject([{ userId: b.userId, satisfied: false }]);
+      expect(await statuses(c, id, b.userId)).toHaveLength(1);
+      expect(await statuses(c, id, c.userId)).toEqual([]);
+      const third = await approve(c, fingerprint);
+      expect(outcome(third)).toEqual([200, PENDING]);
+      expect(voters(third.body.activity)).toEqual([a.userId, c.userId]);
+      const done = await approve(passkeys[1], fingerprint);
+      expect(outcome(done)).toEqual([200, COMPLETED]);
+      expect(voters(done.body.activity).sort()).toEqual([a.userId, b.userId, c.userId].sort());
+    });
+
+    test('one who has yet to prove more keeps nobody from completing it', async () => {
+      const { clients, passkeys } = await newQuorum(3, 2, [1]);
+      const [a, b, c] = clients;
+      const { id, fingerprint } = (await propose(a)).body.activity;
+      expect(outcome(await approve(b, fingerprint))).toEqual([200, UNPROVEN]);
+      const done = await approve(c, fingerprint);
+      expect(outcome(done)).toEqual([200, COMPLETED]);
+      expect(voters(done.body.activity)).toEqual([a.userId, c.userId]);
+      // Too late to count: the approval that was begun only reads.
+      expect((await approve(passkeys[1], fingerprint)).body.activity).toEqual(done.body.activity);
+      expect(await statuses(a, id)).toMatchObject([{ userId: b.userId, satisfied: false }]);
+    });
+
+    test('each of several is asked for its own', async () => {
+      const { clients, passkeys } = await newQuorum(3, 3, [0, 1, 2]);
+      const [a, b, c] = clients;
+      const { id, fingerprint } = (await propose(a)).body.activity;
+      expect(outcome(await approve(passkeys[0], fingerprint))).toEqual([200, PENDING]);
+      expect(outcome(await approve(b, fingerprint))).toEqual([200, UNPROVEN]);
+      expect(outcome(await approve(c, fingerprint))).toEqual([200, UNPROVEN]);
+      // Another's passkey proves nothing for oneself.
+      expect(outcome(await approve(passkeys[2], fingerprint))).toEqual([200, PENDING]);
+      expect(voters(await read(a, id))).toEqual([a.userId, c.userId]);
+      expect(outcome(await approve(passkeys[1], fingerprint))).toEqual([200, COMPLETED]);
+      expect((await statuses(a, id)).map((entry: { satisfied: boolean }) => entry.satisfied)).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    });
+
+    test('the bytes of the proposal are an approval that is asked for proofs like any other', async () => {
+      const { clients, passkeys } = await newQuorum(2, 2, [1]);
+      const [a, b] = clients;
+      const body = a.submitBody('create_user_tag', { userTagName: 'Same', userIds: [] });
+      const { fingerprint } = (await a.sendStamped(path('create_user_tag'), body)).body.activity;
+      expect(outcome(await b.sendStamped(path('create_user_tag'), body))).toEqual([200, UNPROVEN]);
+      expect(await tagNames(a)).toEqual([]);
+      expect(outcome(await approve(passkeys[1], fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('the flags tell that who has yet to prove more, and whoever else may, can still approve', async () => {
+      const root = await newOrg();
+      const [a, b, c] = [await createUser(root, 'a'), await createUser(root, 'b'), await createUser(root, 'c')];
+      const isOneOf = (...clients: TestClient[]) =>
+        clients.map(({ userId }) => `approvers.any(user, user.id == '${userId}')`).join(' || ');
+      await policyFor(root, a, { consensus: `(${isOneOf(a)}) && (${isOneOf(b, c)})` });
+      const passkey = await addPasskey(b, root);
+      await enforce(root, b, KEY_THEN_PASSKEY);
+      const { id, fingerprint } = (await propose(a)).body.activity;
+      const flags = async (client: TestClient) => {
+        const { canApprove, canReject } = await read(client, id);
+        return [canApprove, canReject];
+      };
+      for (const client of [b, c]) expect(await flags(client)).toEqual([true, true]);
+      expect(outcome(await approve(b, fingerprint))).toEqual([200, UNPROVEN]);
+      // Nothing counts yet, so nothing has changed for anybody.
+      for (const client of [b, c]) expect(await flags(client)).toEqual([true, true]);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('without MFA there is nothing to tell', async () => {
+      const { clients } = await newQuorum(2, 2, []);
+      const { id } = (await propose(clients[0])).body.activity;
+      expect(await statuses(clients[0], id)).toEqual([]);
+      const unknown = await clients[0].query('get_mfa_status', { activityId: randomUUID() });
+      expect(outcome(unknown)).toEqual([404, 'ACTIVITY_NOT_FOUND']);
+    });
+
+    test('every credential that proved something stands beside the approval', async () => {
+      const root = await newOrg();
+      const user = await createUser(root, 'user');
+      const passkey = await addPasskey(user);
+      // Allowed only with a passkey; the passkey is the first proof, and the last one is an API key.
+      await policyFor(root, user, {
+        consensus: "credentials.any(credential, credential.type == 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR')",
+      });
+      expect((await propose(user)).status).toBe(403);
+      await enforce(root, user, [step(PASSKEY), step(API_KEY)]);
+      const { fingerprint, status } = (await propose(passkey)).body.activity;
+      expect(status).toBe(UNPROVEN);
+      expect(outcome(await approve(user, fingerprint))).toEqual([200, COMPLETED]);
+    });
+  });
+
+  describe('denials', () => {
+    test('a denied request never asks for factors', async () => {
+      const { root, user } = await newUser();
+      const plain = await createUser(root, 'plain');
+      await enforce(root, plain, [step(PASSKEY)]);
+      await enforce(root, user, [step(PASSKEY)]);
+      await policyFor(root, user, { effect: 'EFFECT_DENY' });
+      for (const client of [plain, user]) {
+        const denied = await propose(client);
+        expect(outcome(denied)).toEqual([403, 'REQUEST_NOT_AUTHORIZED']);
+        const { activityId } = denied.body.details.find((entry: { activityId?: string }) => entry.activityId);
+        expect((await read(root, activityId)).status).toBe(REJECTED);
+        expect(await statuses(root, activityId)).toEqual([]);
+      }
+    });
+
+    test('nor does a vote that no consensus waits for', async () => {
+      const { clients } = await newQuorum(2, 2, []);
+      const [root, second] = clients;
+      const plain = await createUserBy(clients, 'plain');
+      const armed = await root.submit('create_mfa_policy', mfaParameters(plain.userId, [step(PASSKEY)]));
+      await approve(second, armed.body.activity.fingerprint);
+      const { fingerprint, id } = (await propose(root)).body.activity;
+      expect(outcome(await approve(plain, fingerprint))).toEqual([403, 'REQUEST_NOT_AUTHORIZED']);
+      expect(await statuses(root, id)).toEqual([]);
+    });
+
+    test('what is forbidden meanwhile is not done by the last proof', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const { id, fingerprint } = (await propose(user)).body.activity;
+      const denyId = await policyFor(root, user, { effect: 'EFFECT_DENY' });
+      const denied = await approve(passkey, fingerprint);
+      expect(outcome(denied)).toEqual([403, 'REQUEST_NOT_AUTHORIZED']);
+      expect(JSON.stringify(denied.body)).toContain(denyId);
+      expect((await read(root, id)).status).toBe(REJECTED);
+      expect(await tagNames(root)).toEqual([]);
+    });
+
+    test('a waiting submission can be withdrawn, and refused by those who could approve it', async () => {
+      const { root, user, passkey } = await newUser();
+      const plain = await createUser(root, 'plain');
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const mine = (await propose(user)).body.activity;
+      expect((await reject(plain, mine.fingerprint)).status).toBe(403);
+      expect(outcome(await reject(user, mine.fingerprint))).toEqual([200, REJECTED]);
+      const other = (await propose(user)).body.activity;
+      expect(outcome(await reject(root, other.fingerprint))).toEqual([200, REJECTED]);
+      for (const { fingerprint } of [mine, other]) {
+        // Its submission was an approval already, so that another one only reads.
+        expect(outcome(await approve(passkey, fingerprint))).toEqual([200, REJECTED]);
+        expect(outcome(await approve(root, fingerprint))).toEqual([400, 'ACTIVITY_ALREADY_DECIDED']);
+      }
+      expect(await tagNames(root)).toEqual([]);
+    });
+  });
+
+  describe('changes meanwhile', () => {
+    test.each([
+      ['made easier', { requiredAuthenticationMethods: [step(API_KEY)] }],
+      ['made harder', { requiredAuthenticationMethods: [step(API_KEY), step(PASSKEY), step(PASSKEY)] }],
+      ['made to select nothing', { condition: 'false' }],
+    ])('a policy that is %s holds as it was for what waits already', async (_what, change) => {
+      const { root, user, passkey } = await newUser();
+      const mfaPolicyId = await enforce(root, user, KEY_THEN_PASSKEY);
+      const { id, fingerprint } = (await propose(user)).body.activity;
+      await root.run('update_mfa_policy', { userId: user.userId, mfaPolicyId, ...change });
+      expect((await statuses(user, id))[0].requiredMethods).toEqual(KEY_THEN_PASSKEY);
+      expect(outcome(await approve(user, fingerprint))).toEqual([200, UNPROVEN]);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('a deleted policy still holds for what waits, and for nothing new', async () => {
+      const { root, user, passkey } = await newUser();
+      const mfaPolicyId = await enforce(root, user, KEY_THEN_PASSKEY);
+      const { fingerprint } = (await propose(user)).body.activity;
+      await root.run('delete_mfa_policy', { userId: user.userId, mfaPolicyId });
+      expect(outcome(await propose(user))).toEqual([200, COMPLETED]);
+      expect(outcome(await approve(user, fingerprint))).toEqual([200, UNPROVEN]);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('a policy that comes first meanwhile does not change what waits', async () => {
+      const { root, user, passkey } = await newUser();
+      await enforce(root, user, KEY_THEN_PASSKEY, { order: 3 });
+      const { fingerprint } = (await propose(user)).body.activity;
+      await enforce(root, user, [step(API_KEY)]);
+      expect(outcome(await approve(user, fingerprint))).toEqual([200, UNPROVEN]);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('to change or delete a policy, its own proofs are needed', async () => {
+      const root = await newOrg();
+      const passkey = await addPasskey(root);
+      const mfaPolicyId = await enforce(root, root, KEY_THEN_PASSKEY);
+      const policies = async () => (await root.query('get_mfa_policies', { userId: root.userId })).body.mfaPolicies;
+      const own = { userId: root.userId, mfaPolicyId };
+      const change = await root.submit('update_mfa_policy', { ...own, condition: 'false' });
+      expect(outcome(change)).toEqual([200, UNPROVEN]);
+      const removal = await root.submit('delete_mfa_policy', own);
+      expect(outcome(removal)).toEqual([200, UNPROVEN]);
+      const another = await root.submit('create_mfa_policy', mfaParameters(root.userId, [step(API_KEY)]));
+      expect(outcome(another)).toEqual([200, UNPROVEN]);
+      expect(await policies()).toMatchObject([{ mfaPolicyId, condition: 'true' }]);
+      expect(outcome(await approve(passkey, removal.body.activity.fingerprint))).toEqual([200, COMPLETED]);
+      expect(await policies()).toEqual([]);
+      expect(outcome(await propose(root))).toEqual([200, COMPLETED]);
+    });
+
+    test('a credential that is gone has proven what it proved', async () => {
+      const { root, user, passkey } = await newUser();
+      const second = await addApiKey(user, root);
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const { fingerprint } = (await propose(second.client)).body.activity;
+      await root.run('delete_api_keys', { userId: user.userId, apiKeyIds: [second.apiKeyId] });
+      expect((await approve(second.client, fingerprint)).status).toBe(401);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+    });
+  });
+
+  describe('records', () => {
+    test('a policy is shown with its user, alone and in the list, in the order it is asked', async () => {
+      const { root, user } = await newUser();
+      const later = await enforce(root, user, [step(PASSKEY)], { order: 9, notes: 'why' });
+      const earlier = await enforce(root, user, KEY_THEN_PASSKEY, { order: 1, condition: "activity.action == 'SIGN'" });
+      const { mfaPolicies } = (await root.query('get_mfa_policies', { userId: user.userId })).body;
+      expect(mfaPolicies).toMatchObject([
+        { mfaPolicyId: earlier, order: 1, requiredAuthenticationMethods: KEY_THEN_PASSKEY },
+        { mfaPolicyId: later, order: 9, notes: 'why', condition: 'true' },
+      ]);
+      const one = await root.query('get_mfa_policy', { userId: user.userId, mfaPolicyId: earlier });
+      expect(one.body.mfaPolicy).toEqual(mfaPolicies[0]);
+      const shown = (await root.query('get_user', { userId: user.userId })).body.user.mfaPolicies;
+      expect(shown).toEqual(mfaPolicies);
+      const { users } = (await root.query('list_users')).body;
+      expect(users.find((entry: { userId: string }) => entry.userId === user.userId).mfaPolicies).toEqual(mfaPolicies);
+      // A vote shows the user as it was.
+      const { activity } = (await user.submit('update_user_name', { userId: user.userId, userName: 'x' })).body;
+      expect(activity.status).toBe(UNPROVEN);
+      // And it is nobody else's.
+      const wrong = await root.query('get_mfa_policy', { userId: root.userId, mfaPolicyId: earlier });
+      expect(outcome(wrong)).toEqual([404, 'RESOURCE_NOT_FOUND']);
+      const stranger = await newOrg();
+      expect((await stranger.query('get_mfa_policies', { userId: user.userId })).status).toBe(404);
+      expect((await root.submit('delete_mfa_policy', { userId: root.userId, mfaPolicyId: earlier })).status).toBe(404);
+    });
+
+    test('a change keeps what it does not name', async () => {
+      const { root, user } = await newUser();
+      const mfaPolicyId = await enforce(root, user, KEY_THEN_PASSKEY, { order: 4, notes: 'kept' });
+      await root.run('update_mfa_policy', { userId: user.userId, mfaPolicyId, mfaPolicyName: 'Renamed' });
+      const { mfaPolicy } = (await root.query('get_mfa_policy', { userId: user.userId, mfaPolicyId })).body;
+      expect(mfaPolicy).toMatchObject({
+        mfaPolicyName: 'Renamed',
+        order: 4,
+        notes: 'kept',
+        condition: 'true',
+        requiredAuthenticationMethods: KEY_THEN_PASSKEY,
+      });
+    });
+
+    test('deleting a user deletes its policies', async () => {
+      const { root, user } = await newUser();
+      await enforce(root, user, KEY_THEN_PASSKEY);
+      const kept = await enforce(root, root, [step(API_KEY)]);
+      const count = () =>
+        rows.run('SELECT id FROM mfa_policy WHERE organization_id = ? ORDER BY id', [root.organizationId]);
+      expect(await count()).toHaveLength(2);
+      await root.run('delete_users', { userIds: [user.userId] });
+      expect(await count()).toEqual([{ id: kept }]);
+      expect((await root.query('get_mfa_policies', { userId: user.userId })).status).toBe(404);
+    });
+
+    test.each<[string, (parameters: ReturnType<typeof mfaParameters>) => object, string]>([
+      [
+        'a code with an id',
+        (all) => ({
+          ...all,
+          requiredAuthenticationMethods: [step({ type: 'AUTHENTICATION_TYPE_EMAIL_OTP', id: randomUUID() })],
+        }),
+        'requiredAuthenticationMethods.0.any.0.id',
+      ],
+      ['no step', (all) => ({ ...all, requiredAuthenticationMethods: [] }), 'requiredAuthenticationMethods'],
+      ['a step without methods', (all) => ({ ...all, requiredAuthenticationMethods: [step()] }), 'any'],
+      [
+        'an unknown method',
+        (all) => ({ ...all, requiredAuthenticationMethods: [step({ type: 'AUTHENTICATION_TYPE_FACE' })] }),
+        'type',
+      ],
+      ['a condition that asks for approvers', (all) => ({ ...all, condition: 'approvers.count() > 1' }), 'condition'],
+      ['a condition that does not parse', (all) => ({ ...all, condition: 'activity.action ==' }), 'condition'],
+      ['a negative order', (all) => ({ ...all, order: -1 }), 'order'],
+      ['an order in text', (all) => ({ ...all, order: '1' }), 'order'],
+    ])('%s is refused', async (_what, change, field) => {
+      const { root, user } = await newUser();
+      const parameters = mfaParameters(user.userId, KEY_THEN_PASSKEY);
+      const answer = await root.submit('create_mfa_policy', change(parameters));
+      expect(answer.status).toBe(400);
+      expect(JSON.stringify(answer.body)).toContain(field);
+      expect((await root.submit('create_mfa_policy', parameters)).status).toBe(200);
+    });
+
+    test('an unknown user is not found, nor one of another organization', async () => {
+      const root = await newOrg();
+      const stranger = await newOrg();
+      for (const userId of [randomUUID(), stranger.userId]) {
+        const answer = await root.submit('create_mfa_policy', mfaParameters(userId, KEY_THEN_PASSKEY));
+        expect(outcome(answer)).toEqual([404, 'RESOURCE_NOT_FOUND']);
+      }
+    });
+  });
+});
+
+describe.each(DATABASES)('MFA and time on %s', (database) => {
+  let app: TestApp;
+  let root: TestClient;
+  let offset = 0;
+
+  beforeAll(async () => {
+    app = await openTestApp(database);
+    root = new Caller(app.root, { offsetMs: () => offset });
+  });
+  afterAll(() => app?.[Symbol.asyncDispose]());
+
+  const advance = (milliseconds: number) => {
+    offset += milliseconds;
+    app.advance(milliseconds);
+  };
+
+  async function armedUser() {
+    const user = await createUser(root, `user ${randomUUID()}`);
+    await policyFor(root, user);
+    const passkey = await addPasskey(user);
+    await enforce(root, user, KEY_THEN_PASSKEY);
+    return { user, passkey };
+  }
+
+  test('proofs hold for a day', async () => {
+    const { user, passkey } = await armedUser();
+    const { fingerprint } = (await propose(user)).body.activity;
+    advance(DAY - 60_000);
+    expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+  });
+
+  test('after a day they lapse: all steps are proven again, from the first', async () => {
+    const { user, passkey } = await armedUser();
+    const { id, fingerprint } = (await propose(user)).body.activity;
+    advance(DAY);
+    // The missing factor of the old round comes too early in the new one.
+    expect(outcome(await approve(passkey, fingerprint))).toEqual([200, UNPROVEN]);
+    expect(await proven(user, id)).toBe(0);
+    expect(outcome(await approve(user, fingerprint))).toEqual([200, UNPROVEN]);
+    expect(await proven(user, id)).toBe(1);
+    expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+  });
+
+  test('the steps of a lapsed activity stay those it began with', async () => {
+    const { user, passkey } = await armedUser();
+    const { fingerprint } = (await propose(user)).body.activity;
+    const { mfaPolicies } = (await root.query('get_mfa_policies', { userId: user.userId })).body;
+    await root.run('delete_mfa_policy', { userId: user.userId, mfaPolicyId: mfaPolicies[0].mfaPolicyId });
+    advance(DAY);
+    expect(outcome(await approve(user, fingerprint))).toEqual([200, UNPROVEN]);
+    expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+  });
+
+  test('when approvals lapse, so do the proofs behind them, of proposer and approver', async () => {
+    const sub = new Caller(await createSubOrganization(root, `Org ${randomUUID()}`), { offsetMs: () => offset });
+    const other = await createUser(sub, 'other');
+    const third = await createUser(sub, 'third');
+    const [subPasskey, otherPasskey] = [await addPasskey(sub), await addPasskey(other, sub)];
+    const condition = "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'";
+    for (const client of [sub, other]) await enforce(sub, client, KEY_THEN_PASSKEY, { condition });
+    await sub.run('update_root_quorum', { threshold: 3, userIds: [sub, other, third].map(({ userId }) => userId) });
+    const { id, fingerprint } = (await propose(sub)).body.activity;
+    expect(outcome(await approve(subPasskey, fingerprint))).toEqual([200, PENDING]);
+    await approve(other, fingerprint);
+    expect(outcome(await approve(otherPasskey, fingerprint))).toEqual([200, PENDING]);
+    advance(DAY + 1);
+    // A new round begins with the one who has nothing to prove.
+    expect(outcome(await approve(third, fingerprint))).toEqual([200, PENDING]);
+    for (const [key, passkey, status] of [
+      [other, otherPasskey, PENDING],
+      [sub, subPasskey, COMPLETED],
+    ] as const) {
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, UNPROVEN]);
+      expect(outcome(await approve(key, fingerprint))).toEqual([200, UNPROVEN]);
+      expect((await read(third, id)).status).toBe(PENDING);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, status]);
+    }
+  });
+
+  test('a lapsed approval can be given again, and the flags say so', async () => {
+    const [a, b] = [await createUser(root, randomUUID()), await createUser(root, randomUUID())];
+    const consensus = [a, b].map(({ userId }) => `approvers.any(user, user.id == '${userId}')`).join(' && ');
+    await policyFor(root, a, { consensus });
+    const { id, fingerprint } = (await propose(a)).body.activity;
+    expect(await read(a, id)).toMatchObject({ canApprove: false, canReject: true });
+    advance(DAY);
+    for (const client of [a, b]) expect(await read(client, id)).toMatchObject({ canApprove: true, canReject: true });
+    expect(outcome(await approve(a, fingerprint))).toEqual([200, PENDING]);
+    expect(outcome(await approve(b, fingerprint))).toEqual([200, COMPLETED]);
+  });
+
+  test('a lapsed submission can still be withdrawn', async () => {
+    const { user, passkey } = await armedUser();
+    const { fingerprint } = (await propose(user)).body.activity;
+    advance(3 * DAY);
+    expect(outcome(await reject(user, fingerprint))).toEqual([200, REJECTED]);
+    expect(outcome(await approve(passkey, fingerprint))).toEqual([200, REJECTED]);
+  });
+});
