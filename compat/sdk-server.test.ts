@@ -900,14 +900,12 @@ describe.each(DATABASES)('the server SDK on %s', (database) => {
     });
 
     test('what this version does not serve says so by name', async () => {
-      const query = await refusal(root.getPolicies());
+      const query = await refusal(root.listFiatOnRampCredentials({}));
       expect(query.code).toBe(12);
-      expect(query.message).toContain('list_policies is not available in this version');
-      const submit = await refusal(
-        root.createPolicy({ policyName: 'p', effect: 'EFFECT_ALLOW', notes: '', condition: 'true' }),
-      );
+      expect(query.message).toContain('list_fiat_on_ramp_credentials is not available in this version');
+      const submit = await refusal(root.deleteFiatOnRampCredential({ fiatOnrampCredentialId: crypto.randomUUID() }));
       expect(submit.code).toBe(12);
-      expect(submit.message).toContain('create_policy is not available in this version');
+      expect(submit.message).toContain('delete_fiat_on_ramp_credential is not available in this version');
     });
 
     test('a stale request', async () => {
