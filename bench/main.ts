@@ -9,6 +9,7 @@ import { hasEthers } from './floors/libraries.ts';
 import { judgeFigure, judgeRest, judgeScale, judgeStart, type Verdict } from './goals.ts';
 import { Load } from './load/load.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
+import { measurePolicies, POLICY_NAMES, type PolicyFigure, policyTitle } from './policies/policies.ts';
 import { topFunctions } from './profile.ts';
 import {
   componentTable,
@@ -17,6 +18,7 @@ import {
   FIGURE_HEAD,
   figureLines,
   loadNow,
+  policyLines,
   scaleLines,
   table,
   verdictTable,
@@ -64,6 +66,16 @@ async function main(options: Options): Promise<void> {
     }
   }
 
+  const policies: PolicyFigure[] = [];
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const names = POLICY_NAMES.filter((name) => wanted(policyTitle(database, name)));
+    if (names.length === 0) continue;
+    const found = await measurePolicies(database, names, load, options, (figure) =>
+      print(table([FIGURE_HEAD, ...policyLines(figure)])),
+    );
+    policies.push(...found);
+  }
+
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = SCALE_NAMES.filter((name) => wanted(scaleTitle(database, name)));
     if (names.length === 0) continue;
@@ -87,6 +99,7 @@ async function main(options: Options): Promise<void> {
     components,
     figures,
     scale,
+    policies,
     start,
     verdicts,
   });
@@ -94,6 +107,7 @@ async function main(options: Options): Promise<void> {
   for (const [database, unit] of Object.entries(units)) print(`${database}: one update_user_name is ${unit}`);
   if (Object.keys(components).length > 0) print(`\n${componentTable(components)}`);
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
+  if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Figure, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
+import type { PolicyFigure } from './policies/policies.ts';
 import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
 import type { StartFigures } from './start.ts';
 
@@ -19,6 +20,7 @@ export interface Report {
   readonly components: ComponentRates;
   readonly figures: readonly Figure[];
   readonly scale: Readonly<Record<string, Scale>>;
+  readonly policies: readonly PolicyFigure[];
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
 }
@@ -92,6 +94,11 @@ export function figureLines(figure: Figure): string[][] {
 export const scaleLines = ({ title, few, many, ratio }: ScaleFigure): string[][] => [
   [`${title}, ${MANY_WALLETS.toLocaleString('en')} wallets`, ...cells(many), '', ''],
   ['  ten wallets', ...cells(few), ratio.toFixed(2), (many.cpuUs / few.cpuUs).toFixed(2)],
+];
+
+export const policyLines = ({ title, beside, base, other, ratio }: PolicyFigure): string[][] => [
+  [title, ...cells(other), '', ''],
+  [`  ${beside}`, ...cells(base), ratio.toFixed(2), (other.cpuUs / base.cpuUs).toFixed(2)],
 ];
 
 export const FIGURE_HEAD = [

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { createSubOrganization, type TestClient } from '../../packages/server/test/harness/client.ts';
 import { startPostgres, type TestPostgres } from '../../scripts/lib/postgres.mjs';
-import { waitForQuiet } from '../child.ts';
-import { median, type Summary, summarize, WARM_UP_SECONDS } from '../figures.ts';
+import { compare } from '../compare.ts';
+import type { Summary } from '../figures.ts';
 import type { FloorDatabase } from '../floors/drivers.ts';
 import type { Load, Measured } from '../load/load.ts';
 import { COUNT, COUNT_DIGITS, type Workload } from '../load/requests.ts';
@@ -29,8 +29,6 @@ export interface Scale {
 
 const FEW = 10;
 export const MANY_WALLETS = 1_000_000;
-/** Medians of fewer say too little (decision 49). */
-const ROUNDS_MIN = 7;
 const PAGE = '5';
 const RECORD_SECONDS = 0.2;
 
@@ -59,7 +57,7 @@ export async function measureScale(
   kind: DatabaseKind,
   names: readonly ScaleName[],
   load: Load,
-  { rounds, seconds, patienceSeconds }: Options,
+  options: Options,
   tell: (figure: ScaleFigure) => void,
 ): Promise<Scale> {
   await using postgres = kind === 'postgres' ? await startPostgres() : undefined;
@@ -69,18 +67,12 @@ export async function measureScale(
   const run = (side: Side, name: ScaleName, length: number): Promise<Measured> =>
     load.run(side.service.target, side.workloads[name], 1, length);
   for (const name of names) {
-    const windows = { few: [] as Measured[], many: [] as Measured[] };
-    for (const side of [few, many]) await run(side, name, WARM_UP_SECONDS);
-    for (let round = 0; round < Math.max(rounds, ROUNDS_MIN); round += 1) {
-      await waitForQuiet(patienceSeconds);
-      const order = [
-        async () => windows.few.push(await run(few, name, seconds)),
-        async () => windows.many.push(await run(many, name, seconds)),
-      ];
-      for (const window of round % 2 === 0 ? order : order.reverse()) await window();
-    }
-    const ratio = median(windows.few.map((window, round) => window.rate / (windows.many[round] as Measured).rate));
-    const figure = { title: scaleTitle(kind, name), few: summarize(windows.few), many: summarize(windows.many), ratio };
+    const { base, other, ratio } = await compare(
+      (length) => run(few, name, length),
+      (length) => run(many, name, length),
+      options,
+    );
+    const figure = { title: scaleTitle(kind, name), few: base, many: other, ratio };
     figures.push(figure);
     tell(figure);
   }
