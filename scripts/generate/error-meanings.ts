@@ -18,6 +18,15 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   INVALID_HASH_FUNCTION: 'The hash function does not fit the key or the payload.',
   INVALID_BUNDLE: 'The encrypted bundle does not open, or holds something else than it should.',
   WALLET_ACCOUNT_NOT_EXPORTED: 'It was never exported; deleteWithoutExport deletes it all the same.',
+  INVALID_POLICY_CONDITION:
+    'The condition of a policy is not an expression of the language; the message has the column and what was expected.',
+  INVALID_POLICY_CONSENSUS: 'The same of a consensus.',
+  POLICY_LABEL_NOT_UNIQUE: 'The organization has a policy of this name.',
+  INVALID_EXPRESSION:
+    'The same of a time expression, of the condition of an MFA policy or of the scope of a session profile.',
+  INVALID_CONTRACT_INTERFACE: 'The text is no ABI or IDL, or holds something that could not be decoded later.',
+  IP_LOCKOUT:
+    'The address of this very request would not be allowed afterwards; `allowLockout` makes it so all the same.',
   RESULT_TOO_LARGE: 'The list is longer than `CUSTOS_LIST_MAX`; ask for pages with paginationOptions.',
   FAILED_PRECONDITION: 'The object is not in a state that allows this.',
   ACTIVITY_ALREADY_DECIDED: 'The activity is completed, failed or rejected, and takes no more votes.',
@@ -29,6 +38,9 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   API_KEY_EXPIRED: 'The API key or session has expired.',
   UNAUTHENTICATED: 'The request could not be authenticated.',
   REQUEST_NOT_AUTHORIZED: 'The user may not do this. The denied activity is stored as rejected.',
+  IP_NOT_ALLOWED: 'The IP allowlist of the organization or of the API key does not hold the address of the client.',
+  VELOCITY_EXCEEDED:
+    'The activity would exceed the velocity control that the message names; nothing was done or stored.',
   ORGANIZATION_NOT_FOUND: 'There is no such organization, or it was deleted.',
   ACTIVITY_NOT_FOUND: 'No activity of the organization has this id or fingerprint.',
   RESOURCE_NOT_FOUND: 'The organization holds no such object.',

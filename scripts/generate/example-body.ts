@@ -11,29 +11,51 @@ const VALUES: Readonly<Record<string, unknown>> = {
   address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
   activityId: '0195d1f0-91c2-7a05-8a6e-0c1d2e3f4a5b',
+  any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }],
   apiKeyName: 'Laptop',
   attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YV…',
   authenticatorName: 'Phone',
+  caip19: 'eip155:1/slip44:60',
   challenge: 'n2J5Y3hHd0t4VnVQZ1FzS3ZqY1RqZw',
+  cidr: '203.0.113.0/24',
   clientDataJson: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi…',
+  condition: "activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2'",
+  consensus: "approvers.any(user, user.tags.contains('0195d1f0-8e11-7f3c-b0a4-5d6e7f8091a2'))",
   credentialId: '6kHtPPqRTKaLms_L0xFKpw',
+  decimals: '18',
+  duration: '24h',
   encryptedBundle: '{"encappedPublic":"04…","ciphertext":"…"}',
   encoding: 'PAYLOAD_ENCODING_TEXT_UTF8',
   hashFunction: 'HASH_FUNCTION_KECCAK256',
+  identifier: 'ether-per-day',
+  label: 'Office',
   limit: '10',
+  mfaPolicyName: 'Passkey for signing',
   newPrivateKeyTagName: 'Cold',
   newUserTagName: 'Approvers',
+  notes: 'Agreed in March',
   organizationId: ORGANIZATION_ID,
   organizationName: 'Treasury',
   path: "m/44'/60'/0'/0/0",
   payload: 'Hello',
+  policyCondition: "activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2'",
+  policyName: 'Treasury payments',
   privateKeyName: 'Treasury key',
   privateKeyTagName: 'Cold',
   publicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
   receiverUserEmail: 'bob@example.com',
   receiverUserName: 'Bob',
+  request: {
+    type: 'ACTIVITY_TYPE_UPDATE_WALLET',
+    parameters: { walletId: '0195d1f0-8e11-7f3c-b0a4-5d6e7f8091a2', walletName: 'Treasury' },
+  },
   rootQuorumThreshold: 1,
+  scope: "activity.type == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'",
+  sessionProfileName: 'Sign only',
   signWith: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
+  smartContractAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+  smartContractInterface:
+    '[{"type":"function","name":"transfer","inputs":[{"name":"to","type":"address"},{"name":"value","type":"uint256"}]}]',
   subOrganizationName: 'End user 42',
   targetPublicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
   threshold: 1,
@@ -46,34 +68,49 @@ const VALUES: Readonly<Record<string, unknown>> = {
   walletName: 'Treasury',
 };
 
+/** Optional fields without which an example would say little. */
+const TELLING: readonly string[] = [
+  'apiKeys',
+  'chainAssetTransfer',
+  'condition',
+  'consensus',
+  'enabled',
+  'limit',
+  'organization',
+  'paginationOptions',
+  'policyCondition',
+  'rolling',
+  'rules',
+];
+
 /** A body that the operation accepts; throws if it does not, so that no page shows one that fails. */
 export function exampleBody(operation: Operation): unknown {
   if (operation.kind === 'query') {
-    const body = exampleOf(toNode(operation.schema), ['paginationOptions', 'limit']);
+    const body = exampleOf(toNode(operation.schema));
     operation.decode(body);
     return body;
   }
   const [version] = operation.kind === 'activity' ? operation.versions : [operation];
   if (version === undefined) throw new Error(`${operation.name} has no version`);
-  const parameters = exampleOf(toNode(version.schema), ['apiKeys']);
+  const parameters = exampleOf(toNode(version.schema));
   version.decode(parameters);
   return { type: version.type, timestampMs: TIMESTAMP_MS, organizationId: ORGANIZATION_ID, parameters };
 }
 
-/** Required fields, and the optional ones and optional list items that `wanted` names. */
-function exampleOf(node: SchemaNode, wanted: readonly string[], name = ''): unknown {
-  if (Object.hasOwn(VALUES, name)) return VALUES[name];
+/** Required fields, and the telling ones of the others. */
+function exampleOf(node: SchemaNode, name = ''): unknown {
+  if (Object.hasOwn(VALUES, name)) return node['x-decimal'] ? String(VALUES[name]) : VALUES[name];
   if (node.enum !== undefined) return node.enum[0];
   switch (node.type) {
     case 'object':
       return Object.fromEntries(
         Object.entries(node.properties ?? {})
-          .filter(([key]) => isRequired(node, key) || wanted.includes(key))
-          .map(([key, property]) => [key, exampleOf(toNode(property), wanted, key)]),
+          .filter(([key]) => isRequired(node, key) || TELLING.includes(key))
+          .map(([key, property]) => [key, exampleOf(toNode(property), key)]),
       );
     case 'array': {
-      const isEmpty = (node.minItems ?? 0) === 0 && !wanted.includes(name);
-      return isEmpty ? [] : [exampleOf(toNode(node.items ?? {}), wanted, name.replace(/s$/, ''))];
+      const isEmpty = (node.minItems ?? 0) === 0 && !TELLING.includes(name);
+      return isEmpty ? [] : [exampleOf(toNode(node.items ?? {}), name.replace(/s$/, ''))];
     }
     case 'boolean':
       return true;

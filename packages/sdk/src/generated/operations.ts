@@ -219,7 +219,13 @@ export interface User {
     condition: string;
     requiredAuthenticationMethods: {
       any: {
-        type: string;
+        type:
+          | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+          | 'AUTHENTICATION_TYPE_SMS_OTP'
+          | 'AUTHENTICATION_TYPE_PASSKEY'
+          | 'AUTHENTICATION_TYPE_API_KEY'
+          | 'AUTHENTICATION_TYPE_OAUTH'
+          | 'AUTHENTICATION_TYPE_SESSION';
         id?: string;
       }[];
     }[];
@@ -320,6 +326,78 @@ export interface CreateInvitationsResult {
   invitationIds: string[];
 }
 
+/** Parameters of create_mfa_policy. */
+export interface CreateMfaPolicyParameters {
+  userId: string;
+  mfaPolicyName: string;
+  condition: string;
+  requiredAuthenticationMethods: {
+    any: {
+      type:
+        | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+        | 'AUTHENTICATION_TYPE_SMS_OTP'
+        | 'AUTHENTICATION_TYPE_PASSKEY'
+        | 'AUTHENTICATION_TYPE_API_KEY'
+        | 'AUTHENTICATION_TYPE_OAUTH'
+        | 'AUTHENTICATION_TYPE_SESSION';
+      id?: string;
+    }[];
+  }[];
+  order: number;
+  notes?: string;
+}
+
+/** Result of create_mfa_policy. */
+export interface CreateMfaPolicyResult {
+  mfaPolicyId: string;
+}
+
+/** Parameters of create_policies. */
+export interface CreatePoliciesParameters {
+  policies: {
+    policyName: string;
+    effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+    condition?: string;
+    consensus?: string;
+    notes: string;
+    time?: string;
+  }[];
+}
+
+/** Result of create_policies. */
+export interface CreatePoliciesResult {
+  policyIds: string[];
+  warnings: {
+    code: string;
+    policyId: string;
+    message: string;
+    expression?: string;
+    otherPolicyIds?: string[];
+  }[];
+}
+
+/** Parameters of create_policy. */
+export interface CreatePolicyParameters {
+  policyName: string;
+  effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+  condition?: string;
+  consensus?: string;
+  notes: string;
+  time?: string;
+}
+
+/** Result of create_policy. */
+export interface CreatePolicyResult {
+  policyId: string;
+  warnings: {
+    code: string;
+    policyId: string;
+    message: string;
+    expression?: string;
+    otherPolicyIds?: string[];
+  }[];
+}
+
 /** Parameters of create_private_key_tag. */
 export interface CreatePrivateKeyTagParameters {
   privateKeyTagName: string;
@@ -390,6 +468,33 @@ export interface CreatePrivateKeysResult {
       address: string;
     }[];
   }[];
+}
+
+/** Parameters of create_session_profile. */
+export interface CreateSessionProfileParameters {
+  sessionProfileName: string;
+  scope: string;
+  expirationSeconds?: string;
+  notes?: string;
+}
+
+/** Result of create_session_profile. */
+export interface CreateSessionProfileResult {
+  sessionProfileId: string;
+}
+
+/** Parameters of create_smart_contract_interface. */
+export interface CreateSmartContractInterfaceParameters {
+  smartContractAddress: string;
+  smartContractInterface: string;
+  type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' | 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA';
+  label: string;
+  notes?: string;
+}
+
+/** Result of create_smart_contract_interface. */
+export interface CreateSmartContractInterfaceResult {
+  smartContractInterfaceId: string;
 }
 
 /** Parameters of create_sub_organization. */
@@ -489,6 +594,64 @@ export interface CreateUsersParameters {
 /** Result of create_users. */
 export interface CreateUsersResult {
   userIds: string[];
+}
+
+/** Parameters of create_velocity_control. */
+export interface CreateVelocityControlParameters {
+  name: string;
+  dataSource: {
+    chainAssetTransfer?: {
+      definition: {
+        caip19: string;
+        decimals: string;
+      }[];
+      filter?: {
+        activity?: {
+          activityType: string;
+        }[];
+      };
+      phase?: {
+        signature?: {};
+        submission?: {};
+      };
+    };
+    activityExecution?: {
+      filter?: {
+        activity?: {
+          activityType: string;
+        }[];
+      };
+    };
+  };
+  aggregation: {
+    method:
+      | 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM'
+      | 'VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT';
+    operator:
+      | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN'
+      | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL'
+      | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_EQUAL'
+      | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN_OR_EQUAL'
+      | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN';
+    threshold: string;
+    window: {
+      rolling?: {
+        duration: string;
+      };
+      infinite?: {};
+    };
+    groupBy: {
+      organization?: {};
+      user?: {};
+      wallet?: {};
+    };
+  };
+  identifier: string;
+}
+
+/** Result of create_velocity_control. */
+export interface CreateVelocityControlResult {
+  velocityControlId: string;
 }
 
 /** Parameters of create_wallet. */
@@ -636,6 +799,37 @@ export interface DeleteInvitationResult {
   invitationId: string;
 }
 
+/** Parameters of delete_mfa_policy. */
+export interface DeleteMfaPolicyParameters {
+  userId: string;
+  mfaPolicyId: string;
+}
+
+/** Result of delete_mfa_policy. */
+export interface DeleteMfaPolicyResult {
+  mfaPolicyId: string;
+}
+
+/** Parameters of delete_policies. */
+export interface DeletePoliciesParameters {
+  policyIds: string[];
+}
+
+/** Result of delete_policies. */
+export interface DeletePoliciesResult {
+  policyIds: string[];
+}
+
+/** Parameters of delete_policy. */
+export interface DeletePolicyParameters {
+  policyId: string;
+}
+
+/** Result of delete_policy. */
+export interface DeletePolicyResult {
+  policyId: string;
+}
+
 /** Parameters of delete_private_key_tags. */
 export interface DeletePrivateKeyTagsParameters {
   privateKeyTagIds: string[];
@@ -668,6 +862,16 @@ export interface DeleteSecretsResult {
   secretIds: string[];
 }
 
+/** Parameters of delete_smart_contract_interface. */
+export interface DeleteSmartContractInterfaceParameters {
+  smartContractInterfaceId: string;
+}
+
+/** Result of delete_smart_contract_interface. */
+export interface DeleteSmartContractInterfaceResult {
+  smartContractInterfaceId: string;
+}
+
 /** Parameters of delete_sub_organization. */
 export interface DeleteSubOrganizationParameters {
   deleteWithoutExport?: boolean;
@@ -697,6 +901,16 @@ export interface DeleteUsersParameters {
 /** Result of delete_users. */
 export interface DeleteUsersResult {
   userIds: string[];
+}
+
+/** Parameters of delete_velocity_control. */
+export interface DeleteVelocityControlParameters {
+  velocityControlId: string;
+}
+
+/** Result of delete_velocity_control. */
+export interface DeleteVelocityControlResult {
+  velocityControlId: string;
 }
 
 /** Parameters of delete_wallet_accounts. */
@@ -785,6 +999,24 @@ export interface ExportWalletAccountResult {
   exportBundle: string;
 }
 
+/** Parameters of get_active_policies. */
+export interface GetActivePoliciesParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of get_active_policies. */
+export interface GetActivePoliciesResponse {
+  statuses: {
+    organizationId: string;
+    policyId: string;
+    active: boolean;
+    timeExpr?: string;
+    error?: string;
+  }[];
+  evaluatedAtMs: string;
+  pageInfo: PageInfo;
+}
+
 /** Parameters of get_activity. */
 export interface GetActivityParameters {
   activityId: string;
@@ -839,6 +1071,124 @@ export interface GetAuthenticatorsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of get_ip_allowlist. */
+export interface GetIpAllowlistParameters {
+  publicKey?: string;
+}
+
+/** Answer of get_ip_allowlist. */
+export interface GetIpAllowlistResponse {
+  allowlist: {
+    organizationId: string;
+    rules: {
+      cidr: string;
+      label?: string;
+      createdAt: string;
+    }[];
+    publicKey?: string;
+    enabled?: boolean;
+    onEvaluationError: string;
+  };
+}
+
+/** Parameters of get_mfa_policies. */
+export interface GetMfaPoliciesParameters {
+  userId: string;
+}
+
+/** Answer of get_mfa_policies. */
+export interface GetMfaPoliciesResponse {
+  mfaPolicies: {
+    mfaPolicyId: string;
+    mfaPolicyName: string;
+    condition: string;
+    requiredAuthenticationMethods: {
+      any: {
+        type:
+          | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+          | 'AUTHENTICATION_TYPE_SMS_OTP'
+          | 'AUTHENTICATION_TYPE_PASSKEY'
+          | 'AUTHENTICATION_TYPE_API_KEY'
+          | 'AUTHENTICATION_TYPE_OAUTH'
+          | 'AUTHENTICATION_TYPE_SESSION';
+        id?: string;
+      }[];
+    }[];
+    order: number;
+    notes?: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
+}
+
+/** Parameters of get_mfa_policy. */
+export interface GetMfaPolicyParameters {
+  userId: string;
+  mfaPolicyId: string;
+}
+
+/** Answer of get_mfa_policy. */
+export interface GetMfaPolicyResponse {
+  mfaPolicy: {
+    mfaPolicyId: string;
+    mfaPolicyName: string;
+    condition: string;
+    requiredAuthenticationMethods: {
+      any: {
+        type:
+          | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+          | 'AUTHENTICATION_TYPE_SMS_OTP'
+          | 'AUTHENTICATION_TYPE_PASSKEY'
+          | 'AUTHENTICATION_TYPE_API_KEY'
+          | 'AUTHENTICATION_TYPE_OAUTH'
+          | 'AUTHENTICATION_TYPE_SESSION';
+        id?: string;
+      }[];
+    }[];
+    order: number;
+    notes?: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  };
+}
+
+/** Parameters of get_mfa_status. */
+export interface GetMfaStatusParameters {
+  activityId: string;
+  userId?: string;
+}
+
+/** Answer of get_mfa_status. */
+export interface GetMfaStatusResponse {
+  mfaStatuses: {
+    mfaPolicyId: string;
+    userId: string;
+    satisfied: boolean;
+    satisfiedMethods: {
+      type:
+        | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+        | 'AUTHENTICATION_TYPE_SMS_OTP'
+        | 'AUTHENTICATION_TYPE_PASSKEY'
+        | 'AUTHENTICATION_TYPE_API_KEY'
+        | 'AUTHENTICATION_TYPE_OAUTH'
+        | 'AUTHENTICATION_TYPE_SESSION';
+      id?: string;
+    }[];
+    requiredMethods: {
+      any: {
+        type:
+          | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+          | 'AUTHENTICATION_TYPE_SMS_OTP'
+          | 'AUTHENTICATION_TYPE_PASSKEY'
+          | 'AUTHENTICATION_TYPE_API_KEY'
+          | 'AUTHENTICATION_TYPE_OAUTH'
+          | 'AUTHENTICATION_TYPE_SESSION';
+        id?: string;
+      }[];
+    }[];
+  }[];
+}
+
 /** Parameters of get_organization. */
 export interface GetOrganizationParameters {}
 
@@ -848,7 +1198,17 @@ export interface GetOrganizationResponse {
     organizationId: string;
     name: string;
     users: User[];
-    policies: unknown[];
+    policies: {
+      policyId: string;
+      policyName: string;
+      effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+      createdAt: Timestamp;
+      updatedAt: Timestamp;
+      notes: string;
+      consensus: string;
+      condition: string;
+      time?: string;
+    }[];
     privateKeys: {
       privateKeyId: string;
       publicKey: string;
@@ -876,7 +1236,11 @@ export interface GetOrganizationResponse {
       exported: boolean;
       imported: boolean;
     }[];
-    smartContractInterfaceReferences: unknown[];
+    smartContractInterfaceReferences: {
+      smartContractInterfaceId: string;
+      smartContractAddress: string;
+      digest: string;
+    }[];
   };
 }
 
@@ -889,6 +1253,70 @@ export interface GetOrganizationConfigsResponse {
     features: Feature[];
     quorum: Quorum;
   };
+}
+
+/** Parameters of get_policy. */
+export interface GetPolicyParameters {
+  policyId: string;
+}
+
+/** Answer of get_policy. */
+export interface GetPolicyResponse {
+  policy: {
+    policyId: string;
+    policyName: string;
+    effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    notes: string;
+    consensus: string;
+    condition: string;
+    time?: string;
+  };
+}
+
+/** Parameters of get_policy_evaluations. */
+export interface GetPolicyEvaluationsParameters {
+  activityId: string;
+}
+
+/** Answer of get_policy_evaluations. */
+export interface GetPolicyEvaluationsResponse {
+  policyEvaluations: {
+    id: string;
+    activityId: string;
+    organizationId: string;
+    voteId: string;
+    policyEvaluations: {
+      policyId: string;
+      outcome:
+        | 'OUTCOME_ALLOW'
+        | 'OUTCOME_DENY_EXPLICIT'
+        | 'OUTCOME_DENY_IMPLICIT'
+        | 'OUTCOME_REQUIRES_CONSENSUS'
+        | 'OUTCOME_REJECTED'
+        | 'OUTCOME_ERROR'
+        | 'OUTCOME_REQUIRES_AUTHENTICATORS'
+        | 'OUTCOME_TIME_INACTIVE';
+      policyName?: string;
+      effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+      reason: string;
+      error?: {
+        expression: string;
+        code: string;
+        message: string;
+        start: number;
+        end: number;
+      };
+      element?: number;
+      trace?: {
+        time?: unknown;
+        conditions: unknown[];
+        consensus?: unknown;
+      };
+    }[];
+    createdAt: Timestamp;
+  }[];
 }
 
 /** Parameters of get_private_key. */
@@ -915,6 +1343,63 @@ export interface GetPrivateKeyResponse {
   };
 }
 
+/** Parameters of get_session_profile. */
+export interface GetSessionProfileParameters {
+  sessionProfileId: string;
+}
+
+/** Answer of get_session_profile. */
+export interface GetSessionProfileResponse {
+  sessionProfile: {
+    sessionProfileId: string;
+    sessionProfileName: string;
+    scope: string;
+    expirationSeconds?: string;
+    notes?: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  };
+}
+
+/** Parameters of get_session_profiles. */
+export interface GetSessionProfilesParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of get_session_profiles. */
+export interface GetSessionProfilesResponse {
+  sessionProfiles: {
+    sessionProfileId: string;
+    sessionProfileName: string;
+    scope: string;
+    expirationSeconds?: string;
+    notes?: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of get_smart_contract_interface. */
+export interface GetSmartContractInterfaceParameters {
+  smartContractInterfaceId: string;
+}
+
+/** Answer of get_smart_contract_interface. */
+export interface GetSmartContractInterfaceResponse {
+  smartContractInterface: {
+    organizationId: string;
+    smartContractInterfaceId: string;
+    smartContractAddress: string;
+    smartContractInterface: string;
+    type: string;
+    label: string;
+    notes: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  };
+}
+
 /** Parameters of get_user. */
 export interface GetUserParameters {
   userId: string;
@@ -923,6 +1408,70 @@ export interface GetUserParameters {
 /** Answer of get_user. */
 export interface GetUserResponse {
   user: User;
+}
+
+/** Parameters of get_velocity_control. */
+export interface GetVelocityControlParameters {
+  velocityControlId: string;
+}
+
+/** Answer of get_velocity_control. */
+export interface GetVelocityControlResponse {
+  velocityControl: {
+    velocityControlId: string;
+    organizationId: string;
+    name: string;
+    dataSource: {
+      chainAssetTransfer?: {
+        definition: {
+          caip19: string;
+          decimals: string;
+        }[];
+        filter?: {
+          activity?: {
+            activityType: string;
+          }[];
+        };
+        phase?: {
+          signature?: {};
+          submission?: {};
+        };
+      };
+      activityExecution?: {
+        filter?: {
+          activity?: {
+            activityType: string;
+          }[];
+        };
+      };
+    };
+    aggregation: {
+      method:
+        | 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM'
+        | 'VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT';
+      operator:
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_EQUAL'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN_OR_EQUAL'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN';
+      threshold: string;
+      window: {
+        rolling?: {
+          duration: string;
+        };
+        infinite?: {};
+      };
+      groupBy: {
+        organization?: {};
+        user?: {};
+        wallet?: {};
+      };
+    };
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    identifier: string;
+  };
 }
 
 /** Parameters of get_wallet. */
@@ -1169,6 +1718,27 @@ export interface ListAppProofsResponse {
   }[];
 }
 
+/** Parameters of list_policies. */
+export interface ListPoliciesParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_policies. */
+export interface ListPoliciesResponse {
+  policies: {
+    policyId: string;
+    policyName: string;
+    effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    notes: string;
+    consensus: string;
+    condition: string;
+    time?: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_private_key_tags. */
 export interface ListPrivateKeyTagsParameters {
   paginationOptions?: PaginationOptions;
@@ -1224,6 +1794,27 @@ export interface ListSecretsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_smart_contract_interfaces. */
+export interface ListSmartContractInterfacesParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_smart_contract_interfaces. */
+export interface ListSmartContractInterfacesResponse {
+  smartContractInterfaces: {
+    organizationId: string;
+    smartContractInterfaceId: string;
+    smartContractAddress: string;
+    smartContractInterface: string;
+    type: string;
+    label: string;
+    notes: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_suborgs. */
 export interface ListSuborgsParameters {
   filterType?:
@@ -1265,6 +1856,71 @@ export interface ListUsersParameters {
 /** Answer of list_users. */
 export interface ListUsersResponse {
   users: User[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_velocity_controls. */
+export interface ListVelocityControlsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_velocity_controls. */
+export interface ListVelocityControlsResponse {
+  velocityControls: {
+    velocityControlId: string;
+    organizationId: string;
+    name: string;
+    dataSource: {
+      chainAssetTransfer?: {
+        definition: {
+          caip19: string;
+          decimals: string;
+        }[];
+        filter?: {
+          activity?: {
+            activityType: string;
+          }[];
+        };
+        phase?: {
+          signature?: {};
+          submission?: {};
+        };
+      };
+      activityExecution?: {
+        filter?: {
+          activity?: {
+            activityType: string;
+          }[];
+        };
+      };
+    };
+    aggregation: {
+      method:
+        | 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM'
+        | 'VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT';
+      operator:
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_EQUAL'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN_OR_EQUAL'
+        | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN';
+      threshold: string;
+      window: {
+        rolling?: {
+          duration: string;
+        };
+        infinite?: {};
+      };
+      groupBy: {
+        organization?: {};
+        user?: {};
+        wallet?: {};
+      };
+    };
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    identifier: string;
+  }[];
   pageInfo: PageInfo;
 }
 
@@ -1339,6 +1995,15 @@ export interface RejectActivityParameters {
   fingerprint: string;
 }
 
+/** Parameters of remove_ip_allowlist. */
+export interface RemoveIpAllowlistParameters {
+  publicKey?: string;
+  allowLockout?: boolean;
+}
+
+/** Result of remove_ip_allowlist. */
+export interface RemoveIpAllowlistResult {}
+
 /** Parameters of remove_organization_feature. */
 export interface RemoveOrganizationFeatureParameters {
   name: FeatureName;
@@ -1348,6 +2013,21 @@ export interface RemoveOrganizationFeatureParameters {
 export interface RemoveOrganizationFeatureResult {
   features: Feature[];
 }
+
+/** Parameters of set_ip_allowlist. */
+export interface SetIpAllowlistParameters {
+  publicKey?: string;
+  enabled?: boolean;
+  rules?: {
+    cidr: string;
+    label?: string;
+  }[];
+  onEvaluationError?: 'ALLOW' | 'DENY';
+  allowLockout?: boolean;
+}
+
+/** Result of set_ip_allowlist. */
+export interface SetIpAllowlistResult {}
 
 /** Parameters of set_organization_feature. */
 export interface SetOrganizationFeatureParameters {
@@ -1425,6 +2105,150 @@ export interface SignTransactionResult {
   signedTransaction: string;
 }
 
+/** Parameters of simulate_activity. */
+export interface SimulateActivityParameters {
+  request: {
+    type: string;
+    organizationId?: string;
+    parameters: Record<string, unknown>;
+  };
+  submitterUserId?: string;
+  approverUserIds?: string[];
+  atMs?: string;
+  sourceAddress?: string;
+  draftPolicies?: {
+    policyId?: string;
+    policyName?: string;
+    effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+    condition?: string;
+    consensus?: string;
+    time?: string;
+    notes?: string;
+  }[];
+}
+
+/** Answer of simulate_activity. */
+export interface SimulateActivityResponse {
+  simulation: {
+    status: string;
+    outcome: string;
+    reason: string;
+    decidingPolicyIds: string[];
+    policyEvaluations: {
+      policyId: string;
+      outcome:
+        | 'OUTCOME_ALLOW'
+        | 'OUTCOME_DENY_EXPLICIT'
+        | 'OUTCOME_DENY_IMPLICIT'
+        | 'OUTCOME_REQUIRES_CONSENSUS'
+        | 'OUTCOME_REJECTED'
+        | 'OUTCOME_ERROR'
+        | 'OUTCOME_REQUIRES_AUTHENTICATORS'
+        | 'OUTCOME_TIME_INACTIVE';
+      policyName?: string;
+      effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+      reason: string;
+      error?: {
+        expression: string;
+        code: string;
+        message: string;
+        start: number;
+        end: number;
+      };
+      element?: number;
+      trace?: {
+        time?: unknown;
+        conditions: unknown[];
+        consensus?: unknown;
+      };
+    }[];
+    unconcernedCount: number;
+    ownAccountRule: string;
+    rootQuorum: {
+      required: number;
+      given: number;
+      isReachable: boolean;
+    };
+    openTo: {
+      rootUserIds: string[];
+      policies: {
+        policyId: string;
+        anyone: boolean;
+        userIds: string[];
+      }[];
+    };
+    refusedApproverUserIds: string[];
+    mfa: {
+      userId: string;
+      mfaPolicy: {
+        mfaPolicyId: string;
+        mfaPolicyName: string;
+        condition: string;
+        requiredAuthenticationMethods: {
+          any: {
+            type:
+              | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+              | 'AUTHENTICATION_TYPE_SMS_OTP'
+              | 'AUTHENTICATION_TYPE_PASSKEY'
+              | 'AUTHENTICATION_TYPE_API_KEY'
+              | 'AUTHENTICATION_TYPE_OAUTH'
+              | 'AUTHENTICATION_TYPE_SESSION';
+            id?: string;
+          }[];
+        }[];
+        order: number;
+        notes?: string;
+        createdAt: Timestamp;
+        updatedAt: Timestamp;
+      };
+      satisfied: boolean;
+    }[];
+    session?: {
+      sessionProfileId: string;
+      covers: boolean;
+    };
+    network: {
+      isLimited: boolean;
+      allowed?: boolean;
+    };
+    velocity: {
+      velocityControlId: string;
+      name: string;
+      aggregate: string;
+      threshold: string;
+      operator: string;
+      satisfied: boolean;
+    }[];
+  };
+}
+
+/** Parameters of update_mfa_policy. */
+export interface UpdateMfaPolicyParameters {
+  userId: string;
+  mfaPolicyId: string;
+  mfaPolicyName?: string;
+  condition?: string;
+  requiredAuthenticationMethods?: {
+    any: {
+      type:
+        | 'AUTHENTICATION_TYPE_EMAIL_OTP'
+        | 'AUTHENTICATION_TYPE_SMS_OTP'
+        | 'AUTHENTICATION_TYPE_PASSKEY'
+        | 'AUTHENTICATION_TYPE_API_KEY'
+        | 'AUTHENTICATION_TYPE_OAUTH'
+        | 'AUTHENTICATION_TYPE_SESSION';
+      id?: string;
+    }[];
+  }[];
+  order?: number;
+  notes?: string;
+}
+
+/** Result of update_mfa_policy. */
+export interface UpdateMfaPolicyResult {
+  mfaPolicyId: string;
+}
+
 /** Parameters of update_organization_name. */
 export interface UpdateOrganizationNameParameters {
   organizationName: string;
@@ -1434,6 +2258,29 @@ export interface UpdateOrganizationNameParameters {
 export interface UpdateOrganizationNameResult {
   organizationId: string;
   organizationName: string;
+}
+
+/** Parameters of update_policy. */
+export interface UpdatePolicyParameters {
+  policyId: string;
+  policyName?: string;
+  policyEffect?: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+  policyCondition?: string;
+  policyConsensus?: string;
+  policyNotes?: string;
+  time?: string;
+}
+
+/** Result of update_policy. */
+export interface UpdatePolicyResult {
+  policyId: string;
+  warnings: {
+    code: string;
+    policyId: string;
+    message: string;
+    expression?: string;
+    otherPolicyIds?: string[];
+  }[];
 }
 
 /** Parameters of update_private_key_tag. */
@@ -1566,6 +2413,21 @@ export interface OperationMethods {
     parameters: CreateInvitationsParameters,
     options?: SubmitOptions,
   ): Promise<CreateInvitationsResult & { activity: Activity }>;
+  /** Require further proofs of a user for the activities that a condition selects. */
+  createMfaPolicy(
+    parameters: CreateMfaPolicyParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateMfaPolicyResult & { activity: Activity }>;
+  /** Create several policies, all or nothing. */
+  createPolicies(
+    parameters: CreatePoliciesParameters,
+    options?: SubmitOptions,
+  ): Promise<CreatePoliciesResult & { activity: Activity }>;
+  /** Create a policy. Its expressions are checked; nothing is stored when one is wrong. */
+  createPolicy(
+    parameters: CreatePolicyParameters,
+    options?: SubmitOptions,
+  ): Promise<CreatePolicyResult & { activity: Activity }>;
   /** Create a private key tag and give it to private keys. */
   createPrivateKeyTag(
     parameters: CreatePrivateKeyTagParameters,
@@ -1576,6 +2438,16 @@ export interface OperationMethods {
     parameters: CreatePrivateKeysParameters,
     options?: SubmitOptions,
   ): Promise<CreatePrivateKeysResult & { activity: Activity }>;
+  /** Create a profile that narrows what sessions may do, here and in sub-organizations. It never changes. */
+  createSessionProfile(
+    parameters: CreateSessionProfileParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateSessionProfileResult & { activity: Activity }>;
+  /** Upload the ABI or IDL of a contract, so that policies can speak of its functions and arguments. */
+  createSmartContractInterface(
+    parameters: CreateSmartContractInterfaceParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateSmartContractInterfaceResult & { activity: Activity }>;
   /** Create an isolated sub-organization with its own root users. */
   createSubOrganization(
     parameters: CreateSubOrganizationParameters,
@@ -1591,6 +2463,11 @@ export interface OperationMethods {
     parameters: CreateUsersParameters,
     options?: SubmitOptions,
   ): Promise<CreateUsersResult & { activity: Activity }>;
+  /** Limit how much, or how often, may be done in a window of time, whatever policies allow. */
+  createVelocityControl(
+    parameters: CreateVelocityControlParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateVelocityControlResult & { activity: Activity }>;
   /** Create an HD wallet from a new mnemonic, with accounts. */
   createWallet(
     parameters: CreateWalletParameters,
@@ -1616,6 +2493,21 @@ export interface OperationMethods {
     parameters: DeleteInvitationParameters,
     options?: SubmitOptions,
   ): Promise<DeleteInvitationResult & { activity: Activity }>;
+  /** Delete an MFA policy of a user; the deletion is itself subject to it. */
+  deleteMfaPolicy(
+    parameters: DeleteMfaPolicyParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteMfaPolicyResult & { activity: Activity }>;
+  /** Delete several policies, all or nothing. */
+  deletePolicies(
+    parameters: DeletePoliciesParameters,
+    options?: SubmitOptions,
+  ): Promise<DeletePoliciesResult & { activity: Activity }>;
+  /** Delete a policy. */
+  deletePolicy(
+    parameters: DeletePolicyParameters,
+    options?: SubmitOptions,
+  ): Promise<DeletePolicyResult & { activity: Activity }>;
   /** Delete private key tags. Policies that name them keep the name and no longer match. */
   deletePrivateKeyTags(
     parameters: DeletePrivateKeyTagsParameters,
@@ -1631,6 +2523,11 @@ export interface OperationMethods {
     parameters: DeleteSecretsParameters,
     options?: SubmitOptions,
   ): Promise<DeleteSecretsResult & { activity: Activity }>;
+  /** Delete the interface of a contract. Policies that need it no longer match. */
+  deleteSmartContractInterface(
+    parameters: DeleteSmartContractInterfaceParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteSmartContractInterfaceResult & { activity: Activity }>;
   /** Delete this sub-organization; its own users decide, its parent cannot. Activities stay readable to the parent. */
   deleteSubOrganization(
     parameters?: DeleteSubOrganizationParameters,
@@ -1646,6 +2543,11 @@ export interface OperationMethods {
     parameters: DeleteUsersParameters,
     options?: SubmitOptions,
   ): Promise<DeleteUsersResult & { activity: Activity }>;
+  /** Delete a velocity control with what it has counted. */
+  deleteVelocityControl(
+    parameters: DeleteVelocityControlParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteVelocityControlResult & { activity: Activity }>;
   /** Delete wallet accounts, all or nothing; the wallet stays, and a deleted path can be derived again. */
   deleteWalletAccounts(
     parameters: DeleteWalletAccountsParameters,
@@ -1676,6 +2578,11 @@ export interface OperationMethods {
     parameters: ExportWalletAccountParameters,
     options?: SubmitOptions,
   ): Promise<ExportWalletAccountResult & { activity: Activity }>;
+  /** Which policies are active at this moment: those without a time expression, and those whose expression holds. */
+  getActivePolicies(
+    parameters?: GetActivePoliciesParameters,
+    options?: QueryOptions,
+  ): Promise<GetActivePoliciesResponse>;
   /** One activity of the organization, or of one of its sub-organizations. */
   getActivity(parameters: GetActivityParameters, options?: QueryOptions): Promise<GetActivityResponse>;
   /** One API key. */
@@ -1689,6 +2596,14 @@ export interface OperationMethods {
     parameters: GetAuthenticatorsParameters,
     options?: QueryOptions,
   ): Promise<GetAuthenticatorsResponse>;
+  /** The IP allowlist of the organization, or of one of its API keys. */
+  getIpAllowlist(parameters?: GetIpAllowlistParameters, options?: QueryOptions): Promise<GetIpAllowlistResponse>;
+  /** The MFA policies of a user, in the order in which they are asked. */
+  getMfaPolicies(parameters: GetMfaPoliciesParameters, options?: QueryOptions): Promise<GetMfaPoliciesResponse>;
+  /** One MFA policy of a user. */
+  getMfaPolicy(parameters: GetMfaPolicyParameters, options?: QueryOptions): Promise<GetMfaPolicyResponse>;
+  /** Which proofs an activity needs of its voters, and which it has. */
+  getMfaStatus(parameters: GetMfaStatusParameters, options?: QueryOptions): Promise<GetMfaStatusResponse>;
   /** Everything in the organization at once; large ones are read through the lists. */
   getOrganization(parameters?: GetOrganizationParameters, options?: QueryOptions): Promise<GetOrganizationResponse>;
   /** Features and root quorum of the organization. */
@@ -1696,10 +2611,37 @@ export interface OperationMethods {
     parameters?: GetOrganizationConfigsParameters,
     options?: QueryOptions,
   ): Promise<GetOrganizationConfigsResponse>;
+  /** One policy. */
+  getPolicy(parameters: GetPolicyParameters, options?: QueryOptions): Promise<GetPolicyResponse>;
+  /** What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none. */
+  getPolicyEvaluations(
+    parameters: GetPolicyEvaluationsParameters,
+    options?: QueryOptions,
+  ): Promise<GetPolicyEvaluationsResponse>;
   /** The public side of one private key. */
   getPrivateKey(parameters: GetPrivateKeyParameters, options?: QueryOptions): Promise<GetPrivateKeyResponse>;
+  /** One session profile of the organization or of its parent. */
+  getSessionProfile(
+    parameters: GetSessionProfileParameters,
+    options?: QueryOptions,
+  ): Promise<GetSessionProfileResponse>;
+  /** The session profiles of the organization, or of its parent, oldest first. */
+  getSessionProfiles(
+    parameters?: GetSessionProfilesParameters,
+    options?: QueryOptions,
+  ): Promise<GetSessionProfilesResponse>;
+  /** The uploaded interface of one contract. */
+  getSmartContractInterface(
+    parameters: GetSmartContractInterfaceParameters,
+    options?: QueryOptions,
+  ): Promise<GetSmartContractInterfaceResponse>;
   /** One user with its credentials and tags. */
   getUser(parameters: GetUserParameters, options?: QueryOptions): Promise<GetUserResponse>;
+  /** One velocity control. */
+  getVelocityControl(
+    parameters: GetVelocityControlParameters,
+    options?: QueryOptions,
+  ): Promise<GetVelocityControlResponse>;
   /** One wallet. */
   getWallet(parameters: GetWalletParameters, options?: QueryOptions): Promise<GetWalletResponse>;
   /** One account of a wallet, by address or path; both given must agree. */
@@ -1738,6 +2680,8 @@ export interface OperationMethods {
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
   /** The app proofs of an activity that asked for them. */
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
+  /** Policies of the organization, oldest first. */
+  listPolicies(parameters?: ListPoliciesParameters, options?: QueryOptions): Promise<ListPoliciesResponse>;
   /** Private key tags of the organization, oldest first. */
   listPrivateKeyTags(
     parameters?: ListPrivateKeyTagsParameters,
@@ -1747,12 +2691,22 @@ export interface OperationMethods {
   listPrivateKeys(parameters?: ListPrivateKeysParameters, options?: QueryOptions): Promise<ListPrivateKeysResponse>;
   /** What is known of the secrets of the organization, newest first; never the secrets. */
   listSecrets(parameters?: ListSecretsParameters, options?: QueryOptions): Promise<ListSecretsResponse>;
+  /** The uploaded contract interfaces of the organization, oldest first. */
+  listSmartContractInterfaces(
+    parameters?: ListSmartContractInterfacesParameters,
+    options?: QueryOptions,
+  ): Promise<ListSmartContractInterfacesResponse>;
   /** Ids of sub-organizations, oldest first; optionally those that hold a name, contact or credential. */
   listSuborgs(parameters?: ListSuborgsParameters, options?: QueryOptions): Promise<ListSuborgsResponse>;
   /** User tags of the organization, oldest first. */
   listUserTags(parameters?: ListUserTagsParameters, options?: QueryOptions): Promise<ListUserTagsResponse>;
   /** Users of the organization, oldest first. */
   listUsers(parameters?: ListUsersParameters, options?: QueryOptions): Promise<ListUsersResponse>;
+  /** Velocity controls of the organization, oldest first. */
+  listVelocityControls(
+    parameters?: ListVelocityControlsParameters,
+    options?: QueryOptions,
+  ): Promise<ListVelocityControlsResponse>;
   /** Ids of sub-organizations whose email or phone number is verified, oldest first. */
   listVerifiedSuborgs(
     parameters?: ListVerifiedSuborgsParameters,
@@ -1767,11 +2721,21 @@ export interface OperationMethods {
   listWallets(parameters?: ListWalletsParameters, options?: QueryOptions): Promise<ListWalletsResponse>;
   /** Reject a pending activity by its fingerprint; one rejection is final. The answer is that activity. */
   rejectActivity(parameters: RejectActivityParameters, options?: SubmitOptions): Promise<{ activity: Activity }>;
+  /** Delete an IP allowlist with its rules. A key then follows the list of the organization, and an organization without one accepts all addresses. */
+  removeIpAllowlist(
+    parameters?: RemoveIpAllowlistParameters,
+    options?: SubmitOptions,
+  ): Promise<RemoveIpAllowlistResult & { activity: Activity }>;
   /** Remove a feature of the organization. Needs the root quorum. */
   removeOrganizationFeature(
     parameters: RemoveOrganizationFeatureParameters,
     options?: SubmitOptions,
   ): Promise<RemoveOrganizationFeatureResult & { activity: Activity }>;
+  /** Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused unless allowLockout is true. */
+  setIpAllowlist(
+    parameters?: SetIpAllowlistParameters,
+    options?: SubmitOptions,
+  ): Promise<SetIpAllowlistResult & { activity: Activity }>;
   /** Set a feature of the organization. Needs the root quorum. */
   setOrganizationFeature(
     parameters: SetOrganizationFeatureParameters,
@@ -1792,11 +2756,23 @@ export interface OperationMethods {
     parameters: SignTransactionParameters,
     options?: SubmitOptions,
   ): Promise<SignTransactionResult & { activity: Activity }>;
+  /** What would become of a submit request, and why: the decision with the reason of every policy, who could still approve, and what MFA, session, IP and velocity rules say. Nothing is changed. */
+  simulateActivity(parameters: SimulateActivityParameters, options?: QueryOptions): Promise<SimulateActivityResponse>;
+  /** Change an MFA policy. Activities that already wait for proofs keep the steps they began with. */
+  updateMfaPolicy(
+    parameters: UpdateMfaPolicyParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdateMfaPolicyResult & { activity: Activity }>;
   /** Change the name of the organization. Needs the root quorum. */
   updateOrganizationName(
     parameters: UpdateOrganizationNameParameters,
     options?: SubmitOptions,
   ): Promise<UpdateOrganizationNameResult & { activity: Activity }>;
+  /** Change a policy. What is absent stays, an empty expression is cleared and then counts as true. */
+  updatePolicy(
+    parameters: UpdatePolicyParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdatePolicyResult & { activity: Activity }>;
   /** Rename a private key tag, and give it to or take it from private keys. */
   updatePrivateKeyTag(
     parameters: UpdatePrivateKeyTagParameters,
@@ -1881,6 +2857,30 @@ export const OPERATIONS = {
     intentKey: 'createInvitationsIntent',
     resultKey: 'createInvitationsResult',
   },
+  createMfaPolicy: {
+    kind: 'activity',
+    name: 'create_mfa_policy',
+    path: '/public/v1/submit/create_mfa_policy',
+    type: 'ACTIVITY_TYPE_CREATE_MFA_POLICY',
+    intentKey: 'createMfaPolicyIntent',
+    resultKey: 'createMfaPolicyResult',
+  },
+  createPolicies: {
+    kind: 'activity',
+    name: 'create_policies',
+    path: '/public/v1/submit/create_policies',
+    type: 'ACTIVITY_TYPE_CREATE_POLICIES',
+    intentKey: 'createPoliciesIntent',
+    resultKey: 'createPoliciesResult',
+  },
+  createPolicy: {
+    kind: 'activity',
+    name: 'create_policy',
+    path: '/public/v1/submit/create_policy',
+    type: 'ACTIVITY_TYPE_CREATE_POLICY_V3',
+    intentKey: 'createPolicyIntentV3',
+    resultKey: 'createPolicyResult',
+  },
   createPrivateKeyTag: {
     kind: 'activity',
     name: 'create_private_key_tag',
@@ -1896,6 +2896,22 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
     intentKey: 'createPrivateKeysIntentV2',
     resultKey: 'createPrivateKeysResultV2',
+  },
+  createSessionProfile: {
+    kind: 'activity',
+    name: 'create_session_profile',
+    path: '/public/v1/submit/create_session_profile',
+    type: 'ACTIVITY_TYPE_CREATE_SESSION_PROFILE',
+    intentKey: 'createSessionProfileIntent',
+    resultKey: 'createSessionProfileResult',
+  },
+  createSmartContractInterface: {
+    kind: 'activity',
+    name: 'create_smart_contract_interface',
+    path: '/public/v1/submit/create_smart_contract_interface',
+    type: 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE',
+    intentKey: 'createSmartContractInterfaceIntent',
+    resultKey: 'createSmartContractInterfaceResult',
   },
   createSubOrganization: {
     kind: 'activity',
@@ -1920,6 +2936,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_CREATE_USERS_V4',
     intentKey: 'createUsersIntentV4',
     resultKey: 'createUsersResult',
+  },
+  createVelocityControl: {
+    kind: 'activity',
+    name: 'create_velocity_control',
+    path: '/public/v1/submit/create_velocity_control',
+    type: 'ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL',
+    intentKey: 'createVelocityControlIntent',
+    resultKey: 'createVelocityControlResult',
   },
   createWallet: {
     kind: 'activity',
@@ -1961,6 +2985,30 @@ export const OPERATIONS = {
     intentKey: 'deleteInvitationIntent',
     resultKey: 'deleteInvitationResult',
   },
+  deleteMfaPolicy: {
+    kind: 'activity',
+    name: 'delete_mfa_policy',
+    path: '/public/v1/submit/delete_mfa_policy',
+    type: 'ACTIVITY_TYPE_DELETE_MFA_POLICY',
+    intentKey: 'deleteMfaPolicyIntent',
+    resultKey: 'deleteMfaPolicyResult',
+  },
+  deletePolicies: {
+    kind: 'activity',
+    name: 'delete_policies',
+    path: '/public/v1/submit/delete_policies',
+    type: 'ACTIVITY_TYPE_DELETE_POLICIES',
+    intentKey: 'deletePoliciesIntent',
+    resultKey: 'deletePoliciesResult',
+  },
+  deletePolicy: {
+    kind: 'activity',
+    name: 'delete_policy',
+    path: '/public/v1/submit/delete_policy',
+    type: 'ACTIVITY_TYPE_DELETE_POLICY',
+    intentKey: 'deletePolicyIntent',
+    resultKey: 'deletePolicyResult',
+  },
   deletePrivateKeyTags: {
     kind: 'activity',
     name: 'delete_private_key_tags',
@@ -1985,6 +3033,14 @@ export const OPERATIONS = {
     intentKey: 'deleteSecretsIntent',
     resultKey: 'deleteSecretsResult',
   },
+  deleteSmartContractInterface: {
+    kind: 'activity',
+    name: 'delete_smart_contract_interface',
+    path: '/public/v1/submit/delete_smart_contract_interface',
+    type: 'ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE',
+    intentKey: 'deleteSmartContractInterfaceIntent',
+    resultKey: 'deleteSmartContractInterfaceResult',
+  },
   deleteSubOrganization: {
     kind: 'activity',
     name: 'delete_sub_organization',
@@ -2008,6 +3064,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_DELETE_USERS',
     intentKey: 'deleteUsersIntent',
     resultKey: 'deleteUsersResult',
+  },
+  deleteVelocityControl: {
+    kind: 'activity',
+    name: 'delete_velocity_control',
+    path: '/public/v1/submit/delete_velocity_control',
+    type: 'ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL',
+    intentKey: 'deleteVelocityControlIntent',
+    resultKey: 'deleteVelocityControlResult',
   },
   deleteWalletAccounts: {
     kind: 'activity',
@@ -2057,6 +3121,11 @@ export const OPERATIONS = {
     intentKey: 'exportWalletAccountIntent',
     resultKey: 'exportWalletAccountResult',
   },
+  getActivePolicies: {
+    kind: 'query',
+    name: 'get_active_policies',
+    path: '/public/v1/query/get_active_policies',
+  },
   getActivity: {
     kind: 'query',
     name: 'get_activity',
@@ -2082,6 +3151,26 @@ export const OPERATIONS = {
     name: 'get_authenticators',
     path: '/public/v1/query/get_authenticators',
   },
+  getIpAllowlist: {
+    kind: 'query',
+    name: 'get_ip_allowlist',
+    path: '/public/v1/query/get_ip_allowlist',
+  },
+  getMfaPolicies: {
+    kind: 'query',
+    name: 'get_mfa_policies',
+    path: '/public/v1/query/get_mfa_policies',
+  },
+  getMfaPolicy: {
+    kind: 'query',
+    name: 'get_mfa_policy',
+    path: '/public/v1/query/get_mfa_policy',
+  },
+  getMfaStatus: {
+    kind: 'query',
+    name: 'get_mfa_status',
+    path: '/public/v1/query/get_mfa_status',
+  },
   getOrganization: {
     kind: 'query',
     name: 'get_organization',
@@ -2092,15 +3181,45 @@ export const OPERATIONS = {
     name: 'get_organization_configs',
     path: '/public/v1/query/get_organization_configs',
   },
+  getPolicy: {
+    kind: 'query',
+    name: 'get_policy',
+    path: '/public/v1/query/get_policy',
+  },
+  getPolicyEvaluations: {
+    kind: 'query',
+    name: 'get_policy_evaluations',
+    path: '/public/v1/query/get_policy_evaluations',
+  },
   getPrivateKey: {
     kind: 'query',
     name: 'get_private_key',
     path: '/public/v1/query/get_private_key',
   },
+  getSessionProfile: {
+    kind: 'query',
+    name: 'get_session_profile',
+    path: '/public/v1/query/get_session_profile',
+  },
+  getSessionProfiles: {
+    kind: 'query',
+    name: 'get_session_profiles',
+    path: '/public/v1/query/get_session_profiles',
+  },
+  getSmartContractInterface: {
+    kind: 'query',
+    name: 'get_smart_contract_interface',
+    path: '/public/v1/query/get_smart_contract_interface',
+  },
   getUser: {
     kind: 'query',
     name: 'get_user',
     path: '/public/v1/query/get_user',
+  },
+  getVelocityControl: {
+    kind: 'query',
+    name: 'get_velocity_control',
+    path: '/public/v1/query/get_velocity_control',
   },
   getWallet: {
     kind: 'query',
@@ -2170,6 +3289,11 @@ export const OPERATIONS = {
     name: 'list_app_proofs',
     path: '/public/v1/query/list_app_proofs',
   },
+  listPolicies: {
+    kind: 'query',
+    name: 'list_policies',
+    path: '/public/v1/query/list_policies',
+  },
   listPrivateKeyTags: {
     kind: 'query',
     name: 'list_private_key_tags',
@@ -2185,6 +3309,11 @@ export const OPERATIONS = {
     name: 'list_secrets',
     path: '/public/v1/query/list_secrets',
   },
+  listSmartContractInterfaces: {
+    kind: 'query',
+    name: 'list_smart_contract_interfaces',
+    path: '/public/v1/query/list_smart_contract_interfaces',
+  },
   listSuborgs: {
     kind: 'query',
     name: 'list_suborgs',
@@ -2199,6 +3328,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_users',
     path: '/public/v1/query/list_users',
+  },
+  listVelocityControls: {
+    kind: 'query',
+    name: 'list_velocity_controls',
+    path: '/public/v1/query/list_velocity_controls',
   },
   listVerifiedSuborgs: {
     kind: 'query',
@@ -2221,6 +3355,14 @@ export const OPERATIONS = {
     path: '/public/v1/submit/reject_activity',
     type: 'ACTIVITY_TYPE_REJECT_ACTIVITY',
   },
+  removeIpAllowlist: {
+    kind: 'activity',
+    name: 'remove_ip_allowlist',
+    path: '/public/v1/submit/remove_ip_allowlist',
+    type: 'ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST',
+    intentKey: 'removeIpAllowlistIntent',
+    resultKey: 'removeIpAllowlistResult',
+  },
   removeOrganizationFeature: {
     kind: 'activity',
     name: 'remove_organization_feature',
@@ -2228,6 +3370,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE',
     intentKey: 'removeOrganizationFeatureIntent',
     resultKey: 'removeOrganizationFeatureResult',
+  },
+  setIpAllowlist: {
+    kind: 'activity',
+    name: 'set_ip_allowlist',
+    path: '/public/v1/submit/set_ip_allowlist',
+    type: 'ACTIVITY_TYPE_SET_IP_ALLOWLIST',
+    intentKey: 'setIpAllowlistIntent',
+    resultKey: 'setIpAllowlistResult',
   },
   setOrganizationFeature: {
     kind: 'activity',
@@ -2261,6 +3411,19 @@ export const OPERATIONS = {
     intentKey: 'signTransactionIntentV2',
     resultKey: 'signTransactionResult',
   },
+  simulateActivity: {
+    kind: 'query',
+    name: 'simulate_activity',
+    path: '/public/v1/query/simulate_activity',
+  },
+  updateMfaPolicy: {
+    kind: 'activity',
+    name: 'update_mfa_policy',
+    path: '/public/v1/submit/update_mfa_policy',
+    type: 'ACTIVITY_TYPE_UPDATE_MFA_POLICY',
+    intentKey: 'updateMfaPolicyIntent',
+    resultKey: 'updateMfaPolicyResult',
+  },
   updateOrganizationName: {
     kind: 'activity',
     name: 'update_organization_name',
@@ -2268,6 +3431,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME',
     intentKey: 'updateOrganizationNameIntent',
     resultKey: 'updateOrganizationNameResult',
+  },
+  updatePolicy: {
+    kind: 'activity',
+    name: 'update_policy',
+    path: '/public/v1/submit/update_policy',
+    type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2',
+    intentKey: 'updatePolicyIntentV2',
+    resultKey: 'updatePolicyResultV2',
   },
   updatePrivateKeyTag: {
     kind: 'activity',
@@ -2360,6 +3531,12 @@ export const ERROR_CODES = {
   INVALID_HASH_FUNCTION: { grpcCode: 3, httpStatus: 400 },
   INVALID_BUNDLE: { grpcCode: 3, httpStatus: 400 },
   WALLET_ACCOUNT_NOT_EXPORTED: { grpcCode: 3, httpStatus: 400 },
+  INVALID_POLICY_CONDITION: { grpcCode: 3, httpStatus: 400 },
+  INVALID_POLICY_CONSENSUS: { grpcCode: 3, httpStatus: 400 },
+  POLICY_LABEL_NOT_UNIQUE: { grpcCode: 3, httpStatus: 400 },
+  INVALID_EXPRESSION: { grpcCode: 3, httpStatus: 400 },
+  INVALID_CONTRACT_INTERFACE: { grpcCode: 3, httpStatus: 400 },
+  IP_LOCKOUT: { grpcCode: 9, httpStatus: 400 },
   RESULT_TOO_LARGE: { grpcCode: 3, httpStatus: 400 },
   FAILED_PRECONDITION: { grpcCode: 9, httpStatus: 400 },
   ACTIVITY_ALREADY_DECIDED: { grpcCode: 9, httpStatus: 400 },
@@ -2371,6 +3548,8 @@ export const ERROR_CODES = {
   API_KEY_EXPIRED: { grpcCode: 16, httpStatus: 401 },
   UNAUTHENTICATED: { grpcCode: 16, httpStatus: 401 },
   REQUEST_NOT_AUTHORIZED: { grpcCode: 7, httpStatus: 403 },
+  IP_NOT_ALLOWED: { grpcCode: 7, httpStatus: 403 },
+  VELOCITY_EXCEEDED: { grpcCode: 7, httpStatus: 403 },
   ORGANIZATION_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   ACTIVITY_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   RESOURCE_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
