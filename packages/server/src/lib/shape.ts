@@ -29,8 +29,10 @@ const VIOLATIONS_MAX = 20;
 export type Decoder<S extends TSchema> = (value: unknown, root?: string) => Static<S>;
 
 export function decoder<S extends TSchema>(schema: S): Decoder<S> {
-  const compiled = Compile(schema);
+  // With the first value: to compile every schema would take most of the start.
+  let compiled: ReturnType<typeof Compile> | undefined;
   return (value, root = '') => {
+    compiled ??= Compile(schema);
     const normal = normalize(schema as SchemaNode, value);
     if (compiled.Check(normal)) return normal as Static<S>;
     throw refusal(schema as SchemaNode, compiled.Errors(normal), root);

@@ -51,10 +51,13 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
     const described = await matter.describe();
     const context = { ...common, read: storage.read, keyring, attestations, expressions: app.rulebooks.expressions };
     const value = await operation.prepare?.(context, parameters, described);
-    const addresses = operation.newAddresses?.(parameters, value) ?? [];
+    const prove = async (): Promise<AppProof[]> => {
+      const addresses = operation.newAddresses?.(parameters, value) ?? [];
+      return await makeProofs(app, proposer, activity, votes, addresses, nowMs);
+    };
     return {
       prepared: value,
-      proofs: activity.wantsProofs ? await makeProofs(app, proposer, activity, votes, addresses, nowMs) : [],
+      proofs: activity.wantsProofs ? await prove() : [],
       movements: cause.hasControls ? await matter.movements() : undefined,
     };
   });

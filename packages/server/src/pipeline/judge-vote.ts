@@ -110,8 +110,10 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
   const isKnown = live.some((vote) => vote.userId === userId && vote.credentialId === ballot.credentialId);
   if (verdict.kind === 'wait' && isCounted && isKnown) return { kind: 'read' };
   // A factor that proves nothing new is kept as a vote without weight, though not any number of them.
-  const own = live.filter((vote) => vote.userId === userId).length;
-  if (verdict.kind === 'authenticate' && isKnown && own >= USELESS_VOTES_MAX) return { kind: 'read' };
+  if (verdict.kind === 'authenticate' && verdict.requirement.proofs.length === (requirement?.proofs.length ?? 0)) {
+    const own = live.filter((vote) => vote.userId === userId).length;
+    if (isKnown && own >= USELESS_VOTES_MAX) return { kind: 'read' };
+  }
   const counts = verdict.kind !== 'authenticate' && !isCounted;
   return { kind: 'approve', verdict, rules: hearing.rules, counts, startsRound };
 }

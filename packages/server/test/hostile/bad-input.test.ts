@@ -137,6 +137,22 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
   }
 
   describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
+    test('what the schema allows is answered, taken or not', async () => {
+      for (const version of versionsHere(operation)) {
+        const own = await caseFor(operation.name, world.parent);
+        const odd = wrongRequests(operation, version, own).filter(({ mutation }) => !mutation.refused);
+        const flaws: string[] = [];
+        await inParallel(odd, async ({ mutation, body }) => {
+          const flaw = flawOfAnswer(await send(operation, own.client, body));
+          if (flaw !== undefined) flaws.push(`${version.type ?? ''} ${mutation.label} -> ${flaw}`);
+        });
+        expect(flaws).toEqual([]);
+      }
+    });
+
+    // The shape of a request is judged before the database is asked, so that one database is enough for the rest.
+    if (database !== 'sqlite') return;
+
     // Operations with many versions and fields make thousands of requests here.
     test('what the schema does not allow is refused by name and changes nothing', { timeout: 240_000 }, async () => {
       for (const version of versionsHere(operation)) {
@@ -150,19 +166,6 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
             if (flaw !== undefined) flaws.push(`${version.type ?? ''} ${mutation.label} -> ${flaw}`);
           }),
         );
-        expect(flaws).toEqual([]);
-      }
-    });
-
-    test('what the schema allows is answered, taken or not', async () => {
-      for (const version of versionsHere(operation)) {
-        const own = await caseFor(operation.name, world.parent);
-        const odd = wrongRequests(operation, version, own).filter(({ mutation }) => !mutation.refused);
-        const flaws: string[] = [];
-        await inParallel(odd, async ({ mutation, body }) => {
-          const flaw = flawOfAnswer(await send(operation, own.client, body));
-          if (flaw !== undefined) flaws.push(`${version.type ?? ''} ${mutation.label} -> ${flaw}`);
-        });
         expect(flaws).toEqual([]);
       }
     });
