@@ -17,8 +17,7 @@ export default defineConfig({
     ],
     exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
-    // One more than the smallest machine has cores: fault tests mostly wait for other processes.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Fault tests race real processes on a busy machine; a second failure in a row is a defect, and so is a habit of retries.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,

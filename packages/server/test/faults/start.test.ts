@@ -654,7 +654,7 @@ describe('settings', () => {
 
   test.each(Object.entries(BAD).filter(([, values]) => values.length > 0))(
     'a bad value is refused: %s',
-    async (key, values) => {
+    (key, values) => {
       const { name } = SETTINGS[key as keyof typeof SETTINGS];
       const refusals = values.map((value) => {
         try {
@@ -665,12 +665,18 @@ describe('settings', () => {
         }
       });
       expect(refusals).toEqual(values.map(() => expect.stringMatching(new RegExp(`^${name} [^\n]+$`))));
-      using folder = temporaryFolder();
-      const env = { CUSTOS_DATA_DIR: join(folder.path, 'data'), CUSTOS_PORT: '0', [name]: values[0] as string };
-      expectRefusal(await runService(env, folder.path), new RegExp(name));
-      expect(readdirSync(folder.path)).toEqual([]);
     },
   );
+
+  test('a bad value stops the start before anything is made', async () => {
+    for (const key of ['port', 'rootKey', 'trustedProxies'] as const) {
+      const { name } = SETTINGS[key];
+      using folder = temporaryFolder();
+      const env = { CUSTOS_DATA_DIR: join(folder.path, 'data'), CUSTOS_PORT: '0', [name]: BAD[key][0] as string };
+      expectRefusal(await runService(env, folder.path), new RegExp(name));
+      expect(readdirSync(folder.path)).toEqual([]);
+    }
+  });
 
   test('a host that cannot be listened on stops the start', async () => {
     await using place = await newPlace('sqlite');

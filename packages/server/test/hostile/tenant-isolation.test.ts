@@ -196,18 +196,15 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     return value;
   }
 
-  // Who stands where to whom is judged before the database is asked, so that two relations are enough on the second one.
+  // Who stands where to whom is judged before the database is asked, so that one relation is enough on the second one.
   const onAll = [
+    'a parent against its sub-organization',
     'a sub-organization against its parent',
     'a parent against another parent',
     'a sub-organization against another parent',
     'a parent against the child of another',
   ] as const;
-  describe.each([
-    'a sub-organization against its sibling',
-    'a parent against its sub-organization',
-    ...(database === 'sqlite' ? onAll : []),
-  ])('%s', (name) => {
+  describe.each(['a sub-organization against its sibling', ...(database === 'sqlite' ? onAll : [])])('%s', (name) => {
     const pair = (): Pair => pairs[name] as Pair;
 
     test.each(operations.map((operation) => [operation.name, operation] as const))('%s', async (_name, operation) => {
