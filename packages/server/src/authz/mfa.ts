@@ -26,6 +26,12 @@ export function credit(requirement: MfaRequirement, evidence: MfaEvidence, nowMs
 
 export const isSatisfied = ({ satisfiedAtMs }: MfaRequirement): boolean => satisfiedAtMs !== undefined;
 
+/** Whether one such proof meets all the steps there are. */
+export const isMetAtOnce = (
+  [step, ...further]: readonly MfaStep[],
+  method: AuthenticationMethod | undefined,
+): boolean => step !== undefined && method !== undefined && further.length === 0 && meets(step, method);
+
 function meets({ any }: MfaStep, { type, id }: AuthenticationMethod): boolean {
   return any.some(
     (method) => method.type === type && (method.id === undefined || method.id === (id ?? DEFAULT_SESSION)),

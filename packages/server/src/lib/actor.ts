@@ -18,3 +18,11 @@ export interface Actor {
   /** The organization of the user: the one acted on, or its parent. */
   readonly homeId: OrganizationId;
 }
+
+/** The public key that stamped the request, if an API key did. */
+export const publicKeyOf = ({ credential }: Actor): string | undefined =>
+  credential.kind === 'api-key' ? credential.apiKey.publicKey : undefined;
+
+/** The profile of the session that stamped the request, if it has one. */
+export const sessionProfileIdOf = ({ credential }: Actor): string | undefined =>
+  credential.kind === 'api-key' ? credential.apiKey.sessionProfileId : undefined;

@@ -1,7 +1,7 @@
 import { type Authenticated, authenticate, type StampedRequest } from '../authn/authenticate.ts';
 import { parseStamp } from '../authn/stamp-headers.ts';
 import { isAllowedFrom } from '../authz/allowlist.ts';
-import type { Actor } from '../lib/actor.ts';
+import { type Actor, publicKeyOf } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { App } from './app.ts';
 import { guardAuthentication } from './guard.ts';
@@ -28,6 +28,3 @@ async function requireAllowedAddress(app: App, actor: Actor, address: string | u
   if (allowlists.length === 0 || isAllowedFrom(allowlists, publicKeyOf(actor), address)) return;
   throw new ApiError('IP_NOT_ALLOWED', 'requests from this address are not allowed');
 }
-
-export const publicKeyOf = ({ credential }: Actor): string | undefined =>
-  credential.kind === 'api-key' ? credential.apiKey.publicKey : undefined;

@@ -1,4 +1,4 @@
-import type { Actor } from '../lib/actor.ts';
+import { type Actor, publicKeyOf } from '../lib/actor.ts';
 import type { UserId } from '../lib/ids.ts';
 import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../lib/model.ts';
 import type { ActivityOperation, ActivityVersion, ExecuteContext } from '../operations/define.ts';
@@ -88,6 +88,6 @@ export function lockOf({ lock }: ActivityOperation, { rulesVersion }: Organizati
 
 /** Who calls, as operations may need to know it. */
 export const callerOf = (actor: Actor, address: string | undefined): ExecuteContext['caller'] => ({
-  publicKey: actor.credential.kind === 'api-key' ? actor.credential.apiKey.publicKey : undefined,
+  publicKey: publicKeyOf(actor),
   address,
 });

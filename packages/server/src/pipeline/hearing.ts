@@ -1,5 +1,5 @@
 import { credit, isSatisfied, type MfaEvidence } from '../authz/mfa.ts';
-import type { Actor } from '../lib/actor.ts';
+import { type Actor, sessionProfileIdOf } from '../lib/actor.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
 import { type MfaPolicy, type MfaRequirement, type Organization, treeRoot } from '../lib/model.ts';
 import {
@@ -78,7 +78,7 @@ export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing):
 /** How many trees are kept of every decision, so that it can be explained later. */
 const TREES_KEPT = 10;
 
-/** Session scope, then policy and quorum, then MFA of the approver (decision 15): a denied request asks for no factors. */
+/** Policy and quorum, then MFA of the approver (decision 15): a denied request asks for no factors. The session covers it. */
 export async function hear(
   hearing: Hearing,
   approver: Approver,
@@ -86,7 +86,6 @@ export async function hear(
   requirement: MfaRequirement | undefined,
   phase: DecisionInput['phase'],
 ): Promise<Verdict> {
-  if (!(await isInScope(hearing, approver.actor))) return { kind: 'deny', decision: undefined };
   const decision = await weigh(scalesOf(hearing), [...earlier, approver.approval], phase, TREES_KEPT);
   if (decision.outcome === 'OUTCOME_DENY_EXPLICIT' || decision.outcome === 'OUTCOME_DENY_IMPLICIT') {
     return { kind: 'deny', decision };
@@ -99,8 +98,7 @@ export async function hear(
 
 /** Whether the session that stamped the request covers the matter. A key without a profile covers everything. */
 export async function isInScope({ app, read, matter }: Hearing, actor: Actor): Promise<boolean> {
-  const { credential } = actor;
-  const profileId = credential.kind === 'api-key' ? credential.apiKey.sessionProfileId : undefined;
+  const profileId = sessionProfileIdOf(actor);
   if (profileId === undefined) return true;
   const { name, policy } = matter.operation;
   if (CLOSED_OPERATIONS.has(name) || (policy.governedBy === 'policy' && CLOSED_RESOURCES.has(policy.resource))) {

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { isAllowedFrom } from '../authz/allowlist.ts';
-import { credit, isSatisfied, type MfaEvidence } from '../authz/mfa.ts';
+import { isMetAtOnce } from '../authz/mfa.ts';
 import { satisfies, toDecimal } from '../authz/velocity.ts';
-import type { Actor } from '../lib/actor.ts';
+import { type Actor, publicKeyOf, sessionProfileIdOf } from '../lib/actor.ts';
 import { firstDuplicate } from '../lib/collections.ts';
 import { invalidField } from '../lib/errors.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
@@ -15,7 +15,6 @@ import type { Simulation, SimulationRequest } from '../operations/policies/simul
 import { versionOfType } from '../operations/registry.ts';
 import { type Approval, type Decision, type Policy, preparePolicies } from '../policy/index.ts';
 import { renderEvaluation, renderMfaPolicy } from '../wire/access.ts';
-import { publicKeyOf } from './admit.ts';
 import type { App } from './app.ts';
 import { approvalOf, approverOf } from './evidence.ts';
 import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf } from './hearing.ts';
@@ -213,28 +212,11 @@ async function mfaOf(hearing: Hearing, submitter: Actor, voters: readonly UserId
     const policy = await enforcedMfa(hearing, userId);
     if (policy === undefined) continue;
     const { evidence } = approverOf(submitter, '');
-    const satisfied = userId === submitter.userId && isMetBy(policy.steps, evidence);
+    const satisfied = userId === submitter.userId && isMetAtOnce(policy.steps, evidence.method);
     found.push({ userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
   }
   return found;
 }
-
-const isMetBy = (steps: Parameters<typeof credit>[0]['steps'], evidence: MfaEvidence): boolean =>
-  isSatisfied(
-    credit(
-      {
-        activityId: NO_ACTIVITY,
-        userId: '' as UserId,
-        mfaPolicyId: '' as never,
-        steps,
-        proofs: [],
-        satisfiedAtMs: undefined,
-        createdAtMs: 0,
-      },
-      evidence,
-      0,
-    ),
-  );
 
 async function velocityOf({ read, rules, matter, organization, nowMs }: Hearing): Promise<Simulation['velocity']> {
   if (rules.controls.length === 0) return [];
@@ -265,8 +247,8 @@ function networkOf(
   return { isLimited, allowed: isAllowedFrom(allowlists, publicKey, address) };
 }
 
-function sessionOf({ credential }: Actor, covers: boolean): Pick<Simulation, 'session'> {
-  const sessionProfileId = credential.kind === 'api-key' ? credential.apiKey.sessionProfileId : undefined;
+function sessionOf(submitter: Actor, covers: boolean): Pick<Simulation, 'session'> {
+  const sessionProfileId = sessionProfileIdOf(submitter);
   return sessionProfileId === undefined ? {} : { session: { sessionProfileId, covers } };
 }
 

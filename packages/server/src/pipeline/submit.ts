@@ -16,7 +16,7 @@ import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ba
 import { denialError, denialReason } from './denial.ts';
 import { callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { hear, openHearing, type Verdict } from './hearing.ts';
+import { hear, isInScope, openHearing, type Verdict } from './hearing.ts';
 import { lockFor, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
@@ -75,7 +75,10 @@ async function attemptOnce(
   const approver = approverOf(actor, body.fingerprint);
   const judge: Judge = async (stores, organization, about) => {
     const hearing = await openHearing(app, stores, organization, about, draft.activity.id, nowMs);
-    return { rules: hearing.rules, verdict: await hear(hearing, approver, [], undefined, 'SUBMISSION') };
+    const verdict: Verdict = (await isInScope(hearing, actor))
+      ? await hear(hearing, approver, [], undefined, 'SUBMISSION')
+      : { kind: 'deny', decision: undefined };
+    return { rules: hearing.rules, verdict };
   };
   const expected = await judge(read, actor.organization, matter);
   const vote: Vote = { ...draft.vote, counts: expected.verdict.kind !== 'authenticate' };
