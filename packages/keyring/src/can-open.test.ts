@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf, type Deployment, deploy, flipped } from '../test/fixtures/client.ts';
+import { fromHex, fromText } from '../test/fixtures/labels.ts';
+import { sealBox } from './bundle/sealed-box.ts';
 import { createKeyring, DEPLOYMENT_ID, type Keyring, type StoredSecret } from './index.ts';
 
 let folder: string;
@@ -40,9 +42,19 @@ beforeAll(async () => {
       kind: 'import-target',
       sealed: (await keyring.createImportTarget(holder('target'), 'user')).sealedTarget,
     },
+    { ownerId: 'otp', kind: 'otp', sealed: (await keyring.createOtp(holder('otp'), 'ABC123')).sealedOtp },
+    {
+      ownerId: 'credential',
+      kind: 'oauth-secret',
+      sealed: await keyring.importOauthSecret(
+        holder('credential'),
+        sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText('client secret')),
+      ),
+    },
     { ownerId: 'batch', kind: 'secret-target', sealed: target?.sealedTarget as Uint8Array },
     { ownerId: 'activity', kind: 'activity-parameters', sealed: await seal('activity', 'activity-parameters') },
     { ownerId: 'vote', kind: 'vote-message', sealed: await seal('vote', 'vote-message') },
+    { ownerId: 'message', kind: 'dev-message', sealed: await seal('message', 'dev-message') },
   ];
 });
 
@@ -81,7 +93,7 @@ test('service keys open under the key of the deployment', async () => {
 test('what was sealed as something else than it says does not count as open', async () => {
   const { organizationKey, organizationId } = deployment.holder('any');
   // Callers cannot seal a kind of the keyring's own, so the layouts are tried on one another instead.
-  for (const { kind } of secrets.slice(0, 4)) {
+  for (const { kind } of secrets.slice(0, 6)) {
     expect(await canOpen(secrets.map((secret) => ({ ...secret, kind })))).toEqual(
       secrets.map((secret) => secret.kind === kind),
     );

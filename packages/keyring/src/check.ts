@@ -1,4 +1,8 @@
 import { type AddressFormat, hasFormat } from './address/index.ts';
+import type { Claim } from './bundle/id-token.ts';
+import { normalizeOtpCode } from './bundle/otp.ts';
+import type { Session, SessionProfile } from './bundle/session-jwt.ts';
+import type { VerificationToken } from './bundle/verification-token.ts';
 import { CURVES, type Curve } from './curve.ts';
 import { invalid } from './derive/check.ts';
 import { effectivePath } from './derive/derive.ts';
@@ -7,6 +11,7 @@ import { formatPath, parsePath } from './derive/path.ts';
 import {
   type AccountSpec,
   type Holder,
+  type OtpAttempt,
   SERVICE_ROLES,
   type SealedServiceKey,
   type SealedTarget,
@@ -29,9 +34,18 @@ const SERVICE_KEYS_MAX = 64;
 const STORED_SECRETS_MAX = 1000;
 const BUNDLE_LENGTH_MAX = 256 * 1024;
 const PROOF_LENGTH_MAX = 1024 * 1024;
+/** Longer than any name, contact or scope that the service takes. */
+const TEXT_LENGTH_MAX = 1024;
+const SCOPE_LENGTH_MAX = 64 * 1024;
+const CLAIMS_MAX = 32;
+const CLAIM_LIST_MAX = 16;
+/** Of all claims as JSON. An encrypted bearer token, the longest, has less than 3000 characters. */
+const CLAIMS_LENGTH_MAX = 16 * 1024;
 /** A seed with the longest passphrase is far below, and a secret of 64 KiB with its frame as well. */
 const SEALED_BYTES_MAX = 256 * 1024;
 
+/** After normalisation, which leaves no small letter. */
+const OTP_CODE = /^[0-9A-Z]{1,64}$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const SCHEMES: Readonly<Record<Curve, readonly SigningScheme[]>> = {
@@ -168,6 +182,67 @@ export function checkServiceKeys(keys: unknown): SealedServiceKey[] {
   });
 }
 
+export function checkOtpCode(code: unknown): string {
+  if (typeof code !== 'string' || !OTP_CODE.test(normalizeOtpCode(code))) {
+    throw invalid('a one-time code must be 1 to 64 digits and letters');
+  }
+  return code;
+}
+
+/** A text of any kind is an attempt: what is no code is a wrong one. */
+export function checkOtpAttempt(attempt: unknown): OtpAttempt {
+  const { code, encryptedBundle } = membersOf<{ code: unknown; encryptedBundle: unknown }>(attempt, 'the attempt');
+  if (typeof code === 'string' && encryptedBundle === undefined) return { code };
+  if (typeof encryptedBundle === 'string' && code === undefined) return { encryptedBundle };
+  throw invalid('an attempt has a code or an encrypted bundle');
+}
+
+/** Its expiry and whether its key is a point are checked where it is signed. */
+export function checkSession(session: unknown): Session {
+  const { expiresAtSeconds, publicKey, userId, organizationId, profile } = membersOf<Session>(session, 'the session');
+  checkBytes(publicKey, 'publicKey');
+  return {
+    expiresAtSeconds: expiresAtSeconds as number,
+    publicKey: copyOf(publicKey),
+    userId: checkNonEmpty(userId, 'userId'),
+    organizationId: checkNonEmpty(organizationId, 'organizationId'),
+    ...(profile !== undefined && { profile: checkSessionProfile(profile) }),
+  };
+}
+
+/** As for a session. */
+export function checkVerificationToken(token: unknown): VerificationToken {
+  const { id, verificationType, contact, organizationId, expiresAtMs, publicKey } = membersOf<VerificationToken>(
+    token,
+    'the token',
+  );
+  if (publicKey !== undefined) checkBytes(publicKey, 'publicKey');
+  return {
+    id: checkNonEmpty(id, 'id'),
+    verificationType: checkNonEmpty(verificationType, 'verificationType'),
+    contact: checkNonEmpty(contact, 'contact'),
+    organizationId: checkNonEmpty(organizationId, 'organizationId'),
+    expiresAtMs: expiresAtMs as number,
+    ...(publicKey !== undefined && { publicKey: copyOf(publicKey) }),
+  };
+}
+
+export function checkClaims(claims: unknown): Record<string, Claim> {
+  const entries = Array.isArray(claims) ? [] : Object.entries(membersOf<object>(claims, 'claims'));
+  if (entries.length === 0 || entries.length > CLAIMS_MAX) throw invalid(`claims are an object of 1 to ${CLAIMS_MAX}`);
+  const known = Object.fromEntries(entries.map(([name, value]) => [checkNonEmpty(name, 'a claim'), checkClaim(value)]));
+  if (JSON.stringify(known).length > CLAIMS_LENGTH_MAX) {
+    throw invalid(`claims are longer than ${CLAIMS_LENGTH_MAX} characters`);
+  }
+  return known;
+}
+
+/** Whether it opens is another question, and a longer one does not. */
+export function checkEncryptedSecret(text: unknown): string {
+  if (typeof text !== 'string') throw invalid('the encrypted secret must be text');
+  return text;
+}
+
 /** The bytes may be of any length: what is too long does not open. */
 export function checkStoredSecrets(secrets: unknown): StoredSecret[] {
   return listOf(secrets, 'secrets', 0, STORED_SECRETS_MAX).map((secret) => {
@@ -187,6 +262,27 @@ export function copyOf(bytes: Uint8Array): Uint8Array {
 function checkFormat(curve: Curve, format: unknown): AddressFormat {
   const known = format as AddressFormat;
   if (!hasFormat(curve, known)) throw invalid(`the address format is unknown, or not one of ${curve}`);
+  return known;
+}
+
+function checkSessionProfile(profile: unknown): SessionProfile {
+  const { id, name, scope } = membersOf<SessionProfile>(profile, 'the profile');
+  return {
+    id: checkNonEmpty(id, 'the id of the profile'),
+    name: checkNonEmpty(name, 'the name of the profile'),
+    scope: checkText(scope, 'the scope', SCOPE_LENGTH_MAX),
+  };
+}
+
+function checkClaim(value: unknown): Claim {
+  if (typeof value === 'boolean' || Number.isSafeInteger(value)) return value as boolean | number;
+  if (!Array.isArray(value)) return checkText(value, 'a claim', CLAIMS_LENGTH_MAX);
+  return listOf(value, 'a claim', 1, CLAIM_LIST_MAX).map((text) => checkText(text, 'a claim', CLAIMS_LENGTH_MAX));
+}
+
+function checkNonEmpty(text: unknown, name: string): string {
+  const known = checkText(text, name, TEXT_LENGTH_MAX);
+  if (known === '') throw invalid(`${name} must not be empty`);
   return known;
 }
 

@@ -10,6 +10,10 @@ export {
   type PolicyOutcome,
   policyOutcomePayload,
 } from './bundle/app-proof.ts';
+export { sealForClient } from './bundle/credential-bundle.ts';
+export { normalizeOtpCode } from './bundle/otp.ts';
+export type { Session, SessionProfile } from './bundle/session-jwt.ts';
+export { type VerificationToken, verifyVerificationToken } from './bundle/verification-token.ts';
 export type { Curve } from './curve.ts';
 export type { MnemonicLanguage } from './derive/mnemonic.ts';
 export { parsePath } from './derive/path.ts';

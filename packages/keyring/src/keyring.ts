@@ -1,5 +1,7 @@
 import type { AddressFormat } from './address/formats.ts';
 import type { AppProof } from './bundle/app-proof.ts';
+import type { Session } from './bundle/session-jwt.ts';
+import type { VerificationToken } from './bundle/verification-token.ts';
 import type { Curve } from './curve.ts';
 import type { MnemonicLanguage } from './derive/mnemonic.ts';
 import type { Binding } from './seal/layout.ts';
@@ -10,7 +12,7 @@ export interface Holder {
   /** The organization's wrapped key. */
   readonly organizationKey: Uint8Array;
   readonly organizationId: string;
-  /** The wallet, private key, import target or secret that owns the blob. */
+  /** The wallet, private key, target, secret, one-time code or credential that owns the blob. */
   readonly ownerId: string;
 }
 
@@ -85,8 +87,37 @@ export interface SecretTarget {
 export type ImportedWallet = CreatedWallet & { readonly targetId: string };
 export type ImportedPrivateKey = CreatedPrivateKey & { readonly targetId: string };
 
-/** The keys that clients know the service by, one pair each. */
-export const SERVICE_ROLES = ['bundle-signer', 'session-signer', 'otp', 'oauth-secret', 'on-ramp-secret'] as const;
+export interface CreatedOtp {
+  readonly sealedOtp: Uint8Array;
+  /** The key to which the code may be encrypted, signed by the role otp: an `otpEncryptionTargetBundle`. */
+  readonly targetBundle: string;
+}
+
+/** A code as somebody typed it, or encrypted to the target of the code together with a public key. */
+export type OtpAttempt = { readonly code: string } | { readonly encryptedBundle: string };
+
+export interface OtpCheck {
+  readonly matches: boolean;
+  /** The key beside the right code in an encrypted bundle: compressed, lower-case hexadecimal. */
+  readonly publicKey?: string;
+}
+
+export interface CreatedCredential {
+  /** Hexadecimal, compressed. */
+  readonly publicKey: string;
+  /** The private key, encrypted to the receiver. */
+  readonly credentialBundle: string;
+}
+
+/** What the service signs with and is encrypted to, one pair each. */
+export const SERVICE_ROLES = [
+  'bundle-signer',
+  'session-signer',
+  'otp',
+  'oauth-secret',
+  'on-ramp-secret',
+  'oidc-issuer',
+] as const;
 export type ServiceRole = (typeof SERVICE_ROLES)[number];
 
 /** The pseudo-organization whose key seals service keys. */
@@ -114,7 +145,8 @@ export interface RingState {
 
 /**
  * Bytes in, bytes out, nothing stored: the caller keeps what it is given and brings it back. Every refusal is a
- * KeyringError. No seed and no private key leaves it but inside a bundle that is encrypted to the caller's key.
+ * KeyringError. No seed and no private key leaves it but inside a bundle that is encrypted to the caller's key; one
+ * call, lendOauthSecret, gives back a secret of another kind.
  */
 export interface Keyring extends AsyncDisposable {
   /** The id of the root key that new organization keys are wrapped under. It changes when a changed ring is read. */
@@ -189,6 +221,26 @@ export interface Keyring extends AsyncDisposable {
   importSecret(secret: Holder, target: SealedTarget, secretPayload: string): Promise<Uint8Array>;
   /** The secret as a bundle signed for the holder's organization. */
   exportSecret(secret: Holder, sealedSecret: Uint8Array, targetPublicKey: Uint8Array): Promise<string>;
+
+  /**
+   * Seals a keyed hash of the code, and a key to which attempts can be encrypted. The holder's `ownerId` is the otpId.
+   * How often it may be tried is for the caller to count.
+   */
+  createOtp(holder: Holder, code: string): Promise<CreatedOtp>;
+  /** Whether the attempt is the code. A bundle that does not open, or holds something else, is as wrong as any. */
+  checkOtp(holder: Holder, sealedOtp: Uint8Array, attempt: OtpAttempt): Promise<OtpCheck>;
+  /** A new P-256 key whose private half exists only in the bundle. */
+  createCredential(targetPublicKey: Uint8Array): Promise<CreatedCredential>;
+  /** By the role session-signer, over the hash of the hash. */
+  signSession(session: Session): Promise<string>;
+  /** By the role otp. */
+  signVerificationToken(token: VerificationToken): Promise<string>;
+  /** By the role oidc-issuer, with its key id. Claims are texts, whole numbers, truth values and lists of texts. */
+  signIdToken(claims: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Seals for its owner the client secret that was encrypted to the role oauth-secret. */
+  importOauthSecret(holder: Holder, encryptedClientSecret: string): Promise<Uint8Array>;
+  /** The client secret itself, for the one request that needs it. The caller wipes it after. */
+  lendOauthSecret(holder: Holder, sealedSecret: Uint8Array): Promise<Uint8Array>;
 
   /** A new key pair for a role, sealed under the key of the pseudo-organization DEPLOYMENT_ID. */
   createServiceKey(organizationKey: Uint8Array, role: ServiceRole): Promise<CreatedServiceKey>;

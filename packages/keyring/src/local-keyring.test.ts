@@ -20,6 +20,7 @@ import {
 } from '../test/fixtures/client.ts';
 import { fromHex, fromText, toHex, toText } from '../test/fixtures/labels.ts';
 import { formatsOf } from './address/index.ts';
+import { sealBox } from './bundle/sealed-box.ts';
 import { CURVES } from './curve.ts';
 import { deriveKey } from './derive/derive.ts';
 import { MNEMONIC_LANGUAGES, phraseOf, seedOf, seedOfEntropy } from './derive/mnemonic.ts';
@@ -36,6 +37,7 @@ import {
   type SigningScheme,
 } from './index.ts';
 import { LocalKeyring } from './local-keyring.ts';
+import { CALLER_KINDS, KIND } from './material.ts';
 import { NodeCache } from './node-cache.ts';
 import { type RandomBytes, systemRandom } from './seal/envelope.ts';
 import { RootKeyRing } from './seal/root-key.ts';
@@ -502,8 +504,8 @@ describe('service keys', () => {
     const refused = expect.objectContaining({ code: 'INVALID_KEY' });
     const twice = (role: 'otp' | 'session-signer') => () =>
       new ServiceKeys().load([
-        { role: 'otp', key },
-        { role, key },
+        { role: 'otp', keyId: 'one', key },
+        { role, keyId: 'two', key },
       ]);
     expect(twice('session-signer')).toThrow(refused);
     expect(twice('otp')).not.toThrow();
@@ -545,7 +547,7 @@ describe('app proofs', () => {
 });
 
 describe('bindings', () => {
-  const KINDS = ['wallet-seed', 'private-key', 'import-target', 'secret-target', 'secret', 'service-key'];
+  const KINDS = Object.values(KIND);
 
   test('key material is neither opened nor sealed for callers, whatever kind they name', async () => {
     const { organizationKey } = wallet;
@@ -554,7 +556,9 @@ describe('bindings', () => {
       ['private-key-1', sealedKey],
       ['t', (await keyring.createImportTarget(deployment.holder('t'), 'u')).sealedTarget],
     ];
-    const callerKinds = ['activity-parameters', 'vote-message', 'outbox-message'];
+    const callerKinds = ['activity-parameters', 'vote-message', 'outbox-message', 'dev-message'];
+    expect(KINDS.filter((kind) => CALLER_KINDS.has(kind))).toEqual([]);
+    expect([...CALLER_KINDS]).toEqual(callerKinds);
     for (const [ownerId, blob] of blobs) {
       for (const kind of [...KINDS, 'seed', 'wallet-seed\0', 'Wallet-seed', '__proto__', 'constructor']) {
         const binding = { organizationId: ORGANIZATION, ownerId, kind };
@@ -582,7 +586,19 @@ describe('bindings', () => {
       binding,
       Uint8Array.of(1, 3, ...new Uint8Array(32).fill(1)),
     );
-    const blobs = { seed, key, target: target.sealedTarget, secretTarget: secretTarget!.sealedTarget, secret, forged };
+    const { sealedOtp: otp } = await keyring.createOtp(holder, '123456');
+    const box = sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText('client secret'));
+    const oauthSecret = await keyring.importOauthSecret(holder, box);
+    const blobs = {
+      seed,
+      key,
+      target: target.sealedTarget,
+      secretTarget: secretTarget!.sealedTarget,
+      secret,
+      otp,
+      oauthSecret,
+      forged,
+    };
     const bundle = encryptTo(target.targetPublicKey, fromText(ABANDON));
     const uses: [keyof typeof blobs, (blob: Uint8Array) => Promise<unknown>][] = [
       ['seed', (blob) => keyring.deriveAccounts(holder, blob, [ETHEREUM])],
@@ -600,6 +616,9 @@ describe('bindings', () => {
       ['target', (blob) => keyring.importWallet(holder, [{ id: 'one-owner', sealed: blob }], bundle, [])],
       ['secretTarget', (blob) => keyring.importSecret(holder, { id: 'one-owner', sealed: blob }, payload)],
       ['secret', (blob) => keyring.exportSecret(holder, blob, receiver.publicKey)],
+      ['otp', (blob) => keyring.checkOtp(holder, blob, { code: '123456' })],
+      ['otp', (blob) => keyring.checkOtp(holder, blob, { encryptedBundle: bundle })],
+      ['oauthSecret', (blob) => keyring.lendOauthSecret(holder, blob)],
     ];
     for (const [own, use] of uses) {
       for (const name of Object.keys(blobs) as (keyof typeof blobs)[]) {
@@ -673,6 +692,14 @@ describe('bindings', () => {
       'createSecretTargets',
       'importSecret',
       'exportSecret',
+      'createOtp',
+      'checkOtp',
+      'createCredential',
+      'signSession',
+      'signVerificationToken',
+      'signIdToken',
+      'importOauthSecret',
+      'lendOauthSecret',
       'createServiceKey',
       'loadServiceKeys',
     ] as const;

@@ -1,12 +1,15 @@
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { type AddressFormat, addressOfKey } from './address/index.ts';
 import { type AppProof, signAppProof } from './bundle/app-proof.ts';
+import { sealCredentialBundle } from './bundle/credential-bundle.ts';
 import { hexOf } from './bundle/encoding.ts';
 import { keyPlaintext, sealExportBundle, walletPlaintext } from './bundle/export.ts';
 import { open as openHpke, type Sealed } from './bundle/hpke.ts';
-import { parseHpkeJson } from './bundle/hpke-json.ts';
+import { openHpkeJson, parseHpkeJson } from './bundle/hpke-json.ts';
+import { signIdToken } from './bundle/id-token.ts';
 import { type ImportedWallet as ImportedPhrase, parseKeyPlaintext, parseWalletPlaintext } from './bundle/import.ts';
+import { isOtpCode, otpHash, parseOtpPlaintext } from './bundle/otp.ts';
 import {
   compressPoint,
   generatePrivateKey,
@@ -16,7 +19,10 @@ import {
   type SigningKey as SignerKey,
   uncompressPoint,
 } from './bundle/p256.ts';
-import { signImportTarget, signSecretsTarget } from './bundle/signed-bundle.ts';
+import { openSealedBox } from './bundle/sealed-box.ts';
+import { type Session, signSessionJwt } from './bundle/session-jwt.ts';
+import { signImportTarget, signOtpTarget, signSecretsTarget } from './bundle/signed-bundle.ts';
+import { signVerificationToken, type VerificationToken } from './bundle/verification-token.ts';
 import * as check from './check.ts';
 import type { Curve } from './curve.ts';
 import { childNode, masterNode } from './derive/derive.ts';
@@ -43,6 +49,7 @@ const ORGANIZATION_KEYS_MAX = 256;
 /** So many derivations or signatures are done before others get their turn. */
 const TURN = 32;
 const WALLET_LANGUAGE: MnemonicLanguage = 'MNEMONIC_LANGUAGE_ENGLISH';
+const OTP_HASH_KEY_BYTES = 32;
 const NOTHING = new Uint8Array(0);
 
 type Kind = (typeof KIND)[keyof typeof KIND];
@@ -157,15 +164,15 @@ export class LocalKeyring implements api.Keyring {
     const answers: boolean[] = [];
     for (const { ownerId, kind, sealed } of list) {
       if (answers.length % TURN === TURN - 1) await setImmediate();
-      answers.push(
-        await this.#withOrganizationKey(wrapped, organizationId, (key) =>
-          opens(() => {
-            const parsed = layout.decodeSealedSecret(sealed);
-            const plaintext = envelope.openSecret(key, { organizationId, ownerId, kind }, parsed);
-            new Secret(plaintext).use((bytes) => material.checkLayout(kind, bytes));
-          }),
-        ),
+      const opened = await this.#withOrganizationKey(wrapped, organizationId, (key) =>
+        tryOpen(() => {
+          const parsed = layout.decodeSealedSecret(sealed);
+          const plaintext = envelope.openSecret(key, { organizationId, ownerId, kind }, parsed);
+          new Secret(plaintext).use((bytes) => material.checkLayout(kind, bytes));
+          return true;
+        }),
       );
+      answers.push(opened === true);
     }
     return answers;
   }
@@ -278,7 +285,7 @@ export class LocalKeyring implements api.Keyring {
     this.#checkOpen();
     const owner = check.checkHolder(holder);
     layout.checkName(userId, 'userId');
-    const signer = this.#serviceKeys.bundleSigner();
+    const signer = this.#serviceKeys.signer('bundle-signer');
     const { sealedTarget, publicKey } = await this.#newTarget(owner, KIND.importTarget);
     return {
       sealedTarget,
@@ -335,7 +342,7 @@ export class LocalKeyring implements api.Keyring {
     this.#checkOpen();
     const owner = check.checkHolder(holder);
     const number = check.checkTargetCount(count);
-    const signer = this.#serviceKeys.bundleSigner();
+    const signer = this.#serviceKeys.signer('bundle-signer');
     const targets: api.SecretTarget[] = [];
     while (targets.length < number) {
       const { sealedTarget, publicKey } = await this.#newTarget(owner, KIND.secretTarget);
@@ -367,6 +374,87 @@ export class LocalKeyring implements api.Keyring {
     );
   }
 
+  async createOtp(holder: api.Holder, code: string): Promise<api.CreatedOtp> {
+    this.#checkOpen();
+    const owner = check.checkHolder(holder);
+    const known = check.checkOtpCode(code);
+    const signer = this.#serviceKeys.signer('otp');
+    return new Secret(generatePrivateKey(this.#random)).use(async (target) => {
+      const otp = new Secret(this.#random(OTP_HASH_KEY_BYTES)).use((hashKey) =>
+        new Secret(otpHash(hashKey, known)).use((hash) => material.encodeOtp({ hashKey, hash, target })),
+      );
+      return {
+        sealedOtp: await this.#seal(owner, KIND.otp, otp),
+        targetBundle: signOtpTarget(signer, p256PublicKeyOf(target)),
+      };
+    });
+  }
+
+  async checkOtp(holder: api.Holder, sealedOtp: Uint8Array, attempt: api.OtpAttempt): Promise<api.OtpCheck> {
+    this.#checkOpen();
+    const owner = check.checkHolder(holder);
+    const sealed = check.checkSealed(sealedOtp, 'sealedOtp');
+    const given = check.checkOtpAttempt(attempt);
+    return this.#unseal(owner, KIND.otp, sealed, (bytes) => {
+      const { hashKey, hash, target } = material.decodeOtp(bytes);
+      if ('code' in given) return { matches: isOtpCode(hash, hashKey, given.code) };
+      const opened = tryOpen(() => new Secret(openHpkeJson(target, given.encryptedBundle)).use(parseOtpPlaintext));
+      if (opened === undefined || !isOtpCode(hash, hashKey, opened.otpCode)) return { matches: false };
+      return { matches: true, publicKey: opened.publicKey };
+    });
+  }
+
+  async createCredential(targetPublicKey: Uint8Array): Promise<api.CreatedCredential> {
+    this.#checkOpen();
+    const target = checkTargetPublicKey(targetPublicKey);
+    return new Secret(generatePrivateKey(this.#random)).use((key) => ({
+      publicKey: hexOf(compressPoint(p256PublicKeyOf(key))),
+      credentialBundle: sealCredentialBundle(target, key),
+    }));
+  }
+
+  async signSession(session: Session): Promise<string> {
+    this.#checkOpen();
+    const known = check.checkSession(session);
+    return signSessionJwt(this.#serviceKeys.signer('session-signer'), known);
+  }
+
+  async signVerificationToken(token: VerificationToken): Promise<string> {
+    this.#checkOpen();
+    const known = check.checkVerificationToken(token);
+    return signVerificationToken(this.#serviceKeys.signer('otp'), known);
+  }
+
+  async signIdToken(claims: Readonly<Record<string, unknown>>): Promise<string> {
+    this.#checkOpen();
+    const known = check.checkClaims(claims);
+    const signer = this.#serviceKeys.signer('oidc-issuer');
+    return signIdToken(signer, signer.keyId, known);
+  }
+
+  async importOauthSecret(holder: api.Holder, encryptedClientSecret: string): Promise<Uint8Array> {
+    this.#checkOpen();
+    const owner = check.checkHolder(holder);
+    const box = check.checkEncryptedSecret(encryptedClientSecret);
+    const key = this.#serviceKeys.oauthSecretKey();
+    const opened = tryOpen(() => new Secret(openSealedBox(key, box)));
+    if (opened === undefined) throw secretNotOpened();
+    return opened.use((secret) => {
+      // No provider gives out such a secret: whoever encrypted it made a mistake.
+      if (secret.length === 0 || !isUtf8(secret)) {
+        throw new KeyringError('INVALID_BUNDLE', 'the client secret is empty, or not text');
+      }
+      return this.#seal(owner, KIND.oauthSecret, material.encodePlain(secret));
+    });
+  }
+
+  async lendOauthSecret(holder: api.Holder, sealedSecret: Uint8Array): Promise<Uint8Array> {
+    this.#checkOpen();
+    const owner = check.checkHolder(holder);
+    const sealed = check.checkSealed(sealedSecret, 'sealedSecret');
+    return this.#unseal(owner, KIND.oauthSecret, sealed, (bytes) => check.copyOf(material.decodeOauthSecret(bytes)));
+  }
+
   async createServiceKey(organizationKey: Uint8Array, role: api.ServiceRole): Promise<api.CreatedServiceKey> {
     this.#checkOpen();
     const known = check.checkRole(role);
@@ -392,7 +480,7 @@ export class LocalKeyring implements api.Keyring {
         await this.#unseal(holder, KIND.serviceKey, sealed, (bytes) => {
           const found = material.decodeServiceKey(bytes);
           if (found.role !== role) throw new KeyringError('INVALID_KEY', 'a service key has another role');
-          opened.push({ role, key: check.copyOf(found.key) });
+          opened.push({ role, keyId, key: check.copyOf(found.key) });
         });
       }
       this.#checkOpen();
@@ -552,21 +640,21 @@ export class LocalKeyring implements api.Keyring {
     bundle: Sealed,
   ): Promise<{ readonly targetId: string; readonly plaintext: Secret }> {
     for (const { id, sealed } of targets) {
-      const plaintext = await this.#unseal({ ...holder, ownerId: id }, kind, sealed, (bytes) => {
-        try {
-          return new Secret(openHpke(material.decodePlain(bytes), bundle));
-        } catch (error) {
-          if (error instanceof KeyringError) return undefined;
-          throw error;
-        }
-      });
+      const plaintext = await this.#unseal({ ...holder, ownerId: id }, kind, sealed, (bytes) =>
+        tryOpen(() => new Secret(openHpke(material.decodePlain(bytes), bundle))),
+      );
       if (plaintext !== undefined) return { targetId: id, plaintext };
     }
     throw new KeyringError('INVALID_BUNDLE', 'the bundle opens with none of the targets');
   }
 
   #export(holder: api.Holder, targetPublicKey: Uint8Array, plaintext: Uint8Array): string {
-    return sealExportBundle(this.#serviceKeys.bundleSigner(), targetPublicKey, holder.organizationId, plaintext);
+    return sealExportBundle(
+      this.#serviceKeys.signer('bundle-signer'),
+      targetPublicKey,
+      holder.organizationId,
+      plaintext,
+    );
   }
 
   /** Takes over the plaintext and wipes it. */
@@ -624,14 +712,21 @@ function checkCallerBinding(binding: unknown): layout.Binding {
   throw new KeyringError('INVALID_INPUT', 'this kind is not one that callers seal and open');
 }
 
-function opens(attempt: () => void): boolean {
+/** Undefined for what is refused. */
+function tryOpen<T>(attempt: () => T): T | undefined {
   try {
-    attempt();
-    return true;
+    return attempt();
   } catch (error) {
-    if (error instanceof KeyringError) return false;
+    if (error instanceof KeyringError) return undefined;
     throw error;
   }
+}
+
+function secretNotOpened(): KeyringError {
+  return new KeyringError(
+    'INVALID_BUNDLE',
+    'the client secret does not open: it must be encrypted to the uncompressed key of the role oauth-secret',
+  );
 }
 
 function checkTargetPublicKey(publicKey: unknown): Uint8Array {
@@ -655,19 +750,10 @@ function readMnemonic({ mnemonic, passphrase, wholePhrase }: ImportedPhrase): {
   readonly language: MnemonicLanguage;
   readonly passphrase: string;
 } {
-  const whole = wholePhrase === undefined ? undefined : tryMnemonic(wholePhrase);
+  const whole = wholePhrase === undefined ? undefined : tryOpen(() => parseMnemonic(wholePhrase));
   if (whole === undefined) return { ...parseMnemonic(mnemonic), passphrase };
-  const first = tryMnemonic(mnemonic);
+  const first = tryOpen(() => parseMnemonic(mnemonic));
   if (first === undefined) return { ...whole, passphrase: '' };
   for (const { entropy } of [whole, first]) entropy.fill(0);
   throw new KeyringError('INVALID_MNEMONIC', 'invalid mnemonic: all lines are one, and the first line is another');
-}
-
-function tryMnemonic(text: string): ReturnType<typeof parseMnemonic> | undefined {
-  try {
-    return parseMnemonic(text);
-  } catch (error) {
-    if (error instanceof KeyringError) return undefined;
-    throw error;
-  }
 }

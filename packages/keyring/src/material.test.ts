@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fromHex, fromText, toHex, toText } from '../test/fixtures/labels.ts';
+import { normalizeOtpCode, otpHash } from './bundle/otp.ts';
 import { CURVES } from './curve.ts';
 import { MNEMONIC_LANGUAGES } from './derive/mnemonic.ts';
 import { KeyringError } from './errors.ts';
@@ -22,6 +23,13 @@ test('the plaintexts of SPEC.md', () => {
   expect(toHex(material.encodePlain(one))).toBe(vector('target_plaintext'));
   expect(toHex(material.encodePlain(fromText('Custos ✓')))).toBe(vector('secret_plaintext'));
   expect(toHex(material.encodeServiceKey('on-ramp-secret', one))).toBe(vector('service_key_plaintext'));
+  const code = toText(fromHex(vector('otp_code')));
+  const hashKey = fromHex(vector('otp_hash_key'));
+  expect(toHex(fromText(normalizeOtpCode(code)))).toBe(vector('otp_code_normalized'));
+  expect(toHex(otpHash(hashKey, code))).toBe(vector('otp_hash'));
+  const otp = { hashKey, hash: otpHash(hashKey, code), target: one };
+  expect(toHex(material.encodeOtp(otp))).toBe(vector('otp_plaintext'));
+  expect(toHex(material.encodePlain(fromText('client-secret-123')))).toBe(vector('oauth_secret_plaintext'));
 });
 
 test('what was written is read', () => {
@@ -44,6 +52,9 @@ test('what was written is read', () => {
     expect(material.decodeServiceKey(material.encodeServiceKey(role, one))).toEqual({ role, key: one });
   }
   expect(material.decodePlain(material.encodePlain(one))).toEqual(one);
+  const otp = { hashKey: one, hash: new Uint8Array(32).fill(2), target: new Uint8Array(32).fill(3) };
+  expect(material.decodeOtp(material.encodeOtp(otp))).toEqual(otp);
+  expect(material.decodeOauthSecret(material.encodePlain(Uint8Array.of(7)))).toEqual(Uint8Array.of(7));
 });
 
 test('other bytes are not opened', () => {
@@ -70,7 +81,12 @@ test('other bytes are not opened', () => {
   ] as const) {
     refuse(() => material.decodePrivateKey(Uint8Array.from(key).fill(value, at, at + 1)));
   }
-  refuse(() => material.decodeServiceKey(Uint8Array.from(key).fill(6, 1, 2)));
+  for (const code of [0, 7]) refuse(() => material.decodeServiceKey(Uint8Array.from(key).fill(code, 1, 2)));
+  const otp = fromHex(vector('otp_plaintext'));
+  for (let length = 0; length < otp.length; length += 1) refuse(() => material.decodeOtp(otp.subarray(0, length)));
+  refuse(() => material.decodeOtp(Uint8Array.of(...otp, 0)));
+  refuse(() => material.decodeOtp(Uint8Array.from(otp).fill(2, 0, 1)));
+  for (const bytes of [[], [1], [2, 7]]) refuse(() => material.decodeOauthSecret(Uint8Array.from(bytes)));
 });
 
 function refuse(decode: () => unknown): void {

@@ -17,6 +17,8 @@ export const KIND = {
   importTarget: 'import-target',
   secretTarget: 'secret-target',
   secret: 'secret',
+  otp: 'otp',
+  oauthSecret: 'oauth-secret',
   serviceKey: 'service-key',
 } as const;
 
@@ -27,11 +29,18 @@ const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   [KIND.importTarget]: decodeTarget,
   [KIND.secretTarget]: decodeTarget,
   [KIND.secret]: decodePlain,
+  [KIND.otp]: decodeOtp,
+  [KIND.oauthSecret]: decodeOauthSecret,
   [KIND.serviceKey]: decodeServiceKey,
 };
 
 /** The kinds that callers seal and open. Every other one is key material and stays inside. */
-export const CALLER_KINDS: ReadonlySet<string> = new Set(['activity-parameters', 'vote-message', 'outbox-message']);
+export const CALLER_KINDS: ReadonlySet<string> = new Set([
+  'activity-parameters',
+  'vote-message',
+  'outbox-message',
+  'dev-message',
+]);
 
 const LANGUAGE_CODES: Readonly<Record<MnemonicLanguage, number>> = {
   MNEMONIC_LANGUAGE_ENGLISH: 1,
@@ -53,11 +62,23 @@ const ROLE_CODES: Readonly<Record<ServiceRole, number>> = {
   otp: 3,
   'oauth-secret': 4,
   'on-ramp-secret': 5,
+  'oidc-issuer': 6,
 };
 
 const SEED_HEADER_BYTES = 3;
 const PASSPHRASE_LENGTH_BYTES = 2;
 const ENTROPY_BYTES = new Set([16, 20, 24, 28, 32]);
+
+const OTP_HASH_BYTES = 32;
+
+/** What a one-time code leaves behind. */
+export interface OtpMaterial {
+  readonly hashKey: Uint8Array;
+  /** HMAC-SHA-256 of the code. */
+  readonly hash: Uint8Array;
+  /** The private key of the target. */
+  readonly target: Uint8Array;
+}
 
 export interface WalletSeed {
   readonly entropy: Uint8Array;
@@ -127,6 +148,34 @@ export function encodePlain(content: Uint8Array): Uint8Array {
 export function decodePlain(bytes: Uint8Array): Uint8Array {
   if (bytes[0] !== VERSION) throw notOpened();
   return bytes.subarray(1);
+}
+
+/** The caller wipes it. */
+export function encodeOtp({ hashKey, hash, target }: OtpMaterial): Uint8Array {
+  const bytes = new Uint8Array(1 + 2 * OTP_HASH_BYTES + PRIVATE_KEY_BYTES);
+  bytes[0] = VERSION;
+  bytes.set(hashKey, 1);
+  bytes.set(hash, 1 + OTP_HASH_BYTES);
+  bytes.set(target, 1 + 2 * OTP_HASH_BYTES);
+  return bytes;
+}
+
+/** Views of the bytes, which the caller wipes. */
+export function decodeOtp(bytes: Uint8Array): OtpMaterial {
+  const content = decodePlain(bytes);
+  if (content.length !== 2 * OTP_HASH_BYTES + PRIVATE_KEY_BYTES) throw notOpened();
+  return {
+    hashKey: content.subarray(0, OTP_HASH_BYTES),
+    hash: content.subarray(OTP_HASH_BYTES, 2 * OTP_HASH_BYTES),
+    target: content.subarray(2 * OTP_HASH_BYTES),
+  };
+}
+
+/** A view of the bytes, which the caller wipes. */
+export function decodeOauthSecret(bytes: Uint8Array): Uint8Array {
+  const secret = decodePlain(bytes);
+  if (secret.length === 0) throw notOpened();
+  return secret;
 }
 
 /** Whether an opened plaintext is of the layout of its kind. An unknown kind has none. */

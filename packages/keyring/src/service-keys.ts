@@ -5,13 +5,20 @@ import type { ServiceRole } from './keyring.ts';
 
 export interface OpenedServiceKey {
   readonly role: ServiceRole;
+  readonly keyId: string;
   /** The holder of this object wipes it. */
   readonly key: Uint8Array;
 }
 
-/** The keys that the service signs with. Those of roles that no call uses are checked and not kept. */
+export type ServiceSigner = SigningKey & { readonly keyId: string };
+
+const SIGNING_ROLES = ['bundle-signer', 'session-signer', 'otp', 'oidc-issuer'] as const;
+export type SigningRole = (typeof SIGNING_ROLES)[number];
+
+/** The keys that calls of the keyring use. Those of roles that no call uses are checked and not kept. */
 export class ServiceKeys {
-  #bundleSigner: SigningKey | undefined;
+  #signers: ReadonlyMap<SigningRole, ServiceSigner> = new Map();
+  #oauthSecret: Uint8Array | undefined;
 
   /** Replaces all keys, or none when one of them is refused. Does not keep the bytes. */
   load(keys: readonly OpenedServiceKey[]): void {
@@ -23,18 +30,36 @@ export class ServiceKeys {
       }
       roles.set(publicKey, role);
     }
-    const signer = keys.find(({ role }) => role === 'bundle-signer');
-    this.#bundleSigner = signer && importSigningKey(signer.key);
+    const signers = new Map<SigningRole, ServiceSigner>();
+    for (const role of SIGNING_ROLES) {
+      const found = keys.find((each) => each.role === role);
+      if (found !== undefined) signers.set(role, { ...importSigningKey(found.key), keyId: found.keyId });
+    }
+    const oauthSecret = keys.find(({ role }) => role === 'oauth-secret');
+    this.clear();
+    this.#signers = signers;
+    this.#oauthSecret = oauthSecret && new Uint8Array(oauthSecret.key);
   }
 
-  bundleSigner(): SigningKey {
-    if (this.#bundleSigner === undefined) {
-      throw new KeyringError('UNAVAILABLE', 'the service key of the role bundle-signer is not loaded');
-    }
-    return this.#bundleSigner;
+  signer(role: SigningRole): ServiceSigner {
+    const signer = this.#signers.get(role);
+    if (signer === undefined) throw notLoaded(role);
+    return signer;
+  }
+
+  /** The private key to which OAuth 2.0 client secrets are encrypted, to be used before any await. */
+  oauthSecretKey(): Uint8Array {
+    if (this.#oauthSecret === undefined) throw notLoaded('oauth-secret');
+    return this.#oauthSecret;
   }
 
   clear(): void {
-    this.#bundleSigner = undefined;
+    this.#signers = new Map();
+    this.#oauthSecret?.fill(0);
+    this.#oauthSecret = undefined;
   }
+}
+
+function notLoaded(role: ServiceRole): KeyringError {
+  return new KeyringError('UNAVAILABLE', `the service key of the role ${role} is not loaded`);
 }

@@ -2,10 +2,18 @@ import type { Keyring } from '@custos/keyring';
 import type { Logger } from 'pino';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import type { Config } from './config/config.ts';
+import { createIdentityTokens } from './identity/tokens.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import type { ServiceKey } from './lib/model.ts';
+import { createMessages } from './messages/messages.ts';
+import { createOutbox, type Outbox } from './messages/outbox.ts';
+import { exchangeCode } from './oauth2/exchange-code.ts';
 import { Observer } from './observe.ts';
+import type { OwnIssuer } from './oidc/own-issuer.ts';
+import { createOidcVerifier } from './oidc/verifier.ts';
+import type { Oauth2Exchange } from './operations/oauth/exchange.ts';
+import { createGuardedFetch } from './outbound/guarded-fetch.ts';
 import type { App } from './pipeline/app.ts';
 import { Rulebooks } from './pipeline/rulebooks.ts';
 import { UserRecords } from './pipeline/user-records.ts';
@@ -20,10 +28,17 @@ export interface Parts {
   readonly serviceKeys: readonly ServiceKey[];
   readonly log: Logger;
   readonly clock?: Clock;
+  /** Where clients reach the service, once that is known. */
+  readonly baseUrl: () => string;
 }
 
 /** The composition root: every dependency is built here, once, and handed down. */
-export function buildApp({ config, storage, keyring, serviceKeys, log, clock = systemClock }: Parts): App {
+export function buildApp(parts: Parts): App & { readonly outbox: Outbox } {
+  const { config, storage, keyring, serviceKeys, log, clock = systemClock, baseUrl } = parts;
+  const observe = new Observer(log);
+  const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
+  const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
+  const oidc = createOidcVerifier({ fetch: createGuardedFetch(config.outboundAllow), clock, own: ownIssuer });
   return {
     config,
     clock,
@@ -38,7 +53,23 @@ export function buildApp({ config, storage, keyring, serviceKeys, log, clock = s
     userRecords: new UserRecords(),
     rulebooks: new Rulebooks(storage.read),
     interfaces: createInterfaceCache(),
+    tokens: createIdentityTokens(serviceKeys, oidc),
+    messages: createMessages({ config, keyring, newId: randomId }),
+    outbox: createOutbox({ config, storage, keyring, clock, newId: randomId, observe }),
+    oauth2: oauth2Exchange(config),
+    ownIssuer,
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
-    observe: new Observer(log),
+    observe,
   };
 }
+
+const oauth2Exchange =
+  (config: Config): Oauth2Exchange =>
+  (exchange) =>
+    exchangeCode({
+      ...exchange,
+      endpoints:
+        exchange.provider === 'OAUTH2_PROVIDER_X'
+          ? { tokenUrl: config.oauth2XTokenUrl, userUrl: config.oauth2XUserUrl }
+          : { tokenUrl: config.oauth2DiscordTokenUrl, userUrl: config.oauth2DiscordUserUrl },
+    });

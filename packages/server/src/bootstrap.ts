@@ -5,6 +5,7 @@ import { FIRST_RULES_VERSION } from './lib/model.ts';
 import { StartError } from './lib/start-error.ts';
 import { BOOTSTRAP_TYPE } from './operations/registry.ts';
 import type { Storage } from './storage/storage.ts';
+import { DEFAULT_PROXY_SETTINGS } from './storage/stores/auth-proxy.ts';
 
 /** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
 export async function openRootKey(storage: Storage, rootKey: string, mode: 'process' | 'inline'): Promise<Keyring> {
@@ -118,7 +119,16 @@ export async function createFirstOrganization(
         updatedAtMs: nowMs,
       },
     ]);
-    await store.organizations.insertAuthProxyConfig(organizationId, authProxyConfigId, nowMs);
+    // Its user and key are made with its first use.
+    await store.authProxy.insert({
+      id: authProxyConfigId,
+      organizationId,
+      enabled: true,
+      identity: undefined,
+      settings: DEFAULT_PROXY_SETTINGS,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
     // The audit log starts at genesis: an activity that nobody voted on.
     const parameters = { organizationName: first.organizationName, rootUserId: userId };
     await store.activities.insert(
@@ -130,6 +140,7 @@ export async function createFirstOrganization(
         type: BOOTSTRAP_TYPE,
         status: 'ACTIVITY_STATUS_COMPLETED',
         proposerId: undefined,
+        authorityId: undefined,
         parameters,
         sealedParameters: undefined,
         result: { organizationId },

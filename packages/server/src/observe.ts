@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from './lib/errors.ts';
 import type { Activity } from './lib/model.ts';
+import type { OutboxObserver } from './messages/outbox.ts';
 
 /** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
 export class Observer {
@@ -24,6 +25,12 @@ export class Observer {
     name: 'custos_activities_total',
     help: 'Activities by operation and the status they reached.',
     labelNames: ['operation', 'status'],
+    registers: [this.metrics],
+  });
+  readonly #messages = new Counter({
+    name: 'custos_messages_total',
+    help: 'Mails and text messages by channel and what became of the attempt.',
+    labelNames: ['channel', 'outcome'],
     registers: [this.metrics],
   });
   readonly #signCounts = new Counter({
@@ -65,6 +72,12 @@ export class Observer {
       },
       'activity',
     );
+  }
+
+  /** What became of a message; whom it went to and what it said is nobody's business here. */
+  message({ outcome, channel, ...report }: Parameters<OutboxObserver['message']>[0]): void {
+    this.#messages.inc({ channel, outcome });
+    this.#log.info({ ...report, channel, outcome }, 'message');
   }
 
   signCountDecreased(organizationId: string, authenticatorId: string): void {

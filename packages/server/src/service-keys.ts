@@ -4,12 +4,11 @@ import type { ServiceKey } from './lib/model.ts';
 import type { Storage } from './storage/storage.ts';
 
 /**
- * Makes the service's own keys at the first start, and lets the keyring use them at every start and after every
- * rotation of the root key, for as long as the keyring is open.
+ * Makes the service's own keys at the first start, and those of roles that came with a later version; lets the keyring
+ * use them at every start and after every rotation of the root key, for as long as the keyring is open.
  */
 export async function openServiceKeys(storage: Storage, keyring: Keyring, nowMs: number): Promise<ServiceKey[]> {
-  const wrapped =
-    (await storage.read.deployment.get('deployment_key')) ?? (await createServiceKeys(storage, keyring, nowMs));
+  const wrapped = await createMissingKeys(storage, keyring, nowMs);
   const keys = await loadServiceKeys(storage, keyring, wrapped);
   await followRotations(storage, keyring, wrapped, async (rewrapped) => {
     await loadServiceKeys(storage, keyring, rewrapped);
@@ -26,27 +25,41 @@ async function loadServiceKeys(storage: Storage, keyring: Keyring, wrapped: stri
   return keys;
 }
 
-async function createServiceKeys(storage: Storage, keyring: Keyring, nowMs: number): Promise<string> {
-  const deploymentKey = await keyring.createOrganizationKey(DEPLOYMENT_ID);
-  const wrapped = Buffer.from(deploymentKey).toString('hex');
-  const made = await Promise.all(
-    SERVICE_ROLES.map(async (role) => ({ role, ...(await keyring.createServiceKey(deploymentKey, role)) })),
-  );
+/** Answers with the wrapped key of the deployment. */
+async function createMissingKeys(storage: Storage, keyring: Keyring, nowMs: number): Promise<string> {
+  for (;;) {
+    const stored = await storage.read.deployment.get('deployment_key');
+    const wrapped = stored ?? (await createDeploymentKey(storage, keyring));
+    const missing = missingRoles(await storage.read.deployment.serviceKeys());
+    if (missing.length === 0) return wrapped;
+    const deploymentKey = Buffer.from(wrapped, 'hex');
+    const made = await Promise.all(
+      missing.map(async (role) => ({ role, ...(await keyring.createServiceKey(deploymentKey, role)) })),
+    );
+    const isDone = await storage.write(async (store) => {
+      // Writing the row locks it: of several processes that start at once the later ones find what the first added.
+      if (!(await store.deployment.exchange('deployment_key', wrapped, wrapped))) return false;
+      const stillMissing = new Set(missingRoles(await store.deployment.serviceKeys()));
+      for (const { sealed, ...key } of made) {
+        if (!stillMissing.has(key.role)) continue;
+        await store.deployment.insertServiceKey({ ...key, sealedKey: sealed, createdAtMs: nowMs });
+      }
+      return true;
+    });
+    if (isDone) return wrapped;
+    // A rotation wrapped the key anew meanwhile.
+  }
+}
+
+async function createDeploymentKey(storage: Storage, keyring: Keyring): Promise<string> {
+  const wrapped = Buffer.from(await keyring.createOrganizationKey(DEPLOYMENT_ID)).toString('hex');
   return await storage.write(async (store) => {
-    // Another process that starts at the same moment may have been first; then its keys are the service's.
-    if (!(await store.deployment.claim('deployment_key', wrapped))) {
-      return (await store.deployment.get('deployment_key')) ?? wrapped;
-    }
-    for (const { role, keyId, sealed, publicKey, encoding } of made) {
-      await store.deployment.insertServiceKey({
-        role,
-        keyId,
-        publicKey,
-        encoding,
-        sealedKey: sealed,
-        createdAtMs: nowMs,
-      });
-    }
-    return wrapped;
+    // Another process that starts at the same moment may have been first; then its key is the deployment's.
+    if (await store.deployment.claim('deployment_key', wrapped)) return wrapped;
+    return (await store.deployment.get('deployment_key')) ?? wrapped;
   });
+}
+
+function missingRoles(keys: readonly ServiceKey[]): ServiceRole[] {
+  return SERVICE_ROLES.filter((role) => !keys.some((key) => key.role === role));
 }

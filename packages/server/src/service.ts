@@ -52,13 +52,24 @@ export async function startService(config: Config): Promise<Service> {
     const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     cleanups.push(() => keyring.close());
     const serviceKeys = await openServiceKeys(storage, keyring, nowMs);
-    const app = buildApp({ config, storage, keyring, serviceKeys, log });
+    let listening = '';
+    const app = buildApp({
+      config,
+      storage,
+      keyring,
+      serviceKeys,
+      log,
+      baseUrl: () => config.baseUrl ?? listening,
+    });
     const server = buildServer(app);
+    cleanups.push(() => app.outbox.stop());
     cleanups.push(() => closeServer(server));
     const baseUrl = await listen(server, config, config.port);
+    listening = baseUrl;
     if (config.metricsPort !== undefined) cleanups.push(await listenForMetrics(app, config.metricsPort));
     if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
+    app.outbox.start();
     app.observe.started(baseUrl);
     return { baseUrl, created, stop: closeAll };
   } catch (error) {

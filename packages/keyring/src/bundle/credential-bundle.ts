@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { KeyringError } from '../errors.ts';
+import { checkBytes } from '../seal/layout.ts';
 import { bundleNotOpened, TAG_BYTES } from './aes-gcm.ts';
 import { open, type SealOptions, seal } from './hpke.ts';
 import { COMPRESSED_BYTES, compressPoint, SCALAR_BYTES, uncompressPoint } from './p256.ts';
@@ -43,6 +44,13 @@ export function sealText(receiverPublicKey: Uint8Array, plaintext: Uint8Array, o
   }
   const { enc, ciphertext } = seal(receiverPublicKey, plaintext, options);
   return base58check.encode(Buffer.concat([compressPoint(enc), ciphertext]));
+}
+
+/** As sealText, for callers who hold no key of ours. The caller owns and wipes the plaintext. */
+export function sealForClient(targetPublicKey: Uint8Array, plaintext: Uint8Array): string {
+  checkBytes(targetPublicKey, 'targetPublicKey');
+  checkBytes(plaintext, 'plaintext');
+  return sealText(targetPublicKey, plaintext);
 }
 
 /** The caller owns and wipes the plaintext. */

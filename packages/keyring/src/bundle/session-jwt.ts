@@ -17,7 +17,7 @@ export interface Session {
   readonly profile?: SessionProfile;
 }
 
-interface SessionProfile {
+export interface SessionProfile {
   readonly id: string;
   readonly name: string;
   /** The text of the expression. */

@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { dirname } from 'node:path';
 import type { AddressFormat } from '../address/formats.ts';
 import type { AppProof } from '../bundle/app-proof.ts';
+import type { Session } from '../bundle/session-jwt.ts';
+import type { VerificationToken } from '../bundle/verification-token.ts';
 import type { Curve } from '../curve.ts';
 import type { MnemonicLanguage } from '../derive/mnemonic.ts';
 import { closed, KeyringError } from '../errors.ts';
@@ -237,6 +239,38 @@ export class ProcessKeyring implements api.Keyring {
     return this.#call('exportSecret', secret, sealedSecret, targetPublicKey);
   }
 
+  createOtp(holder: api.Holder, code: string): Promise<api.CreatedOtp> {
+    return this.#call('createOtp', holder, code);
+  }
+
+  checkOtp(holder: api.Holder, sealedOtp: Uint8Array, attempt: api.OtpAttempt): Promise<api.OtpCheck> {
+    return this.#call('checkOtp', holder, sealedOtp, attempt);
+  }
+
+  createCredential(targetPublicKey: Uint8Array): Promise<api.CreatedCredential> {
+    return this.#call('createCredential', targetPublicKey);
+  }
+
+  signSession(session: Session): Promise<string> {
+    return this.#call('signSession', session);
+  }
+
+  signVerificationToken(token: VerificationToken): Promise<string> {
+    return this.#call('signVerificationToken', token);
+  }
+
+  signIdToken(claims: Readonly<Record<string, unknown>>): Promise<string> {
+    return this.#call('signIdToken', claims);
+  }
+
+  importOauthSecret(holder: api.Holder, encryptedClientSecret: string): Promise<Uint8Array> {
+    return this.#call('importOauthSecret', holder, encryptedClientSecret);
+  }
+
+  lendOauthSecret(holder: api.Holder, sealedSecret: Uint8Array): Promise<Uint8Array> {
+    return this.#call('lendOauthSecret', holder, sealedSecret);
+  }
+
   createServiceKey(organizationKey: Uint8Array, role: api.ServiceRole): Promise<api.CreatedServiceKey> {
     return this.#call('createServiceKey', organizationKey, role);
   }
@@ -365,8 +399,13 @@ export class ProcessKeyring implements api.Keyring {
     if (pending === undefined) return;
     this.#pending.delete(id);
     if (this.#pending.size === 0) this.#child?.channel?.unref();
-    if (refusal !== undefined || body === undefined) pending.reject(errorOf(refusal));
-    else pending.resolve(detached(unpack(body)));
+    if (refusal !== undefined || body === undefined) {
+      pending.reject(errorOf(refusal));
+      return;
+    }
+    pending.resolve(detached(unpack(body)));
+    // It may hold what was opened or lent, of which the caller now has the copy to wipe.
+    body.fill(0);
   }
 
   #rejectPending(error: KeyringError): void {

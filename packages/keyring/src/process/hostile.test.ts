@@ -7,8 +7,11 @@ import { serialize } from 'node:v8';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireBuilt } from '../../test/fixtures/built.ts';
-import { type Deployment, deploy, encryptTo, ORGANIZATION } from '../../test/fixtures/client.ts';
+import { type Deployment, deploy, encryptTo, flipped, ORGANIZATION } from '../../test/fixtures/client.ts';
+import { fromHex, fromText } from '../../test/fixtures/labels.ts';
+import { sealBox } from '../bundle/sealed-box.ts';
 import { createKeyring, KeyringError } from '../index.ts';
+import { CALLER_KINDS, KIND } from '../material.ts';
 import { ROUTES, unpack } from './protocol.ts';
 import { startKeyringProcess } from './start.ts';
 
@@ -17,6 +20,19 @@ import { startKeyringProcess } from './start.ts';
 
 const SECRET = Uint8Array.from({ length: 32 }, (_, index) => 0xa0 ^ (7 * index));
 const OWNER = 'key-1';
+/** The generator of P-256. */
+const POINT = '036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296';
+const OTP_CODE = 'ZQ7XW3KPN';
+const SESSION = { expiresAtSeconds: 1, publicKey: fromHex(POINT), userId: 'u', organizationId: 'o' };
+const TOKEN = {
+  id: 'i',
+  verificationType: 't',
+  contact: 'c',
+  organizationId: 'o',
+  expiresAtMs: 1,
+  publicKey: fromHex(POINT),
+};
+const CLIENT_SECRET = 'a client secret of a provider';
 
 interface Answer {
   readonly id: number;
@@ -29,6 +45,10 @@ let child: ChildProcess;
 let deployment: Deployment;
 let sealedKey: Uint8Array;
 let sealedSeed: Uint8Array;
+let sealedOtp: Uint8Array;
+let otpAttempt: string;
+let clientSecretBox: string;
+let sealedClientSecret: Uint8Array;
 let lastId = 1_000_000;
 const answers: Answer[] = [];
 
@@ -43,6 +63,12 @@ beforeAll(async () => {
   const bundle = encryptTo(target.targetPublicKey, SECRET);
   ({ sealedKey } = await keyring.importPrivateKey(deployment.holder(OWNER), targets, bundle, 'CURVE_ED25519', []));
   ({ sealedSeed } = await keyring.createWallet(deployment.holder('wallet-1'), 12, []));
+  const otp = await keyring.createOtp(deployment.holder('otp-1'), OTP_CODE);
+  ({ sealedOtp } = otp);
+  const { targetPublic } = JSON.parse(Buffer.from(JSON.parse(otp.targetBundle).data, 'hex').toString('utf8'));
+  otpAttempt = encryptTo(targetPublic, fromText(JSON.stringify({ otp_code: OTP_CODE, public_key: POINT })));
+  clientSecretBox = sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText(CLIENT_SECRET));
+  sealedClientSecret = await keyring.importOauthSecret(deployment.holder('credential-1'), clientSecretBox);
   child = startKeyringProcess({ rootKey, create: false, threads: 2 });
   child.on('message', (message: Answer) => {
     if ('id' in message) answers.push(message);
@@ -86,10 +112,18 @@ async function checkAlive(): Promise<void> {
   expect([child.exitCode, child.signalCode]).toEqual([null, null]);
 }
 
-/** Neither the key itself nor its text in an answer. */
+async function loadServiceKeys(): Promise<void> {
+  const { refusal } = await call('loadServiceKeys', [deployment.deploymentKey, deployment.keys]);
+  expect(refusal).toBeUndefined();
+}
+
+/** Neither a secret itself nor its text in an answer. */
 function checkNoSecret(): void {
-  const texts = ['latin1', 'hex', 'base64', 'base64url'].map((encoding) =>
-    Buffer.from(SECRET).toString(encoding as BufferEncoding),
+  const secrets = [SECRET, fromText(OTP_CODE), fromText(CLIENT_SECRET)];
+  const texts = secrets.flatMap((secret) =>
+    ['latin1', 'hex', 'base64', 'base64url'].map((encoding) =>
+      Buffer.from(secret).toString(encoding as BufferEncoding),
+    ),
   );
   for (const { body, refusal } of answers) {
     const text = Buffer.from(body ?? []).toString('latin1') + JSON.stringify(refusal ?? '');
@@ -210,23 +244,43 @@ test('huge lists, huge bytes and deep nesting', { timeout: 120_000 }, async () =
     ],
     ['signAppProof', ['x'.repeat(4e6)]],
     ['importWallet', [holder, [], 'x'.repeat(4e6), []]],
+    ['createOtp', [holder, 'X'.repeat(4e6)]],
+    ['checkOtp', [holder, new Uint8Array(5 * 1024 * 1024), { code: 'x' }]],
+    ['signSession', [{ ...SESSION, userId: 'x'.repeat(4e6) }]],
+    ['signSession', [{ ...SESSION, profile: { id: 'p', name: 'n', scope: 'x'.repeat(4e6) } }]],
+    ['signVerificationToken', [{ ...TOKEN, contact: 'x'.repeat(4e6) }]],
+    ['signIdToken', [{ sub: 'x'.repeat(4e6) }]],
+    ['signIdToken', [Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`c${index}`, 1]))]],
+    ['signIdToken', [{ sub: new Array(4_000_000_000) }]],
+    ['signIdToken', [nested]],
+    ['signIdToken', [{ sub: nested }]],
+    ['importOauthSecret', [holder, 'ab'.repeat(2e6)]],
+    ['lendOauthSecret', [holder, new Uint8Array(5 * 1024 * 1024)]],
     ['seal', [new Uint8Array(9 * 1024 * 1024)]],
   ];
+  await loadServiceKeys();
   for (const [method, args] of calls) expect((await call(method, args)).refusal?.code).toMatch(/^[A-Z_]+$/);
+  // An attempt may be any text: what is no code is a wrong one.
+  for (const attempt of [{ code: 'x'.repeat(4e6) }, { encryptedBundle: 'x'.repeat(4e6) }]) {
+    const { body } = await call('checkOtp', [deployment.holder('otp-1'), sealedOtp, attempt]);
+    expect(unpack(body as Uint8Array)).toEqual({ matches: false });
+  }
   await checkAlive();
   checkNoSecret();
 });
 
 test('no kind of key material is opened, by whatever name and with the right key and owner', async () => {
   const { organizationKey } = deployment.holder(OWNER);
-  const kinds = ['private-key', 'wallet-seed', 'import-target', 'secret-target', 'secret', 'service-key'];
+  const kinds = Object.values(KIND);
   const blobs: [string, string, Uint8Array, Uint8Array][] = [
     [ORGANIZATION, OWNER, organizationKey, sealedKey],
     [ORGANIZATION, 'wallet-1', organizationKey, sealedSeed],
+    [ORGANIZATION, 'otp-1', organizationKey, sealedOtp],
+    [ORGANIZATION, 'credential-1', organizationKey, sealedClientSecret],
     ['deployment', deployment.keys[0]!.keyId, deployment.deploymentKey, deployment.keys[0]!.sealed],
   ];
   for (const [organizationId, ownerId, key, blob] of blobs) {
-    for (const kind of [...kinds, 'activity-parameters', 'vote-message', 'outbox-message', ['private-key'], null]) {
+    for (const kind of [...kinds, ...CALLER_KINDS, ['private-key'], null]) {
       const { body, refusal } = await call('open', [key, { organizationId, ownerId, kind }, blob]);
       expect(body).toBeUndefined();
       expect(refusal?.code).toMatch(/^(INVALID_INPUT|NOT_OPENED)$/);
@@ -241,6 +295,95 @@ test('no kind of key material is opened, by whatever name and with the right key
   expect((await call('sign', [deployment.holder(OWNER), signing, 'eddsa', [SECRET]])).body).toBeDefined();
   checkNoSecret();
 });
+
+/** The calls of logins, each with arguments that it takes. */
+const loginCalls = (): Readonly<Record<string, readonly unknown[]>> => ({
+  createOtp: [deployment.holder('otp-1'), OTP_CODE],
+  checkOtp: [deployment.holder('otp-1'), sealedOtp, { encryptedBundle: otpAttempt }],
+  createCredential: [fromHex(POINT)],
+  signSession: [SESSION],
+  signVerificationToken: [TOKEN],
+  signIdToken: [{ sub: 'x', aud: ['a'], iat: 1 }],
+  importOauthSecret: [deployment.holder('credential-1'), clientSecretBox],
+  lendOauthSecret: [deployment.holder('credential-1'), sealedClientSecret],
+});
+
+test('logins, with each argument and each of its members replaced by something else', {
+  timeout: 120_000,
+}, async () => {
+  await loadServiceKeys();
+  const junk: unknown[] = [undefined, null, 0, -1, 1.5, Number.NaN, true, 7n, {}, [], new Map(), new Date(0), /x/];
+  const texts: unknown[] = ['', '\ud800', '__proto__', 'x'.repeat(100_000), new Uint8Array(0), new Uint8Array(65)];
+  const calls = loginCalls();
+  const accepted: string[] = [];
+  for (const [method, args] of Object.entries(calls)) {
+    const { body, refusal } = await call(method, args);
+    expect([method, refusal]).toEqual([method, undefined]);
+    if (method === 'lendOauthSecret') {
+      expect(Buffer.from(unpack(body as Uint8Array) as Uint8Array).toString('utf8')).toBe(CLIENT_SECRET);
+    }
+    // What the right call answered; from here on there must be no secret in any answer.
+    answers.length = 0;
+    for (const [index, argument] of args.entries()) {
+      const members = isPlain(argument) ? Object.keys(argument) : [];
+      for (const value of [...junk, ...texts]) {
+        const replaced = [value, ...members.map((name) => ({ ...(argument as object), [name]: value }))];
+        for (const each of replaced) {
+          const answer = await call(method, args.with(index, each));
+          if (answer.refusal !== undefined) expect(answer.refusal.code).toMatch(/^[A-Z_]+$/);
+          else accepted.push(`${method} ${JSON.stringify(unpack(answer.body as Uint8Array)).slice(0, 17)}`);
+        }
+      }
+      const shorter = await call(method, args.slice(0, index));
+      expect(shorter.refusal?.code).toBe('INVALID_INPUT');
+    }
+  }
+  // Taken all the same: attempts that are wrong, names that are odd, and claims that are numbers. Nothing is lent.
+  expect(new Set(accepted.map((text) => text.split(' ')[0]))).toEqual(
+    new Set(Object.keys(calls).filter((method) => method !== 'createCredential' && method !== 'lendOauthSecret')),
+  );
+  expect(accepted.filter((text) => text.startsWith('checkOtp') && !text.includes('{"matches":false}'))).toEqual([]);
+  await checkAlive();
+  checkNoSecret();
+});
+
+test('logins, with blobs that were changed, moved or made for something else', async () => {
+  await loadServiceKeys();
+  const right: [string, string, Uint8Array, unknown[]][] = [
+    ['checkOtp', 'otp-1', sealedOtp, [{ code: OTP_CODE }]],
+    ['lendOauthSecret', 'credential-1', sealedClientSecret, []],
+  ];
+  for (const [method, ownerId, blob, rest] of right) {
+    const holder = deployment.holder(ownerId);
+    expect((await call(method, [holder, blob, ...rest])).body).toBeDefined();
+    answers.length = 0;
+    const blobs = [sealedKey, sealedSeed, sealedOtp, sealedClientSecret, deployment.keys[0]!.sealed].filter(
+      (each) => each !== blob,
+    );
+    for (let bit = 0; bit < blob.length * 8; bit += 61) blobs.push(flipped(blob, bit));
+    for (const other of blobs) expect((await call(method, [holder, other, ...rest])).refusal?.code).toBe('NOT_OPENED');
+    const holders = [
+      deployment.holder('another'),
+      { ...holder, organizationId: 'another' },
+      { ...holder, organizationKey: deployment.deploymentKey, organizationId: 'deployment' },
+    ];
+    for (const other of holders) {
+      expect((await call(method, [other, blob, ...rest])).refusal?.code).toBe('NOT_OPENED');
+    }
+    // With the name of the deployment in place of an organization's, too, a service key is not lent.
+    const [service] = deployment.keys;
+    const deploymentHolder = {
+      organizationKey: deployment.deploymentKey,
+      organizationId: 'deployment',
+      ownerId: service!.keyId,
+    };
+    expect((await call(method, [deploymentHolder, service!.sealed, ...rest])).refusal?.code).toBe('NOT_OPENED');
+  }
+  checkNoSecret();
+});
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && !Array.isArray(value);
 
 test('the same id twice, and more calls than any client has', async () => {
   for (let index = 0; index < 5_000; index += 1) {

@@ -18,8 +18,18 @@ import {
   Receiver,
   readSigned,
 } from '../../test/fixtures/client.ts';
-import { fromText, toText } from '../../test/fixtures/labels.ts';
-import { type AccountSpec, createKeyring, type Holder, type Keyring, KeyringError, type SigningKey } from '../index.ts';
+import { fromHex, fromText, toText } from '../../test/fixtures/labels.ts';
+import { sealBox } from '../bundle/sealed-box.ts';
+import {
+  type AccountSpec,
+  createKeyring,
+  type Holder,
+  type Keyring,
+  KeyringError,
+  type Session,
+  type SigningKey,
+  type VerificationToken,
+} from '../index.ts';
 import { ProcessKeyring } from './client.ts';
 import { ROUTES } from './protocol.ts';
 import { permissionFlags } from './start.ts';
@@ -209,6 +219,37 @@ describe('the same answers as inline', () => {
     expect(toText(read(await keyring.exportSecret(secret, sealed, receiver.publicKey)))).toBe('a secret');
   });
 
+  test('logins', async () => {
+    for (const [one, other] of [
+      [keyring, inline],
+      [inline, keyring],
+    ] as [Keyring, Keyring][]) {
+      const otp = await one.createOtp(deployment.holder('otp-1'), '0K1QZ7X9A');
+      expect(await other.checkOtp(deployment.holder('otp-1'), otp.sealedOtp, { code: 'ok1qz7x9a' })).toEqual({
+        matches: true,
+      });
+      const box = sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText('client secret'));
+      const sealed = await one.importOauthSecret(deployment.holder('c'), box);
+      expect(toText(await other.lendOauthSecret(deployment.holder('c'), sealed))).toBe('client secret');
+    }
+    // Signatures differ, what is signed does not.
+    const publicKey = receiver.publicKey;
+    const session = { expiresAtSeconds: 1, publicKey, userId: 'u', organizationId: 'o' };
+    const token = { id: 'i', verificationType: 't', contact: 'c', organizationId: 'o', expiresAtMs: 1, publicKey };
+    const calls: ((each: Keyring) => Promise<string>)[] = [
+      (each) => each.signSession(session),
+      (each) => each.signVerificationToken(token),
+      (each) => each.signIdToken({ sub: 'x' }),
+    ];
+    for (const call of calls) {
+      const [one, other] = (await Promise.all([keyring, inline].map(call))).map((jwt) => jwt.split('.').slice(0, 2));
+      expect(one).toEqual(other);
+    }
+    for (const each of [keyring, inline]) {
+      expect((await each.createCredential(publicKey)).publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
+    }
+  });
+
   test('refusals have the same code and message', async () => {
     const calls: ((each: Keyring) => Promise<unknown>)[] = [
       (each) => each.createOrganizationKey(''),
@@ -225,6 +266,15 @@ describe('the same answers as inline', () => {
       (each) => each.sign(wallet, walletKey, 'ecdsa', 'text' as unknown as Uint8Array[]),
       (each) => each.sign(wallet, walletKey, 'ecdsa', undefined as unknown as Uint8Array[]),
       (each) => each.loadServiceKeys(wallet.organizationKey, deployment.keys),
+      (each) => each.createOtp(wallet, 'a b'),
+      (each) => each.checkOtp(wallet, sealedSeed, { code: '1' }),
+      (each) => each.checkOtp(wallet, sealedSeed, {} as { code: string }),
+      (each) => each.createCredential(new Uint8Array(65)),
+      (each) => each.signSession({} as Session),
+      (each) => each.signVerificationToken({} as VerificationToken),
+      (each) => each.signIdToken({}),
+      (each) => each.importOauthSecret(wallet, 'ab'),
+      (each) => each.lendOauthSecret(wallet, sealedSeed),
     ];
     for (const call of calls) {
       // One after the other, because two that change a ring at once refuse each other.
@@ -327,6 +377,8 @@ describe('the life of the process', () => {
       expect(mine.pid).not.toBe(pid);
       const bundle = await mine.exportWallet(wallet, sealedSeed, undefined, receiver.publicKey);
       expect(receiver.open(bundle, deployment.signerPublicKey).length).toBeGreaterThan(20);
+      // In every thread.
+      await Promise.all(Array.from({ length: 8 }, () => mine.signIdToken({ sub: 'x' })));
     }
     expect((await mine.signAppProof('{}')).publicKey).not.toBe(publicKey);
   });

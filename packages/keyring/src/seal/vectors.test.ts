@@ -59,7 +59,7 @@ async function withRing<T>(files: Record<string, Uint8Array>, use: (folder: stri
 }
 
 test('SPEC.md holds the vectors', () => {
-  expect(vectors.size).toBe(32);
+  expect(vectors.size).toBe(40);
 });
 
 test('fields are prefixed with their length', () => {
@@ -122,6 +122,24 @@ test('the sealed seed of SPEC.md has its address', async () => {
       { curve: 'CURVE_SECP256K1', path: "m/44'/60'/0'/0/0", addressFormat: 'ADDRESS_FORMAT_ETHEREUM' },
     ]);
     expect(account?.address).toBe('0x9858EfFD232B4033E47d90003D41EC34EcaEda94');
+  });
+});
+
+test('the sealed one-time code and client secret of SPEC.md open', async () => {
+  await withRing({ 'root.key': vector('ring_file') }, async (folder) => {
+    const ring = await RootKeyRing.open(`file:${join(folder, 'root.key')}`, false, systemRandom);
+    await using keyring = new LocalKeyring(ring, systemRandom);
+    const { organizationId, ownerId } = binding;
+    const holder = { organizationKey: vector('wrapped_organization_key'), organizationId, ownerId };
+    for (const [code, matches] of [
+      [textOf('otp_code'), true],
+      [textOf('otp_code_normalized'), true],
+      ['7KQ011X9B', false],
+    ] as const) {
+      expect(await keyring.checkOtp(holder, vector('sealed_otp'), { code })).toEqual({ matches });
+    }
+    const secret = await keyring.lendOauthSecret(holder, vector('sealed_oauth_secret'));
+    expect(Buffer.from(secret).toString('utf8')).toBe('client-secret-123');
   });
 });
 

@@ -12,6 +12,7 @@ const activity = (status: ActivityStatus, roundStartedAtMs = START): Activity =>
   id: activityId,
   organizationId: randomId(),
   fingerprint: 'sha256:',
+  authorityId: undefined,
   operation: 'o',
   type: 't',
   status,

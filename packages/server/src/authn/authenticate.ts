@@ -1,58 +1,18 @@
-import type { Actor, Credential } from '../lib/actor.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Credential, toActor } from '../lib/actor.ts';
 import { sha256Hex, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { ActivityId, OrganizationId } from '../lib/ids.ts';
-import {
-  type ApiKey,
-  type Authenticator,
-  type Organization,
-  treeRoot,
-  type User,
-  type WebauthnEvidence,
-} from '../lib/model.ts';
-import type { Observer } from '../observe.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { OrganizationId } from '../lib/ids.ts';
+import { type ApiKey, type Authenticator, type Organization, treeRoot } from '../lib/model.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Principal } from '../storage/stores/principals.ts';
 import { verifyApiKeyStamp } from './api-key-stamp.ts';
-import type { ApiKeyStamp, SessionStamp, Stamp, WebauthnStamp } from './stamp-headers.ts';
+import { byAttestedKey } from './attested-stamp.ts';
+import type { ApiKeyStamp, SessionStamp, WebauthnStamp } from './stamp-headers.ts';
+import type { Authenticated, AuthenticationParts, StampEvidence, StampedRequest } from './stamped.ts';
 import { parseWebauthnOrigins } from './webauthn-origins.ts';
 
 /** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
 const FRESH_KEY_MS = 15 * 60 * 1000;
-
-/** What authentication needs of the service. */
-export interface AuthenticationParts {
-  readonly storage: Storage;
-  readonly clock: Clock;
-  readonly observe: Observer;
-}
-
-/** What a stamp is checked against. */
-export interface StampedRequest {
-  readonly stamp: Stamp;
-  readonly body: Uint8Array;
-  readonly organizationId: OrganizationId;
-  /** Set for submits: the activity that already carries these bytes is looked up on the way. */
-  readonly fingerprint: string | undefined;
-  readonly findsSubOrganization: boolean;
-}
-
-/** The parts of a stamp that a vote keeps, so that anyone can verify it later. */
-export interface StampEvidence {
-  readonly publicKey: string;
-  readonly signature: string;
-  readonly scheme: string;
-  readonly credentialId: string;
-  readonly webauthn: WebauthnEvidence | undefined;
-}
-
-export interface Authenticated {
-  readonly actor: Actor;
-  readonly evidence: StampEvidence | undefined;
-  readonly existingActivityId: ActivityId | undefined;
-}
 
 /** Stamp to credential to user, in the named organization or its parent (AUTH 2.5 and 16). */
 export async function authenticate(app: AuthenticationParts, request: StampedRequest): Promise<Authenticated> {
@@ -65,7 +25,7 @@ export async function authenticate(app: AuthenticationParts, request: StampedReq
     case 'session':
       return await byReadSession(app, request, stamp);
     case 'attested':
-      throw new ApiError('UNIMPLEMENTED', 'X-Stamp-Attested is not available in this version');
+      return await byAttestedKey(app, request, stamp);
   }
 }
 
@@ -99,7 +59,8 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
   if (apiKey.firstUsedAtMs === undefined) {
     await app.storage.write((store) => store.credentials.markUsed('api_key', organizationId, apiKey.id, nowMs));
   }
-  return authenticated(
+  return await authenticated(
+    app,
     principal,
     { kind: 'api-key', apiKey },
     {
@@ -148,7 +109,8 @@ async function byPasskey(
   });
   if (!check.ok) throw new ApiError('SIGNATURE_INVALID', `could not verify WebAuthN signature: ${check.reason}`);
   await rememberUse(app, organizationId, authenticator, check.signCount);
-  return authenticated(
+  return await authenticated(
+    app,
     principal,
     { kind: 'passkey', authenticator },
     {
@@ -209,28 +171,28 @@ async function byReadSession(
   if (session === undefined || session.expiresAtMs <= app.clock()) {
     throw new ApiError('UNAUTHENTICATED', 'the read-only session is unknown in this organization or has expired');
   }
-  const actor = toActor(organization, organization.id, session.user, { kind: 'read-session' });
+  const actor = toActor(organization, organization, session.user, { kind: 'read-session' });
   return { actor, evidence: undefined, existingActivityId: undefined };
 }
 
-function authenticated(principal: Principal<unknown>, credential: Credential, evidence: StampEvidence): Authenticated {
+async function authenticated(
+  app: AuthenticationParts,
+  principal: Principal<unknown>,
+  credential: Credential,
+  evidence: StampEvidence,
+): Promise<Authenticated> {
   const { organization, holder, activityId } = principal;
   if (holder === undefined) throw new Error('a principal without holder was authenticated');
+  const home =
+    holder.organizationId === organization.id
+      ? organization
+      : await app.storage.read.organizations.get(holder.organizationId);
   return {
-    actor: toActor(organization, holder.organizationId, holder.user, credential),
+    actor: toActor(organization, home, holder.user, credential),
     evidence,
     existingActivityId: activityId,
   };
 }
-
-const toActor = (organization: Organization, homeId: OrganizationId, user: User, credential: Credential): Actor => ({
-  organization,
-  organizationId: organization.id,
-  user,
-  userId: user.id,
-  credential,
-  homeId,
-});
 
 /** The credential's holder in the named organization or its parent; where the operation allows it, in one of its children. */
 async function findPrincipal<Held extends ApiKey | Authenticator>(

@@ -34,9 +34,23 @@ export interface WebauthnStamp {
   readonly signatureText: string;
 }
 
-/** A stamp with an attested key. Its value is not read here. */
+/** What attests the key of such a stamp (AUTH 2.3). */
+const ATTESTED_SCHEMES = {
+  STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN: 'verification-token',
+  STAMP_ATTESTED_SCHEME_P256_OIDC: 'oidc',
+} as const;
+
+/** A stamp by a key that a token attests. */
 export interface AttestedStamp {
   readonly kind: 'attested';
+  readonly by: (typeof ATTESTED_SCHEMES)[keyof typeof ATTESTED_SCHEMES];
+  readonly token: string;
+  /** Canonical: compressed lower-case hex of a P-256 key. */
+  readonly publicKey: string;
+  /** As it was sent: an OpenID nonce is of this spelling. */
+  readonly publicKeyText: string;
+  readonly signature: Uint8Array;
+  readonly signatureText: string;
 }
 
 export interface SessionStamp {
@@ -81,7 +95,7 @@ export function parseStamp(headers: Record<string, string | string[] | undefined
     case 'x-stamp-webauthn':
       return parseWebauthnStamp(value);
     case 'x-stamp-attested':
-      return { kind: 'attested' };
+      return parseAttestedStamp(value);
     case 'x-session':
       if (!TOKEN_PATTERN.test(value)) throw new ApiError('SIGNATURE_INVALID', 'could not extract session token');
       return { kind: 'session', token: value };
@@ -98,7 +112,9 @@ export function decodeBase64(text: string): Buffer | undefined {
 
 // Node joins a repeated header with a comma instead of handing over an array.
 function isJoined(name: AuthHeader, value: string): boolean {
-  return name === 'x-stamp-webauthn' ? /\}\s*,\s*\{/.test(value) : value.includes(',') && !value.startsWith('{');
+  return name === 'x-stamp-webauthn' || (name === 'x-stamp-attested' && value.startsWith('{'))
+    ? /\}\s*,\s*\{/.test(value)
+    : value.includes(',') && !value.startsWith('{');
 }
 
 function repeated(name: AuthHeader): ApiError {
@@ -116,10 +132,32 @@ function parseApiKeyStamp(value: string): ApiKeyStamp {
   const curve = SCHEME_CURVES[scheme];
   if (!HEX_PATTERN.test(signatureText)) throw refuse('signature is not hexadecimal');
   const sent = Buffer.from(signatureText, 'hex');
-  const signature = curve === 'ED25519' ? sent : readDerSignature(sent);
+  const signature = curve === 'ED25519' ? sent : parseDerSignature(sent);
   if (signature === undefined) throw refuse('signature is not the DER form of two positive integers of 32 bytes');
   if (signature.length !== 2 * COMPONENT_BYTES) throw refuse('signature must be 64 bytes');
   return { kind: 'api-key', scheme, curve, publicKey: stampKey(curve, publicKey, refuse), signature, signatureText };
+}
+
+/** Clients send base64url of the JSON, and plain JSON is accepted too. */
+function parseAttestedStamp(value: string): AttestedStamp {
+  const refuse = (why: string, cause?: unknown) =>
+    new ApiError('SIGNATURE_INVALID', `could not extract attested stamp: ${why}`, { cause });
+  const text = value.startsWith('{') ? value : decodeUtf8(decodeBase64(value) ?? new Uint8Array(0));
+  const fields = parseFields(text, ['publicKeyAttestation', 'scheme', 'publicKey', 'signature'], refuse);
+  const { scheme, signature: signatureText, publicKey, publicKeyAttestation: token } = fields;
+  if (!Object.hasOwn(ATTESTED_SCHEMES, scheme)) throw refuse('unknown scheme');
+  if (!HEX_PATTERN.test(signatureText)) throw refuse('signature is not hexadecimal');
+  const signature = parseDerSignature(Buffer.from(signatureText, 'hex'));
+  if (signature === undefined) throw refuse('signature is not the DER form of two positive integers of 32 bytes');
+  return {
+    kind: 'attested',
+    by: ATTESTED_SCHEMES[scheme as keyof typeof ATTESTED_SCHEMES],
+    token,
+    publicKey: stampKey('P256', publicKey, refuse),
+    publicKeyText: publicKey,
+    signature,
+    signatureText,
+  };
 }
 
 function parseWebauthnStamp(value: string): WebauthnStamp {
@@ -195,7 +233,7 @@ function stampKey(curve: KeyCurve, hex: string, refuse: (why: string, cause?: un
  * ECDSA-Sig-Value (RFC 3279, 2.2.3) as r and s of 32 bytes each. Superfluous leading zeros are accepted, because a
  * widely used client leaves them in (AUTH 2.1) and strict verifiers then refuse a good signature.
  */
-function readDerSignature(der: Uint8Array): Uint8Array | undefined {
+export function parseDerSignature(der: Uint8Array): Uint8Array | undefined {
   if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
   const signature = new Uint8Array(2 * COMPONENT_BYTES);
   let offset = 2;

@@ -1,3 +1,4 @@
+import type { TokenUse } from '../identity/tokens.ts';
 import type { AuthenticationMethod, MfaProof, MfaRequirement, MfaStep } from '../lib/model.ts';
 
 /** The all-zero id, by which a step names the session without a profile (AUTH 13). */
@@ -9,16 +10,18 @@ export interface MfaEvidence {
   readonly method: AuthenticationMethod | undefined;
   readonly credentialId: string;
   readonly digest: string;
+  /** The token that the proof would use up. */
+  readonly token?: TokenUse | undefined;
 }
 
 /** The state of a user's proofs after one more piece of evidence. Pure. */
 export function credit(requirement: MfaRequirement, evidence: MfaEvidence, nowMs: number): MfaRequirement {
   const step = requirement.steps[requirement.proofs.length];
   // A factor that comes too early is discarded, and no signed body proves two steps.
-  const isFresh = requirement.proofs.every((proof) => proof.digest !== evidence.digest);
-  const { method } = evidence;
+  const { method, credentialId, digest } = evidence;
+  const isFresh = requirement.proofs.every((proof) => proof.digest !== digest);
   if (step === undefined || method === undefined || !isFresh || !meets(step, method)) return requirement;
-  const proof: MfaProof = { ...evidence, method, atMs: nowMs };
+  const proof: MfaProof = { method, credentialId, digest, atMs: nowMs };
   const proofs = [...requirement.proofs, proof];
   const satisfied = proofs.length === requirement.steps.length;
   return { ...requirement, proofs, satisfiedAtMs: satisfied ? nowMs : undefined };

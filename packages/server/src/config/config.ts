@@ -25,8 +25,29 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
   if (parsed.workers > 1 && parsed.port === 0)
     throw new SettingError('CUSTOS_WORKERS above 1 needs a fixed CUSTOS_PORT');
+  requireTogether(parsed);
   const dataDir = isAbsolute(parsed.dataDir) ? parsed.dataDir : resolve(parsed.dataDir);
   return { ...parsed, dataDir, rootKey: parsed.rootKey ?? `file:${resolve(dataDir, 'root.key')}` };
+}
+
+/** Settings that mean nothing alone: half a configuration would fail only when somebody waits for a message. */
+function requireTogether({ smtpUrl, mailFrom, smsUrl, smsUser, smsPassword, smsFrom, ...rest }: Parsed): void {
+  if (smtpUrl !== undefined && mailFrom === undefined) {
+    throw new SettingError('CUSTOS_MAIL_FROM is needed with CUSTOS_SMTP_URL');
+  }
+  const sms = [smsUrl, smsUser, smsPassword, smsFrom];
+  if (sms.some((value) => value !== undefined) && sms.includes(undefined)) {
+    throw new SettingError('CUSTOS_SMS_URL, CUSTOS_SMS_USER, CUSTOS_SMS_PASSWORD and CUSTOS_SMS_FROM go together');
+  }
+  if ((rest.captchaSiteKey === undefined) !== (rest.captchaSecret === undefined)) {
+    throw new SettingError('CUSTOS_CAPTCHA_SITE_KEY and CUSTOS_CAPTCHA_SECRET go together');
+  }
+  if (rest.otpSeconds > rest.otpSecondsMax) {
+    throw new SettingError('CUSTOS_OTP_SECONDS must not be above CUSTOS_OTP_SECONDS_MAX');
+  }
+  if (rest.verificationSeconds > rest.verificationSecondsMax) {
+    throw new SettingError('CUSTOS_VERIFICATION_SECONDS must not be above CUSTOS_VERIFICATION_SECONDS_MAX');
+  }
 }
 
 function parseSetting(setting: Setting<unknown>, value: string | undefined): unknown {

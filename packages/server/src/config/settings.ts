@@ -87,6 +87,46 @@ function networks(value: string): readonly string[] {
   });
 }
 
+function smtpUrl(value: string): string | undefined {
+  if (value === '') return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
+    throw new SettingError('must be an smtp:// or smtps:// address');
+  }
+  return value;
+}
+
+function webUrl(value: string): string | undefined {
+  if (value === '') return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hash !== '') {
+    throw new SettingError('must be an http:// or https:// address without fragment');
+  }
+  return value;
+}
+
+const requiredWebUrl = (value: string): string => webUrl(value) as string;
+
+/** An address, or a name and an address in angle brackets. */
+function sender(value: string): string | undefined {
+  if (value === '') return undefined;
+  if (!/^(?:[^<>@\r\n"]{1,100} <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(value)) {
+    throw new SettingError('must be an email address or `Name <address>`');
+  }
+  return value;
+}
+
+function domains(value: string): readonly string[] {
+  if (value === '') return [];
+  return value.split(',').map((part) => {
+    const domain = part.trim().toLowerCase();
+    if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) throw new SettingError('must be domain names with commas between');
+    return domain;
+  });
+}
+
+const optionalText = (value: string): string | undefined => (value === '' ? undefined : value);
+
 const port = integer(0, 65_535);
 const optionalPort = optionalInteger(0, 65_535);
 const limit = optionalInteger(1, 1_000_000_000);
@@ -186,6 +226,156 @@ export const SETTINGS = {
     'CUSTOS_LIMIT_AUTHENTICATORS',
     '',
     'Most authenticators per user; unset is unlimited.',
+    limit,
+  ),
+  outboundAllow: setting(
+    'CUSTOS_OUTBOUND_ALLOW',
+    '',
+    'Address blocks that OpenID issuers and other addresses named by organizations may be in besides public ones, and over plain http too, as CIDR blocks with commas between; unset for none.',
+    networks,
+  ),
+  proxyPort: setting(
+    'CUSTOS_PROXY_PORT',
+    '',
+    'A port of its own for the sign-up proxy; it answers under `/v1/` of the main port in any case.',
+    optionalPort,
+  ),
+  proxyRequestsPerMinute: setting(
+    'CUSTOS_PROXY_REQUESTS_PER_MINUTE',
+    '300',
+    'Calls of the sign-up proxy per client address and minute before they answer 429. 0 turns the limit off.',
+    integer(0, 1_000_000),
+  ),
+  smtpUrl: setting('CUSTOS_SMTP_URL', '', 'Mail server, `smtp://user:password@host:587` or `smtps://…`.', smtpUrl),
+  mailFrom: setting(
+    'CUSTOS_MAIL_FROM',
+    '',
+    'Sender of mails, an address or `Name <address>`; needed with CUSTOS_SMTP_URL.',
+    sender,
+  ),
+  mailSenderDomains: setting(
+    'CUSTOS_MAIL_SENDER_DOMAINS',
+    '',
+    'Domains that organizations may send from, with commas between; a sender elsewhere is ignored.',
+    domains,
+  ),
+  smsUrl: setting(
+    'CUSTOS_SMS_URL',
+    '',
+    'Messages resource of a Twilio-compatible provider, as a full address; needs the other CUSTOS_SMS_ settings.',
+    webUrl,
+  ),
+  smsUser: setting('CUSTOS_SMS_USER', '', 'User name (account id) at the SMS provider.', optionalText),
+  smsPassword: setting('CUSTOS_SMS_PASSWORD', '', 'Password (token) at the SMS provider.', optionalText),
+  smsFrom: setting('CUSTOS_SMS_FROM', '', 'Sender number or id of text messages.', optionalText),
+  devInbox: setting(
+    'CUSTOS_DEV_INBOX',
+    '',
+    '`on` keeps messages at `/dev/inbox` for loopback peers instead of sending them, `off` never does; unset does so where nothing is set to send, the database is the embedded one and the listen address loopback.',
+    (value) => (value === '' ? undefined : choice('on', 'off')(value)),
+  ),
+  otpLength: setting(
+    'CUSTOS_OTP_LENGTH',
+    '9',
+    'Length of one-time codes unless the request says another.',
+    integer(6, 9),
+  ),
+  otpSeconds: setting(
+    'CUSTOS_OTP_SECONDS',
+    '300',
+    'Seconds that a one-time code lives unless told otherwise.',
+    integer(30, 600),
+  ),
+  otpSecondsMax: setting(
+    'CUSTOS_OTP_SECONDS_MAX',
+    '600',
+    'Most seconds that a one-time code may live.',
+    integer(30, 86_400),
+  ),
+  otpAttempts: setting('CUSTOS_OTP_ATTEMPTS', '3', 'Attempts at a one-time code before it dies.', integer(1, 10)),
+  otpActive: setting(
+    'CUSTOS_OTP_ACTIVE',
+    '3',
+    'Live one-time codes per contact and organization; a further one ends the oldest.',
+    integer(1, 100),
+  ),
+  otpRequests: setting(
+    'CUSTOS_OTP_REQUESTS',
+    '3',
+    'One-time codes per contact, and per userIdentifier, within CUSTOS_OTP_WINDOW_SECONDS. 0 turns the limit off.',
+    integer(0, 1_000_000),
+  ),
+  otpWindowSeconds: setting(
+    'CUSTOS_OTP_WINDOW_SECONDS',
+    '180',
+    'Window of CUSTOS_OTP_REQUESTS and CUSTOS_OTP_ORGANIZATION_REQUESTS.',
+    integer(1, 86_400),
+  ),
+  otpOrganizationRequests: setting(
+    'CUSTOS_OTP_ORGANIZATION_REQUESTS',
+    '3000',
+    'Messages with codes or bundles per organization within CUSTOS_OTP_WINDOW_SECONDS. 0 turns the limit off.',
+    integer(0, 1_000_000),
+  ),
+  otpFailuresPerDay: setting(
+    'CUSTOS_OTP_FAILURES_PER_DAY',
+    '30',
+    'Wrong one-time codes per contact within 24 hours before no further code is checked for it. 0 turns the limit off.',
+    integer(0, 1_000_000),
+  ),
+  verificationSeconds: setting(
+    'CUSTOS_VERIFICATION_SECONDS',
+    '3600',
+    'Seconds that a verification token lives unless told otherwise.',
+    integer(60, 86_400),
+  ),
+  verificationSecondsMax: setting(
+    'CUSTOS_VERIFICATION_SECONDS_MAX',
+    '86400',
+    'Most seconds that a verification token may live.',
+    integer(60, 2_592_000),
+  ),
+  oauth2XTokenUrl: setting(
+    'CUSTOS_OAUTH2_X_TOKEN_URL',
+    'https://api.x.com/2/oauth2/token',
+    'Token endpoint of OAUTH2_PROVIDER_X.',
+    requiredWebUrl,
+  ),
+  oauth2XUserUrl: setting(
+    'CUSTOS_OAUTH2_X_USER_URL',
+    'https://api.x.com/2/users/me',
+    'User endpoint of OAUTH2_PROVIDER_X.',
+    requiredWebUrl,
+  ),
+  oauth2DiscordTokenUrl: setting(
+    'CUSTOS_OAUTH2_DISCORD_TOKEN_URL',
+    'https://discord.com/api/oauth2/token',
+    'Token endpoint of OAUTH2_PROVIDER_DISCORD.',
+    requiredWebUrl,
+  ),
+  oauth2DiscordUserUrl: setting(
+    'CUSTOS_OAUTH2_DISCORD_USER_URL',
+    'https://discord.com/api/users/@me',
+    'User endpoint of OAUTH2_PROVIDER_DISCORD.',
+    requiredWebUrl,
+  ),
+  captchaSiteKey: setting(
+    'CUSTOS_CAPTCHA_SITE_KEY',
+    '',
+    'Site key of Cloudflare Turnstile, for sign-up proxies with captchaEnabled.',
+    optionalText,
+  ),
+  captchaSecret: setting('CUSTOS_CAPTCHA_SECRET', '', 'Secret that belongs to CUSTOS_CAPTCHA_SITE_KEY.', optionalText),
+  captchaUrl: setting(
+    'CUSTOS_CAPTCHA_URL',
+    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+    'Where captcha tokens are verified.',
+    requiredWebUrl,
+  ),
+  limitOauthProviders: setting(
+    'CUSTOS_LIMIT_OAUTH_PROVIDERS',
+    '',
+    'Most OAuth providers per user; unset is unlimited.',
     limit,
   ),
 } as const;

@@ -1,11 +1,23 @@
 import type { OrganizationId, UserId } from './ids.ts';
-import type { ApiKey, Authenticator, Organization, User } from './model.ts';
+import type { ApiKey, AuthenticationMethod, Authenticator, Organization, User } from './model.ts';
 
 /** The credential that stamped a request. */
 export type Credential =
   | { readonly kind: 'api-key'; readonly apiKey: ApiKey }
   | { readonly kind: 'passkey'; readonly authenticator: Authenticator }
+  | { readonly kind: 'attested'; readonly attested: AttestedKey }
   | { readonly kind: 'read-session' };
+
+/** A key that nobody registered, with the token that says whose it is (AUTH 2.3). */
+export interface AttestedKey {
+  readonly publicKey: string;
+  /** What the token proves of its user. */
+  readonly method: AuthenticationMethod;
+  /** The token, as its uses are kept. */
+  readonly token: { readonly issuerId: OrganizationId; readonly tokenId: string; readonly expiresAtMs: number };
+  /** The OAuth provider by which the user was found; undefined for a contact. */
+  readonly providerId: string | undefined;
+}
 
 /** Who asks, and where. */
 export interface Actor {
@@ -16,6 +28,7 @@ export interface Actor {
   readonly userId: UserId;
   readonly credential: Credential;
   /** The organization of the user: the one acted on, or its parent. */
+  readonly home: Organization;
   readonly homeId: OrganizationId;
 }
 
@@ -26,3 +39,13 @@ export const publicKeyOf = ({ credential }: Actor): string | undefined =>
 /** The profile of the session that stamped the request, if it has one. */
 export const sessionProfileIdOf = ({ credential }: Actor): string | undefined =>
   credential.kind === 'api-key' ? credential.apiKey.sessionProfileId : undefined;
+
+export const toActor = (organization: Organization, home: Organization, user: User, credential: Credential): Actor => ({
+  organization,
+  organizationId: organization.id,
+  user,
+  userId: user.id,
+  credential,
+  home,
+  homeId: home.id,
+});

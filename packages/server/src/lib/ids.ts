@@ -19,6 +19,9 @@ export type PolicyId = Id<'policy'>;
 export type MfaPolicyId = Id<'mfa-policy'>;
 export type SessionProfileId = Id<'session-profile'>;
 export type ContractInterfaceId = Id<'contract-interface'>;
+export type OtpId = Id<'otp'>;
+export type OauthProviderId = Id<'oauth-provider'>;
+export type Oauth2CredentialId = Id<'oauth2-credential'>;
 export type VelocityControlId = Id<'velocity-control'>;
 
 /** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */

@@ -5,7 +5,10 @@ import type {
   ContractInterfaceId,
   InvitationId,
   MfaPolicyId,
+  Oauth2CredentialId,
+  OauthProviderId,
   OrganizationId,
+  OtpId,
   PolicyId,
   PrivateKeyId,
   SecretId,
@@ -98,7 +101,7 @@ export interface Authenticator {
   readonly updatedAtMs: number;
 }
 
-/** A user with everything that its wire record shows. */
+/** A user with what decisions read of it. */
 export interface MemberRecord {
   readonly id: UserId;
   readonly user: User;
@@ -107,7 +110,9 @@ export interface MemberRecord {
   readonly tagIds: readonly TagId[];
 }
 
+/** A user with everything that its wire record shows. */
 export interface UserRecord extends MemberRecord {
+  readonly oauthProviders: readonly OauthProvider[];
   readonly mfaPolicies: readonly MfaPolicy[];
 }
 
@@ -162,6 +167,8 @@ export interface Activity {
   readonly status: ActivityStatus;
   /** Undefined for the bootstrap of an organization, which nobody proposed. */
   readonly proposerId: UserId | undefined;
+  /** The organization whose users propose and approve, where it is the parent of the one acted on (RES 3.3). */
+  readonly authorityId: OrganizationId | undefined;
   /** Parameters as received, secrets replaced by their digests. */
   readonly parameters: unknown;
   readonly sealedParameters: Uint8Array | undefined;
@@ -448,4 +455,84 @@ export interface VelocityControl {
 export interface OpenTo {
   readonly anyone: boolean;
   readonly userIds: readonly string[];
+}
+
+export type OtpType = 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS';
+
+/** A one-time code that was sent to a contact. */
+export interface Otp {
+  readonly id: OtpId;
+  readonly type: OtpType;
+  readonly contact: string;
+  /** The user that the code was made for; undefined where it proves a contact only. */
+  readonly userId: UserId | undefined;
+  /** Whether attempts come encrypted; those of the other kind are refused. */
+  readonly isEncrypted: boolean;
+  readonly sealedOtp: Uint8Array;
+  readonly expiresAtMs: number;
+  readonly createdAtMs: number;
+}
+
+/** Who somebody is to an issuer, as one of its clients sees it. */
+export interface OauthIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly audience: string;
+}
+
+export interface OauthProvider extends OauthIdentity {
+  readonly id: OauthProviderId;
+  readonly userId: UserId;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export type Oauth2Provider = 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+
+export interface Oauth2Credential {
+  readonly id: Oauth2CredentialId;
+  readonly provider: Oauth2Provider;
+  readonly clientId: string;
+  /** As it was submitted. */
+  readonly encryptedClientSecret: string;
+  readonly sealedSecret: Uint8Array;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** What a sign-up proxy may do and how (AUTH 10). */
+export interface AuthProxySettings {
+  /** `*` alone for any. */
+  readonly allowedOrigins: readonly string[];
+  readonly allowedAuthMethods: readonly string[];
+  readonly sendFromEmailAddress?: string | undefined;
+  readonly replyToEmailAddress?: string | undefined;
+  readonly sendFromEmailSenderName?: string | undefined;
+  readonly emailAuthTemplateId?: string | undefined;
+  readonly otpTemplateId?: string | undefined;
+  readonly emailCustomizationParams?: Readonly<Record<string, unknown>> | undefined;
+  readonly smsCustomizationParams?: Readonly<Record<string, unknown>> | undefined;
+  readonly walletKitSettings?: Readonly<Record<string, unknown>> | undefined;
+  readonly otpExpirationSeconds?: number | undefined;
+  readonly verificationTokenExpirationSeconds?: number | undefined;
+  readonly sessionExpirationSeconds?: number | undefined;
+  readonly otpAlphanumeric: boolean;
+  readonly otpLength: number;
+  readonly verificationTokenRequiredForGetAccountPii: boolean;
+  readonly socialLinkingClientIds: readonly string[];
+  readonly captchaEnabled: boolean;
+}
+
+export interface AuthProxyConfig {
+  readonly id: string;
+  readonly organizationId: OrganizationId;
+  readonly enabled: boolean;
+  /** Undefined until the service has made the user and its key. */
+  readonly identity:
+    | { readonly userId: UserId; readonly publicKey: string; readonly sealedKey: Uint8Array }
+    | undefined;
+  readonly settings: AuthProxySettings;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
 }

@@ -1,9 +1,13 @@
 import type { Keyring } from '@custos/keyring';
 import type { Static, TSchema } from 'typebox';
 import type { Config } from '../config/config.ts';
+import type { IdentityTokens, TokenUse } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
-import type { NewId, UserId } from '../lib/ids.ts';
+import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
+import type { AuthenticationMethod } from '../lib/model.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
+import type { Messages } from '../messages/messages.ts';
+import type { OwnIssuer } from '../oidc/own-issuer.ts';
 import type { ActivityParams, ExpressionCache, Namespaces, PolicyAction, PolicyResource } from '../policy/index.ts';
 import type { AssetTransfer } from '../policy-facts/assets/caip19.ts';
 import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
@@ -12,6 +16,7 @@ import type { LockMode } from '../storage/stores/organizations.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import type { WireActivity } from '../wire/activity.ts';
 import type { Attestations } from './attestations.ts';
+import type { Oauth2Exchange } from './oauth/exchange.ts';
 import type { Simulation, SimulationRequest } from './policies/simulation.ts';
 
 interface CommonContext {
@@ -33,6 +38,13 @@ export interface QueryContext extends CommonContext {
 /** What finding out what a request is about may use: nothing is decided yet, so no key is at hand. */
 export interface DescribeContext extends CommonContext {
   readonly read: ReadStores;
+  /** Tokens that name the user of a login. */
+  readonly tokens: IdentityTokens;
+}
+
+/** What noting an attempt may use: a transaction of its own, which stands whatever becomes of the activity. */
+export interface AttemptContext extends CommonContext {
+  readonly store: Stores;
 }
 
 /** What telling policies about a request may use. */
@@ -46,6 +58,10 @@ export interface PrepareContext extends CommonContext {
   readonly read: ReadStores;
   readonly keyring: Keyring;
   readonly attestations: Attestations;
+  readonly tokens: IdentityTokens;
+  readonly messages: Messages;
+  readonly oauth2: Oauth2Exchange;
+  readonly ownIssuer: () => OwnIssuer;
   readonly newId: NewId;
   /** Expressions that were compiled before. */
   readonly expressions: ExpressionCache;
@@ -56,6 +72,7 @@ export interface ExecuteContext extends CommonContext {
   /** Whose call runs it: the proposer's, or that of the vote that completed it. */
   readonly caller: { readonly publicKey: string | undefined; readonly address: string | undefined };
   readonly store: Stores;
+  readonly activityId: ActivityId;
   readonly newId: NewId;
   /** Users whose approval counted, the proposer among them. */
   readonly approvers: readonly UserId[];
@@ -75,6 +92,16 @@ export interface Movements {
   readonly transfers: readonly AssetTransfer[];
 }
 
+/** Whom a login is about, and what its code or token proves of that user (decision 18). */
+export interface LoginSubject {
+  readonly userId: UserId;
+  readonly method: AuthenticationMethod;
+  /** The code, token or provider that proves it. */
+  readonly credentialId: string;
+  /** The token that is used up as a proof. */
+  readonly token?: TokenUse;
+}
+
 /** An address that an activity brings into being; app proofs attest its derivation. */
 export interface NewAddress {
   /** The organization of the wallet, where it is not the one that acts. */
@@ -92,6 +119,8 @@ export interface ActivityVersion<Parameters = unknown> {
   readonly schema: TSchema;
   /** Parameters that never rest in the clear (decision 10), as dotted paths with `*` for list items. */
   readonly secrets: readonly string[];
+  /** Parts of the result that only the direct answer shows, in the same notation. */
+  readonly secretResults: readonly string[];
   /** Checks the parameters as sent and turns them into the current version's. */
   readonly decode: (parameters: unknown) => Parameters;
   /** The result as this version has it. */
@@ -116,7 +145,17 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly changesRules: boolean;
   readonly result: TSchema;
   /** The user whose own credentials this manages; that user may do so without a policy (POL 14, step 7). */
-  readonly managesCredentialsOf?: (parameters: Parameters) => string;
+  readonly managesCredentialsOf?: (parameters: Parameters, proposer: Actor) => string | undefined;
+  /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
+  readonly findsSubOrganization: boolean;
+  /** Stamps that serve here besides those of keys and passkeys: of a key that a token attests, of a recovery. */
+  readonly accepts: { readonly attested: boolean; readonly recovery: boolean };
+  /** Whether it leaves messages in the outbox. */
+  readonly sends: boolean;
+  /** The user who is logged in, where somebody else asks for it; that user's MFA policies apply (decision 18). */
+  readonly subject?: (described: Described) => LoginSubject | undefined;
+  /** Notes an attempt at something that can be guessed, once for each request and before it is prepared. */
+  readonly attempt?: (context: AttemptContext, parameters: Parameters, described: Described) => Promise<void>;
   /** What the parameters are about. Refuses what nobody could be allowed, before anybody is asked. */
   readonly describe?: (context: DescribeContext, parameters: Parameters) => Promise<Described>;
   /** The parameters that policies may read (POL 11). */
@@ -167,6 +206,8 @@ interface CurrentVersion<S extends TSchema> {
   readonly parameters: S;
   readonly resultKey?: string;
   readonly secrets?: readonly string[];
+  /** Of the current version and of all older ones. */
+  readonly secretResults?: readonly string[];
 }
 
 /** An older version of an operation's type, and how its parameters become the current ones. */
@@ -218,7 +259,12 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly result: R;
   /** Rules that a schema cannot state, on the parameters alone; throws ApiError. */
   readonly check?: (parameters: Static<S>) => void;
-  readonly managesCredentialsOf?: (parameters: Static<S>) => string;
+  readonly managesCredentialsOf?: (parameters: Static<S>, proposer: Actor) => string | undefined;
+  readonly findsSubOrganization?: boolean;
+  readonly accepts?: { readonly attested?: boolean; readonly recovery?: boolean };
+  readonly sends?: boolean;
+  readonly subject?: (described: Described) => LoginSubject | undefined;
+  readonly attempt?: (context: AttemptContext, parameters: Static<S>, described: Described) => Promise<void>;
   readonly describe?: (context: DescribeContext, parameters: Static<S>) => Promise<Described>;
   readonly exposes?: (parameters: Static<S>) => ActivityParams;
   readonly facts?: (
@@ -249,6 +295,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     ...wireKeys(type, resultKey),
     schema,
     secrets,
+    secretResults: definition.secretResults ?? [],
     toResult,
     decode: (parameters) => {
       const decoded = decode(parameters);
@@ -283,6 +330,11 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     changesRules: definition.changesRules ?? false,
     result: definition.result,
     ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
+    findsSubOrganization: definition.findsSubOrganization ?? false,
+    accepts: { attested: definition.accepts?.attested ?? false, recovery: definition.accepts?.recovery ?? false },
+    sends: definition.sends ?? false,
+    ...(definition.subject && { subject: definition.subject }),
+    ...(definition.attempt && { attempt: definition.attempt }),
     ...(definition.describe && { describe: definition.describe }),
     ...(definition.exposes && { exposes: definition.exposes }),
     ...(definition.facts && { facts: definition.facts }),

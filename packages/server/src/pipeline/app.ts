@@ -1,11 +1,15 @@
 import type { Keyring } from '@custos/keyring';
 import type { FailedAuthLimit } from '../authn/failed-auth-limit.ts';
 import type { Config } from '../config/config.ts';
+import type { IdentityTokens } from '../identity/tokens.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
+import type { Messages } from '../messages/messages.ts';
 import type { Observer } from '../observe.ts';
+import type { OwnIssuer } from '../oidc/own-issuer.ts';
 import type { Attestations } from '../operations/attestations.ts';
+import type { Oauth2Exchange } from '../operations/oauth/exchange.ts';
 import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Rulebooks } from './rulebooks.ts';
@@ -24,6 +28,12 @@ export interface App {
   readonly userRecords: UserRecords;
   readonly rulebooks: Rulebooks;
   readonly interfaces: InterfaceCache;
+  readonly tokens: IdentityTokens;
+  readonly messages: Messages;
+  readonly outbox: { wake(): void };
+  readonly oauth2: Oauth2Exchange;
+  /** The issuer of our own OpenID tokens. */
+  readonly ownIssuer: () => OwnIssuer;
   readonly failedAuth: FailedAuthLimit;
   readonly observe: Observer;
 }

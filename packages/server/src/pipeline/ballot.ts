@@ -1,4 +1,4 @@
-import type { Authenticated, StampEvidence } from '../authn/authenticate.ts';
+import type { Authenticated, StampEvidence } from '../authn/stamped.ts';
 import type { Actor } from '../lib/actor.ts';
 import type { Activity, Vote, VoteSelection } from '../lib/model.ts';
 import { redactJson } from '../lib/strict-json.ts';
@@ -16,9 +16,8 @@ export interface Submission {
 export type ActivityAnswer = { readonly activity: WireActivity };
 
 export const readerFor = (app: App, actor: Actor, nowMs: number): Reader => ({
-  organization: actor.organization,
+  organization: actor.home,
   userId: actor.userId,
-  isMember: actor.homeId === actor.organizationId,
   nowMs,
   vendorNames: app.config.vendorNames,
   keysOf: wireKeysOfType,

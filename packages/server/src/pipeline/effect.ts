@@ -26,7 +26,13 @@ export interface Grounds {
 export interface Effect {
   readonly lock: LockMode;
   readonly proofs: readonly AppProof[];
+  /** The result, with the secrets that only the direct answer shows. */
   readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
+}
+
+/** Whether this request has noted its attempt yet: it does so once, however often it is decided anew. */
+export interface AttemptNote {
+  isNoted: boolean;
 }
 
 export interface Cause {
@@ -38,18 +44,30 @@ export interface Cause {
   /** Whose call makes it happen. */
   readonly caller: ExecuteContext['caller'];
   readonly hasControls: boolean;
+  readonly attempt: AttemptNote;
   readonly nowMs: number;
 }
 
 export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   const { matter, version, activity, votes, caller, nowMs } = cause;
   const { operation, parameters, proposer } = matter;
-  const { keyring, attestations, storage, config, newId } = app;
+  const { keyring, attestations, storage, config, newId, tokens, messages, oauth2, ownIssuer } = app;
   const common = { actor: proposer, nowMs, config, newId };
+  await noteAttempt(app, cause);
   const lock = lockOf(operation, proposer.organization);
   const { prepared, proofs, movements } = await withKeyringErrors(async () => {
     const described = await matter.describe();
-    const context = { ...common, read: storage.read, keyring, attestations, expressions: app.rulebooks.expressions };
+    const context = {
+      ...common,
+      read: storage.read,
+      keyring,
+      attestations,
+      tokens,
+      messages,
+      oauth2,
+      ownIssuer,
+      expressions: app.rulebooks.expressions,
+    };
     const value = await operation.prepare?.(context, parameters, described);
     const prove = async (): Promise<AppProof[]> => {
       const addresses = operation.newAddresses?.(parameters, value) ?? [];
@@ -69,15 +87,37 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       // A control that came meanwhile has to see what moves.
       if (rules.controls.length > 0 && movements === undefined) throw new Stale();
       if (movements !== undefined) {
-        await reserve(store, rules.controls, { activity, proposer, moved: movements, byRootQuorum, newId, nowMs });
+        await reserve(store, rules.controls, {
+          organizationId: proposer.homeId,
+          activity,
+          proposer,
+          moved: movements,
+          byRootQuorum,
+          newId,
+          nowMs,
+        });
       }
-      const result = await operation.execute({ ...common, store, approvers, caller }, parameters, prepared);
+      const result = await operation.execute(
+        { ...common, store, approvers, caller, activityId: activity.id },
+        parameters,
+        prepared,
+      );
       if (lock === 'exclusive') {
         await store.organizations.raiseAuthorityVersion(activity.organizationId, operation.changesRules);
       }
       return version.toResult(result);
     },
   };
+}
+
+/** In a transaction of its own: what was tried counts, also when the rest fails or is refused. */
+async function noteAttempt({ storage, config }: App, { matter, attempt, nowMs }: Cause): Promise<void> {
+  const { operation, parameters, proposer } = matter;
+  const note = operation.attempt;
+  if (note === undefined || attempt.isNoted) return;
+  const described = await matter.describe();
+  await storage.write((store) => note({ actor: proposer, nowMs, config, store }, parameters, described));
+  attempt.isNoted = true;
 }
 
 /** How an operation holds the organization in its present state. */

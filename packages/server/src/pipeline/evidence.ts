@@ -3,7 +3,7 @@ import type { Actor } from '../lib/actor.ts';
 import type { ApiKey, AuthenticationMethod } from '../lib/model.ts';
 import type { Approval } from '../policy/index.ts';
 import type { Approver } from './hearing.ts';
-import { ofApiKey, ofPasskey } from './members.ts';
+import { ofApiKey, ofAttestedKey, ofPasskey } from './members.ts';
 
 /** Keys that a login made: they prove a session, not the key of an API (AUTH 13). */
 const SESSION_KEYS = new Set(['CREDENTIAL_TYPE_LOGIN', 'CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256']);
@@ -19,6 +19,10 @@ function mfaEvidence({ credential }: Actor, digest: string): MfaEvidence {
       };
     case 'api-key':
       return { method: methodOf(credential.apiKey), credentialId: credential.apiKey.id, digest };
+    case 'attested': {
+      const { method, token, providerId } = credential.attested;
+      return { method, credentialId: providerId ?? token.tokenId, digest, token };
+    }
     case 'read-session':
       throw new Error('a read-only session approves nothing');
   }
@@ -42,6 +46,8 @@ export function approvalOf({ userId, credential }: Actor): Approval {
       return { userId, credential: ofPasskey(userId, credential.authenticator) };
     case 'api-key':
       return { userId, credential: ofApiKey(userId, credential.apiKey) };
+    case 'attested':
+      return { userId, credential: ofAttestedKey(userId, credential.attested) };
     case 'read-session':
       throw new Error('a read-only session approves nothing');
   }

@@ -1,4 +1,5 @@
 import { credit, isSatisfied, type MfaEvidence } from '../authz/mfa.ts';
+import type { TokenUse } from '../identity/tokens.ts';
 import { type Actor, sessionProfileIdOf } from '../lib/actor.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
 import { type MfaPolicy, type MfaRequirement, type Organization, treeRoot } from '../lib/model.ts';
@@ -12,6 +13,7 @@ import {
 } from '../policy/index.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { App } from './app.ts';
+import type { Court } from './hold.ts';
 import { conditionFacts, type Matter } from './matter.ts';
 import type { Rulebook } from './rulebooks.ts';
 import { type Scales, weigh } from './weigh.ts';
@@ -21,7 +23,10 @@ export interface Hearing {
   readonly app: App;
   /** The database as the transaction sees it, or as it is outside of one. */
   readonly read: ReadStores;
+  /** The organization that decides. */
   readonly organization: Organization;
+  /** The organization acted on. */
+  readonly target: Organization;
   readonly rules: Rulebook;
   readonly matter: Matter;
   readonly activityId: ActivityId;
@@ -35,13 +40,26 @@ export interface Approver {
   readonly evidence: MfaEvidence;
 }
 
+/** Whose MFA policies apply, and what that user shows. */
+export interface Party {
+  readonly organization: Organization;
+  readonly userId: UserId;
+  readonly evidence: MfaEvidence;
+}
+
+interface Heard {
+  readonly decision: Decision;
+  /** The token that is used up as a proof. */
+  readonly spent: TokenUse | undefined;
+}
+
 /** What an approval leads to. */
 export type Verdict =
   | { readonly kind: 'deny'; readonly decision: Decision | undefined }
-  /** The approver has to prove more before the approval counts. */
-  | { readonly kind: 'authenticate'; readonly decision: Decision; readonly requirement: MfaRequirement }
-  | { readonly kind: 'wait'; readonly decision: Decision; readonly requirement: MfaRequirement | undefined }
-  | { readonly kind: 'execute'; readonly decision: Decision; readonly requirement: MfaRequirement | undefined };
+  /** More has to be proven before the approval counts. */
+  | (Heard & { readonly kind: 'authenticate'; readonly requirement: MfaRequirement })
+  | (Heard & { readonly kind: 'wait'; readonly requirement: MfaRequirement | undefined })
+  | (Heard & { readonly kind: 'execute'; readonly requirement: MfaRequirement | undefined });
 
 /** What a session of a profile may never do, whatever its scope says (decision 20). */
 const CLOSED_RESOURCES = new Set(['CREDENTIAL', 'RECOVERY', 'MFA_POLICY']);
@@ -53,18 +71,22 @@ const CLOSED_OPERATIONS = new Set([
   'update_user',
   'update_user_email',
   'update_user_phone_number',
+  'create_read_write_session',
+  'email_auth',
+  'otp_auth',
+  'oauth',
 ]);
 
 export async function openHearing(
   app: App,
   read: ReadStores,
-  organization: Organization,
+  { authority, target }: Court,
   matter: Matter,
   activityId: ActivityId,
   nowMs: number,
 ): Promise<Hearing> {
-  const rules = await app.rulebooks.of(organization, read);
-  return { app, read, organization, rules, matter, activityId, nowMs };
+  const rules = await app.rulebooks.of(authority, read);
+  return { app, read, organization: authority, target, rules, matter, activityId, nowMs };
 }
 
 export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing): Scales => ({
@@ -78,22 +100,36 @@ export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing):
 /** How many trees are kept of every decision, so that it can be explained later. */
 const TREES_KEPT = 10;
 
-/** Policy and quorum, then MFA of the approver (decision 15): a denied request asks for no factors. The session covers it. */
+/** Who has to prove more for a submission: the user who is logged in, or else whoever submits. */
+export async function partyOf(
+  { organization, target, matter }: Hearing,
+  { actor, evidence }: Approver,
+): Promise<Party> {
+  const subject = await matter.subject();
+  if (subject === undefined || subject.userId === actor.userId) return { organization, userId: actor.userId, evidence };
+  const { userId, method, credentialId, token } = subject;
+  return { organization: target, userId, evidence: { method, credentialId, digest: evidence.digest, token } };
+}
+
+/** Policy and quorum, then MFA of the party (decision 15): a denied request asks for no factors. The session covers it. */
 export async function hear(
   hearing: Hearing,
-  approver: Approver,
-  earlier: readonly Approval[],
+  approvals: readonly Approval[],
+  party: Party,
   requirement: MfaRequirement | undefined,
   phase: DecisionInput['phase'],
 ): Promise<Verdict> {
-  const decision = await weigh(scalesOf(hearing), [...earlier, approver.approval], phase, TREES_KEPT);
+  const decision = await weigh(scalesOf(hearing), approvals, phase, TREES_KEPT);
   if (decision.outcome === 'OUTCOME_DENY_EXPLICIT' || decision.outcome === 'OUTCOME_DENY_IMPLICIT') {
     return { kind: 'deny', decision };
   }
-  const demanded = requirement ?? (await requirementOf(hearing, approver.actor.userId));
-  const proven = demanded && credit(demanded, approver.evidence, hearing.nowMs);
-  if (proven !== undefined && !isSatisfied(proven)) return { kind: 'authenticate', decision, requirement: proven };
-  return { kind: decision.outcome === 'OUTCOME_ALLOW' ? 'execute' : 'wait', decision, requirement: proven };
+  const demanded = requirement ?? (await requirementOf(hearing, party));
+  const proven = demanded && credit(demanded, party.evidence, hearing.nowMs);
+  const spent = proven === demanded ? undefined : party.evidence.token;
+  if (proven !== undefined && !isSatisfied(proven)) {
+    return { kind: 'authenticate', decision, requirement: proven, spent };
+  }
+  return { kind: decision.outcome === 'OUTCOME_ALLOW' ? 'execute' : 'wait', decision, requirement: proven, spent };
 }
 
 /** Whether the session that stamped the request covers the matter. A key without a profile covers everything. */
@@ -112,8 +148,10 @@ export async function isInScope({ app, read, matter }: Hearing, actor: Actor): P
 }
 
 /** The MFA policy that is enforced on the user for this matter: the first that it calls for (POL 16). */
-export async function enforcedMfa(hearing: Hearing, userId: UserId): Promise<MfaPolicy | undefined> {
-  const { app, read, organization, matter } = hearing;
+export async function enforcedMfa(
+  { app, read, matter }: Hearing,
+  { organization, userId }: Pick<Party, 'organization' | 'userId'>,
+): Promise<MfaPolicy | undefined> {
   const policies = await app.rulebooks.mfaOf(organization, userId, read);
   if (policies.length === 0) return undefined;
   const facts = await conditionFacts(matter);
@@ -127,8 +165,9 @@ export async function enforcedMfa(hearing: Hearing, userId: UserId): Promise<Mfa
 }
 
 /** What the user has to prove, frozen for this activity. */
-async function requirementOf(hearing: Hearing, userId: UserId): Promise<MfaRequirement | undefined> {
-  const enforced = await enforcedMfa(hearing, userId);
+async function requirementOf(hearing: Hearing, party: Party): Promise<MfaRequirement | undefined> {
+  const { userId } = party;
+  const enforced = await enforcedMfa(hearing, party);
   return (
     enforced && {
       activityId: hearing.activityId,

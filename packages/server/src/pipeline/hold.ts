@@ -1,5 +1,6 @@
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
+import type { OrganizationId } from '../lib/ids.ts';
 import type { Organization } from '../lib/model.ts';
 import { type LockMode, organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Stores } from '../storage/stores.ts';
@@ -7,23 +8,57 @@ import type { Stores } from '../storage/stores.ts';
 /** What was decided before the transaction no longer holds in it: nothing is done, and it is decided anew. */
 export class Stale extends Error {}
 
+/** Who decides what happens where: the two differ where a parent runs a login in its sub-organization (RES 3.3). */
+export interface Court {
+  /** Whose users, policies and quorum decide. */
+  readonly authority: Organization;
+  /** The organization acted on. */
+  readonly target: Organization;
+}
+
+/** Whether nothing that a decision reads has changed between the two. */
+export const isSameCourt = (one: Court, other: Court): boolean =>
+  one.authority.authorityVersion === other.authority.authorityVersion &&
+  one.target.authorityVersion === other.target.authorityVersion;
+
 /**
- * Holds the organization for the rest of the transaction and makes sure that the caller may still act: the credential
- * may have been deleted, or replaced by a newer one, since its stamp was checked.
+ * Holds the organization, and the one that decides, for the rest of the transaction and makes sure that the caller may
+ * still act: the credential may have been deleted, or replaced by a newer one, since its stamp was checked.
  */
-export async function lockFor(stores: Stores, actor: Actor, mode: LockMode): Promise<Organization> {
-  const { homeId, credential } = actor;
+export async function lockFor(
+  stores: Stores,
+  actor: Actor,
+  mode: LockMode,
+  authorityId: OrganizationId = actor.homeId,
+): Promise<Court> {
+  // The parent first, always: who holds a sub-organization never waits for its parent.
+  const parent =
+    authorityId === actor.organizationId ? undefined : await stores.organizations.lock(authorityId, 'shared');
   // Sent together; on PostgreSQL the second statement sees what the first waited for.
-  const [organization, isPresent] = await Promise.all([
+  const [target, isPresent] = await Promise.all([
     stores.organizations.lock(actor.organizationId, mode),
-    credential.kind === 'api-key'
-      ? stores.credentials.exists('api_key', homeId, credential.apiKey.id)
-      : credential.kind === 'passkey' &&
-        stores.credentials.exists('authenticator', homeId, credential.authenticator.id),
+    credentialExists(stores, actor),
   ]);
-  if (organization.deletedAtMs !== undefined) throw organizationNotFound();
+  if (target.deletedAtMs !== undefined || parent?.deletedAtMs !== undefined) throw organizationNotFound();
   if (!isPresent) {
     throw new ApiError('UNAUTHENTICATED', 'the credential was removed while the request was being handled');
   }
-  return organization;
+  return { authority: parent ?? target, target };
+}
+
+async function credentialExists(stores: Stores, { homeId, userId, credential }: Actor): Promise<boolean> {
+  switch (credential.kind) {
+    case 'api-key':
+      return await stores.credentials.exists('api_key', homeId, credential.apiKey.id);
+    case 'passkey':
+      return await stores.credentials.exists('authenticator', homeId, credential.authenticator.id);
+    case 'attested': {
+      const { providerId } = credential.attested;
+      return providerId === undefined
+        ? (await stores.users.find(homeId, userId)) !== undefined
+        : await stores.oauth.hasProvider(homeId, providerId);
+    }
+    case 'read-session':
+      return false;
+  }
 }

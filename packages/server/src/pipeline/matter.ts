@@ -1,5 +1,6 @@
+import { type IdentityTokens, remembering } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
-import type { ActivityOperation, FactsContext, Movements } from '../operations/define.ts';
+import type { ActivityOperation, FactsContext, LoginSubject, Movements } from '../operations/define.ts';
 import { type ActivityFacts, activityType, type ConditionFacts, type Namespaces } from '../policy/index.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { App } from './app.ts';
@@ -11,6 +12,10 @@ export interface Matter {
   readonly parameters: unknown;
   /** Whose request it is: it is described as the proposer's, whoever votes. */
   readonly proposer: Actor;
+  /** Whether a rule of the service allows it (decision 25). */
+  readonly grantedByService: boolean;
+  /** The user who is logged in, where that is not the proposer. */
+  readonly subject: () => Promise<LoginSubject | undefined>;
   /** What the operation found its parameters to be about. Refuses what nobody could be allowed. */
   readonly describe: () => Promise<unknown>;
   /** What policies see of it, one entry for each element. */
@@ -25,6 +30,7 @@ interface Request {
   readonly type: string;
   readonly parameters: unknown;
   readonly proposer: Actor;
+  readonly grantedByService: boolean;
   readonly nowMs: number;
 }
 
@@ -36,10 +42,16 @@ interface Findings {
 }
 
 /** Nothing is found out before it is asked for, and then once. */
-export function openMatter(app: App, read: ReadStores, request: Request, known: Findings = {}): Matter {
-  const { operation, type, parameters, proposer, nowMs } = request;
+export function openMatter(
+  app: App,
+  read: ReadStores,
+  request: Request,
+  known: Findings = {},
+  tokens: IdentityTokens = remembering(app.tokens),
+): Matter {
+  const { operation, type, parameters, proposer, grantedByService, nowMs } = request;
   const { config, interfaces } = app;
-  const context: FactsContext = { actor: proposer, nowMs, config, read, interfaces };
+  const context: FactsContext = { actor: proposer, nowMs, config, read, interfaces, tokens };
   const describe = async (): Promise<unknown> => {
     known.described ??= Promise.resolve(operation.describe?.(context, parameters));
     return await known.described;
@@ -53,6 +65,8 @@ export function openMatter(app: App, read: ReadStores, request: Request, known: 
     type,
     parameters,
     proposer,
+    grantedByService,
+    subject: async () => operation.subject?.(await describe()),
     describe,
     facts: async () => {
       known.facts ??= readFacts();
@@ -62,12 +76,15 @@ export function openMatter(app: App, read: ReadStores, request: Request, known: 
       known.movements ??= readMovements();
       return await known.movements;
     },
-    inside: (stores, isUnchanged) => openMatter(app, stores, request, isUnchanged ? { ...known } : {}),
+    inside: (stores, isUnchanged) => openMatter(app, stores, request, isUnchanged ? { ...known } : {}, tokens),
   };
 }
 
 /** The activity as policies see it. Where none is asked, what it is about need not be known. */
-export function activityFacts({ operation, type, parameters }: Matter, elements: readonly Namespaces[]): ActivityFacts {
+export function activityFacts(
+  { operation, type, parameters, proposer }: Matter,
+  elements: readonly Namespaces[],
+): ActivityFacts {
   if (operation.policy.governedBy === 'root-quorum') return { governedBy: 'rootQuorum', type };
   const { resource, action } = operation.policy;
   return {
@@ -78,7 +95,7 @@ export function activityFacts({ operation, type, parameters }: Matter, elements:
     action,
     params: operation.exposes?.(parameters) ?? {},
     elements,
-    subjectUserId: operation.managesCredentialsOf?.(parameters),
+    subjectUserId: operation.managesCredentialsOf?.(parameters, proposer),
   };
 }
 

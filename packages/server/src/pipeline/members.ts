@@ -1,3 +1,4 @@
+import type { AttestedKey } from '../lib/actor.ts';
 import { toHex } from '../lib/encoding.ts';
 import type { ApiKey, Authenticator, MemberRecord, Vote } from '../lib/model.ts';
 import type { Approval, Member, PolicyCredential } from '../policy/index.ts';
@@ -29,6 +30,15 @@ export const ofPasskey = (userId: string, { id, credentialId, publicKey }: Authe
   type: 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR',
   credential_id: credentialId,
   public_key: toHex(publicKey),
+});
+
+/** A key that nobody registered has no type; policies that name types do not count it. */
+export const ofAttestedKey = (userId: string, { publicKey, providerId, token }: AttestedKey): PolicyCredential => ({
+  id: providerId ?? token.tokenId,
+  user_id: userId,
+  type: '',
+  credential_id: '',
+  public_key: publicKey,
 });
 
 /** The approval that a stored vote is: its credential as it was then, which may be gone by now. */

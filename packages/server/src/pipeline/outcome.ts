@@ -1,5 +1,7 @@
 import { moveTo } from '../activities/status.ts';
+import { ApiError } from '../lib/errors.ts';
 import type { Activity, OpenTo, Vote } from '../lib/model.ts';
+import { redactValue } from '../lib/strict-json.ts';
 import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
 import { denialReason } from './denial.ts';
@@ -39,6 +41,10 @@ export function afterVerdict(activity: Activity, verdict: Exclude<Verdict, { kin
   }
 }
 
+/** A result as it is kept: what only the direct answer shows is a digest in it (decision 10). */
+export const redactResult = (result: unknown, secrets: readonly string[]): unknown =>
+  secrets.length === 0 ? result : redactValue(result as never, secrets);
+
 export const evaluationsOf = (verdict: Pick<Verdict, 'decision'>): readonly PolicyEvaluation[] =>
   told(verdict.decision?.evaluations ?? []);
 
@@ -58,8 +64,14 @@ export async function keepGrounds(
       createdAtMs: vote.createdAtMs,
     });
   }
-  if (verdict.kind !== 'deny' && verdict.requirement !== undefined) {
-    await stores.mfa.putRequirement(organizationId, verdict.requirement);
+  if (verdict.kind === 'deny' || verdict.requirement === undefined) return;
+  await stores.mfa.putRequirement(organizationId, verdict.requirement);
+  if (verdict.spent === undefined) return;
+  // One token proves at most one step of one activity (decision 19).
+  const { issuerId, tokenId, expiresAtMs } = verdict.spent;
+  const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
+  if (!(await stores.logins.useToken(issuerId, use, vote.createdAtMs))) {
+    throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this token has already proven a factor');
   }
 }
 

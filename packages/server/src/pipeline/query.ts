@@ -15,6 +15,8 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     organizationId,
     fingerprint: undefined,
     findsSubOrganization: operation.findsSubOrganization,
+    acceptsAttested: false,
+    acceptsRecovery: false,
   });
   const parameters = operation.decode(fields);
   const nowMs = app.clock();

@@ -10,6 +10,8 @@ export interface RawRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Where it came from; undefined when a trusted proxy did not say. */
   readonly clientAddress: string | undefined;
+  /** True for what the sign-up proxy asks for with its own key; nothing from outside can set it. */
+  readonly byService?: boolean;
 }
 
 type JsonObject = { readonly [key: string]: JsonValue };

@@ -1,13 +1,15 @@
 import { amountAgainst, groupOf, type Motion, satisfies, windowMs } from '../authz/velocity.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { NewId } from '../lib/ids.ts';
+import type { NewId, OrganizationId } from '../lib/ids.ts';
 import type { Activity, VelocityControl } from '../lib/model.ts';
 import type { Movements } from '../operations/define.ts';
 import type { VelocityGroup } from '../storage/stores/velocity.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 
 interface Reservation {
+  /** Whose controls they are. */
+  readonly organizationId: OrganizationId;
   readonly activity: Activity;
   readonly proposer: Actor;
   readonly moved: Movements;
@@ -24,9 +26,8 @@ interface Reservation {
 export async function reserve(
   stores: Stores,
   controls: readonly VelocityControl[],
-  { activity, proposer, moved, byRootQuorum, newId, nowMs }: Reservation,
+  { organizationId, activity, proposer, moved, byRootQuorum, newId, nowMs }: Reservation,
 ): Promise<void> {
-  const { organizationId } = activity;
   const motion: Motion = { activityType: activity.type, userId: proposer.userId, ...moved, walletId: moved.walletId };
   for (const control of controls) {
     const counted = countAgainst(control, motion);

@@ -17,7 +17,7 @@ import { type Approval, type Decision, type Policy, preparePolicies } from '../p
 import { renderEvaluation, renderMfaPolicy } from '../wire/access.ts';
 import type { App } from './app.ts';
 import { approvalOf, approverOf } from './evidence.ts';
-import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf } from './hearing.ts';
+import { enforcedMfa, type Hearing, isInScope, openHearing, partyOf, scalesOf } from './hearing.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { toMember } from './members.ts';
 import { countAgainst, totalWith } from './reserve.ts';
@@ -73,13 +73,14 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
   }
   const covers = await isInScope(hearing, submitter);
   const mfa = await mfaOf(hearing, submitter, voters);
+  const subject = await matter.subject();
   const velocity = await velocityOf(hearing);
   const allowlists = await app.rulebooks.allowlistsOf(submitter.organization, app.storage.read);
   const network = networkOf(allowlists, submitter, wish.sourceAddress);
   return {
     status: statusOf(decision, {
       covers,
-      mfa: mfa.find(({ userId }) => userId === submitter.userId),
+      mfa: mfa.find(({ userId }) => userId === submitter.userId || userId === subject?.userId),
       velocity,
       network,
     }),
@@ -132,7 +133,7 @@ async function submitterOf(app: App, caller: Actor, userId: string | undefined):
     apiKey !== undefined
       ? { kind: 'api-key', apiKey }
       : { kind: 'passkey', authenticator: authenticator as NonNullable<typeof authenticator> };
-  return { organization, organizationId, homeId: organizationId, user: record.user, userId: record.id, credential };
+  return { ...caller, home: organization, homeId: organizationId, user: record.user, userId: record.id, credential };
 }
 
 async function recordOf(app: App, { organizationId }: Actor, userId: string, field: string) {
@@ -165,6 +166,7 @@ async function matterOf(app: App, submitter: Actor, { request }: SimulationReque
     type: request.type,
     parameters,
     proposer: submitter,
+    grantedByService: false,
     nowMs,
   });
   await matter.describe();
@@ -179,7 +181,14 @@ async function rehearsal(
   { draftPolicies = [] }: SimulationRequest,
   nowMs: number,
 ): Promise<Hearing> {
-  const hearing = await openHearing(app, app.storage.read, organization, matter, NO_ACTIVITY, nowMs);
+  const hearing = await openHearing(
+    app,
+    app.storage.read,
+    { authority: organization, target: organization },
+    matter,
+    NO_ACTIVITY,
+    nowMs,
+  );
   if (draftPolicies.length === 0) return hearing;
   requireModest(draftPolicies.flatMap(textsOf), 'draftPolicies', LIMITS.draftsLength);
   const drafts = draftPolicies.map((draft, index): Policy => {
@@ -209,11 +218,14 @@ const counts = async (hearing: Hearing, earlier: readonly Approval[], vote: Appr
 async function mfaOf(hearing: Hearing, submitter: Actor, voters: readonly UserId[]): Promise<Simulation['mfa']> {
   const found: Simulation['mfa'] = [];
   for (const userId of voters) {
-    const policy = await enforcedMfa(hearing, userId);
+    // For a login it is the user who is logged in that has to prove more.
+    const approver = approverOf(submitter, '');
+    const party =
+      userId === submitter.userId ? await partyOf(hearing, approver) : { organization: hearing.organization, userId };
+    const policy = await enforcedMfa(hearing, party);
     if (policy === undefined) continue;
-    const { evidence } = approverOf(submitter, '');
-    const satisfied = userId === submitter.userId && isMetAtOnce(policy.steps, evidence.method);
-    found.push({ userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
+    const satisfied = 'evidence' in party && isMetAtOnce(policy.steps, party.evidence.method);
+    found.push({ userId: party.userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { moveTo } from '../activities/status.ts';
-import type { Authenticated } from '../authn/authenticate.ts';
+import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
@@ -7,19 +7,19 @@ import type { ActivityId } from '../lib/ids.ts';
 import type { Activity, Organization, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
-import type { PolicyEvaluation } from '../policy/index.ts';
+import { isParentRun, isProxyRun, type PolicyEvaluation } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
 import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
-import { callerOf, type Effect, prepareEffect } from './effect.ts';
+import { type AttemptNote, callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { hear, isInScope, openHearing, type Verdict } from './hearing.ts';
-import { lockFor, Stale } from './hold.ts';
+import { hear, isInScope, openHearing, partyOf, type Verdict } from './hearing.ts';
+import { type Court, isSameCourt, lockFor, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
-import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
+import { afterVerdict, evaluationsOf, keepGrounds, redactResult } from './outcome.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
 import type { Rulebook } from './rulebooks.ts';
 import { castVote } from './vote.ts';
@@ -31,13 +31,16 @@ const ATTEMPTS_MAX = 20;
 export async function submit(app: App, operation: ActivityOperation, request: RawRequest): Promise<ActivityAnswer> {
   const body = parseSubmitBody(request.body);
   const version = versionOf(operation, body.type);
+  const note: AttemptNote = { isNoted: false };
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const caller = await admit(app, request, {
       organizationId: body.organizationId,
       fingerprint: body.fingerprint,
-      findsSubOrganization: false,
+      findsSubOrganization: operation.findsSubOrganization,
+      acceptsAttested: operation.accepts.attested,
+      acceptsRecovery: operation.accepts.recovery,
     });
-    const answer = await attemptOnce(app, operation, version, caller, { request, body });
+    const answer = await attemptOnce(app, operation, version, caller, { request, body }, note);
     if (answer !== 'AGAIN') return answer;
   }
   throw new ApiError('CONFLICT', 'the organization keeps changing, try again', { retryAfterSeconds: 1 });
@@ -58,9 +61,10 @@ async function attemptOnce(
   version: ActivityVersion,
   caller: Authenticated,
   submission: Submission,
+  note: AttemptNote,
 ): Promise<ActivityAnswer | 'AGAIN'> {
   const { actor, existingActivityId } = caller;
-  requireHome(actor);
+  requireHome(actor, version);
   if (existingActivityId !== undefined) return await revisit(app, existingActivityId, caller, version, submission);
   const nowMs = app.clock();
   const { body, request } = submission;
@@ -68,20 +72,26 @@ async function attemptOnce(
   const parameters = version.decode(body.parameters);
   requireScope(operation, actor.organization);
   const { read } = app.storage;
-  const matter = openMatter(app, read, { operation, type: body.type, parameters, proposer: actor, nowMs });
+  const grantedByService = request.byService === true && isProxyRun(body.type);
+  const about = { operation, type: body.type, parameters, proposer: actor, grantedByService, nowMs };
+  const matter = openMatter(app, read, about);
   await matter.describe();
 
   const draft = await draftActivity(app, operation, version, caller, submission, nowMs);
   const approver = approverOf(actor, body.fingerprint);
-  const judge: Judge = async (stores, organization, about) => {
-    const hearing = await openHearing(app, stores, organization, about, draft.activity.id, nowMs);
-    const verdict: Verdict = (await isInScope(hearing, actor))
-      ? await hear(hearing, approver, [], undefined, 'SUBMISSION')
-      : { kind: 'deny', decision: undefined };
-    return { rules: hearing.rules, verdict };
+  const judge: Judge = async (stores, court, asked) => {
+    const hearing = await openHearing(app, stores, court, asked, draft.activity.id, nowMs);
+    if (!(await isInScope(hearing, actor))) {
+      return { rules: hearing.rules, verdict: { kind: 'deny', decision: undefined } };
+    }
+    const party = await partyOf(hearing, approver);
+    return { rules: hearing.rules, verdict: await hear(hearing, [approver.approval], party, undefined, 'SUBMISSION') };
   };
-  const expected = await judge(read, actor.organization, matter);
-  const vote: Vote = { ...draft.vote, counts: expected.verdict.kind !== 'authenticate' };
+  const expected = await judge(read, { authority: actor.home, target: actor.organization }, matter);
+  const { verdict: before } = expected;
+  // Proofs that somebody else owes do not hold back the proposer's own approval.
+  const isOwing = before.kind === 'authenticate' && before.requirement.userId === actor.userId;
+  const vote: Vote = { ...draft.vote, counts: !isOwing };
   const effect =
     expected.verdict.kind === 'execute'
       ? await prepareEffect(app, {
@@ -91,20 +101,23 @@ async function attemptOnce(
           votes: [vote],
           caller: callerOf(actor, request.clientAddress),
           hasControls: expected.rules.controls.length > 0,
+          attempt: note,
           nowMs,
         })
       : undefined;
-  const stored = await store(app, actor, { activity: draft.activity, vote }, { matter, expected, judge, effect });
+  const draftWithVote = { activity: draft.activity, vote };
+  const stored = await store(app, actor, draftWithVote, { matter, version, expected, judge, effect });
   if (stored === 'AGAIN') return stored;
-  const { activity, verdict } = stored;
+  if (operation.sends && effect !== undefined) app.outbox.wake();
+  const { activity, verdict, result } = stored;
   if (verdict.kind === 'deny') throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
-  const rendered = { activity, votes: [vote], proofs: effect?.proofs ?? [] };
+  const rendered = { activity: { ...activity, result }, votes: [vote], proofs: effect?.proofs ?? [] };
   return { activity: renderActivity(rendered, readerFor(app, actor, nowMs), body.parameters) };
 }
 
-/** Parents act on their children only through operations that say so (RES 3.3). */
-function requireHome(actor: Actor): void {
-  if (actor.homeId !== actor.organizationId) {
+/** Parents act on their children only to log users in (RES 3.3). */
+function requireHome(actor: Actor, { type }: ActivityVersion): void {
+  if (actor.homeId !== actor.organizationId && !isParentRun(type)) {
     throw new ApiError('ORGANIZATION_MISMATCH', 'this activity needs a credential of the organization that it acts on');
   }
 }
@@ -154,6 +167,7 @@ async function draftActivity(
     type: body.type,
     status: 'ACTIVITY_STATUS_CREATED',
     proposerId: actor.userId,
+    authorityId: actor.homeId === actor.organizationId ? undefined : actor.homeId,
     parameters: secrets.length === 0 ? body.parameters : redactValue(body.parameters as never, secrets),
     sealedParameters,
     result: undefined,
@@ -176,10 +190,11 @@ interface Judged {
   readonly verdict: Verdict;
 }
 
-type Judge = (read: ReadStores, organization: Organization, matter: Matter) => Promise<Judged>;
+type Judge = (read: ReadStores, court: Court, matter: Matter) => Promise<Judged>;
 
 interface Case {
   readonly matter: Matter;
+  readonly version: ActivityVersion;
   readonly expected: Judged;
   readonly judge: Judge;
   readonly effect: Effect | undefined;
@@ -187,6 +202,8 @@ interface Case {
 
 interface Stored {
   readonly activity: Activity;
+  /** What it resulted in, with the secrets that only the direct answer shows. */
+  readonly result: unknown;
   readonly verdict: Verdict;
 }
 
@@ -195,21 +212,21 @@ async function store(
   app: App,
   actor: Actor,
   { activity, vote }: Draft,
-  { matter, expected, judge, effect }: Case,
+  { matter, version, expected, judge, effect }: Case,
 ): Promise<Stored | 'AGAIN'> {
   try {
     const stored = await app.storage.write(async (stores): Promise<Stored> => {
-      const organization = await lockFor(stores, actor, effect?.lock ?? 'shared');
-      const judged =
-        organization.authorityVersion === actor.organization.authorityVersion
-          ? expected
-          : await judge(stores, organization, matter.inside(stores, false));
+      const court = await lockFor(stores, actor, effect?.lock ?? 'shared');
+      const judged = isSameCourt(court, { authority: actor.home, target: actor.organization })
+        ? expected
+        : await judge(stores, court, matter.inside(stores, false));
       if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
-      const finished = await finish(stores, organization, actor, activity, judged, effect);
+      const done = await finish(stores, court.authority, actor, activity, judged, effect);
+      const finished: Activity = { ...done, result: redactResult(done.result, version.secretResults) };
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
       await stores.activities.insertProofs(activity.organizationId, activity.id, effect?.proofs ?? []);
       await keepGrounds(stores, finished, vote, judged.verdict);
-      return { activity: finished, verdict: judged.verdict };
+      return { activity: finished, verdict: judged.verdict, result: done.result };
     });
     app.observe.activity(stored.activity);
     return stored;

@@ -1,6 +1,6 @@
 import { approvers, liveVotes, owesProofs } from '../activities/rounds.ts';
 import { isTerminal, moveTo } from '../activities/status.ts';
-import type { Authenticated } from '../authn/authenticate.ts';
+import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
@@ -8,6 +8,7 @@ import type { ActivityId } from '../lib/ids.ts';
 import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.ts';
 import type { ActivityVersion, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
+import { isProxyRun } from '../policy/index.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
@@ -15,12 +16,12 @@ import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
-import { callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
+import { type AttemptNote, callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { lockFor, Stale } from './hold.ts';
+import { type Court, isSameCourt, lockFor, Stale } from './hold.ts';
 import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
 import { type Matter, openMatter } from './matter.ts';
-import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
+import { afterVerdict, evaluationsOf, keepGrounds, redactResult } from './outcome.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
 
 const ATTEMPTS_MAX = 10;
@@ -33,11 +34,11 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
     organizationId: body.organizationId,
     fingerprint: body.fingerprint,
     findsSubOrganization: false,
+    // As a proof of its own user, never as a vote (decision 19).
+    acceptsAttested: operation.selection === 'VOTE_SELECTION_APPROVED',
+    acceptsRecovery: false,
   });
   const { actor } = caller;
-  if (actor.homeId !== actor.organizationId) {
-    throw new ApiError('ORGANIZATION_MISMATCH', 'a vote needs a credential of the organization that it acts on');
-  }
   const { fingerprint } = operation.decode(body.parameters);
   const activityId = await app.storage.read.activities.idByFingerprint(actor.organizationId, fingerprint);
   if (activityId === undefined) {
@@ -58,9 +59,10 @@ export async function castVote(
   selection: VoteSelection,
   secrets: readonly string[],
 ): Promise<ActivityAnswer> {
+  const note: AttemptNote = { isNoted: false };
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     try {
-      return await castOnce(app, caller, submission, activityId, selection, secrets);
+      return await castOnce(app, caller, submission, activityId, selection, secrets, note);
     } catch (error) {
       if (!(error instanceof Stale)) throw error;
     }
@@ -75,12 +77,13 @@ async function castOnce(
   activityId: ActivityId,
   selection: VoteSelection,
   secrets: readonly string[],
+  attempt: AttemptNote,
 ): Promise<ActivityAnswer> {
   const { read } = app.storage;
-  const organization = await read.organizations.get(caller.actor.organizationId);
-  const actor: Actor = { ...caller.actor, organization };
-  const found = await read.activities.find(actor.organizationId, activityId);
+  const found = await read.activities.find(caller.actor.organizationId, activityId);
   if (found === undefined) throw activityNotFound();
+  const court = await courtOf(read, found.activity);
+  const actor = actorBefore(caller.actor, court);
   const nowMs = app.clock();
   const { request, body } = submission;
   const ballot: Ballot = {
@@ -91,8 +94,8 @@ async function castOnce(
     isLive: isLive(body.timestampMs, nowMs),
     nowMs,
   };
-  const target = await targetOf(app, read, actor, found.activity, nowMs);
-  const expected = await judgeVote({ app, read, organization, found, matter: target?.matter }, ballot);
+  const target = await targetOf(app, read, actor, court, found.activity, nowMs);
+  const expected = await judgeVote({ app, read, court, found, matter: target?.matter }, ballot);
   if (expected.kind === 'read') return answer(app, actor, found, nowMs);
 
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
@@ -106,17 +109,17 @@ async function castOnce(
           expected,
           actor,
           request,
+          attempt,
           nowMs,
         )
       : undefined;
 
   const outcome = await app.storage.write(async (stores): Promise<Outcome> => {
-    const current = await lockFor(stores, actor, effect?.lock ?? 'shared');
+    const current = await lockFor(stores, actor, effect?.lock ?? 'shared', court.authority.id);
     const locked = await stores.activities.lock(actor.organizationId, activityId);
     if (locked === undefined) throw activityNotFound();
-    const isUnchanged = current.authorityVersion === organization.authorityVersion;
-    const matter = target?.matter.inside(stores, isUnchanged);
-    const bench: Bench = { app, read: stores, organization: current, found: locked, matter };
+    const matter = target?.matter.inside(stores, isSameCourt(current, court));
+    const bench: Bench = { app, read: stores, court: current, found: locked, matter };
     const judgement = await judgeVote(bench, ballot);
     if (judgement.kind === 'read') return { judgement, ...locked };
     const startsRound = judgement.kind === 'approve' && judgement.startsRound;
@@ -128,24 +131,45 @@ async function castOnce(
     };
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
     const votes = [...locked.votes, paper];
-    const after = await nextState(stores, current, judgement, before, votes, effect);
+    const { after, result } = await nextState(stores, current.authority, judgement, before, votes, effect);
     await stores.activities.insertVote(actor.organizationId, paper);
     await stores.activities.update(after);
     const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
     await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
     if (judgement.kind === 'approve') await keepGrounds(stores, after, paper, judgement.verdict);
-    return { judgement, id: activityId, activity: after, votes, proofs };
+    return { judgement, id: activityId, activity: after, votes, proofs, result };
   });
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
+  if (effect?.sends === true) app.outbox.wake();
   const { judgement } = outcome;
   if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny') {
     const { verdict } = judgement;
     throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activityId);
   }
-  return answer(app, actor, outcome, nowMs);
+  return answer(app, actor, outcome, nowMs, outcome.result);
 }
 
-type Outcome = ActivityWithVotes & { readonly judgement: Judgement };
+type Outcome = ActivityWithVotes & {
+  readonly judgement: Judgement;
+  /** What the activity resulted in, with the secrets that only this answer shows. */
+  readonly result?: unknown;
+};
+
+/** Who decides an activity that was proposed before. */
+async function courtOf(read: ReadStores, { organizationId, authorityId }: Activity): Promise<Court> {
+  const target = await read.organizations.get(organizationId);
+  const authority = authorityId === undefined ? target : await read.organizations.get(authorityId);
+  return { authority, target };
+}
+
+/** The voter, with its organizations as they are now. A parent's user votes only on what the parent decides. */
+function actorBefore(actor: Actor, { authority, target }: Court): Actor {
+  if (actor.homeId === target.id) return { ...actor, organization: target, home: target };
+  if (actor.homeId !== authority.id) {
+    throw new ApiError('ORGANIZATION_MISMATCH', 'a vote needs a credential of the organization that it acts on');
+  }
+  return { ...actor, organization: target, home: authority };
+}
 
 const activityNotFound = (): ApiError => new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
 
@@ -156,31 +180,37 @@ async function nextState(
   activity: Activity,
   votes: readonly Vote[],
   effect: TargetEffect | undefined,
-): Promise<Activity> {
+): Promise<Next> {
   if (judgement.kind === 'reject') {
-    return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), openTo: undefined };
+    return { after: { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), openTo: undefined } };
   }
   const { verdict, rules } = judgement;
   switch (verdict.kind) {
     case 'deny':
     case 'wait':
-      return afterVerdict(activity, verdict);
+      return { after: afterVerdict(activity, verdict) };
     case 'authenticate':
       // One user's missing proofs keep nobody else from voting, so only the proposer's show in the status.
-      return { ...activity, hasMfa: true };
+      return { after: { ...activity, hasMfa: true } };
     case 'execute': {
       if (effect === undefined) throw new Stale();
       const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
       const counted = approvers(liveVotes(activity, votes, activity.updatedAtMs));
-      const finished = await finish(stores, effect, activity, {
+      const { after, result } = await finish(stores, effect, activity, {
         organization,
         approvers: counted,
         rules,
         byRootQuorum,
       });
-      return { ...finished, openTo: undefined, hasMfa: activity.hasMfa || verdict.requirement !== undefined };
+      const hasMfa = activity.hasMfa || verdict.requirement !== undefined;
+      return { after: { ...after, openTo: undefined, hasMfa }, result };
     }
   }
+}
+
+interface Next {
+  readonly after: Activity;
+  readonly result?: unknown;
 }
 
 /** What a pending activity would run, with its parameters as they were sent. */
@@ -190,8 +220,9 @@ interface Target {
 }
 
 /** What the completed consensus runs inside the transaction, or why it cannot. */
-type TargetEffect = Pick<Effect, 'lock' | 'proofs'> & {
-  readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
+type TargetEffect = Pick<Effect, 'lock' | 'proofs' | 'run'> & {
+  readonly sends: boolean;
+  readonly secretResults: readonly string[];
 };
 
 async function prepareTarget(
@@ -202,8 +233,11 @@ async function prepareTarget(
   { rules }: Extract<Judgement, { kind: 'approve' }>,
   actor: Actor,
   request: RawRequest,
+  note: AttemptNote,
   nowMs: number,
 ): Promise<TargetEffect> {
+  const { sends } = matter.operation;
+  const { secretResults } = version;
   const prepared = await attempt(() =>
     prepareEffect(app, {
       matter,
@@ -212,12 +246,14 @@ async function prepareTarget(
       votes: [...liveVotes(activity, votes, nowMs), drafted],
       caller: callerOf(actor, request.clientAddress),
       hasControls: rules.controls.length > 0,
+      attempt: note,
       nowMs,
     }),
   );
-  if (!prepared.failed) return prepared.value;
+  if (!prepared.failed) return { ...prepared.value, sends, secretResults };
   const { error } = prepared;
-  return { lock: lockOf(matter.operation, actor.organization), proofs: [], run: () => Promise.reject(error) };
+  const lock = lockOf(matter.operation, actor.organization);
+  return { lock, proofs: [], run: () => Promise.reject(error), sends: false, secretResults };
 }
 
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };
@@ -236,20 +272,29 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
 }
 
 /** Runs the effect; its failure undoes only its own writes and is stored with the activity (decision 6). */
-async function finish(stores: Stores, effect: TargetEffect, activity: Activity, grounds: Grounds): Promise<Activity> {
+async function finish(stores: Stores, effect: TargetEffect, activity: Activity, grounds: Grounds): Promise<Next> {
   const done = await attempt(() => stores.savepoint(() => effect.run(stores, grounds)));
   if (done.failed) {
     const failure = { errorCode: done.error.code, message: done.error.message };
-    return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_FAILED'), failure };
+    return { after: { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_FAILED'), failure } };
   }
-  return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED'), result: done.value };
+  const status = moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED');
+  const result = redactResult(done.value, effect.secretResults);
+  return { after: { ...activity, status, result }, result: done.value };
 }
 
 /** Effects run as the proposer's: an approver lends its weight, not its identity. */
-async function proposerOf(read: ReadStores, actor: Actor, activity: Activity): Promise<Actor> {
+async function proposerOf(read: ReadStores, actor: Actor, { authority }: Court, activity: Activity): Promise<Actor> {
   if (activity.proposerId === undefined || activity.proposerId === actor.userId) return actor;
-  const user = await read.users.find(actor.organizationId, activity.proposerId);
-  return user === undefined ? actor : { ...actor, user, userId: user.id };
+  const user = await read.users.find(authority.id, activity.proposerId);
+  return user === undefined ? actor : { ...actor, user, userId: user.id, home: authority, homeId: authority.id };
+}
+
+/** Whether the sign-up proxy proposed it, whose rights its configuration gives (decision 25). */
+async function isGranted(read: ReadStores, { authority }: Court, type: string, activity: Activity): Promise<boolean> {
+  if (!isProxyRun(type)) return false;
+  const config = await read.authProxy.ofOrganization(authority.id);
+  return config?.enabled === true && config.identity?.userId === activity.proposerId;
 }
 
 /** Undefined where nothing is pending; the sealed parameters are opened only when they may be needed. */
@@ -257,6 +302,7 @@ async function targetOf(
   app: App,
   read: ReadStores,
   actor: Actor,
+  court: Court,
   activity: Activity,
   nowMs: number,
 ): Promise<Target | undefined> {
@@ -266,8 +312,10 @@ async function targetOf(
   const version = operation.versions.find((candidate) => candidate.type === type);
   assert(version !== undefined, `an operation has a version for ${type}`);
   const parameters = version.decode(await openParameters(app, actor, activity));
-  const proposer = await proposerOf(read, actor, activity);
-  return { version, matter: openMatter(app, read, { operation, type, parameters, proposer, nowMs }) };
+  const proposer = await proposerOf(read, actor, court, activity);
+  const grantedByService = await isGranted(read, court, type, activity);
+  const matter = openMatter(app, read, { operation, type, parameters, proposer, grantedByService, nowMs });
+  return { version, matter };
 }
 
 async function openParameters(app: App, { organization }: Actor, activity: Activity): Promise<unknown> {
@@ -281,8 +329,15 @@ async function openParameters(app: App, { organization }: Actor, activity: Activ
 }
 
 /** A voter who has to prove more before the vote counts is told so, whatever others have to do (AUTH 13). */
-function answer(app: App, actor: Actor, found: ActivityWithVotes, nowMs: number): ActivityAnswer {
-  const { activity, votes } = found;
+function answer(
+  app: App,
+  actor: Actor,
+  found: ActivityWithVotes,
+  nowMs: number,
+  result: unknown = found.activity.result,
+): ActivityAnswer {
+  const { votes } = found;
+  const activity: Activity = { ...found.activity, result };
   const owes =
     activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' &&
     owesProofs(liveVotes(activity, votes, nowMs), actor.userId);

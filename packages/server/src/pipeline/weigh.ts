@@ -110,7 +110,9 @@ async function inputOf(
 ): Promise<DecisionInput> {
   const { read, organization, policies, matter, nowMs } = scales;
   const { id, rootThreshold, rootUserIds } = organization;
-  const base = { organization: { id, rootThreshold, rootUserIds }, policies, approvals, phase, nowMs };
+  const { grantedByService } = matter;
+  const facts = { id, rootThreshold, rootUserIds };
+  const base = { organization: facts, policies, approvals, phase, nowMs, grantedByService };
   // A met root quorum asks no policy, so nobody has to be looked up and nothing parsed for it.
   if (isRootQuorumMet(organization, approvals) || policies.policies.length === 0) {
     const members = approverStubs(approvals, alsoUserIds);

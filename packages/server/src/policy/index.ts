@@ -7,6 +7,7 @@ export {
   type ActivityTypeFacts,
   activityType,
   isParentRun,
+  isProxyRun,
   type PolicyAction,
   type PolicyResource,
 } from './catalog/activity-types.ts';

@@ -4,9 +4,11 @@ import type { DatabaseKind, Migration } from './dialect.ts';
 import { foundation } from './migrations/0001-foundation.ts';
 import { wallets } from './migrations/0002-wallets.ts';
 import { access } from './migrations/0003-access.ts';
+import { messages } from './migrations/0004-messages.ts';
+import { login } from './migrations/0005-login.ts';
 import type { Schema } from './schema.ts';
 
-const migrations: readonly Migration[] = [foundation, wallets, access];
+const migrations: readonly Migration[] = [foundation, wallets, access, messages, login];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
 

@@ -33,6 +33,14 @@ export interface Schema {
   contract_interface: ContractInterfaceTable;
   velocity_control: VelocityControlTable;
   velocity_entry: VelocityEntryTable;
+  outbox_message: OutboxMessageTable;
+  email_event: EmailEventTable;
+  dev_message: DevMessageTable;
+  otp: OtpTable;
+  rate_window: RateWindowTable;
+  used_token: UsedTokenTable;
+  oauth_provider: OauthProviderTable;
+  oauth2_credential: Oauth2CredentialTable;
 }
 
 export interface DeploymentTable {
@@ -164,6 +172,13 @@ export interface InvitationTable {
 export interface AuthProxyConfigTable {
   organization_id: string;
   id: string;
+  /** The user that the proxy acts as, and the key that it stamps with; null until the service has made them. */
+  user_id: string | null;
+  public_key: string | null;
+  sealed_key: Uint8Array | null;
+  enabled: number;
+  /** JSON. */
+  settings: string;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -176,6 +191,8 @@ export interface ActivityTable {
   type: string;
   status: string;
   proposer_id: string | null;
+  /** The organization whose rules decide, where it is the parent of this one. */
+  authority_id: string | null;
   /** The intent's parameters as received, with secrets replaced by their digests (decision 10). */
   parameters: string;
   /** The parameters with their secrets, sealed; null where the operation has none. */
@@ -433,4 +450,104 @@ export interface VelocityEntryTable {
   amount: string;
   total: string;
   created_at_ms: number;
+}
+
+/** A mail or text message that waits to be sent. */
+export interface OutboxMessageTable {
+  organization_id: string;
+  id: string;
+  channel: string;
+  /** Recipient, sender and content. */
+  sealed_message: Uint8Array;
+  /** Null where it stays useful. */
+  not_after_ms: number | null;
+  /** How often handing it over has failed. */
+  attempts: number;
+  next_attempt_at_ms: number;
+  /** Until when one process has it; 0 for nobody. */
+  claimed_until_ms: number;
+  created_at_ms: number;
+}
+
+export interface EmailEventTable {
+  organization_id: string;
+  id: string;
+  /** The Message-ID of the mail, without its brackets. */
+  message_id: string;
+  event_type: string;
+  from_address: string;
+  to_address: string;
+  /** Lower-case form that look-ups compare. */
+  address_key: string;
+  /** JSON. */
+  details: string;
+  created_at_ms: number;
+}
+
+/** The development inbox: what would have been sent. */
+export interface DevMessageTable {
+  organization_id: string;
+  id: string;
+  sealed_message: Uint8Array;
+  created_at_ms: number;
+}
+
+/** A one-time code; of it only a keyed hash is kept, sealed together with the key that attempts are encrypted to. */
+export interface OtpTable {
+  organization_id: string;
+  id: string;
+  type: string;
+  contact: string;
+  /** The contact in the one spelling that limits and look-ups compare. */
+  contact_key: string;
+  /** The user that the code was made for; null where it proves a contact only. */
+  user_id: string | null;
+  /** 1 where attempts come encrypted, 0 where they come as text. */
+  is_encrypted: number;
+  sealed_otp: Uint8Array;
+  attempts_left: number;
+  expires_at_ms: number;
+  created_at_ms: number;
+}
+
+/** When something that is limited happened lately. */
+export interface RateWindowTable {
+  organization_id: string;
+  name: string;
+  /** JSON array of times, oldest first. */
+  times: string;
+  stale_at_ms: number;
+}
+
+/** What a token was used for, so that it is not used for it again. */
+export interface UsedTokenTable {
+  organization_id: string;
+  token_id: string;
+  purpose: string;
+  activity_id: string;
+  expires_at_ms: number;
+}
+
+export interface OauthProviderTable {
+  organization_id: string;
+  id: string;
+  user_id: string;
+  name: string;
+  issuer: string;
+  audience: string;
+  subject: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface Oauth2CredentialTable {
+  organization_id: string;
+  id: string;
+  provider: string;
+  client_id: string;
+  /** As it was submitted, which is what queries show. */
+  encrypted_client_secret: string;
+  sealed_secret: Uint8Array;
+  created_at_ms: number;
+  updated_at_ms: number;
 }

@@ -2,14 +2,18 @@ import type { Kysely } from 'kysely';
 import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
 import { ActivityReader, ActivityStore } from './stores/activities.ts';
+import { AuthProxyReader, AuthProxyStore } from './stores/auth-proxy.ts';
 import { ContractInterfaceReader, ContractInterfaceStore } from './stores/contract-interfaces.ts';
 import { CredentialReader, CredentialStore } from './stores/credentials.ts';
 import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
 import { ImportReader, ImportStore } from './stores/imports.ts';
 import { InvitationReader, InvitationStore } from './stores/invitations.ts';
+import { LoginReader, LoginStore } from './stores/logins.ts';
 import { MemberReader } from './stores/members.ts';
+import { MessageReader, MessageStore } from './stores/messages.ts';
 import { MfaReader, MfaStore } from './stores/mfa.ts';
 import { NetworkReader, NetworkStore } from './stores/networks.ts';
+import { OauthReader, OauthStore } from './stores/oauth.ts';
 import { OrganizationReader, OrganizationStore } from './stores/organizations.ts';
 import { PolicyReader, PolicyStore } from './stores/policies.ts';
 import { PrincipalReader } from './stores/principals.ts';
@@ -43,6 +47,10 @@ export interface ReadStores {
   readonly policies: PolicyReader;
   readonly sessionProfiles: SessionProfileReader;
   readonly velocity: VelocityReader;
+  readonly logins: LoginReader;
+  readonly oauth: OauthReader;
+  readonly authProxy: AuthProxyReader;
+  readonly messages: MessageReader;
   readonly sealed: SealedReader;
 }
 
@@ -65,6 +73,10 @@ export interface Stores extends ReadStores {
   readonly policies: PolicyStore;
   readonly sessionProfiles: SessionProfileStore;
   readonly velocity: VelocityStore;
+  readonly logins: LoginStore;
+  readonly oauth: OauthStore;
+  readonly authProxy: AuthProxyStore;
+  readonly messages: MessageStore;
   readonly sealed: SealedStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
@@ -91,6 +103,10 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     policies: new PolicyReader(db),
     sessionProfiles: new SessionProfileReader(db),
     velocity: new VelocityReader(db, kind),
+    logins: new LoginReader(db, kind),
+    oauth: new OauthReader(db),
+    authProxy: new AuthProxyReader(db),
+    messages: new MessageReader(db, kind),
     sealed: new SealedReader(db),
   };
 }
@@ -116,6 +132,10 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     policies: new PolicyStore(db),
     sessionProfiles: new SessionProfileStore(db),
     velocity: new VelocityStore(db, kind),
+    logins: new LoginStore(db, kind),
+    oauth: new OauthStore(db),
+    authProxy: new AuthProxyStore(db),
+    messages: new MessageStore(db, kind),
     sealed: new SealedStore(db),
     savepoint,
   };

@@ -80,6 +80,18 @@ export const UNIQUE_RULES = {
     ['organization_id', 'identifier'],
     'a velocity control with this identifier already exists',
   ),
+  ux_oauth_provider: rule(
+    'oauth_provider',
+    ['organization_id', 'issuer', 'subject', 'audience'],
+    'an OAuth provider with this issuer, subject and audience already exists',
+    'OAUTH_PROVIDER_ALREADY_EXISTS',
+  ),
+  ux_oauth2_credential: rule(
+    'oauth2_credential',
+    ['organization_id', 'provider', 'client_id'],
+    'an OAuth 2.0 credential for this provider and client id already exists',
+  ),
+  ux_auth_proxy_config: rule('auth_proxy_config', ['id'], 'a sign-up proxy configuration with this id already exists'),
   ux_secret_name: rule('secret', ['organization_id', 'name'], 'a secret with this name already exists'),
 } as const satisfies Record<string, UniqueRule>;
 

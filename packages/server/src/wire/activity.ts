@@ -8,10 +8,9 @@ import type { WireUser } from './user.ts';
 
 /** Whose view it is: the flags of an activity are relative to the reader (RES 1.4). */
 export interface Reader {
+  /** The reader's own. */
   readonly organization: Organization;
   readonly userId: UserId;
-  /** False for a parent reading its child. */
-  readonly isMember: boolean;
   readonly nowMs: number;
   readonly vendorNames: boolean;
   /** Names of the intent and the result of an activity type. */
@@ -56,9 +55,9 @@ function voteFlags(
   activity: Activity,
   votes: readonly Vote[],
   live: readonly Vote[],
-  { organization, userId, isMember }: Reader,
+  { organization, userId }: Reader,
 ): { canApprove: boolean; canReject: boolean } {
-  const concernsReader = isMember && activity.organizationId === organization.id;
+  const concernsReader = (activity.authorityId ?? activity.organizationId) === organization.id;
   if (isTerminal(activity.status) || !concernsReader) return { canApprove: false, canReject: false };
   const isProposer = activity.proposerId === userId;
   const { openTo } = activity;

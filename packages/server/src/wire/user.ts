@@ -1,6 +1,6 @@
 import { toTimestamp } from '../lib/clock.ts';
 import { toHex } from '../lib/encoding.ts';
-import type { ApiKey, Authenticator, Tag, UserRecord } from '../lib/model.ts';
+import type { ApiKey, Authenticator, OauthProvider, Tag, UserRecord } from '../lib/model.ts';
 import { renderMfaPolicy } from './access.ts';
 
 export function renderApiKey(key: ApiKey) {
@@ -36,9 +36,21 @@ export function renderAuthenticator(authenticator: Authenticator) {
   };
 }
 
+export function renderOauthProvider(provider: OauthProvider) {
+  return {
+    providerId: provider.id as string,
+    providerName: provider.name,
+    issuer: provider.issuer,
+    audience: provider.audience,
+    subject: provider.subject,
+    createdAt: toTimestamp(provider.createdAtMs),
+    updatedAt: toTimestamp(provider.updatedAtMs),
+  };
+}
+
 export type WireUser = ReturnType<typeof renderUser>;
 
-export function renderUser({ user, apiKeys, authenticators, tagIds, mfaPolicies }: UserRecord) {
+export function renderUser({ user, apiKeys, authenticators, oauthProviders, tagIds, mfaPolicies }: UserRecord) {
   return {
     userId: user.id as string,
     userName: user.name,
@@ -47,7 +59,7 @@ export function renderUser({ user, apiKeys, authenticators, tagIds, mfaPolicies 
     authenticators: authenticators.map(renderAuthenticator),
     apiKeys: apiKeys.map(renderApiKey),
     userTags: [...tagIds] as string[],
-    oauthProviders: [],
+    oauthProviders: oauthProviders.map(renderOauthProvider),
     createdAt: toTimestamp(user.createdAtMs),
     updatedAt: toTimestamp(user.updatedAtMs),
     mfaPolicies: mfaPolicies.map(renderMfaPolicy),

@@ -3,6 +3,7 @@ import { createKeyring } from '@custos/keyring';
 import { readConfig } from '../../src/config/config.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
+import { DEFAULT_PROXY_SETTINGS } from '../../src/storage/stores/auth-proxy.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';
 import type { DatabaseKind } from '../harness/databases.ts';
@@ -152,7 +153,15 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
           firstUsedAtMs: undefined,
         },
       ]);
-      await store.organizations.insertAuthProxyConfig(organizationId, randomId(), nowMs);
+      await store.authProxy.insert({
+        id: randomId(),
+        organizationId,
+        enabled: true,
+        identity: undefined,
+        settings: DEFAULT_PROXY_SETTINGS,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      });
     });
   } finally {
     await keyring.close();

@@ -58,6 +58,7 @@ const activity = (organizationId: OrganizationId, extra: Partial<Activity> = {})
   type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
   status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
   proposerId: undefined,
+  authorityId: undefined,
   parameters: { text: 'é😀', nested: [1, { a: null }] },
   sealedParameters: undefined,
   result: undefined,
@@ -91,9 +92,10 @@ const vote = (of: Activity, extra: Partial<Vote> = {}): Vote => ({
   ...extra,
 });
 /** A second one of these is 400 by the wire contract (POL 1, EARN 5); every other repetition is 409. */
-const REFUSED_AS_INVALID: ReadonlyMap<string, string> = new Map([
+const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ['ux_policy_name', 'POLICY_LABEL_NOT_UNIQUE'],
   ['ux_contract_interface', 'REQUEST_INVALID'],
+  ['ux_oauth_provider', 'OAUTH_PROVIDER_ALREADY_EXISTS'],
 ]);
 
 const newUser = (extra: { email?: string; phone?: string } = {}) => ({
@@ -473,7 +475,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       );
       expect(failure).toBeInstanceOf(ApiError);
       expect(failure).toMatchObject({ code, message });
-      expect((failure as ApiError).code).toBe(REFUSED_AS_INVALID.get(name) ?? 'ALREADY_EXISTS');
+      expect((failure as ApiError).code).toBe(OTHER_CODES.get(name) ?? 'ALREADY_EXISTS');
       // Both in one statement.
       const twin = make();
       expect(await codeOf(insertRows(storage, table, twin, { ...make(), ...sameAs(twin) }))).toBe(code);

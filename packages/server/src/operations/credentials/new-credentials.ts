@@ -83,11 +83,12 @@ export interface Place {
 
 /** Registers API keys for a user whose row the transaction holds. Expiring keys beyond ten replace the oldest (RES 4.2). */
 export async function addApiKeys(
-  { store, newId, nowMs, config }: ExecuteContext,
-  { organizationId, rootId }: Place,
+  context: ExecuteContext,
+  place: Place,
   userId: UserId,
   params: readonly ApiKeyParams[],
 ): Promise<ApiKey[]> {
+  const { newId, nowMs } = context;
   if (params.length === 0) return [];
   const keys = params.map((key): ApiKey => {
     const seconds = parseExpiration(key.expirationSeconds);
@@ -105,6 +106,17 @@ export async function addApiKeys(
       updatedAtMs: nowMs,
     };
   });
+  await insertApiKeys(context, place, userId, keys);
+  return keys;
+}
+
+/** The same for keys that are made already. */
+export async function insertApiKeys(
+  { store, nowMs, config }: ExecuteContext,
+  { organizationId, rootId }: Place,
+  userId: UserId,
+  keys: readonly ApiKey[],
+): Promise<void> {
   const existing = await store.credentials.apiKeysOfUser(organizationId, userId);
   const lasting = [...existing, ...keys].filter((key) => key.expiresAtMs === undefined).length;
   const addsLasting = keys.some((key) => key.expiresAtMs === undefined);
@@ -123,7 +135,6 @@ export async function addApiKeys(
     organizationId,
     keys.map((key) => ({ kind: 'PUBLIC_KEY', value: key.publicKey, ownerId: key.id })),
   );
-  return keys;
 }
 
 function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], nowMs: number): string[] {

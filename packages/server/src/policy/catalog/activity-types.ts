@@ -255,6 +255,22 @@ const PARENT_RUN_KINDS: ReadonlySet<string> = new Set([
   'INIT_USER_EMAIL_RECOVERY',
 ]);
 
+/** What the sign-up proxy does with its own key (AUTH 10). */
+const PROXY_RUN_KINDS: ReadonlySet<string> = new Set([
+  'INIT_OTP',
+  'VERIFY_OTP',
+  'OTP_LOGIN',
+  'OAUTH_LOGIN',
+  'OAUTH2_AUTHENTICATE',
+  'CREATE_SUB_ORGANIZATION',
+]);
+
+/** Whether a rule of the service allows it to the sign-up proxy (decision 25). */
+export function isProxyRun(type: string): boolean {
+  const row = activityType(type);
+  return row?.governedBy === 'policy' && PROXY_RUN_KINDS.has(row.kind);
+}
+
 /** Whether a parent may run it in a sub-organization; then quorum, users and policies of the parent decide (RES 3.3). */
 export function isParentRun(type: string): boolean {
   const row = activityType(type);

@@ -105,6 +105,14 @@ const ERASED = [
   ['contract_interface', 'id'],
   ['velocity_control', 'id'],
   ['velocity_entry', 'id'],
+  ['otp', 'id'],
+  ['rate_window', 'name'],
+  ['used_token', 'token_id'],
+  ['oauth_provider', 'id'],
+  ['oauth2_credential', 'id'],
+  ['outbox_message', 'id'],
+  ['email_event', 'id'],
+  ['dev_message', 'id'],
 ] as const;
 
 export class OrganizationStore extends OrganizationReader {
@@ -209,13 +217,6 @@ export class OrganizationStore extends OrganizationReader {
       .updateTable('organization')
       .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, root_user_ids: '[]' })
       .where('id', '=', organizationId)
-      .execute();
-  }
-
-  async insertAuthProxyConfig(organizationId: OrganizationId, id: string, nowMs: number): Promise<void> {
-    await this.db
-      .insertInto('auth_proxy_config')
-      .values({ organization_id: organizationId, id, created_at_ms: nowMs, updated_at_ms: nowMs })
       .execute();
   }
 }

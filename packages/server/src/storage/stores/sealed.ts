@@ -39,6 +39,11 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     kind: 'vote-message',
     isLarge: true,
   },
+  { table: 'otp', column: 'sealed_otp', ...OWNED, kind: 'otp' },
+  { table: 'oauth2_credential', column: 'sealed_secret', ...OWNED, kind: 'oauth-secret' },
+  { table: 'auth_proxy_config', column: 'sealed_key', ...OWNED, kind: 'private-key' },
+  { table: 'outbox_message', column: 'sealed_message', ...OWNED, kind: 'outbox-message' },
+  { table: 'dev_message', column: 'sealed_message', ...OWNED, kind: 'dev-message' },
   {
     table: 'service_key',
     column: 'sealed_key',

@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
+import type { OauthIdentity } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
 import { fetchPage, type Range } from '../keyset.ts';
 import type { Schema } from '../schema.ts';
 
-/** What a parent can look its sub-organizations up by. Passkeys and verified contacts are unique in a tree (decision 23). */
+/** What a parent can look its sub-organizations up by. Passkeys, OAuth identities and verified contacts are unique in a tree (decision 23). */
 export type TreeKind =
   | 'NAME'
   | 'USERNAME'
@@ -15,9 +16,19 @@ export type TreeKind =
   | 'CREDENTIAL_ID'
   | 'WALLET_ACCOUNT_ADDRESS'
   | 'VERIFIED_EMAIL'
-  | 'VERIFIED_PHONE_NUMBER';
+  | 'VERIFIED_PHONE_NUMBER'
+  | 'OIDC';
 
-const UNIQUE_KINDS: ReadonlySet<TreeKind> = new Set(['CREDENTIAL_ID', 'VERIFIED_EMAIL', 'VERIFIED_PHONE_NUMBER']);
+const UNIQUE_KINDS: ReadonlySet<TreeKind> = new Set([
+  'CREDENTIAL_ID',
+  'VERIFIED_EMAIL',
+  'VERIFIED_PHONE_NUMBER',
+  'OIDC',
+]);
+
+/** An OAuth identity as one value. */
+export const oidcTreeValue = ({ issuer, subject, audience }: OauthIdentity): string =>
+  JSON.stringify([issuer, subject, audience]);
 
 export interface TreeEntry {
   readonly kind: TreeKind;
@@ -67,6 +78,23 @@ export class TreeReader {
       ORDER BY CASE WHEN held.first_used_at_ms IS NULL THEN 1 ELSE 0 END, held.created_at_ms, entry.organization_id
       LIMIT 2`.execute(this.db);
     return rows.map((row) => row.organization_id);
+  }
+
+  /** The sub-organization that holds a value of which a tree has at most one. */
+  async uniqueHolder(
+    rootId: OrganizationId,
+    kind: 'CREDENTIAL_ID' | 'VERIFIED_EMAIL' | 'VERIFIED_PHONE_NUMBER' | 'OIDC',
+    value: string,
+  ): Promise<OrganizationId | undefined> {
+    const row = await this.db
+      .selectFrom('tree_entry')
+      .select('organization_id')
+      .where('root_id', '=', rootId)
+      .where('kind', '=', kind)
+      .where('unique_value', '=', treeValue(kind, value))
+      .where('organization_id', '!=', rootId)
+      .executeTakeFirst();
+    return row?.organization_id as OrganizationId | undefined;
   }
 
   /** Ids of live sub-organizations, oldest first; with a filter, those that hold that value (any value if undefined). */
@@ -132,6 +160,24 @@ export class TreeStore extends TreeReader {
         })),
       )
       .execute();
+  }
+
+  /** Adds an entry of a kind of which a tree has each value once; false if somebody has it. */
+  async claim(rootId: OrganizationId, organizationId: OrganizationId, entry: TreeEntry): Promise<boolean> {
+    const value = treeValue(entry.kind, entry.value);
+    const inserted = await this.db
+      .insertInto('tree_entry')
+      .values({
+        root_id: rootId,
+        kind: entry.kind,
+        value,
+        organization_id: organizationId,
+        owner_id: entry.ownerId,
+        unique_value: value,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    return inserted.numInsertedOrUpdatedRows === 1n;
   }
 
   /** Gives an owner's entry of one kind another value; an undefined one drops it. */

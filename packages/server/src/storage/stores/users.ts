@@ -9,6 +9,7 @@ import type { Schema, UserTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { toApiKey, toAuthenticator } from './credentials.ts';
 import { toMfaPolicy } from './mfa.ts';
+import { toOauthProvider } from './oauth.ts';
 import { bury } from './tombstones.ts';
 
 export type UserRow = Selectable<UserTable>;
@@ -56,6 +57,14 @@ const oneUserTags = statement('user-tags', (db, { organizationId, userId }: Owne
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
     .orderBy('tag_id'),
+);
+const oneUserOauthProviders = statement('user-oauth-providers', (db, { organizationId, userId }: Owner) =>
+  db
+    .selectFrom('oauth_provider')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('id'),
 );
 const oneUserMfaPolicies = statement('user-mfa-policies', (db, { organizationId, userId }: Owner) =>
   db
@@ -106,13 +115,29 @@ export class UserReader {
     return user;
   }
 
+  /** The user with this email, compared without case, or this phone number. */
+  async byContact(
+    organizationId: OrganizationId,
+    contact: 'email' | 'phone',
+    value: string,
+  ): Promise<User | undefined> {
+    const row = await this.db
+      .selectFrom('app_user')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where(contact === 'email' ? 'email_key' : 'phone', '=', contact === 'email' ? value.toLowerCase() : value)
+      .executeTakeFirst();
+    return row && toUser(row);
+  }
+
   /** The user with its credentials and tags; the statements do not wait for each other. */
-  async member(organizationId: OrganizationId, userId: string): Promise<MemberRecord> {
+  async member(organizationId: OrganizationId, userId: string): Promise<Omit<UserRecord, 'mfaPolicies'>> {
     const owner = { organizationId, userId };
-    const [[user], apiKeys, authenticators, tags] = await Promise.all([
+    const [[user], apiKeys, authenticators, providers, tags] = await Promise.all([
       oneUser(this.db, owner),
       oneUserApiKeys(this.db, owner),
       oneUserAuthenticators(this.db, owner),
+      oneUserOauthProviders(this.db, owner),
       oneUserTags(this.db, owner),
     ]);
     if (user === undefined) throw userNotFound();
@@ -121,6 +146,7 @@ export class UserReader {
       user: toUser(user),
       apiKeys: apiKeys.map(toApiKey),
       authenticators: authenticators.map(toAuthenticator),
+      oauthProviders: providers.map(toOauthProvider),
       tagIds: tags.map((tag) => tag.tag_id as TagId),
     };
   }
@@ -181,15 +207,21 @@ export class UserReader {
 
   async #withAll(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
     if (rows.length === 0) return [];
-    const [members, mfaPolicies] = await Promise.all([
+    const [members, providers, mfaPolicies] = await Promise.all([
       this.#withCredentials(organizationId, rows),
+      this.#owned(organizationId, 'oauth_provider', rangeOf(rows), 'id'),
       this.#owned(organizationId, 'mfa_policy', rangeOf(rows), 'position', 'id'),
     ]);
     const policiesOf = groupBy(mfaPolicies, (row) => row.user_id);
-    return members.map((member) => ({ ...member, mfaPolicies: (policiesOf.get(member.id) ?? []).map(toMfaPolicy) }));
+    const providersOf = groupBy(providers, (row) => row.user_id);
+    return members.map((member) => ({
+      ...member,
+      oauthProviders: (providersOf.get(member.id) ?? []).map(toOauthProvider),
+      mfaPolicies: (policiesOf.get(member.id) ?? []).map(toMfaPolicy),
+    }));
   }
 
-  async #owned<Name extends 'api_key' | 'authenticator' | 'user_tag' | 'mfa_policy'>(
+  async #owned<Name extends 'api_key' | 'authenticator' | 'oauth_provider' | 'user_tag' | 'mfa_policy'>(
     organizationId: OrganizationId,
     table: Name,
     filter: RawBuilder<unknown>,
@@ -309,6 +341,25 @@ export class UserStore extends UserReader {
       .execute();
   }
 
+  /** Marks a contact as proven by its owner. */
+  async markVerified(
+    organizationId: OrganizationId,
+    userId: string,
+    contact: 'email' | 'phone',
+    nowMs: number,
+  ): Promise<void> {
+    await this.db
+      .updateTable('app_user')
+      .set((eb) => ({
+        ...(contact === 'email' ? { email_verified: 1 } : { phone_verified: 1 }),
+        updated_at_ms: nowMs,
+        revision: eb('revision', '+', 1),
+      }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .execute();
+  }
+
   /** Raises the revision of users whose tags changed. */
   async touch(organizationId: OrganizationId, userIds: readonly string[], nowMs: number): Promise<void> {
     for (const ids of chunks(userIds)) {
@@ -324,7 +375,7 @@ export class UserStore extends UserReader {
   /** Removes users with their credentials, sessions and tag memberships. */
   async delete(organizationId: OrganizationId, userIds: readonly string[]): Promise<void> {
     const ids = [...userIds];
-    for (const table of ['api_key', 'authenticator', 'read_session', 'user_tag'] as const) {
+    for (const table of ['api_key', 'authenticator', 'oauth_provider', 'read_session', 'user_tag', 'otp'] as const) {
       await this.db
         .deleteFrom(table)
         .where('organization_id', '=', organizationId)

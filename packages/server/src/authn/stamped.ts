@@ -1,0 +1,43 @@
+import type { IdentityTokens } from '../identity/tokens.ts';
+import type { Actor } from '../lib/actor.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { ActivityId, OrganizationId } from '../lib/ids.ts';
+import type { WebauthnEvidence } from '../lib/model.ts';
+import type { Observer } from '../observe.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Stamp } from './stamp-headers.ts';
+
+/** What authentication needs of the service. */
+export interface AuthenticationParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly observe: Observer;
+  readonly tokens: IdentityTokens;
+}
+
+/** What a stamp is checked against. */
+export interface StampedRequest {
+  readonly stamp: Stamp;
+  readonly body: Uint8Array;
+  readonly organizationId: OrganizationId;
+  /** Set for submits: the activity that already carries these bytes is looked up on the way. */
+  readonly fingerprint: string | undefined;
+  readonly findsSubOrganization: boolean;
+  /** Whether a key that only a token attests may ask for this. */
+  readonly acceptsAttested: boolean;
+}
+
+/** The parts of a stamp that a vote keeps, so that anyone can verify it later. */
+export interface StampEvidence {
+  readonly publicKey: string;
+  readonly signature: string;
+  readonly scheme: string;
+  readonly credentialId: string;
+  readonly webauthn: WebauthnEvidence | undefined;
+}
+
+export interface Authenticated {
+  readonly actor: Actor;
+  readonly evidence: StampEvidence | undefined;
+  readonly existingActivityId: ActivityId | undefined;
+}

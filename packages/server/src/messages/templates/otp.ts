@@ -1,0 +1,31 @@
+import { type EmailCustomization, fillSmsTemplate } from './customization.ts';
+import { duration, forApp, layout, linkBlocks, type MailText, paragraph } from './layout.ts';
+
+export interface OtpMailInput extends EmailCustomization {
+  readonly code: string;
+  readonly expiresInSeconds: number;
+}
+
+/** The mail with a one-time code. The code stands alone on a line, and not in the subject, which locked screens show. */
+export function otpMail({ code, expiresInSeconds, ...customization }: OtpMailInput): MailText {
+  const { appName } = customization;
+  return layout(`Your code${forApp('for', appName)}`, customization, [
+    paragraph(`Your one-time code${forApp('for', appName)} is:`),
+    { kind: 'code', text: code },
+    ...linkBlocks('Or continue with this link', code, customization),
+    paragraph(`It expires in ${duration(expiresInSeconds)} and works once. Do not share it with anybody.`),
+    paragraph('If you did not ask for it, you can ignore this message.'),
+  ]);
+}
+
+export interface OtpSmsInput {
+  readonly code: string;
+  readonly appName?: string | undefined;
+  /** The organization's own wording, with {{.OtpCode}} in it. */
+  readonly template?: string | undefined;
+}
+
+export function otpSms({ code, appName, template }: OtpSmsInput): string {
+  if (template) return fillSmsTemplate(template, code);
+  return `${code} is your one-time code${forApp('for', appName)}. Do not share it with anybody.`;
+}

@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import { randomToken, sha256Hex } from '../../lib/encoding.ts';
+import { defineActivity } from '../define.ts';
+
+const SECONDS = 60 * 60;
+
+export const createReadOnlySession = defineActivity({
+  name: 'create_read_only_session',
+  type: 'ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION',
+  summary: 'Make a token that reads, and nothing else, as yourself for an hour.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  lock: 'shared',
+  findsSubOrganization: true,
+  parameters: Type.Object({}),
+  result: Type.Object({
+    organizationId: Type.String(),
+    organizationName: Type.String(),
+    userId: Type.String(),
+    username: Type.String(),
+    session: Type.String(),
+    sessionExpiry: Type.String(),
+  }),
+  secretResults: ['session'],
+  managesCredentialsOf: (_parameters, proposer) => proposer.userId,
+  async execute({ store, actor, nowMs }) {
+    const { organization, organizationId, user, userId } = actor;
+    const session = randomToken();
+    const expiresAtMs = nowMs + SECONDS * 1000;
+    await store.users.lock(organizationId, userId, nowMs);
+    await store.logins.insertReadSession(organizationId, { tokenHash: sha256Hex(session), userId, expiresAtMs }, nowMs);
+    return {
+      organizationId,
+      organizationName: organization.name,
+      userId,
+      username: user.name,
+      session,
+      sessionExpiry: String(Math.floor(expiresAtMs / 1000)),
+    };
+  },
+});

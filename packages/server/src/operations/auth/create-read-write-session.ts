@@ -1,0 +1,90 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import type { UserId } from '../../lib/ids.ts';
+import { treeRoot } from '../../lib/model.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { SecondsShape } from '../shapes/auth.ts';
+import { NameShape, textShape } from '../shapes/basic.ts';
+import { TargetPublicKeyShape } from '../shapes/wallets.ts';
+import { targetKeyOf } from '../wallets/accounts.ts';
+import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from './session-keys.ts';
+
+const base = {
+  targetPublicKey: TargetPublicKeyShape,
+  apiKeyName: Type.Optional(NameShape),
+  expirationSeconds: Type.Optional(SecondsShape),
+};
+
+export const createReadWriteSession = defineActivity({
+  name: 'create_read_write_session',
+  type: 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2',
+  resultKey: 'createReadWriteSessionResultV2',
+  summary: 'Make a session key for a user, oneself unless told otherwise, encrypted to the target key.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  lock: 'shared',
+  findsSubOrganization: true,
+  parameters: Type.Object({
+    ...base,
+    userId: Type.Optional(textShape(64)),
+    /** How the first version names the user. */
+    email: Type.Optional(textShape(254)),
+    invalidateExisting: Type.Optional(Type.Boolean()),
+  }),
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION',
+      Type.Object({ ...base, email: textShape(254) }),
+      (parameters) => parameters,
+      { resultKey: 'createReadWriteSessionResult' },
+    ),
+  ],
+  result: Type.Object({
+    organizationId: Type.String(),
+    organizationName: Type.String(),
+    userId: Type.String(),
+    username: Type.String(),
+    apiKeyId: Type.String(),
+    credentialBundle: Type.String(),
+  }),
+  check({ targetPublicKey, expirationSeconds }) {
+    targetKeyOf(targetPublicKey);
+    parseSessionSeconds(expirationSeconds);
+  },
+  // Whose it becomes is known from the request alone, unless an email names another.
+  managesCredentialsOf: ({ userId, email }, proposer) =>
+    email === undefined || email.toLowerCase() === proposer.user.email?.toLowerCase()
+      ? userId || proposer.userId
+      : undefined,
+  async describe({ read, actor }, { userId, email }) {
+    const { organizationId } = actor;
+    if (email === undefined) return await read.users.get(organizationId, userId || actor.userId);
+    const user = await read.users.byContact(organizationId, 'email', email);
+    if (user === undefined || (userId && user.id !== userId)) {
+      throw new ApiError('RESOURCE_NOT_FOUND', 'no user with this email in this organization');
+    }
+    return user;
+  },
+  async prepare({ keyring }, { targetPublicKey }, user) {
+    return { user, ...(await keyring.createCredential(targetKeyOf(targetPublicKey))) };
+  },
+  async execute(context, parameters, { user, publicKey, credentialBundle }) {
+    const { actor, nowMs } = context;
+    const { organizationId, organization } = actor;
+    const { apiKeyName, expirationSeconds, invalidateExisting } = parameters;
+    const key = await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, user.id as UserId, {
+      type: 'CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256',
+      publicKey,
+      name: apiKeyName ?? sessionKeyName('Read Write Session', nowMs, publicKey),
+      seconds: parseSessionSeconds(expirationSeconds) ?? SESSION_SECONDS,
+      invalidateExisting: invalidateExisting ?? false,
+    });
+    return {
+      organizationId,
+      organizationName: organization.name,
+      userId: user.id,
+      username: user.name,
+      apiKeyId: key.id,
+      credentialBundle,
+    };
+  },
+});

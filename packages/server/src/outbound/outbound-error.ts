@@ -1,0 +1,20 @@
+/** Why a request that we sent, or would not send, has no answer. */
+export type OutboundReason =
+  | 'bad-url'
+  | 'forbidden-address'
+  | 'unresolved'
+  | 'timeout'
+  | 'too-large'
+  | 'network'
+  | 'tls';
+
+/** Never shown to a caller as it is: the message is for the log, and the cause may name an address inside our network. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly reason: OutboundReason;
+
+  constructor(reason: OutboundReason, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
+}

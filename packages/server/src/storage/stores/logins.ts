@@ -1,0 +1,236 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { OrganizationId, OtpId, UserId } from '../../lib/ids.ts';
+import type { Otp, OtpType } from '../../lib/model.ts';
+import type { DatabaseKind } from '../dialect.ts';
+import { findRow } from '../organization-rows.ts';
+import type { OtpTable, Schema } from '../schema.ts';
+
+const toOtp = (row: Selectable<OtpTable>): Otp => ({
+  id: row.id as OtpId,
+  type: row.type as OtpType,
+  contact: row.contact,
+  userId: (row.user_id as UserId | null) ?? undefined,
+  isEncrypted: row.is_encrypted === 1,
+  sealedOtp: row.sealed_otp,
+  expiresAtMs: row.expires_at_ms,
+  createdAtMs: row.created_at_ms,
+});
+
+/** So much of what has expired goes with every new row, so that the tables stay small without a sweeper. */
+const SWEPT = 100;
+
+/** One-time codes, what tokens were used for, and how often something happened lately. */
+export class LoginReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async findOtp(organizationId: OrganizationId, otpId: string): Promise<Otp | undefined> {
+    const row = await findRow(this.db, 'otp', organizationId, otpId);
+    return row && toOtp(row);
+  }
+
+  /** How often it happened after `sinceMs`. */
+  async count(organizationId: OrganizationId, name: string, sinceMs: number): Promise<number> {
+    return (await this.times(organizationId, name)).filter((atMs) => atMs > sinceMs).length;
+  }
+
+  protected async times(organizationId: OrganizationId, name: string): Promise<number[]> {
+    const row = await this.db
+      .selectFrom('rate_window')
+      .select('times')
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    return row === undefined ? [] : (JSON.parse(row.times) as number[]);
+  }
+
+  async isUsed(organizationId: OrganizationId, tokenId: string, purpose: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('used_token')
+      .select('token_id')
+      .where('organization_id', '=', organizationId)
+      .where('token_id', '=', tokenId)
+      .where('purpose', '=', purpose)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+}
+
+export interface NewOtp extends Otp {
+  readonly contactKey: string;
+  readonly attempts: number;
+}
+
+export class LoginStore extends LoginReader {
+  /** Adds a code; of those of its contact only the newest `keep` stay alive. */
+  async insertOtp(organizationId: OrganizationId, otp: NewOtp, keep: number): Promise<void> {
+    await this.#sweep('otp', 'id', 'expires_at_ms', organizationId, otp.createdAtMs);
+    const older = await this.db
+      .selectFrom('otp')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('contact_key', '=', otp.contactKey)
+      .orderBy('id', 'desc')
+      .execute();
+    const surplus = older.slice(keep - 1).map((row) => row.id);
+    if (surplus.length > 0) {
+      await this.db
+        .deleteFrom('otp')
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', surplus)
+        .execute();
+    }
+    await this.db
+      .insertInto('otp')
+      .values({
+        organization_id: organizationId,
+        id: otp.id,
+        type: otp.type,
+        contact: otp.contact,
+        contact_key: otp.contactKey,
+        user_id: otp.userId ?? null,
+        is_encrypted: otp.isEncrypted ? 1 : 0,
+        sealed_otp: otp.sealedOtp,
+        attempts_left: otp.attempts,
+        expires_at_ms: otp.expiresAtMs,
+        created_at_ms: otp.createdAtMs,
+      })
+      .execute();
+  }
+
+  /** Takes one attempt, if the code is alive and has one left. One statement, so that no two take the same. */
+  async takeAttempt(organizationId: OrganizationId, otpId: string, nowMs: number): Promise<boolean> {
+    const taken = await this.db
+      .updateTable('otp')
+      .set((eb) => ({ attempts_left: eb('attempts_left', '-', 1) }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', otpId)
+      .where('attempts_left', '>', 0)
+      .where('expires_at_ms', '>', nowMs)
+      .executeTakeFirst();
+    return taken.numUpdatedRows === 1n;
+  }
+
+  /** True if the code was still there: it is used once. */
+  async takeOtp(organizationId: OrganizationId, otpId: string): Promise<boolean> {
+    const taken = await this.db
+      .deleteFrom('otp')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', otpId)
+      .executeTakeFirst();
+    return taken.numDeletedRows === 1n;
+  }
+
+  /**
+   * Counts one more, unless it already happened `max` times within the window; answers whether it was counted. The row
+   * is held until the transaction ends, so that parallel ones count one after the other on any number of processes.
+   */
+  async countUp(
+    organizationId: OrganizationId,
+    name: string,
+    { max, windowMs, nowMs }: { readonly max: number; readonly windowMs: number; readonly nowMs: number },
+  ): Promise<boolean> {
+    await this.#sweep('rate_window', 'name', 'stale_at_ms', organizationId, nowMs);
+    await this.db
+      .insertInto('rate_window')
+      .values({ organization_id: organizationId, name, times: '[]', stale_at_ms: nowMs + windowMs })
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'name']).doUpdateSet({ stale_at_ms: nowMs + windowMs }),
+      )
+      .execute();
+    const recent = (await this.times(organizationId, name)).filter((atMs) => atMs > nowMs - windowMs);
+    if (recent.length >= max) return false;
+    await this.db
+      .updateTable('rate_window')
+      .set({ times: JSON.stringify([...recent, nowMs]) })
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name)
+      .execute();
+    return true;
+  }
+
+  /** Takes the newest count back. */
+  async countDown(organizationId: OrganizationId, name: string): Promise<void> {
+    const lock = this.kind === 'postgres' ? sql`FOR UPDATE` : sql``;
+    await sql`SELECT name FROM rate_window WHERE organization_id = ${organizationId} AND name = ${name} ${lock}`.execute(
+      this.db,
+    );
+    const times = await this.times(organizationId, name);
+    if (times.length === 0) return;
+    await this.db
+      .updateTable('rate_window')
+      .set({ times: JSON.stringify(times.slice(0, -1)) })
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name)
+      .execute();
+  }
+
+  /** Notes what a token was used for; false if it was used for that before. */
+  async useToken(
+    organizationId: OrganizationId,
+    token: {
+      readonly tokenId: string;
+      readonly purpose: string;
+      readonly activityId: string;
+      readonly expiresAtMs: number;
+    },
+    nowMs: number,
+  ): Promise<boolean> {
+    await this.#sweep('used_token', 'token_id', 'expires_at_ms', organizationId, nowMs);
+    const inserted = await this.db
+      .insertInto('used_token')
+      .values({
+        organization_id: organizationId,
+        token_id: token.tokenId,
+        purpose: token.purpose,
+        activity_id: token.activityId,
+        expires_at_ms: token.expiresAtMs,
+      })
+      .onConflict((conflict) => conflict.columns(['organization_id', 'token_id', 'purpose']).doNothing())
+      .executeTakeFirst();
+    return inserted.numInsertedOrUpdatedRows === 1n;
+  }
+
+  async insertReadSession(
+    organizationId: OrganizationId,
+    session: { readonly tokenHash: string; readonly userId: UserId; readonly expiresAtMs: number },
+    nowMs: number,
+  ): Promise<void> {
+    await this.db
+      .deleteFrom('read_session')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', session.userId)
+      .where('expires_at_ms', '<=', nowMs)
+      .execute();
+    await this.db
+      .insertInto('read_session')
+      .values({
+        organization_id: organizationId,
+        token_hash: session.tokenHash,
+        user_id: session.userId,
+        expires_at_ms: session.expiresAtMs,
+      })
+      .execute();
+  }
+
+  async #sweep(
+    table: 'otp' | 'rate_window' | 'used_token',
+    key: string,
+    expiry: string,
+    organizationId: OrganizationId,
+    nowMs: number,
+  ): Promise<void> {
+    // Rows that another sweep holds are left to it: two sweeps must not wait for each other.
+    const skip = this.kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+    await sql`DELETE FROM ${sql.table(table)} WHERE organization_id = ${organizationId} AND ${sql.ref(expiry)} <= ${nowMs}
+      AND ${sql.ref(key)} IN (SELECT ${sql.ref(key)} FROM ${sql.table(table)}
+        WHERE organization_id = ${organizationId} AND ${sql.ref(expiry)} <= ${nowMs} LIMIT ${SWEPT} ${skip})`.execute(
+      this.db,
+    );
+  }
+}
