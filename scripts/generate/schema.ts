@@ -19,6 +19,7 @@ export interface SchemaNode {
   readonly 'x-trim'?: true;
   readonly 'x-lower'?: true;
   readonly 'x-message'?: string;
+  readonly 'x-missing'?: string;
   readonly 'x-code'?: string;
 }
 
@@ -42,6 +43,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SchemaNode>([
   'x-trim',
   'x-lower',
   'x-message',
+  'x-missing',
   'x-code',
 ]);
 

@@ -7,9 +7,11 @@ import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
+import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { buildServer } from './http/server.ts';
 import { addStatusRoutes } from './http/status.ts';
 import { StartError } from './lib/start-error.ts';
+import { hasDevInbox } from './messages/ways.ts';
 import type { App } from './pipeline/app.ts';
 import { openServiceKeys } from './service-keys.ts';
 import { openStorage } from './storage/open.ts';
@@ -70,6 +72,7 @@ export async function startService(config: Config): Promise<Service> {
     if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
     app.outbox.start();
+    if (hasDevInbox(config)) app.observe.keepsMessages(`${baseUrl}${DEV_INBOX_PATH}`);
     app.observe.started(baseUrl);
     return { baseUrl, created, stop: closeAll };
   } catch (error) {

@@ -3,12 +3,14 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode, notServed, toErrorBody } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
+import { addIssuerRoutes } from '../oidc/own-issuer.ts';
 import { operations, pathOf } from '../operations/registry.ts';
 import { HARDWARE_QUERIES, WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { clientAddress } from './client-address.ts';
 import { addCors } from './cors.ts';
+import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
 import { InFlight } from './in-flight.ts';
 import { isPrivilegedPeer } from './peer.ts';
@@ -64,6 +66,8 @@ export function buildServer(app: App): FastifyInstance {
   addCors(server);
   addStatusRoutes(server, app, isPrivilegedPeer);
   addDiscovery(server, app);
+  addIssuerRoutes(server, app.ownIssuer);
+  addDevInbox(server, app);
   addOperationRoutes(server, app);
   server.get('/', (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),

@@ -12,6 +12,8 @@ export interface ShapeHints {
   readonly 'x-lower'?: true;
   /** What a caller reads instead of the library's message. */
   readonly 'x-message'?: string;
+  /** The whole text of the refusal where it is missing or empty, for clients that know it. */
+  readonly 'x-missing'?: string;
   /** The error code of a refusal, where it is not REQUEST_INVALID. */
   readonly 'x-code'?: ErrorCode;
 }
@@ -79,6 +81,7 @@ interface LibraryError {
 function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: string): ApiError {
   const violations: FieldViolation[] = [];
   const seen = new Set<string>();
+  let whole: string | undefined;
   for (const error of errors) {
     const path = error.instancePath.split('/').slice(1);
     const missing =
@@ -89,7 +92,11 @@ function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: stri
       const field = [root, ...path, name].filter((part) => part !== undefined && part !== '').join('.');
       if (seen.has(field) || violations.length >= VIOLATIONS_MAX) continue;
       seen.add(field);
-      violations.push({ field, description: name === undefined ? describe(schema, path, error) : 'is required' });
+      const isMissing = name !== undefined || error.keyword === 'minLength';
+      const known = isMissing ? nodeAt(schema, name === undefined ? path : [...path, name])?.['x-missing'] : undefined;
+      if (violations.length === 0) whole = known;
+      const described = name === undefined ? describe(schema, path, error) : 'is required';
+      violations.push({ field, description: known ?? described });
     }
   }
   const only = violations.length === 1 && errors[0]?.keyword !== 'type' ? errors[0] : undefined;
@@ -97,7 +104,7 @@ function refusal(schema: SchemaNode, errors: readonly LibraryError[], root: stri
   const [first] = violations;
   const message =
     first === undefined ? 'the request does not match its schema' : `${first.field || 'body'}: ${first.description}`;
-  return new ApiError(code ?? 'REQUEST_INVALID', message, { violations });
+  return new ApiError(code ?? 'REQUEST_INVALID', whole ?? message, { violations });
 }
 
 function nodeAt(schema: SchemaNode, path: readonly string[]): SchemaNode | undefined {

@@ -10,8 +10,6 @@ import { type MessageReport, type Outcome, record } from './record.ts';
 import { type Senders, sendersFor } from './senders/choose.ts';
 import type { MessageSettings } from './ways.ts';
 
-export type { MessageReport } from './record.ts';
-
 const POLL_EVERY_MS = 1000;
 /** What a hand-over may take; well below the time of a claim, so that nobody else begins it meanwhile. */
 const HAND_OVER_MS_MAX = 60_000;
@@ -143,11 +141,12 @@ export class Outbox implements AsyncDisposable {
     const { storage, clock } = this.#parts;
     const nowMs = clock();
     if (nowMs < this.#sweepAtMs) return;
-    for (let deleted = EVENTS_PER_DELETE; deleted === EVENTS_PER_DELETE && this.#state === 'running'; ) {
+    let deleted: number;
+    do {
       deleted = await storage.write((store) =>
         store.messages.deleteEmailEvents(nowMs - EVENT_AGE_MS_MAX, EVENTS_PER_DELETE),
       );
-    }
+    } while (deleted === EVENTS_PER_DELETE && this.#state === 'running');
     this.#sweepAtMs = nowMs + SWEEP_EVERY_MS;
   }
 
@@ -267,7 +266,5 @@ export class Outbox implements AsyncDisposable {
 }
 
 /** Whether the database or the keyring is away, so that the message itself is not to blame. */
-function isAway(error: unknown): boolean {
-  if (error instanceof ApiError) return error.code === 'UNAVAILABLE';
-  return error instanceof KeyringError && (error.code === 'UNAVAILABLE' || error.code === 'UNKNOWN_ROOT_KEY');
-}
+const isAway = (error: unknown): boolean =>
+  error instanceof ApiError || (error instanceof KeyringError && error.code !== 'NOT_OPENED');

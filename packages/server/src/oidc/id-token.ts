@@ -5,7 +5,7 @@ export interface IdToken {
   readonly issuer: string;
   readonly subject: string;
   readonly audience: string;
-  /** From `tknonce` if the token has one, for issuers that keep `nonce` for themselves; else from `nonce` (AUTH 8.2). */
+  /** From `tknonce` if there is one, for issuers that keep `nonce` for themselves; else from `nonce` (AUTH 8.2). */
   readonly nonce: string | undefined;
   readonly email: string | undefined;
   readonly emailVerified: boolean;
@@ -23,12 +23,12 @@ const ISSUER_LENGTH_MAX = 512;
 const EMAIL_LENGTH_MAX = 254;
 const GOOGLE = 'https://accounts.google.com';
 
-/** The caller's token, or the caller's issuer, is at fault; the text never repeats what an issuer answered (decision 32). */
+/** The caller's token or issuer is at fault. The text never repeats what an issuer answered (decision 32). */
 export function refuseToken(message: string, cause?: unknown): ApiError {
   return new ApiError('INVALID_OIDC_TOKEN', message, { cause });
 }
 
-/** Who issued a token. One issuer has written itself with and without its scheme, and is one issuer all the same (AUTH 8.1). */
+/** Who issued a token. One issuer has written itself with and without its scheme, yet is one (AUTH 8.1). */
 export function readIssuer({ iss }: Claims): string {
   if (iss === 'accounts.google.com') return GOOGLE;
   if (typeof iss !== 'string' || iss.length > ISSUER_LENGTH_MAX || !/^https?:\/\/[^\s?#\\]+$/.test(iss)) {

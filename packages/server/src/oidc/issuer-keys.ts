@@ -118,7 +118,7 @@ async function fetchDocument(
   return { value: parseJson(answer.body, name), untilMs: clock() + freshMs(answer.headers) };
 }
 
-/** The same words for a name that is unknown and one that leads to a private address: nobody shall map our network with them. */
+/** The same words for unknown names and names that lead to a private address: nobody shall map our network by them. */
 const UNREACHABLE = 'is at no address that may be reached: it must be a public one, over https';
 const PROBLEMS: Readonly<Record<OutboundReason, string>> = {
   'bad-url': 'has no usable https URL',

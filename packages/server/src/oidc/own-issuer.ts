@@ -16,7 +16,7 @@ export interface OwnKey {
 const KEY_SET_PATH = '/.well-known/jwks.json';
 const ALGORITHM = 'ES256';
 
-/** OpenID Connect Discovery 1.0, section 3, as far as it is true: tokens are issued by an activity, not at an endpoint. */
+/** OpenID Connect Discovery 1.0, section 3, as far as it is true: an activity issues the tokens, not an endpoint. */
 export function discoveryDocument(issuer: string) {
   return {
     issuer,

@@ -31,6 +31,8 @@ export interface QueryContext extends CommonContext {
   /** The wire form of an activity, as this caller may see it. */
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
   readonly simulate: (request: SimulationRequest) => Promise<Simulation>;
+  /** Tokens that a list can be searched by. */
+  readonly tokens: IdentityTokens;
   /** Expressions that were compiled before. */
   readonly expressions: ExpressionCache;
 }
@@ -62,6 +64,8 @@ export interface PrepareContext extends CommonContext {
   readonly messages: Messages;
   readonly oauth2: Oauth2Exchange;
   readonly ownIssuer: () => OwnIssuer;
+  /** For what cannot be done twice: it is done once for each request, however often that is prepared (decision 40). */
+  readonly once: <T>(work: () => Promise<T>) => Promise<T>;
   readonly newId: NewId;
   /** Expressions that were compiled before. */
   readonly expressions: ExpressionCache;

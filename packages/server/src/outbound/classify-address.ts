@@ -3,7 +3,7 @@ import { contains, parseAddress } from '../lib/network.ts';
 /** Where an address lies: on the internet, inside the operator's list, or where no tenant may send us. */
 export type AddressClass = 'public' | 'allowed' | 'forbidden';
 
-/** IPv4 that is not the internet (IANA special-purpose registry), and one address of a cloud's metadata that looks public. */
+/** IPv4 that is not the internet (IANA special-purpose registry), and a cloud's metadata address that looks public. */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,7 +23,7 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4',
 ];
 
-/** All of the IPv6 internet. What carries an IPv4 address and lies outside (mapped, compatible, NAT64) falls with the rest. */
+/** All of the IPv6 internet. What carries an IPv4 address and lies outside (compatible, NAT64) falls with the rest. */
 const GLOBAL_IPV6 = '2000::/3';
 
 /** IETF protocols with Teredo, documentation, 6to4, and documentation again. */
@@ -42,7 +42,7 @@ export function classifyAddress(text: string, allow: readonly string[]): Address
   return isIn(GLOBAL_IPV6) && !SPECIAL_IPV6.some(isIn) && !isIsatap(address.toByteArray()) ? 'public' : 'forbidden';
 }
 
-/** RFC 5214, section 6.1: the interface identifier 0000:5efe or 0200:5efe is followed by an IPv4 address to tunnel to. */
+/** RFC 5214, section 6.1: after the interface identifier 0000:5efe or 0200:5efe comes an IPv4 address to tunnel to. */
 function isIsatap(bytes: readonly number[]): boolean {
   const [first = 0, second, third, fourth] = bytes.slice(8, 12);
   return (first & 0xfd) === 0 && second === 0 && third === 0x5e && fourth === 0xfe;

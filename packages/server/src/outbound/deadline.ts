@@ -5,7 +5,7 @@ export interface Deadline {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs the work under one signal that fires when the time is up or the caller gives up; its reason is an OutboundError. */
+/** Runs the work under a signal that fires when time is up or the caller gives up, with an OutboundError as reason. */
 export async function withDeadline<Result>(
   { timeoutMs, signal }: Deadline,
   work: (signal: AbortSignal) => Promise<Result>,

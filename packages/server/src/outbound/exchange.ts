@@ -79,17 +79,12 @@ function collect(
   resolve: (answer: Exchange) => void,
   fail: (error: OutboundError) => void,
 ): void {
-  const tooLarge = (): void => fail(new OutboundError('too-large', `the answer is longer than ${maxBytes} bytes`));
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes) {
-    tooLarge();
-    return;
-  }
   const { remoteAddress } = response.socket;
   const chunks: Buffer[] = [];
   let size = 0;
   response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxBytes) tooLarge();
+    if (size > maxBytes) fail(new OutboundError('too-large', `the answer is longer than ${maxBytes} bytes`));
     else chunks.push(chunk);
   });
   response.on('error', (error) => fail(new OutboundError('network', 'the answer was cut short', error)));

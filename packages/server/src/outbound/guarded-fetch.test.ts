@@ -314,7 +314,7 @@ describe('connections', () => {
     expect(sockets.size).toBe(2);
   });
 
-  test('one that was closed meanwhile does not fail a reading request, and a writing one is not sent twice', async () => {
+  test('one that was closed meanwhile fails no reading request, and a writing one is not sent twice', async () => {
     const served = new Set<Socket>();
     let dropped = 0;
     const port = await serve((request, response) => {

@@ -5,16 +5,16 @@ import { type AddressClass, classifyAddress } from './classify-address.ts';
 import { unlessAborted, withDeadline } from './deadline.ts';
 import { type Exchange, exchange, type OutboundOptions } from './exchange.ts';
 import { OutboundError } from './outbound-error.ts';
-import { createResolveHost, type ResolveHost } from './resolve-host.ts';
+import { createResolveHost, type ResolveHost, systemLookup } from './resolve-host.ts';
 
 export interface OutboundAnswer extends Omit<Exchange, 'remoteAddress'> {
-  /** Whether the answer came from an address of the operator's list: its bytes are then neither stored nor shown (decision 32). */
+  /** Whether the answer came from inside the operator's list: then its bytes are not stored or shown (decision 32). */
   readonly isInsideAllowList: boolean;
 }
 
 /**
- * A request to a URL that a tenant supplied. It goes to public addresses over https, and to addresses of the operator's
- * list over http too; every other one is refused with an OutboundError, and so is everything else that brings no answer.
+ * A request to a URL that a tenant supplied. It goes to public addresses over https, to those of the operator's list
+ * over http too; every other one is refused with an OutboundError, and so is everything else that brings no answer.
  */
 export type GuardedFetch = (url: string, options: OutboundOptions) => Promise<OutboundAnswer>;
 
@@ -31,7 +31,7 @@ const KEPT = { keepAlive: true, maxFreeSockets: 4, timeout: 10_000 };
 
 /** `allow` holds normalised blocks, see lib/network.ts. */
 export function createGuardedFetch(allow: readonly string[], parts: GuardedFetchParts = {}): GuardedFetch {
-  const resolveHost = parts.resolveHost ?? createResolveHost(allow.length > 0);
+  const resolveHost = parts.resolveHost ?? createResolveHost(allow.length > 0 ? systemLookup : undefined);
   const agents = { 'http:': new HttpAgent(KEPT), 'https:': new HttpsAgent(KEPT) };
   const trust = parts.ca === undefined ? {} : { ca: parts.ca };
   return (text, options) =>

@@ -8,7 +8,7 @@ export type OutboundReason =
   | 'network'
   | 'tls';
 
-/** Never shown to a caller as it is: the message is for the log, and the cause may name an address inside our network. */
+/** Never shown to a caller as it is: the message is for the log, and the cause may name an address of our network. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly reason: OutboundReason;

@@ -33,6 +33,8 @@ export interface Effect {
 /** Whether this request has noted its attempt yet: it does so once, however often it is decided anew. */
 export interface AttemptNote {
   isNoted: boolean;
+  /** What was done outside for the request and cannot be done again. */
+  done?: Promise<unknown>;
 }
 
 export interface Cause {
@@ -66,6 +68,10 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       messages,
       oauth2,
       ownIssuer,
+      once: <T>(work: () => Promise<T>): Promise<T> => {
+        cause.attempt.done ??= work();
+        return cause.attempt.done as Promise<T>;
+      },
       expressions: app.rulebooks.expressions,
     };
     const value = await operation.prepare?.(context, parameters, described);

@@ -27,6 +27,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     nowMs,
     config: app.config,
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
+    tokens: app.tokens,
     expressions: app.rulebooks.expressions,
     simulate: (wish: SimulationRequest) => simulate(app, actor, wish, nowMs),
   };

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OidcTokenShape } from './auth.ts';
 import { listShape, NameShape, TimestampShape, textShape } from './basic.ts';
 
 /** Bounds of the encoded parts of a passkey registration; real ones stay far below. */
@@ -80,14 +81,26 @@ export const fromBrowserStyle = (
     },
   }));
 
+/** Exactly one of token and claims. */
 export const OauthProviderParamsShape = Type.Object({
   providerName: NameShape,
-  oidcToken: Type.Optional(textShape(ENCODED_MAX)),
+  oidcToken: Type.Optional(OidcTokenShape),
   oidcClaims: Type.Optional(Type.Object({ iss: textShape(2048), sub: textShape(2048), aud: textShape(2048) })),
 });
+export type OauthProviderParams = Type.Static<typeof OauthProviderParamsShape>;
 
 /** Before claims could be given without a token. */
-export const OauthProviderParamsV1Shape = Type.Object({ providerName: NameShape, oidcToken: textShape(ENCODED_MAX) });
+export const OauthProviderParamsV1Shape = Type.Object({ providerName: NameShape, oidcToken: OidcTokenShape });
+
+export const OauthProviderShape = Type.Object({
+  providerId: Type.String(),
+  providerName: Type.String(),
+  issuer: Type.String(),
+  audience: Type.String(),
+  subject: Type.String(),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+});
 
 const CredentialShape = Type.Object({
   publicKey: Type.String(),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { LIMITS } from '../../lib/limits.ts';
 import { MfaPolicyShape } from './access.ts';
 import { IdListOrEmptyShape, listShape, NameShape, TimestampShape } from './basic.ts';
 import {
@@ -7,6 +8,7 @@ import {
   AuthenticatorParamsShape,
   AuthenticatorShape,
   OauthProviderParamsShape,
+  OauthProviderShape,
 } from './credentials.ts';
 
 /** Optional contacts are also accepted as the empty string, which some clients send for none. */
@@ -24,6 +26,13 @@ export const PhoneOrEmptyShape = Type.String({
   'x-message': 'must be an E.164 phone number: + and 8 to 15 digits',
 });
 
+/** Our own addition: a user tag of this name is made in the new sub-organization, and the user has it. */
+export const UserTagNameShape = Type.String({
+  pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{1,${LIMITS.nameLength}}$`,
+  'x-trim': true,
+  'x-message': `must be 1 to ${LIMITS.nameLength} characters without control characters (an addition of this service)`,
+});
+
 /** A root user of a new sub-organization (RES 3.2); the three lists are required and may be empty. */
 export const RootUserParamsShape = Type.Object({
   userName: NameShape,
@@ -32,6 +41,7 @@ export const RootUserParamsShape = Type.Object({
   apiKeys: listShape(ApiKeyParamsShape),
   authenticators: listShape(AuthenticatorParamsShape),
   oauthProviders: listShape(OauthProviderParamsShape),
+  userTagName: Type.Optional(UserTagNameShape),
 });
 export type RootUserParams = Type.Static<typeof RootUserParamsShape>;
 
@@ -45,16 +55,6 @@ export const UserParamsShape = Type.Object({
   userTags: IdListOrEmptyShape,
 });
 export type UserParams = Type.Static<typeof UserParamsShape>;
-
-const OauthProviderShape = Type.Object({
-  providerId: Type.String(),
-  providerName: Type.String(),
-  issuer: Type.String(),
-  audience: Type.String(),
-  subject: Type.String(),
-  createdAt: TimestampShape,
-  updatedAt: TimestampShape,
-});
 
 export const UserShape = Type.Object({
   userId: Type.String(),

@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import type { Oauth2CredentialId } from '../../lib/ids.ts';
+import { defineActivity } from '../define.ts';
+import { ClientIdShape, EncryptedClientSecretShape, Oauth2ProviderShape } from '../shapes/oauth.ts';
+import { holderOf } from '../wallets/accounts.ts';
+
+/** spec 4.2. */
+export const createOauth2Credential = defineActivity({
+  name: 'create_oauth2_credential',
+  type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL',
+  summary: 'Keep the client id and secret of an OAuth 2.0 provider; the secret comes encrypted to the service.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  scope: 'parent',
+  // It alters no decision; that there is one for each client is an index's business.
+  lock: 'shared',
+  parameters: Type.Object({
+    provider: Oauth2ProviderShape,
+    clientId: ClientIdShape,
+    encryptedClientSecret: EncryptedClientSecretShape,
+  }),
+  result: Type.Object({ oauth2CredentialId: Type.String() }),
+  async prepare(context, { encryptedClientSecret }) {
+    const id: Oauth2CredentialId = context.newId();
+    return { id, sealedSecret: await context.keyring.importOauthSecret(holderOf(context, id), encryptedClientSecret) };
+  },
+  async execute({ store, actor, nowMs }, parameters, sealed) {
+    await store.oauth.insertCredential(actor.organizationId, {
+      ...parameters,
+      ...sealed,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    return { oauth2CredentialId: sealed.id };
+  },
+});

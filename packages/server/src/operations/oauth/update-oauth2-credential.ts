@@ -1,0 +1,39 @@
+import Type from 'typebox';
+import { defineActivity } from '../define.ts';
+import {
+  ClientIdShape,
+  EncryptedClientSecretShape,
+  Oauth2CredentialIdShape,
+  Oauth2ProviderShape,
+} from '../shapes/oauth.ts';
+import { holderOf } from '../wallets/accounts.ts';
+
+export const updateOauth2Credential = defineActivity({
+  name: 'update_oauth2_credential',
+  type: 'ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL',
+  summary: 'Replace provider, client id and secret of an OAuth 2.0 credential.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'UPDATE' },
+  scope: 'parent',
+  parameters: Type.Object({
+    oauth2CredentialId: Oauth2CredentialIdShape,
+    provider: Oauth2ProviderShape,
+    clientId: ClientIdShape,
+    encryptedClientSecret: EncryptedClientSecretShape,
+  }),
+  result: Type.Object({ oauth2CredentialId: Type.String() }),
+  describe: ({ read, actor }, { oauth2CredentialId }) =>
+    read.oauth.getCredential(actor.organizationId, oauth2CredentialId),
+  async prepare(context, { encryptedClientSecret }, { id }) {
+    return await context.keyring.importOauthSecret(holderOf(context, id), encryptedClientSecret);
+  },
+  async execute({ store, actor, nowMs }, { oauth2CredentialId, ...parameters }, sealedSecret) {
+    const credential = await store.oauth.getCredential(actor.organizationId, oauth2CredentialId);
+    await store.oauth.updateCredential(actor.organizationId, {
+      ...credential,
+      ...parameters,
+      sealedSecret,
+      updatedAtMs: nowMs,
+    });
+    return { oauth2CredentialId };
+  },
+});
