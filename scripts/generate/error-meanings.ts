@@ -25,6 +25,20 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   INVALID_EXPRESSION:
     'The same of a time expression, of the condition of an MFA policy or of the scope of a session profile.',
   INVALID_CONTRACT_INTERFACE: 'The text is no ABI or IDL, or holds something that could not be decoded later.',
+  INVALID_OTP_CODE: 'The one-time code is wrong, used, expired or has no attempt left; which of these is not told.',
+  INVALID_VERIFICATION_TOKEN:
+    'The verification token is not ours, has expired, is of another organization or contact, or was used for this before.',
+  INVALID_CLIENT_SIGNATURE:
+    'The verification token is bound to a key, and what that key signed is missing, does not verify or says something else.',
+  INVALID_OIDC_TOKEN:
+    "The OpenID token does not verify against its issuer's keys, has expired or is bound to another key.",
+  INVALID_OAUTH2_PROVIDER: 'There is no such OAuth 2.0 provider.',
+  OAUTH2_EXCHANGE_FAILED: 'The OAuth 2.0 provider refused the authorization code; the message has its reason.',
+  INVALID_CAPTCHA: 'The sign-up proxy asks for a captcha, and the token is missing or was refused.',
+  EMAIL_SENDING_DISABLED: 'The service has no way to send mail, see the settings.',
+  SMS_SENDING_DISABLED: 'The service has no way to send text messages, see the settings.',
+  FEATURE_DISABLED:
+    'The organization, or its parent, has not switched this way to log in on; the message names the feature.',
   IP_LOCKOUT:
     'The address of this very request would not be allowed afterwards; `allowLockout` makes it so all the same.',
   RESULT_TOO_LARGE: 'The list is longer than `CUSTOS_LIST_MAX`; ask for pages with paginationOptions.',
@@ -41,11 +55,17 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   IP_NOT_ALLOWED: 'The IP allowlist of the organization or of the API key does not hold the address of the client.',
   VELOCITY_EXCEEDED:
     'The activity would exceed the velocity control that the message names; nothing was done or stored.',
+  AUTH_METHOD_DISALLOWED: 'The configuration of the sign-up proxy does not allow this way to log in or sign up.',
+  ORIGIN_NOT_ALLOWED: 'The configuration of the sign-up proxy does not allow pages of this origin.',
+  AUTH_PROXY_CONFIG_MISSING: 'The header `X-Auth-Proxy-Config-Id` is missing.',
+  AUTH_PROXY_CONFIG_NOT_FOUND: 'There is no such configuration of the sign-up proxy, or it is disabled.',
+  OAUTH2_CREDENTIAL_NOT_FOUND: 'The organization has no such OAuth 2.0 credential.',
   ORGANIZATION_NOT_FOUND: 'There is no such organization, or it was deleted.',
   ACTIVITY_NOT_FOUND: 'No activity of the organization has this id or fingerprint.',
   RESOURCE_NOT_FOUND: 'The organization holds no such object.',
   PATH_NOT_FOUND: 'Nothing is served at this path.',
   ALREADY_EXISTS: 'Something that must be unique exists already.',
+  OAUTH_PROVIDER_ALREADY_EXISTS: 'Somebody in the tree of organizations already has this OAuth identity.',
   CONFLICT: 'Other changes came first each time; send the same body again.',
   RESOURCE_LIMIT_EXCEEDED: 'A limit on the number of objects is reached.',
   RATE_LIMIT_EXCEEDED: 'Too many attempts; `Retry-After` says when to go on.',

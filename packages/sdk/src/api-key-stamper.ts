@@ -1,13 +1,11 @@
 import type { ApiKeyPair } from './api-key.ts';
-import { type Bytes, fromHex, toBase64url, toHex, toUtf8 } from './bytes.ts';
-import { toDer } from './der.ts';
-import { CURVE, importPublicKey, invalidKey, readPublicKey, SIGNING } from './p256.ts';
+import { fromHex, toBase64url, toUtf8 } from './bytes.ts';
+import { CURVE, importPublicKey, invalidKey, readPublicKey, SIGNING, signWith } from './p256.ts';
+import { type Signer, stampBy } from './signer.ts';
 import type { Stamp, Stamper } from './stamper.ts';
 
-const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
-
 /** Stamps with a P-256 API key, in Node and in browsers. */
-export class ApiKeyStamper implements Stamper {
+export class ApiKeyStamper implements Stamper, Signer {
   readonly publicKey: string;
   readonly #key: () => Promise<CryptoKey>;
 
@@ -21,14 +19,13 @@ export class ApiKeyStamper implements Stamper {
   }
 
   async stamp(body: Uint8Array<ArrayBuffer>): Promise<Stamp> {
-    const signature = toHex(toDer(await sign(await this.#key(), body)));
-    const value = JSON.stringify({ publicKey: this.publicKey, scheme: SCHEME, signature });
-    return { headerName: 'X-Stamp', headerValue: toBase64url(toUtf8(value)) };
+    return await stampBy(this, body);
+  }
+
+  async sign(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    return await signWith(await this.#key(), message);
   }
 }
-
-const sign = async (key: CryptoKey, body: Bytes): Promise<Bytes> =>
-  new Uint8Array(await globalThis.crypto.subtle.sign(SIGNING, key, body));
 
 async function importPair(publicKey: string, privateKey: string): Promise<CryptoKey> {
   const point = readPublicKey(publicKey);
@@ -40,7 +37,7 @@ async function importPair(publicKey: string, privateKey: string): Promise<Crypto
     // Not every implementation checks that the two halves belong together; the service would only say "not valid".
     const probe = toUtf8('probe');
     const verifier = await importPublicKey(point);
-    if (await globalThis.crypto.subtle.verify(SIGNING, verifier, await sign(key, probe), probe)) return key;
+    if (await globalThis.crypto.subtle.verify(SIGNING, verifier, await signWith(key, probe), probe)) return key;
   } catch {
     // The reason could quote key material, and the pair is useless either way.
   }

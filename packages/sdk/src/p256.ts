@@ -1,4 +1,4 @@
-import { type Bytes, fromHex, toBase64url, toHex } from './bytes.ts';
+import { type Bytes, concat, fromBase64url, fromHex, toBase64url, toHex } from './bytes.ts';
 import { fromDer } from './der.ts';
 import { CustosError } from './errors.ts';
 
@@ -28,6 +28,15 @@ export function readPublicKey(hex: string): PublicPoint {
   return { x: toMember(x), y: toMember(y) };
 }
 
+/** The uncompressed bytes of a public key in hex, compressed or not. */
+export function uncompress(hex: string): Bytes {
+  const { x, y } = readPublicKey(hex);
+  return concat(Uint8Array.of(4), fromBase64url(x) as Bytes, fromBase64url(y) as Bytes);
+}
+
+/** The compressed hex of an uncompressed key in bytes. */
+export const compress = (point: Bytes): string => writePublicKey(point.subarray(1, 33), point.subarray(33));
+
 /** The compressed hex of a point. */
 export function writePublicKey(x: Bytes, y: Bytes): string {
   return `${(y[31] ?? 0) & 1 ? '03' : '02'}${toHex(x)}`;
@@ -36,6 +45,10 @@ export function writePublicKey(x: Bytes, y: Bytes): string {
 export async function importPublicKey({ x, y }: PublicPoint): Promise<CryptoKey> {
   return await globalThis.crypto.subtle.importKey('jwk', { kty: 'EC', crv: 'P-256', x, y }, CURVE, true, ['verify']);
 }
+
+/** r and s over SHA-256 of the message. */
+export const signWith = async (key: CryptoKey, message: Bytes): Promise<Bytes> =>
+  new Uint8Array(await globalThis.crypto.subtle.sign(SIGNING, key, message));
 
 /** Checks a DER signature over a message that is yet to be hashed. */
 export async function verifyDer(key: CryptoKey, der: Uint8Array, message: Bytes): Promise<boolean> {

@@ -1,9 +1,8 @@
-import { type Bytes, toHex, toUtf8 } from '../bytes.ts';
 import { CustosError } from '../errors.ts';
 import type { ImportSecretsParameters } from '../generated/operations.ts';
-import { seal } from './hpke.ts';
 import { hasMnemonicLength } from './mnemonic.ts';
-import { type BundleDocument, type BundleTrust, readPoint, readSigned, requireText } from './signed-bundle.ts';
+import { encode, sealTo } from './seal-to.ts';
+import { type BundleDocument, type BundleTrust, readSigned, requireText } from './signed-bundle.ts';
 
 const KEY_BYTES = 32;
 const PASSPHRASE_SEPARATOR = '\n--PASS--\n';
@@ -76,28 +75,4 @@ async function importTarget(options: ImportOptions): Promise<BundleDocument> {
   const { importBundle, userId } = options;
   requireText('userId', userId);
   return await readSigned(importBundle, options, userId);
-}
-
-/**
- * Wipes the plaintext, which is a copy made before anything was waited for: callers may wipe theirs as soon as they
- * have called.
- */
-async function sealTo(
-  checked: Promise<BundleDocument>,
-  plaintext: Bytes,
-): Promise<{ readonly payload: string; readonly targetPublicKey: string }> {
-  try {
-    const target = readPoint(await checked, 'targetPublic');
-    const { enc, ciphertext } = await seal(target, plaintext);
-    const payload = JSON.stringify({ encappedPublic: toHex(enc), ciphertext: toHex(ciphertext) });
-    return { payload, targetPublicKey: toHex(target) };
-  } finally {
-    plaintext.fill(0);
-  }
-}
-
-/** Half a character would be encoded as another one, and the secret would not be the one that was given. */
-function encode(name: string, text: string): Bytes {
-  if (/\p{Surrogate}/u.test(text)) throw new CustosError('INVALID_OPTION', `${name} is not well-formed Unicode`);
-  return toUtf8(text);
 }

@@ -28,21 +28,7 @@ export async function readSigned(
   userId?: string,
 ): Promise<BundleDocument> {
   requireText('organizationId', organizationId);
-  if (typeof bundleSigner !== 'string' || !UNCOMPRESSED.test(bundleSigner)) {
-    throw invalidKey('bundleSigner must be the uncompressed key of the service in lower-case hex, as it publishes it');
-  }
-  const signer = readPublicKey(bundleSigner);
-  const envelope = parseObject(bundle, 'the bundle');
-  if (envelope.version !== VERSION) throw new BundleError('version', `the version of the bundle is not ${VERSION}`);
-  if (envelope.enclaveQuorumPublic !== bundleSigner) {
-    throw new BundleError('signer', 'the bundle names another signer than bundleSigner');
-  }
-  const data = readHex(envelope.data, 'data');
-  const signature = readHex(envelope.dataSignature, 'dataSignature');
-  if (!(await verifyDer(await importPublicKey(signer), signature, data))) {
-    throw new BundleError('signature', 'the signature of the bundle is not by bundleSigner over its data');
-  }
-  const document = parseObject(readUtf8(data, 'form', 'the data of the bundle'), 'the data of the bundle');
+  const document = await readSignedBy([bundleSigner], 'bundleSigner', bundle);
   if (document.organizationId !== organizationId) {
     throw new BundleError('organization', 'the bundle is for another organization');
   }
@@ -50,6 +36,33 @@ export async function readSigned(
     throw new BundleError('user', 'the bundle is for another user');
   }
   return document;
+}
+
+/** The document in a bundle that one of these keys signed. `name` is what the caller calls them. */
+export async function readSignedBy(
+  signers: readonly string[],
+  name: string,
+  bundle: string,
+): Promise<BundleDocument> {
+  for (const signer of signers) requireUncompressed(name, signer);
+  const envelope = parseObject(bundle, 'the bundle');
+  if (envelope.version !== VERSION) throw new BundleError('version', `the version of the bundle is not ${VERSION}`);
+  const signer = signers.find((known) => known === envelope.enclaveQuorumPublic);
+  if (signer === undefined) throw new BundleError('signer', `the bundle names another signer than ${name}`);
+  const data = readHex(envelope.data, 'data');
+  const signature = readHex(envelope.dataSignature, 'dataSignature');
+  if (!(await verifyDer(await importPublicKey(readPublicKey(signer)), signature, data))) {
+    throw new BundleError('signature', `the signature of the bundle is not by ${name} over its data`);
+  }
+  return parseObject(readUtf8(data, 'form', 'the data of the bundle'), 'the data of the bundle');
+}
+
+/** A key of the service in the spelling that it publishes, which is what bundles are compared with. */
+export function requireUncompressed(name: string, key: unknown): void {
+  if (typeof key !== 'string' || !UNCOMPRESSED.test(key)) {
+    throw invalidKey(`${name} must be the uncompressed key of the service in lower-case hex, as it publishes it`);
+  }
+  readPublicKey(key);
 }
 
 /** The uncompressed key in a member of a document. */

@@ -8,10 +8,13 @@ const IPV4 = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/;
 const isPlain = (text: string): boolean =>
   text.includes('.') ? IPV4.test(text.slice(text.lastIndexOf(':') + 1)) : text.includes(':');
 
+/** IPv4 written into IPv6 without the mapping prefix: long retired, and the library takes it for the mapped form. */
+const IPV4_COMPATIBLE = /^[0:]*:\d+\./;
+
 /** An address as rules compare it: IPv4 in IPv6 clothes is IPv4, a zone is dropped. Undefined if the text is none. */
 export function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/%.*$/, '');
-  return isPlain(bare) && ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+  return isPlain(bare) && !IPV4_COMPATIBLE.test(bare) && ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
 }
 
 /** A block with its host bits zeroed, as `address/length`; a bare address is a block of one. Undefined if it is none. */

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { UUID_PATTERN } from '../../lib/ids.ts';
 import { TimestampShape } from './basic.ts';
 
 export const Oauth2ProviderShape = Type.Enum(['OAUTH2_PROVIDER_X', 'OAUTH2_PROVIDER_DISCORD'], {
@@ -6,14 +7,13 @@ export const Oauth2ProviderShape = Type.Enum(['OAUTH2_PROVIDER_X', 'OAUTH2_PROVI
 });
 
 /** A text without which nothing can be done; clients know the refusal by its name in snake case (AUTH 8.4). */
-const setShape = (name: string, maxLength: number, hints: { readonly 'x-lower'?: true } = {}) =>
+const setShape = (name: string, maxLength: number) =>
   Type.String({
     minLength: 1,
     maxLength,
     pattern: '^[^\\u0000]*$',
     'x-message': `must be 1 to ${maxLength} characters without U+0000`,
     'x-missing': `${name} must be set`,
-    ...hints,
   });
 
 export const AuthCodeShape = setShape('auth_code', 4096);
@@ -24,7 +24,13 @@ export const NonceShape = setShape('nonce', 512);
 /** It becomes the audience of the tokens that are issued for it. */
 export const ClientIdShape = setShape('client_id', 255);
 export const EncryptedClientSecretShape = setShape('encrypted_client_secret', 16_384);
-export const Oauth2CredentialIdShape = setShape('oauth2_credential_id', 64, { 'x-lower': true });
+export const Oauth2CredentialIdShape = Type.String({
+  minLength: 1,
+  pattern: UUID_PATTERN,
+  'x-lower': true,
+  'x-message': 'must be an id (UUID)',
+  'x-missing': 'oauth2_credential_id must be set',
+});
 
 export const Oauth2CredentialShape = Type.Object({
   oauth2CredentialId: Type.String(),

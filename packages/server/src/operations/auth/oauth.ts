@@ -1,0 +1,52 @@
+import Type from 'typebox';
+import { treeRoot } from '../../lib/model.ts';
+import { defineActivity } from '../define.ts';
+import { identify, requireStillRegistered } from '../oauth/identify.ts';
+import { OidcTokenShape, SecondsShape } from '../shapes/auth.ts';
+import { NameShape } from '../shapes/basic.ts';
+import { TargetPublicKeyShape } from '../shapes/wallets.ts';
+import { targetKeyOf } from '../wallets/accounts.ts';
+import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from './session-keys.ts';
+
+export const oauth = defineActivity({
+  name: 'oauth',
+  type: 'ACTIVITY_TYPE_OAUTH',
+  summary: 'Make an API key for a user of a sub-organization by an OpenID token, encrypted to the key it is bound to.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // The user's row is held; a new key changes no decision that is being taken.
+  lock: 'shared',
+  scope: 'sub-organization',
+  parameters: Type.Object({
+    oidcToken: OidcTokenShape,
+    targetPublicKey: TargetPublicKeyShape,
+    apiKeyName: Type.Optional(NameShape),
+    expirationSeconds: Type.Optional(SecondsShape),
+    invalidateExisting: Type.Optional(Type.Boolean()),
+  }),
+  secrets: ['oidcToken'],
+  result: Type.Object({ userId: Type.String(), apiKeyId: Type.String(), credentialBundle: Type.String() }),
+  check({ targetPublicKey, expirationSeconds }) {
+    targetKeyOf(targetPublicKey);
+    parseSessionSeconds(expirationSeconds);
+  },
+  describe: (context, { oidcToken, targetPublicKey }) => identify(context, oidcToken, targetPublicKey),
+  subject: ({ subject }) => subject,
+  async prepare({ keyring }, { targetPublicKey }, identified) {
+    return { identified, ...(await keyring.createCredential(targetKeyOf(targetPublicKey))) };
+  },
+  async execute(context, parameters, { identified, publicKey, credentialBundle }) {
+    const { actor, nowMs } = context;
+    const { organizationId, organization } = actor;
+    const { apiKeyName, expirationSeconds, invalidateExisting } = parameters;
+    const { userId } = identified;
+    await requireStillRegistered(context, identified);
+    const key = await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, userId, {
+      type: 'CREDENTIAL_TYPE_OAUTH_KEY_P256',
+      publicKey,
+      name: apiKeyName ?? sessionKeyName('Oauth', nowMs, publicKey),
+      seconds: parseSessionSeconds(expirationSeconds) ?? SESSION_SECONDS,
+      invalidateExisting: invalidateExisting ?? false,
+    });
+    return { userId, apiKeyId: key.id, credentialBundle };
+  },
+});

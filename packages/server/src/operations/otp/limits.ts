@@ -1,0 +1,52 @@
+import { sha256Hex } from '../../lib/encoding.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { treeRoot } from '../../lib/model.ts';
+import type { AttemptContext, ExecuteContext } from '../define.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Counts a message with a code or a bundle, or refuses it (AUTH 7.2). A contact counts in its whole tree, so that it
+ * cannot be flooded from many sub-organizations.
+ */
+export async function countMessage(
+  { store, actor, config, nowMs }: ExecuteContext,
+  contactKey: string,
+  userIdentifier?: string,
+): Promise<void> {
+  const rootId = treeRoot(actor.organization);
+  const windowMs = config.otpWindowSeconds * 1000;
+  const count = async (organizationId: OrganizationId, name: string, max: number): Promise<void> => {
+    if (max === 0 || (await store.logins.countUp(organizationId, name, { max, windowMs, nowMs }))) return;
+    throw new ApiError('RATE_LIMIT_EXCEEDED', 'Max number of OTPs have been initiated', {
+      retryAfterSeconds: config.otpWindowSeconds,
+    });
+  };
+  // The same order always, so that no two wait for each other; the organization's last, which all of them share.
+  await count(rootId, `message:${contactKey}`, config.otpRequests);
+  if (userIdentifier) await count(rootId, `message-for:${sha256Hex(userIdentifier)}`, config.otpRequests);
+  await count(actor.organizationId, 'messages', config.otpOrganizationRequests);
+}
+
+const failuresOf = (contactKey: string): string => `wrong-code:${contactKey}`;
+
+/** Counts an attempt as wrong until it proves right; false where the contact has had too many (decision 26). */
+export async function supposeWrong(
+  { store, actor, config, nowMs }: AttemptContext,
+  contactKey: string,
+): Promise<boolean> {
+  const max = config.otpFailuresPerDay;
+  if (max === 0) return true;
+  return await store.logins.countUp(treeRoot(actor.organization), failuresOf(contactKey), {
+    max,
+    windowMs: DAY_MS,
+    nowMs,
+  });
+}
+
+/** Takes back what was supposed. */
+export async function provedRight({ store, actor, config }: ExecuteContext, contactKey: string): Promise<void> {
+  if (config.otpFailuresPerDay === 0) return;
+  await store.logins.countDown(treeRoot(actor.organization), failuresOf(contactKey));
+}

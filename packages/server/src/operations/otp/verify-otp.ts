@@ -1,0 +1,64 @@
+import Type, { type Static } from 'typebox';
+import type { Config } from '../../config/config.ts';
+import { sessionPublicKey } from '../auth/session-keys.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { textShape } from '../shapes/basic.ts';
+import { checkCode, findCode, takeAttempt, useCode } from './attempts.ts';
+import { lifeOf } from './seconds.ts';
+import { CODE_LIFE_PARAMS, OtpIdShape } from './shapes.ts';
+
+const base = { otpId: OtpIdShape, ...CODE_LIFE_PARAMS };
+const ParametersShape = Type.Object({ ...base, encryptedOtpBundle: textShape(4096) });
+
+/** The first version brings the code as it is, with or without a key; the other one both, encrypted. */
+type Parameters = Static<typeof ParametersShape> & { readonly otpCode?: string; readonly publicKey?: string };
+
+const tokenSeconds = (config: Config, asked: string | undefined): number =>
+  lifeOf(asked, { usual: config.verificationSeconds, max: config.verificationSecondsMax });
+
+export const verifyOtp = defineActivity({
+  name: 'verify_otp',
+  type: 'ACTIVITY_TYPE_VERIFY_OTP_V2',
+  summary: 'Turn a one-time code into a token that says whose contact it was sent to.',
+  policy: { governedBy: 'policy', resource: 'OTP', action: 'VERIFY' },
+  lock: 'shared',
+  parameters: Type.Unsafe<Parameters>(ParametersShape),
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_VERIFY_OTP',
+      Type.Object({ ...base, otpCode: textShape(64), publicKey: Type.Optional(textShape(512)) }),
+      (parameters): Parameters => ({ ...parameters, encryptedOtpBundle: '' }),
+      { secrets: ['otpCode'] },
+    ),
+  ],
+  result: Type.Object({ verificationToken: Type.String() }),
+  secretResults: ['verificationToken'],
+  check({ publicKey }) {
+    if (publicKey) sessionPublicKey(publicKey);
+  },
+  async describe(context, { otpId, otpCode, expirationSeconds }) {
+    tokenSeconds(context.config, expirationSeconds);
+    const isEncrypted = otpCode === undefined;
+    return await findCode(context, otpId, (otp) => otp.userId === undefined && otp.isEncrypted === isEncrypted);
+  },
+  attempt: (context, _parameters, otp) => takeAttempt(context, otp),
+  async prepare(context, parameters, otp) {
+    const { actor, config, keyring, newId, nowMs } = context;
+    const { encryptedOtpBundle, otpCode } = parameters;
+    const attempt = otpCode === undefined ? { encryptedBundle: encryptedOtpBundle } : { code: otpCode };
+    const { publicKey = parameters.publicKey } = await checkCode(context, otp, attempt);
+    const verificationToken = await keyring.signVerificationToken({
+      id: newId(),
+      verificationType: otp.type,
+      contact: otp.contact,
+      organizationId: actor.organizationId,
+      expiresAtMs: nowMs + tokenSeconds(config, parameters.expirationSeconds) * 1000,
+      ...(publicKey && { publicKey: Buffer.from(sessionPublicKey(publicKey), 'hex') }),
+    });
+    return { otp, verificationToken };
+  },
+  async execute(context, _parameters, { otp, verificationToken }) {
+    await useCode(context, otp);
+    return { verificationToken };
+  },
+});

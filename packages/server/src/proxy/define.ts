@@ -1,0 +1,74 @@
+import type { Static, TSchema } from 'typebox';
+import type { OrganizationId } from '../lib/ids.ts';
+import type { AuthProxyConfig, Organization } from '../lib/model.ts';
+import { decoder } from '../lib/shape.ts';
+import type { App } from '../pipeline/app.ts';
+import type { WireActivity } from '../wire/activity.ts';
+import type { Demand } from './methods.ts';
+
+/** An activity that the proxy asks for with its own key. */
+export interface ProxyActivity {
+  readonly type: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Where, if not in the parent organization. */
+  readonly organizationId?: OrganizationId;
+  readonly generateAppProofs?: boolean | undefined;
+}
+
+/** One call of the proxy after its configuration and origin were found good. */
+export interface Visit {
+  readonly app: App;
+  readonly config: AuthProxyConfig;
+  /** The parent organization of the configuration. */
+  readonly parent: Organization;
+  readonly clientAddress: string | undefined;
+  readonly nowMs: number;
+  /** The finished activity, and what it resulted in with the secrets that only a direct answer shows. */
+  readonly run: <Result>(activity: ProxyActivity) => Promise<{ activity: WireActivity; result: Result }>;
+}
+
+/** A call of the sign-up proxy: path, shapes and what it does in one value. */
+export interface ProxyCall<Body = unknown, Reply = unknown> {
+  readonly name: string;
+  readonly summary: string;
+  readonly body: TSchema;
+  readonly reply: TSchema;
+  readonly decode: (value: unknown) => Body;
+  /** Whether clients may send no body at all. */
+  readonly takesNothing: boolean;
+  /** Which ways to authenticate the configuration must have turned on. */
+  readonly demands: (visit: Visit, body: Body) => readonly Demand[];
+  /** Whether a program has to be told from a person first. */
+  readonly isGuarded: (body: Body) => boolean;
+  readonly answer: (visit: Visit, body: Body) => Promise<Reply>;
+}
+
+interface ProxyCallDefinition<B extends TSchema, R extends TSchema> {
+  readonly name: string;
+  readonly summary: string;
+  readonly body: B;
+  readonly reply: R;
+  readonly takesNothing?: boolean;
+  readonly demands?: (visit: Visit, body: Static<B>) => readonly Demand[];
+  readonly isGuarded?: (body: Static<B>) => boolean;
+  readonly answer: (visit: Visit, body: Static<B>) => Promise<Static<R>>;
+}
+
+export function defineProxyCall<B extends TSchema, R extends TSchema>(
+  definition: ProxyCallDefinition<B, R>,
+): ProxyCall {
+  const decode = decoder(definition.body);
+  const call: ProxyCall<Static<B>, Static<R>> = {
+    name: definition.name,
+    summary: definition.summary,
+    body: definition.body,
+    reply: definition.reply,
+    decode: (value) => decode(value),
+    takesNothing: definition.takesNothing ?? false,
+    demands: definition.demands ?? (() => []),
+    isGuarded: definition.isGuarded ?? (() => false),
+    answer: definition.answer,
+  };
+  // Each call only ever meets what its own decoder made.
+  return call as unknown as ProxyCall;
+}

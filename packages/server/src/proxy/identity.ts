@@ -1,0 +1,73 @@
+import type { CreatedPrivateKey } from '@custos/keyring';
+import { sha256Hex } from '../lib/encoding.ts';
+import type { AuthProxyConfig, Organization } from '../lib/model.ts';
+import { type ProxyIdentity, putIdentity, usableIdentity } from '../operations/auth-proxy/identity.ts';
+import type { App } from '../pipeline/app.ts';
+import type { Stores } from '../storage/stores.ts';
+import { openConfiguration } from './configuration.ts';
+
+const TYPE = 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY';
+
+export const holderOf = (config: AuthProxyConfig, { id, wrappedKey }: Organization) => ({
+  organizationKey: wrappedKey,
+  organizationId: id as string,
+  ownerId: config.id,
+});
+
+/**
+ * Makes the user and the key of a proxy that has none: with its first use, or after somebody deleted them. Of several
+ * processes that try, one does it and the others find it done.
+ */
+export async function makeIdentity(app: App, config: AuthProxyConfig, parent: Organization): Promise<ProxyIdentity> {
+  const { storage, keyring, clock } = app;
+  const key = await keyring.createPrivateKey(holderOf(config, parent), 'CURVE_P256', []);
+  const nowMs = clock();
+  return await storage.write(async (store) => {
+    await store.organizations.lock(parent.id, 'exclusive');
+    const current = await store.authProxy.byId(config.id);
+    // Turned off meanwhile: answered like any other that is off.
+    if (current?.enabled !== true) return (await openConfiguration(app, '')) as never;
+    const usable = await usableIdentity(store, current);
+    if (usable !== undefined) return usable;
+    const identity = await putIdentity(store, current, key, app.newId, nowMs);
+    await keepActivity(app, store, current, key, identity, nowMs);
+    // A new user may matter to a decision that is being taken.
+    await store.organizations.raiseAuthorityVersion(parent.id, false);
+    return identity;
+  });
+}
+
+/** The audit log tells where the user came from: an activity that nobody voted on, as at genesis. */
+async function keepActivity(
+  app: App,
+  store: Stores,
+  { organizationId }: AuthProxyConfig,
+  { publicKey }: CreatedPrivateKey,
+  { userId }: ProxyIdentity,
+  nowMs: number,
+): Promise<void> {
+  await store.activities.insert(
+    {
+      id: app.newId(),
+      organizationId,
+      fingerprint: `sha256:${sha256Hex(JSON.stringify({ type: TYPE, organizationId, publicKey }))}`,
+      operation: 'enable_auth_proxy',
+      type: TYPE,
+      status: 'ACTIVITY_STATUS_COMPLETED',
+      proposerId: undefined,
+      authorityId: undefined,
+      parameters: {},
+      sealedParameters: undefined,
+      result: { userId },
+      failure: undefined,
+      denial: undefined,
+      wantsProofs: false,
+      openTo: undefined,
+      hasMfa: false,
+      roundStartedAtMs: nowMs,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    },
+    [],
+  );
+}

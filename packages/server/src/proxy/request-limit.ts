@@ -1,0 +1,46 @@
+import type { Clock } from '../lib/clock.ts';
+import { ApiError } from '../lib/errors.ts';
+import { normalizeCidr, parseAddress } from '../lib/network.ts';
+
+const WINDOW_MS = 60_000;
+const CLIENTS_MAX = 100_000;
+/** Of IPv6 a client usually has at least so much. */
+const IPV6_BLOCK = 64;
+
+/** Which client an address stands for; undefined where the address is not known. */
+export function clientOf(address: string | undefined): string | undefined {
+  const parsed = address === undefined ? undefined : parseAddress(address);
+  if (parsed === undefined) return undefined;
+  return parsed.kind() === 'ipv4' ? parsed.toString() : normalizeCidr(`${parsed.toString()}/${IPV6_BLOCK}`);
+}
+
+/** Calls per client and minute, in this process. Clients that cannot be told apart share what one may do. */
+export class RequestLimit {
+  readonly #perMinute: number;
+  readonly #clock: Clock;
+  #windowStartedMs = 0;
+  #calls = new Map<string, number>();
+
+  constructor(perMinute: number, clock: Clock) {
+    this.#perMinute = perMinute;
+    this.#clock = clock;
+  }
+
+  take(address: string | undefined): void {
+    if (this.#perMinute === 0) return;
+    const nowMs = this.#clock();
+    const age = nowMs - this.#windowStartedMs;
+    if (age >= WINDOW_MS || age < 0 || this.#calls.size >= CLIENTS_MAX) {
+      this.#windowStartedMs = nowMs;
+      this.#calls = new Map();
+    }
+    const client = clientOf(address) ?? '';
+    const calls = (this.#calls.get(client) ?? 0) + 1;
+    this.#calls.set(client, calls);
+    if (calls <= this.#perMinute) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((this.#windowStartedMs + WINDOW_MS - nowMs) / 1000));
+    throw new ApiError('RATE_LIMIT_EXCEEDED', 'too many calls of the sign-up proxy from this address, try again later', {
+      retryAfterSeconds,
+    });
+  }
+}
