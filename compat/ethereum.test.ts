@@ -160,7 +160,8 @@ describe.each([
   let account: LocalAccount;
 
   beforeAll(async () => {
-    account = await createAccount({ client: client(), organizationId, signWith: address });
+    // The signer's types name another version of the HTTP client.
+    account = await createAccount({ client: client() as typeof root, organizationId, signWith: address });
     expect(account.address).toBe(address);
   });
 

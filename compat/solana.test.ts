@@ -102,7 +102,8 @@ describe.each([
   let signer: TurnkeySigner;
 
   beforeAll(() => {
-    signer = new TurnkeySigner({ organizationId, client: client() });
+    // The signer's types name another version of the HTTP client.
+    signer = new TurnkeySigner({ organizationId, client: client() as typeof root });
   });
 
   test('a message', async () => {

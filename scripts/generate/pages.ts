@@ -132,7 +132,7 @@ export function settingsTable(): string {
 }
 
 function notServedPage(): string {
-  const served = new Set(operations.map(pathOf));
+  const served = new Set([...operations.map(pathOf), ...proxyCalls.map(proxyPathOf)]);
   const list = (names: readonly string[], path: (name: string) => string): string => {
     const missing = names.filter((name) => !served.has(path(name)) && !HARDWARE_QUERIES.has(name));
     return missing.length === 0 ? 'None.' : missing.map((name) => `- ${code(path(name))}`).join('\n');

@@ -1,6 +1,12 @@
-/** The client of the Custos API for Node and browsers. */
+/** The client of the Custos API for Node, browsers and edge runtimes. */
 export { type ApiKeyPair, generateApiKey } from './api-key.ts';
 export { ApiKeyStamper } from './api-key-stamper.ts';
+export {
+  type OpenBearerTokenOptions,
+  type OpenCredentialBundleOptions,
+  openBearerToken,
+  openCredentialBundle,
+} from './bundle/credential-bundle.ts';
 export {
   type OpenBundleOptions,
   type OpenedWallet,
@@ -37,10 +43,31 @@ export {
 export { fingerprintOf } from './fingerprint.ts';
 export type * from './generated/operations.ts';
 export { ERROR_CODES, OPERATIONS } from './generated/operations.ts';
+export { AttestedStamper, type AttestedStamperOptions } from './login/attested-stamper.ts';
+export { type SealClientSecretOptions, sealClientSecret } from './login/client-secret.ts';
+export {
+  type ClientSignature,
+  type LoginSignatureOptions,
+  loginClientSignature,
+  type SignupSignatureOptions,
+  signupClientSignature,
+} from './login/client-signature.ts';
+export { type EncryptOtpCodeOptions, encryptOtpCode } from './login/encrypt-otp-code.ts';
+export { oidcNonceOf } from './login/oidc-nonce.ts';
+export { type SessionClaims, type VerifySessionOptions, verifySession } from './login/session.ts';
+export {
+  type VerificationClaims,
+  type VerifyVerificationTokenOptions,
+  verifyVerificationToken,
+} from './login/verification-token.ts';
 export type { ClientOptions, QueryOptions, RawOptions, SubmitOptions } from './options.ts';
 export { PasskeyStamper, type PasskeyStamperOptions } from './passkey-stamper.ts';
+export { type ProxyCallOptions, type ProxyClient, type ProxyClientOptions, proxyClient } from './proxy/proxy-client.ts';
+export type * from './proxy/requests.ts';
 export { type FetchServiceKeysOptions, fetchServiceKeys, type ServiceKey } from './service-keys.ts';
+export { SessionKey } from './session-key.ts';
 export { SessionStamper } from './session-stamper.ts';
+export type { Signer } from './signer.ts';
 export type { Stamp, Stamper } from './stamper.ts';
 export { type AppProof, verifyAppProof } from './verify-app-proof.ts';
 export { verifyVote } from './verify-vote.ts';

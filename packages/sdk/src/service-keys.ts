@@ -3,7 +3,10 @@ import { checkBaseUrl, exchange, globalFetch, parseAnswer } from './transport.ts
 
 /** A public key that the service signs with, or that clients encrypt to. */
 export interface ServiceKey {
-  /** `bundle-signer` signs the bundles of imports and exports. */
+  /**
+   * `bundle-signer` signs the bundles of imports and exports, `session-signer` sessions, `otp` the targets of one-time
+   * codes and verification tokens; client secrets of OAuth 2.0 are sealed to `oauth-secret`.
+   */
   readonly role: 'bundle-signer' | 'session-signer' | 'otp' | 'oauth-secret' | 'on-ramp-secret' | (string & {});
   /** Hex, in the one spelling that clients compare with. */
   readonly publicKey: string;
@@ -37,6 +40,22 @@ export async function fetchServiceKeys(baseUrl: string, options: FetchServiceKey
     throw new CustosError('UNEXPECTED_ANSWER', 'the answer holds no service keys', { httpStatus: response.status });
   }
   return keys.map(({ role, publicKey, encoding, keyId }) => ({ role, publicKey, encoding, keyId }));
+}
+
+/**
+ * The keys of a role that a caller trusts: the one that it pinned, or those of `fetchServiceKeys`. A caller without types
+ * could give neither, and nothing would be checked.
+ */
+export function trustedKeys(
+  role: ServiceKey['role'],
+  name: string,
+  pinned: string | undefined,
+  serviceKeys: readonly ServiceKey[] | undefined,
+): readonly string[] {
+  if (pinned !== undefined) return [pinned];
+  const keys = (serviceKeys ?? []).filter((key) => key.role === role).map(({ publicKey }) => publicKey);
+  if (keys.length > 0) return keys;
+  throw new CustosError('INVALID_OPTION', `${name}, or serviceKeys with a key of the role ${role}, is needed`);
 }
 
 function isServiceKey(value: unknown): value is ServiceKey {

@@ -35,12 +35,12 @@ export function createTransport(options: ClientOptions): Send {
 }
 
 /** The address without the slashes at its end. */
-export function checkBaseUrl(baseUrl: string): string {
+export function checkBaseUrl(baseUrl: string, name = 'baseUrl'): string {
   const base = baseUrl.replace(/\/+$/, '');
   if (/^https?:\/\//i.test(base) && URL.canParse(base)) return base;
   throw new CustosError(
     'INVALID_OPTION',
-    `baseUrl must be an http:// or https:// address, not ${JSON.stringify(base)}`,
+    `${name} must be an http:// or https:// address, not ${JSON.stringify(base)}`,
   );
 }
 

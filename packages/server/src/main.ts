@@ -14,12 +14,14 @@ async function main(): Promise<void> {
   if (config.workers > 1 && cluster.isPrimary) return runWorkers(config);
   const service = await startService(config);
   if (cluster.isPrimary) announce(service);
-  else process.send?.({ baseUrl: service.baseUrl, created: service.created });
+  else process.send?.({ baseUrl: service.baseUrl, created: service.created, devInbox: service.devInbox });
   stopOnSignal(service);
 }
 
+type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox'>;
+
 /** One short block for the person who started it; logs go to standard error. */
-function announce({ baseUrl, created }: Pick<Service, 'baseUrl' | 'created'>): void {
+function announce({ baseUrl, created, devInbox }: Started): void {
   const lines = [`Custos is listening on ${baseUrl}`];
   if (created !== undefined) {
     lines.push(
@@ -28,6 +30,7 @@ function announce({ baseUrl, created }: Pick<Service, 'baseUrl' | 'created'>): v
       '  try next      npx custos whoami',
     );
   }
+  if (devInbox !== undefined) lines.push(`  mail and SMS  are not sent but kept at ${devInbox}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
@@ -53,7 +56,7 @@ function runWorkers(config: Config): void {
   let announced = false;
   const started = new Set<number>();
   for (let index = 0; index < config.workers; index += 1) cluster.fork();
-  cluster.on('message', (worker, message: Pick<Service, 'baseUrl' | 'created'> | { readonly failure: string }) => {
+  cluster.on('message', (worker, message: Started | { readonly failure: string }) => {
     if ('failure' in message) {
       if (!announced) sayAndExit(message.failure);
       process.stderr.write(`custos: ${message.failure}\n`);

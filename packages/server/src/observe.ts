@@ -85,11 +85,6 @@ export class Observer {
     this.#log.warn({ organizationId, authenticatorId }, 'passkey signature counter decreased');
   }
 
-  /** Codes that nobody sends must be found somewhere. */
-  keepsMessages(address: string): void {
-    this.#log.info({ address }, 'mails and text messages are not sent but kept in the development inbox');
-  }
-
   /** Told at debug level: a start is quiet, and what a person needs is on standard output. */
   started(baseUrl: string): void {
     this.#log.debug({ pid: process.pid, baseUrl }, 'started');

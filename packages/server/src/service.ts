@@ -8,17 +8,22 @@ import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
-import { buildServer } from './http/server.ts';
+import { buildProxyServer, buildServer } from './http/server.ts';
 import { addStatusRoutes } from './http/status.ts';
 import { StartError } from './lib/start-error.ts';
 import { hasDevInbox } from './messages/ways.ts';
 import type { App } from './pipeline/app.ts';
+import { createSignUpProxy } from './proxy/sign-up-proxy.ts';
 import { openServiceKeys } from './service-keys.ts';
 import { openStorage } from './storage/open.ts';
 
 /** A service that listens. */
 export interface Service {
   readonly baseUrl: string;
+  /** Where the sign-up proxy answers on a port of its own, if it does. */
+  readonly proxyUrl: string | undefined;
+  /** Where messages are kept that are not sent. */
+  readonly devInbox: string | undefined;
   /** Set when this start made the first organization. */
   readonly created: { readonly organizationId: string; readonly credentialsPath: string } | undefined;
   /** Finishes what is in flight, refuses what is new. */
@@ -63,18 +68,23 @@ export async function startService(config: Config): Promise<Service> {
       log,
       baseUrl: () => config.baseUrl ?? listening,
     });
-    const server = buildServer(app);
+    const proxy = createSignUpProxy(app);
+    const server = buildServer(app, proxy);
     cleanups.push(() => app.outbox.stop());
     cleanups.push(() => closeServer(server));
     const baseUrl = await listen(server, config, config.port);
     listening = baseUrl;
+    const proxyServer = config.proxyPort === undefined ? undefined : buildProxyServer(app, proxy);
+    if (proxyServer !== undefined) cleanups.push(() => closeServer(proxyServer));
+    const proxyUrl = proxyServer && (await listen(proxyServer, config, config.proxyPort ?? 0, 'CUSTOS_PROXY_PORT'));
     if (config.metricsPort !== undefined) cleanups.push(await listenForMetrics(app, config.metricsPort));
     if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
+    if (config.proxyPort === 0) writeFileSync(join(config.dataDir, 'proxy-address'), `${proxyUrl}\n`);
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
     app.outbox.start();
-    if (hasDevInbox(config)) app.observe.keepsMessages(`${baseUrl}${DEV_INBOX_PATH}`);
+    const devInbox = hasDevInbox(config) ? `${baseUrl}${DEV_INBOX_PATH}` : undefined;
     app.observe.started(baseUrl);
-    return { baseUrl, created, stop: closeAll };
+    return { baseUrl, proxyUrl, created, devInbox, stop: closeAll };
   } catch (error) {
     await closeAll().catch(() => {});
     throw error;

@@ -39,11 +39,7 @@ export async function readSigned(
 }
 
 /** The document in a bundle that one of these keys signed. `name` is what the caller calls them. */
-export async function readSignedBy(
-  signers: readonly string[],
-  name: string,
-  bundle: string,
-): Promise<BundleDocument> {
+export async function readSignedBy(signers: readonly string[], name: string, bundle: string): Promise<BundleDocument> {
   for (const signer of signers) requireUncompressed(name, signer);
   const envelope = parseObject(bundle, 'the bundle');
   if (envelope.version !== VERSION) throw new BundleError('version', `the version of the bundle is not ${VERSION}`);

@@ -12,7 +12,7 @@ import type { Authenticated, AuthenticationParts, StampEvidence, StampedRequest 
 import { parseWebauthnOrigins } from './webauthn-origins.ts';
 
 /** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
-const FRESH_KEY_MS = 15 * 60 * 1000;
+export const FRESH_KEY_MS = 15 * 60 * 1000;
 
 /** Stamp to credential to user, in the named organization or its parent (AUTH 2.5 and 16). */
 export async function authenticate(app: AuthenticationParts, request: StampedRequest): Promise<Authenticated> {

@@ -3,14 +3,17 @@ import type { FastifyInstance } from 'fastify';
 const ALLOWED_HEADERS =
   'Content-Type, Accept, X-Stamp, X-Stamp-WebAuthn, X-Stamp-Attested, X-Session, X-Client-Version, X-Auth-Proxy-Config-Id, X-Captcha-Token';
 
-/** Browsers call the API directly and without cookies, so any origin may (AUTH 1); nothing else is opened (decision 30). */
-export function addCors(server: FastifyInstance): void {
+/**
+ * Browsers call the API directly and without cookies, so any origin may (AUTH 1); nothing else is opened (decision 30).
+ * What a browser asks first names no configuration of the sign-up proxy, so that only the call itself can be judged.
+ */
+export function addCors(server: FastifyInstance, openPrefixes: readonly string[]): void {
   server.addHook('onRequest', (request, reply, done) => {
-    if (isOpen(request.url)) reply.header('access-control-allow-origin', '*');
+    if (openPrefixes.some((prefix) => request.url.startsWith(prefix))) reply.header('access-control-allow-origin', '*');
     done();
   });
-  for (const path of ['/public/*', '/v1/*']) {
-    server.options(path, (_request, reply) =>
+  for (const prefix of openPrefixes) {
+    server.options(`${prefix}*`, (_request, reply) =>
       reply
         .code(204)
         .header('access-control-allow-methods', 'GET, POST, OPTIONS')
@@ -20,5 +23,3 @@ export function addCors(server: FastifyInstance): void {
     );
   }
 }
-
-const isOpen = (url: string): boolean => url.startsWith('/public/') || url.startsWith('/v1/');

@@ -1,19 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode, notServed, toErrorBody } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { addIssuerRoutes } from '../oidc/own-issuer.ts';
 import { operations, pathOf } from '../operations/registry.ts';
-import { HARDWARE_QUERIES, WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
+import { HARDWARE_QUERIES, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
+import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
+import { createSignUpProxy, type SignUpProxy } from '../proxy/sign-up-proxy.ts';
 import { clientAddress } from './client-address.ts';
 import { addCors } from './cors.ts';
 import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
+import { sendError, toApiError } from './errors.ts';
 import { InFlight } from './in-flight.ts';
 import { isPrivilegedPeer } from './peer.ts';
+import { addProxyRoutes } from './proxy.ts';
+import { rawBody } from './raw-body.ts';
 import { addStatusRoutes } from './status.ts';
 import { welcomePage } from './welcome.ts';
 
@@ -24,12 +28,36 @@ const KEEP_ALIVE_MS = 72_000;
 const WIRE_PATHS: readonly (readonly [string, string])[] = [
   ...WIRE_QUERIES.map((name) => [`/public/v1/query/${name}`, name] as const),
   ...WIRE_SUBMITS.map((name) => [`/public/v1/submit/${name}`, name] as const),
-  ...WIRE_PROXY_CALLS.map((name) => [`/v1/${name}`, `sign-up proxy ${name}`] as const),
 ];
-const KNOWN_PATHS: ReadonlySet<string> = new Set([...WIRE_PATHS.map(([path]) => path), ...operations.map(pathOf)]);
+const PROXY_PATHS: readonly string[] = proxyCalls.map(proxyPathOf);
 
 /** The HTTP face of the service: bytes in, JSON out. It decides nothing. */
-export function buildServer(app: App): FastifyInstance {
+export function buildServer(app: App, proxy: SignUpProxy = createSignUpProxy(app)): FastifyInstance {
+  const server = openServer(app, [...WIRE_PATHS.map(([path]) => path), ...operations.map(pathOf), ...PROXY_PATHS]);
+  addCors(server, ['/public/', '/v1/']);
+  addStatusRoutes(server, app, isPrivilegedPeer);
+  addDiscovery(server, app);
+  addIssuerRoutes(server, app.ownIssuer);
+  addDevInbox(server, app);
+  addOperationRoutes(server, app);
+  addProxyRoutes(server, app, proxy);
+  server.get('/', (_request, reply) =>
+    reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),
+  );
+  return server;
+}
+
+/** The sign-up proxy alone, for a port of its own. */
+export function buildProxyServer(app: App, proxy: SignUpProxy): FastifyInstance {
+  const server = openServer(app, PROXY_PATHS);
+  addCors(server, ['/v1/']);
+  addProxyRoutes(server, app, proxy);
+  return server;
+}
+
+/** A server without routes: bounds, bytes, errors and how it ends. */
+function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
+  const known: ReadonlySet<string> = new Set(postPaths);
   const inFlight = new InFlight();
   const server = fastify({
     logger: false,
@@ -49,7 +77,7 @@ export function buildServer(app: App): FastifyInstance {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.setErrorHandler((error, _request, reply) => sendError(app, reply, toApiError(app, 'http', error)));
-  server.setNotFoundHandler((request, reply) => sendError(app, reply, notFound(request)));
+  server.setNotFoundHandler((request, reply) => sendError(app, reply, notFound(request, known)));
   refuseWhileClosing(server, app);
   // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node's own 417 has no body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
@@ -63,15 +91,6 @@ export function buildServer(app: App): FastifyInstance {
     inFlight.delete(request);
     done();
   });
-  addCors(server);
-  addStatusRoutes(server, app, isPrivilegedPeer);
-  addDiscovery(server, app);
-  addIssuerRoutes(server, app.ownIssuer);
-  addDevInbox(server, app);
-  addOperationRoutes(server, app);
-  server.get('/', (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),
-  );
   return server;
 }
 
@@ -122,59 +141,13 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
   }
 }
 
-function rawBody(request: FastifyRequest): Uint8Array {
-  const type = request.headers['content-type'];
-  if (type !== undefined && !/^application\/json\s*(;|$)/i.test(type)) {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
-  }
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ApiError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'compressed bodies are not accepted: the stamp covers the plain bytes',
-    );
-  }
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-}
-
-function notFound(request: FastifyRequest): ApiError {
+function notFound(request: FastifyRequest, known: ReadonlySet<string>): ApiError {
   const { url, method } = request;
   const path = url.split('?')[0] ?? url;
-  if (method !== 'POST' && KNOWN_PATHS.has(path)) {
+  if (method !== 'POST' && known.has(path)) {
     return new ApiError('METHOD_NOT_ALLOWED', `${path} takes POST`);
   }
   return new ApiError('PATH_NOT_FOUND', 'there is nothing at this path; see /openapi.json');
-}
-
-/** What to tell the caller. Anything that is not an ApiError is a bug: it gets an id, and only the log gets the cause. */
-function toApiError(app: App, operation: string, error: unknown): ApiError {
-  if (error instanceof ApiError) {
-    if (error.code === 'UNAVAILABLE') app.observe.unavailable(operation, error.cause);
-    return error;
-  }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new ApiError('BODY_TOO_LARGE', `the body is larger than ${LIMITS.bodyBytes} bytes`);
-  }
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
-    return new ApiError('REQUEST_INVALID', 'the body does not have the declared length');
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be application/json');
-  if (code === 'ECONNRESET' || code === 'ECONNABORTED')
-    return new ApiError('REQUEST_INVALID', 'the request was cut short');
-  const errorId = randomUUID();
-  app.observe.internalError(errorId, operation, error);
-  return new ApiError('INTERNAL', `internal server error (${errorId})`);
-}
-
-function sendError(app: App, reply: FastifyReply, error: ApiError): FastifyReply {
-  // Closing on a client that is still sending resets the connection and loses the answer; Node discards the rest instead.
-  if (error.code === 'BODY_TOO_LARGE') reply.removeHeader('connection');
-  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  return reply
-    .code(error.httpStatus)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(toErrorBody(error, app.config.vendorNames)));
 }
 
 /** Requests that Node's parser refuses never reach a route; they get the same kind of body. */

@@ -15,6 +15,7 @@ export function welcomePage(vendorNames: boolean): string {
 <li><a href="/openapi.json">/openapi.json</a>: every operation this server serves</li>
 <li><a href="/healthz">/healthz</a> and <a href="/readyz">/readyz</a>: whether it is alive and ready</li>
 <li><code>POST /public/v1/query/whoami</code>: the first call to try, stamped with a key from <code>root-credentials.json</code></li>
+<li><code>POST /v1/signup_v2</code>: the sign-up proxy, for applications without a server of their own; its configuration id is in the same file</li>
 </ul>
 ${compatibility}
 </body>

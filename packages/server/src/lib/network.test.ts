@@ -54,7 +54,8 @@ describe('membership', () => {
     ['10.0.0.1/32', '10.0.0.1', true],
   ])('%s and %s: %s', (cidr, text, expected) => expect(holds(cidr, text)).toBe(expected));
 
-  test.each(['', 'unknown', '10.1', 'localhost', '1.2.3.4:80', '[::1]', '::1.2.3.4', '0::10.0.0.1'])('%j is no address', (text) =>
-    expect(parseAddress(text)).toBeUndefined(),
+  test.each(['', 'unknown', '10.1', 'localhost', '1.2.3.4:80', '[::1]', '::1.2.3.4', '0::10.0.0.1'])(
+    '%j is no address',
+    (text) => expect(parseAddress(text)).toBeUndefined(),
   );
 });

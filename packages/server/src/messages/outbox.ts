@@ -45,6 +45,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
 interface Work {
   /** Replaced when this process claims the message again while it is still at it. */
   claim: ClaimedMessage;
+  /** Set when what happened is written down: a claim after that is a new beginning. */
+  isRecorded: boolean;
   readonly abort: AbortController;
   done: Promise<void>;
 }
@@ -161,11 +163,16 @@ export class Outbox implements AsyncDisposable {
     const look: Look = { again: true, done: Promise.resolve() };
     this.#looks.set(channel, look);
     look.done = this.#guard(async () => {
-      while (look.again && this.#state === 'running') {
-        look.again = false;
-        await this.#claim(channel);
+      try {
+        while (look.again && this.#state === 'running') {
+          look.again = false;
+          await this.#claim(channel);
+        }
+      } finally {
+        // With no await since the last test, so that no call goes unheard.
+        this.#looks.delete(channel);
       }
-    }).finally(() => this.#looks.delete(channel));
+    });
   }
 
   async #claim(channel: Channel): Promise<void> {
@@ -181,16 +188,16 @@ export class Outbox implements AsyncDisposable {
   #begin(claim: ClaimedMessage): void {
     const key = `${claim.organizationId} ${claim.id}`;
     const current = this.#work.get(key);
-    if (current !== undefined) {
+    if (current?.isRecorded === false) {
       current.claim = claim;
       return;
     }
-    const work: Work = { claim, abort: new AbortController(), done: Promise.resolve() };
+    const work: Work = { claim, isRecorded: false, abort: new AbortController(), done: Promise.resolve() };
     this.#work.set(key, work);
     const deadline = setTimeout(() => work.abort.abort(), HAND_OVER_MS_MAX).unref();
     work.done = this.#guard(() => this.#run(work)).finally(() => {
       clearTimeout(deadline);
-      this.#work.delete(key);
+      if (this.#work.get(key) === work) this.#work.delete(key);
       this.#look(claim.channel);
     });
   }
@@ -239,6 +246,7 @@ export class Outbox implements AsyncDisposable {
     for (let delayMs = RECORD_AGAIN_MS; ; delayMs = Math.min(2 * delayMs, RECORD_AGAIN_MS_MAX)) {
       try {
         const report = await storage.write((store) => record(store, { ...outcome, claim: work.claim }, newId()));
+        work.isRecorded = true;
         if (report !== undefined) observe.message(report);
         return;
       } catch (error) {

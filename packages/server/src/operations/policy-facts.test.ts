@@ -23,6 +23,13 @@ const rawExposed = { encoding: 'PAYLOAD_ENCODING_TEXT_UTF8', hash_function: 'HAS
 const transaction = { type: 'TRANSACTION_TYPE_TRON', unsignedTransaction: '00' };
 const apiKey = { apiKeyName: 'k', publicKey: POINT, curveType: 'API_KEY_CURVE_SECP256K1' };
 const target = { targetPublicKey: P256 };
+const code = { otpType: 'OTP_TYPE_EMAIL', contact: 'user@example.com' };
+const clientSignature = {
+  publicKey: P256,
+  scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256',
+  message: '{}',
+  signature: '00',
+};
 
 const SAMPLES: Readonly<Record<string, Sample>> = {
   ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2: { parameters: { signWith: 'a', payload: 'x', ...raw }, exposed: rawExposed },
@@ -56,6 +63,22 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     exposed: { target_public_key: P256 },
   },
   ACTIVITY_TYPE_UPDATE_WALLET: { parameters: { walletId: UPPER }, exposed: { wallet_id: ID } },
+  ACTIVITY_TYPE_OAUTH_LOGIN: {
+    parameters: { oidcToken: 't', publicKey: P256, sessionProfileId: OTHER },
+    exposed: { session_profile_id: OTHER },
+  },
+  ACTIVITY_TYPE_STAMP_LOGIN: { parameters: { publicKey: P256 }, exposed: { session_profile_id: '' } },
+  ACTIVITY_TYPE_OTP_LOGIN: {
+    parameters: { verificationToken: 't', publicKey: P256, sessionProfileId: OTHER },
+    exposed: { session_profile_id: OTHER },
+  },
+  ACTIVITY_TYPE_OTP_LOGIN_V2: {
+    parameters: { verificationToken: 't', publicKey: P256, clientSignature },
+    exposed: { session_profile_id: '' },
+  },
+  ACTIVITY_TYPE_INIT_OTP_AUTH: { parameters: code, exposed: {} },
+  ACTIVITY_TYPE_INIT_OTP_AUTH_V2: { parameters: { ...code, otpLength: 6 }, exposed: { otp_length: 6n } },
+  ACTIVITY_TYPE_INIT_OTP_AUTH_V3: { parameters: { ...code, appName: 'App' }, exposed: { otp_length: 0n } },
 };
 
 const versions = activities.flatMap((operation) =>

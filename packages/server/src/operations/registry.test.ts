@@ -177,6 +177,36 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_UPDATE_MFA_POLICY: ['updateMfaPolicyIntent', 'updateMfaPolicyResult'],
     ACTIVITY_TYPE_UPDATE_POLICY: ['updatePolicyIntent', 'updatePolicyResult'],
     ACTIVITY_TYPE_UPDATE_POLICY_V2: ['updatePolicyIntentV2', 'updatePolicyResultV2'],
+    ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION: ['createReadOnlySessionIntent', 'createReadOnlySessionResult'],
+    ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION: ['createReadWriteSessionIntent', 'createReadWriteSessionResult'],
+    ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2: ['createReadWriteSessionIntentV2', 'createReadWriteSessionResultV2'],
+    ACTIVITY_TYPE_EMAIL_AUTH: ['emailAuthIntent', 'emailAuthResult'],
+    ACTIVITY_TYPE_EMAIL_AUTH_V2: ['emailAuthIntentV2', 'emailAuthResult'],
+    ACTIVITY_TYPE_EMAIL_AUTH_V3: ['emailAuthIntentV3', 'emailAuthResult'],
+    ACTIVITY_TYPE_INIT_OTP: ['initOtpIntent', 'initOtpResult'],
+    ACTIVITY_TYPE_INIT_OTP_V2: ['initOtpIntentV2', 'initOtpResult'],
+    ACTIVITY_TYPE_INIT_OTP_V3: ['initOtpIntentV3', 'initOtpResultV2'],
+    ACTIVITY_TYPE_INIT_OTP_AUTH: ['initOtpAuthIntent', 'initOtpAuthResult'],
+    ACTIVITY_TYPE_INIT_OTP_AUTH_V2: ['initOtpAuthIntentV2', 'initOtpAuthResultV2'],
+    ACTIVITY_TYPE_INIT_OTP_AUTH_V3: ['initOtpAuthIntentV3', 'initOtpAuthResultV2'],
+    ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY: ['initUserEmailRecoveryIntent', 'initUserEmailRecoveryResult'],
+    ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2: ['initUserEmailRecoveryIntentV2', 'initUserEmailRecoveryResult'],
+    ACTIVITY_TYPE_OTP_AUTH: ['otpAuthIntent', 'otpAuthResult'],
+    ACTIVITY_TYPE_OTP_LOGIN: ['otpLoginIntent', 'otpLoginResult'],
+    ACTIVITY_TYPE_OTP_LOGIN_V2: ['otpLoginIntentV2', 'otpLoginResult'],
+    ACTIVITY_TYPE_RECOVER_USER: ['recoverUserIntent', 'recoverUserResult'],
+    ACTIVITY_TYPE_STAMP_LOGIN: ['stampLoginIntent', 'stampLoginResult'],
+    ACTIVITY_TYPE_VERIFY_OTP: ['verifyOtpIntent', 'verifyOtpResult'],
+    ACTIVITY_TYPE_VERIFY_OTP_V2: ['verifyOtpIntentV2', 'verifyOtpResult'],
+    ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL: ['createOauth2CredentialIntent', 'createOauth2CredentialResult'],
+    ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS: ['createOauthProvidersIntent', 'createOauthProvidersResult'],
+    ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2: ['createOauthProvidersIntentV2', 'createOauthProvidersResultV2'],
+    ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL: ['deleteOauth2CredentialIntent', 'deleteOauth2CredentialResult'],
+    ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS: ['deleteOauthProvidersIntent', 'deleteOauthProvidersResult'],
+    ACTIVITY_TYPE_OAUTH: ['oauthIntent', 'oauthResult'],
+    ACTIVITY_TYPE_OAUTH2_AUTHENTICATE: ['oauth2AuthenticateIntent', 'oauth2AuthenticateResult'],
+    ACTIVITY_TYPE_OAUTH_LOGIN: ['oauthLoginIntent', 'oauthLoginResult'],
+    ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL: ['updateOauth2CredentialIntent', 'updateOauth2CredentialResult'],
   };
 
   test('are those of the wire protocol, for every type that is served', () => {
@@ -226,11 +256,16 @@ test('whatever a decision may rest on takes the organization for itself', () => 
   expect(locked('shared').sort()).toEqual([
     'create_api_keys',
     'create_authenticators',
+    'create_oauth2_credential',
+    'create_oauth_providers',
     'create_private_keys',
+    'create_read_only_session',
+    'create_read_write_session',
     'create_session_profile',
     'create_sub_organization',
     'create_wallet',
     'create_wallet_accounts',
+    'email_auth',
     'export_secrets',
     'import_private_key',
     'import_secrets',
@@ -238,15 +273,37 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'init_import_private_key',
     'init_import_secrets',
     'init_import_wallet',
+    'init_otp',
+    'init_otp_auth',
+    'init_user_email_recovery',
+    'oauth',
+    'oauth2_authenticate',
+    'oauth_login',
+    'otp_auth',
+    'otp_login',
+    'recover_user',
     'sign_raw_payload',
     'sign_raw_payloads',
     'sign_transaction',
+    'stamp_login',
+    'verify_otp',
   ]);
 });
 
 test('only a user’s own credentials are its own business', () => {
   const own = activities.filter((operation) => operation.managesCredentialsOf).map((operation) => operation.name);
-  expect(own.sort()).toEqual(['create_api_keys', 'create_authenticators', 'delete_api_keys', 'delete_authenticators']);
+  expect(own.sort()).toEqual([
+    'create_api_keys',
+    'create_authenticators',
+    'create_oauth_providers',
+    'create_read_only_session',
+    'create_read_write_session',
+    'delete_api_keys',
+    'delete_authenticators',
+    'delete_oauth_providers',
+    'recover_user',
+    'stamp_login',
+  ]);
 });
 
 test('secret parameters of decision 10 are declared wherever a version has them', () => {

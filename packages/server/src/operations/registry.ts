@@ -3,6 +3,21 @@ import { getActivity } from './activities/get-activity.ts';
 import { listActivities } from './activities/list-activities.ts';
 import { listAppProofs } from './activities/list-app-proofs.ts';
 import { rejectActivity } from './activities/reject-activity.ts';
+import { createReadOnlySession } from './auth/create-read-only-session.ts';
+import { createReadWriteSession } from './auth/create-read-write-session.ts';
+import { emailAuth } from './auth/email-auth.ts';
+import { initOtpAuth } from './auth/init-otp-auth.ts';
+import { initUserEmailRecovery } from './auth/init-user-email-recovery.ts';
+import { oauth } from './auth/oauth.ts';
+import { oauthLogin } from './auth/oauth-login.ts';
+import { otpAuth } from './auth/otp-auth.ts';
+import { otpLogin } from './auth/otp-login.ts';
+import { recoverUser } from './auth/recover-user.ts';
+import { stampLogin } from './auth/stamp-login.ts';
+import { disableAuthProxy } from './auth-proxy/disable-auth-proxy.ts';
+import { enableAuthProxy } from './auth-proxy/enable-auth-proxy.ts';
+import { getAuthProxyConfig } from './auth-proxy/get-auth-proxy-config.ts';
+import { updateAuthProxyConfig } from './auth-proxy/update-auth-proxy-config.ts';
 import { createSmartContractInterface } from './contracts/create-smart-contract-interface.ts';
 import { deleteSmartContractInterface } from './contracts/delete-smart-contract-interface.ts';
 import { getSmartContractInterface } from './contracts/get-smart-contract-interface.ts';
@@ -17,6 +32,7 @@ import { getAuthenticator } from './credentials/get-authenticator.ts';
 import { getAuthenticators } from './credentials/get-authenticators.ts';
 import type { ActivityOperation, ActivityVersion, Operation, QueryOperation, VoteOperation } from './define.ts';
 import { wireKeys } from './define.ts';
+import { listEmailEvents } from './messages/list-email-events.ts';
 import { createMfaPolicy } from './mfa/create-mfa-policy.ts';
 import { createSessionProfile } from './mfa/create-session-profile.ts';
 import { deleteMfaPolicy } from './mfa/delete-mfa-policy.ts';
@@ -29,6 +45,15 @@ import { updateMfaPolicy } from './mfa/update-mfa-policy.ts';
 import { getIpAllowlist } from './networks/get-ip-allowlist.ts';
 import { removeIpAllowlist } from './networks/remove-ip-allowlist.ts';
 import { setIpAllowlist } from './networks/set-ip-allowlist.ts';
+import { createOauthProviders } from './oauth/create-oauth-providers.ts';
+import { createOauth2Credential } from './oauth/create-oauth2-credential.ts';
+import { deleteOauthProviders } from './oauth/delete-oauth-providers.ts';
+import { deleteOauth2Credential } from './oauth/delete-oauth2-credential.ts';
+import { getOauthProviders } from './oauth/get-oauth-providers.ts';
+import { getOauth2Credential } from './oauth/get-oauth2-credential.ts';
+import { listOauth2Credentials } from './oauth/list-oauth2-credentials.ts';
+import { oauth2Authenticate } from './oauth/oauth2-authenticate.ts';
+import { updateOauth2Credential } from './oauth/update-oauth2-credential.ts';
 import { createInvitations } from './organizations/create-invitations.ts';
 import { createSubOrganization } from './organizations/create-sub-organization.ts';
 import { deleteInvitation } from './organizations/delete-invitation.ts';
@@ -42,6 +67,8 @@ import { setOrganizationFeature } from './organizations/set-organization-feature
 import { updateOrganizationName } from './organizations/update-organization-name.ts';
 import { updateRootQuorum } from './organizations/update-root-quorum.ts';
 import { whoami } from './organizations/whoami.ts';
+import { initOtp } from './otp/init-otp.ts';
+import { verifyOtp } from './otp/verify-otp.ts';
 import { createPolicies } from './policies/create-policies.ts';
 import { createPolicy } from './policies/create-policy.ts';
 import { deletePolicies } from './policies/delete-policies.ts';
@@ -156,6 +183,9 @@ export const activities: readonly ActivityOperation[] = [
   createSessionProfile,
   deleteMfaPolicy,
   updateMfaPolicy,
+  disableAuthProxy,
+  enableAuthProxy,
+  updateAuthProxyConfig,
   removeIpAllowlist,
   setIpAllowlist,
   createPolicies,
@@ -165,6 +195,25 @@ export const activities: readonly ActivityOperation[] = [
   updatePolicy,
   createVelocityControl,
   deleteVelocityControl,
+  createReadOnlySession,
+  createReadWriteSession,
+  emailAuth,
+  initOtpAuth,
+  initUserEmailRecovery,
+  otpAuth,
+  otpLogin,
+  recoverUser,
+  stampLogin,
+  initOtp,
+  verifyOtp,
+  oauth,
+  oauthLogin,
+  createOauth2Credential,
+  createOauthProviders,
+  deleteOauth2Credential,
+  deleteOauthProviders,
+  oauth2Authenticate,
+  updateOauth2Credential,
 ];
 
 export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity];
@@ -200,6 +249,7 @@ export const queries: readonly QueryOperation[] = [
   getMfaStatus,
   getSessionProfile,
   getSessionProfiles,
+  getAuthProxyConfig,
   getIpAllowlist,
   getActivePolicies,
   getPolicyEvaluations,
@@ -208,6 +258,10 @@ export const queries: readonly QueryOperation[] = [
   simulateActivity,
   getVelocityControl,
   listVelocityControls,
+  listEmailEvents,
+  getOauth2Credential,
+  getOauthProviders,
+  listOauth2Credentials,
 ];
 
 export const operations: readonly Operation[] = [...activities, ...votes, ...queries];

@@ -197,7 +197,7 @@ export const WIRE_SUBMITS: readonly string[] = [
   'verify_otp',
 ];
 
-/** Paths of the sign-up proxy, below /v1/. */
+/** Calls of the sign-up proxy, below /v1/; all are served. */
 export const WIRE_PROXY_CALLS: readonly string[] = [
   'account',
   'oauth2_authenticate',

@@ -19,7 +19,8 @@ export async function requireCaptcha(
   if (captchaSecret === undefined) {
     throw new ApiError('FAILED_PRECONDITION', 'captcha is enabled, but this service has no CUSTOS_CAPTCHA_SECRET');
   }
-  const verdict = token.length > TOKEN_LENGTH_MAX ? false : await verdictOf(app, captchaUrl, captchaSecret, token, clientAddress);
+  const verdict =
+    token.length > TOKEN_LENGTH_MAX ? false : await verdictOf(app, captchaUrl, captchaSecret, token, clientAddress);
   if (verdict === false) throw new ApiError('INVALID_CAPTCHA', 'captcha verification failed');
 }
 

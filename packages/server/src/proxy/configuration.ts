@@ -21,14 +21,15 @@ export async function openConfiguration(
 ): Promise<{ readonly config: AuthProxyConfig; readonly parent: Organization }> {
   const config = isUuid(configId) ? await storage.read.authProxy.byId(configId) : undefined;
   const parent = config?.enabled === true ? await storage.read.organizations.find(config.organizationId) : undefined;
-  if (config === undefined || parent === undefined || parent.deletedAtMs !== undefined) {
-    throw new ApiError(
-      'AUTH_PROXY_CONFIG_NOT_FOUND',
-      'there is no enabled sign-up proxy configuration with the id in X-Auth-Proxy-Config-Id',
-    );
-  }
+  if (config === undefined || parent === undefined || parent.deletedAtMs !== undefined) throw configurationNotFound();
   return { config, parent };
 }
+
+export const configurationNotFound = (): ApiError =>
+  new ApiError(
+    'AUTH_PROXY_CONFIG_NOT_FOUND',
+    'there is no enabled sign-up proxy configuration with the id in X-Auth-Proxy-Config-Id',
+  );
 
 /** The origin whose pages may read the answer, `*` for any. Without an origin, as in apps, only where any is allowed. */
 export function requireOrigin(

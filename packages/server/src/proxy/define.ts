@@ -38,8 +38,8 @@ export interface ProxyCall<Body = unknown, Reply = unknown> {
   readonly takesNothing: boolean;
   /** Which ways to authenticate the configuration must have turned on. */
   readonly demands: (visit: Visit, body: Body) => readonly Demand[];
-  /** Whether a program has to be told from a person first. */
-  readonly isGuarded: (body: Body) => boolean;
+  /** Whether a person has to be told from a program first, where the configuration wants it. */
+  readonly needsCaptcha: false | ((body: Body) => boolean);
   readonly answer: (visit: Visit, body: Body) => Promise<Reply>;
 }
 
@@ -50,7 +50,7 @@ interface ProxyCallDefinition<B extends TSchema, R extends TSchema> {
   readonly reply: R;
   readonly takesNothing?: boolean;
   readonly demands?: (visit: Visit, body: Static<B>) => readonly Demand[];
-  readonly isGuarded?: (body: Static<B>) => boolean;
+  readonly needsCaptcha?: (body: Static<B>) => boolean;
   readonly answer: (visit: Visit, body: Static<B>) => Promise<Static<R>>;
 }
 
@@ -66,7 +66,7 @@ export function defineProxyCall<B extends TSchema, R extends TSchema>(
     decode: (value) => decode(value),
     takesNothing: definition.takesNothing ?? false,
     demands: definition.demands ?? (() => []),
-    isGuarded: definition.isGuarded ?? (() => false),
+    needsCaptcha: definition.needsCaptcha ?? false,
     answer: definition.answer,
   };
   // Each call only ever meets what its own decoder made.

@@ -4,7 +4,7 @@ import type { AuthProxyConfig, Organization } from '../lib/model.ts';
 import { type ProxyIdentity, putIdentity, usableIdentity } from '../operations/auth-proxy/identity.ts';
 import type { App } from '../pipeline/app.ts';
 import type { Stores } from '../storage/stores.ts';
-import { openConfiguration } from './configuration.ts';
+import { configurationNotFound } from './configuration.ts';
 
 const TYPE = 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY';
 
@@ -25,8 +25,7 @@ export async function makeIdentity(app: App, config: AuthProxyConfig, parent: Or
   return await storage.write(async (store) => {
     await store.organizations.lock(parent.id, 'exclusive');
     const current = await store.authProxy.byId(config.id);
-    // Turned off meanwhile: answered like any other that is off.
-    if (current?.enabled !== true) return (await openConfiguration(app, '')) as never;
+    if (current?.enabled !== true) throw configurationNotFound();
     const usable = await usableIdentity(store, current);
     if (usable !== undefined) return usable;
     const identity = await putIdentity(store, current, key, app.newId, nowMs);

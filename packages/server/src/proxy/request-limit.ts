@@ -39,8 +39,12 @@ export class RequestLimit {
     this.#calls.set(client, calls);
     if (calls <= this.#perMinute) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((this.#windowStartedMs + WINDOW_MS - nowMs) / 1000));
-    throw new ApiError('RATE_LIMIT_EXCEEDED', 'too many calls of the sign-up proxy from this address, try again later', {
-      retryAfterSeconds,
-    });
+    throw new ApiError(
+      'RATE_LIMIT_EXCEEDED',
+      'too many calls of the sign-up proxy from this address, try again later',
+      {
+        retryAfterSeconds,
+      },
+    );
   }
 }

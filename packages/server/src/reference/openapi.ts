@@ -3,6 +3,8 @@ import Type, { type TSchema } from 'typebox';
 import { ERROR_CODES } from '../lib/errors.ts';
 import type { ActivityOperation, Operation } from '../operations/define.ts';
 import { operations, pathOf } from '../operations/registry.ts';
+import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
+import type { ProxyCall } from '../proxy/define.ts';
 import { SHARED_SHAPES, sharedNameOf } from './shared-shapes.ts';
 
 type Json = Record<string, unknown>;
@@ -20,14 +22,16 @@ export function openApi(): Json {
     },
     servers: [{ url: 'http://127.0.0.1:8080' }],
     security: [{ stamp: [] }, { webauthn: [] }],
-    paths: Object.fromEntries(
-      operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }]),
-    ),
+    paths: Object.fromEntries([
+      ...operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }] as const),
+      ...proxyCalls.map((call) => [proxyPathOf(call), { post: describeProxyCall(call) }] as const),
+    ]),
     components: {
       securitySchemes: {
         stamp: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
         webauthn: { type: 'apiKey', in: 'header', name: 'X-Stamp-WebAuthn' },
         session: { type: 'apiKey', in: 'header', name: 'X-Session' },
+        authProxyConfig: { type: 'apiKey', in: 'header', name: 'X-Auth-Proxy-Config-Id' },
       },
       schemas: {
         ...Object.fromEntries(Object.entries(SHARED_SHAPES).map(([name, schema]) => [name, toPlain(schema)])),
@@ -64,6 +68,24 @@ function describeOperation(operation: Operation): Json {
     requestBody: { required: true, content: json(requestSchema(operation)) },
     responses: {
       200: { description: 'Done', content: json(responseSchema(operation)) },
+      default: { $ref: '#/components/responses/Error' },
+    },
+  };
+}
+
+/** A call of the sign-up proxy: no stamp, but the id of its configuration. */
+function describeProxyCall(call: ProxyCall): Json {
+  const captcha = { name: 'X-Captcha-Token', in: 'header', required: false, schema: { type: 'string' } };
+  return {
+    operationId: `proxy_${call.name}`,
+    summary: call.summary,
+    security: [{ authProxyConfig: [] }],
+    ...(call.needsCaptcha && {
+      parameters: [{ ...captcha, description: 'Needed where the configuration has turned the captcha on.' }],
+    }),
+    requestBody: { required: !call.takesNothing, content: json(toPlain(call.body)) },
+    responses: {
+      200: { description: 'Done', content: json(toPlain(call.reply)) },
       default: { $ref: '#/components/responses/Error' },
     },
   };

@@ -486,7 +486,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     expect((await query({ email, eventType: '' })).emailEvents).toHaveLength(2);
     expect((await query({ email, eventType: 'bounced' })).emailEvents).toEqual([]);
     expect((await query({ email, paginationOptions: { limit: 1 } })).emailEvents).toEqual(sent);
-    const after = emailEvents[0]?.['id'];
+    const after = emailEvents[0]?.id;
     expect((await query({ email, paginationOptions: { limit: '1', after } })).emailEvents).toEqual(deferred);
     expect((await query({ email: 'bob@example.com' })).emailEvents).toEqual([]);
   });

@@ -2,9 +2,10 @@ import {
   createCipheriv,
   createDecipheriv,
   createECDH,
+  createHash,
   createHmac,
   createPublicKey,
-  type ECDH,
+  ECDH,
   verify,
 } from 'node:crypto';
 import type { TestClient } from './client.ts';
@@ -62,8 +63,20 @@ export class Receiver {
   open(bundle: string, organizationId: string): Buffer {
     const document = readSigned(bundle);
     if (document.organizationId !== organizationId) throw new Error('the bundle is for another organization');
-    const enc = Buffer.from(document.encappedPublic ?? '', 'hex');
-    const ciphertext = Buffer.from(document.ciphertext ?? '', 'hex');
+    return this.#decrypt(
+      Buffer.from(document.encappedPublic ?? '', 'hex'),
+      Buffer.from(document.ciphertext ?? '', 'hex'),
+    );
+  }
+
+  /** Opens a credential bundle: base58check of a compressed key and the ciphertext (AUTH 4.2). */
+  openCredential(bundle: string): Buffer {
+    const bytes = fromBase58Check(bundle);
+    const enc = ECDH.convertKey(bytes.subarray(0, 33), 'prime256v1', undefined, undefined, 'uncompressed') as Buffer;
+    return this.#decrypt(enc, bytes.subarray(33));
+  }
+
+  #decrypt(enc: Buffer, ciphertext: Buffer): Buffer {
     const bothKeys = Buffer.concat([enc, this.#key.getPublicKey()]);
     const { key, nonce } = schedule(this.#key, enc, bothKeys);
     const tag = ciphertext.subarray(-TAG_BYTES);
@@ -72,6 +85,18 @@ export class Receiver {
       .setAuthTag(tag);
     return Buffer.concat([decipher.update(ciphertext.subarray(0, -TAG_BYTES)), decipher.final()]);
   }
+}
+
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** The bytes before the checksum; a wrong checksum throws. None of our bundles starts with a zero byte. */
+function fromBase58Check(text: string): Buffer {
+  const value = [...text].reduce((sum, letter) => sum * 58n + BigInt(BASE58.indexOf(letter)), 0n).toString(16);
+  const bytes = Buffer.from(value.length % 2 === 0 ? value : `0${value}`, 'hex');
+  const [payload, checksum] = [bytes.subarray(0, -4), bytes.subarray(-4)];
+  const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest();
+  if (!sha256(sha256(payload)).subarray(0, 4).equals(checksum)) throw new Error('the checksum is wrong');
+  return payload;
 }
 
 /** What the signed bundles of RES 6.1 hold. */

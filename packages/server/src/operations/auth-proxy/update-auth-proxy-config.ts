@@ -11,7 +11,8 @@ import {
 export const updateAuthProxyConfig = defineActivity({
   name: 'update_auth_proxy_config',
   type: 'ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG',
-  summary: 'Change what the sign-up proxy may do and how; what is absent stays as it is, empty text takes a value away.',
+  summary:
+    'Change what the sign-up proxy may do and how; what is absent stays as it is, empty text takes a value away.',
   policy: { governedBy: 'policy', resource: 'AUTH_PROXY', action: 'UPDATE' },
   scope: 'parent',
   ours: true,

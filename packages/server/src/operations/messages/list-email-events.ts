@@ -29,7 +29,8 @@ const EmailEventShape = Type.Object({
  */
 export const listEmailEvents = defineQuery({
   name: 'list_email_events',
-  summary: 'What became of the mails to an address in the last 90 days, newest first.',
+  summary:
+    'What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired.',
   parameters: Type.Object({
     organizationId: IdShape,
     email: Type.String({ minLength: 1, maxLength: LIMITS.emailLength, pattern: '^[^\\u0000]*$', 'x-trim': true }),

@@ -12,7 +12,9 @@ const GOOGLE = 'https://accounts.google.com';
  */
 export function linkedEmail(proxy: AuthProxyConfig | undefined, token: IdToken): string | undefined {
   const isTrusted = proxy?.enabled === true && proxy.settings.socialLinkingClientIds.includes(token.audience);
-  return isTrusted && token.issuer === GOOGLE && token.emailVerified ? token.email : undefined;
+  const isProven = isTrusted && token.issuer === GOOGLE && token.emailVerified && token.email !== undefined;
+  // Compared without regard to case some unusual characters are ordinary letters, and another's address.
+  return isProven && token.email.normalize('NFKC') === token.email ? token.email : undefined;
 }
 
 /** Marks the email of a user as proven by such a sign-in. Only users of sub-organizations are found by a proven contact. */

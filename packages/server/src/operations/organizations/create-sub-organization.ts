@@ -1,9 +1,10 @@
-import Type from 'typebox';
-import { ApiError, notServed } from '../../lib/errors.ts';
-import type { OrganizationId, WalletId } from '../../lib/ids.ts';
+import Type, { type Static } from 'typebox';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import type { OrganizationId, UserId, WalletId } from '../../lib/ids.ts';
 import { FIRST_RULES_VERSION } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
-import { integerShape, listShape, NameShape, textShape } from '../shapes/basic.ts';
+import { ClientSignatureShape, VerificationTokenShape } from '../shapes/auth.ts';
+import { integerShape, listShape, NameShape } from '../shapes/basic.ts';
 import {
   ApiKeyParamsShape,
   ApiKeyParamsV1Shape,
@@ -11,17 +12,12 @@ import {
   OauthProviderParamsV1Shape,
   withP256,
 } from '../shapes/credentials.ts';
-import { EmailOrEmptyShape, PhoneOrEmptyShape, RootUserParamsShape } from '../shapes/users.ts';
+import { EmailOrEmptyShape, PhoneOrEmptyShape, RootUserParamsShape, UserTagNameShape } from '../shapes/users.ts';
 import { WalletParamsShape, WalletResultShape } from '../shapes/wallets.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../users/new-users.ts';
+import { claimContact } from '../users/proven-contact.ts';
 import { addAccounts, checkAccounts, toSpecs } from '../wallets/accounts.ts';
-
-const ClientSignatureShape = Type.Object({
-  publicKey: textShape(512),
-  scheme: textShape(128),
-  message: textShape(65_536),
-  signature: textShape(1024),
-});
+import { addTags, readSignUp } from './sign-up.ts';
 
 const base = {
   subOrganizationName: NameShape,
@@ -35,7 +31,7 @@ const sinceV4 = {
 const sinceV7 = {
   disableSmsAuth: Type.Optional(Type.Boolean()),
   disableOtpEmailAuth: Type.Optional(Type.Boolean()),
-  verificationToken: Type.Optional(textShape(16_384)),
+  verificationToken: Type.Optional(VerificationTokenShape),
   clientSignature: Type.Optional(ClientSignatureShape),
 };
 
@@ -60,9 +56,21 @@ const V7UserShape = Type.Object({
   userPhoneNumber: Type.Optional(PhoneOrEmptyShape),
   apiKeys: listShape(ApiKeyParamsShape),
   oauthProviders: listShape(OauthProviderParamsV1Shape),
+  userTagName: Type.Optional(UserTagNameShape),
 });
 
-const SECRETS = ['verificationToken', 'rootUsers.*.oauthProviders.*.oidcToken'];
+// What the client signed repeats the tokens of the request.
+const SECRETS = ['verificationToken', 'clientSignature.message', 'rootUsers.*.oauthProviders.*.oidcToken'];
+
+const ParametersShape = Type.Object({
+  ...base,
+  rootUsers: listShape(RootUserParamsShape, 1),
+  ...sinceV4,
+  ...sinceV7,
+});
+
+/** The seventh version takes tokens that are bound to no key, the eighth does not (AUTH 7.4). */
+type Parameters = Static<typeof ParametersShape> & { readonly takesUnboundTokens?: true };
 
 /** Features that a sub-organization has from its first moment unless its creator turns them off (RES 3.2). */
 const FEATURES = [
@@ -81,13 +89,13 @@ export const createSubOrganization = defineActivity({
   scope: 'parent',
   // It touches only rows of its own; what must be unique in the tree is unique by index.
   lock: 'shared',
-  parameters: Type.Object({ ...base, rootUsers: listShape(RootUserParamsShape, 1), ...sinceV4, ...sinceV7 }),
+  parameters: Type.Unsafe<Parameters>(ParametersShape),
   secrets: SECRETS,
   older: [
     legacy(
       'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7',
       Type.Object({ ...base, rootUsers: listShape(V7UserShape, 1), ...sinceV4, ...sinceV7 }),
-      (parameters) => parameters,
+      (parameters): Parameters => ({ ...parameters, takesUnboundTokens: true }),
       { resultKey: 'createSubOrganizationResultV7', secrets: SECRETS },
     ),
     legacy(
@@ -127,14 +135,16 @@ export const createSubOrganization = defineActivity({
   }),
   check({ rootUsers, rootQuorumThreshold, wallet, verificationToken, clientSignature }) {
     if (wallet !== undefined) checkAccounts(wallet.accounts, 'parameters.wallet.accounts');
-    if (verificationToken !== undefined) throw notServed('verificationToken');
-    if (clientSignature !== undefined) throw notServed('clientSignature');
+    if (clientSignature !== undefined && verificationToken === undefined) {
+      throw invalidField('parameters.clientSignature', 'is of no use without a verificationToken');
+    }
     if (rootQuorumThreshold < 1 || rootQuorumThreshold > rootUsers.length) {
       throw new ApiError('INVALID_QUORUM', 'rootQuorumThreshold must be from 1 to the number of rootUsers');
     }
     checkNewUsers(rootUsers, 'parameters.rootUsers');
   },
-  async prepare(context, { rootUsers, wallet }) {
+  describe: (context, parameters) => readSignUp(context, parameters),
+  async prepare(context, { rootUsers, wallet }, signUp) {
     const organizationId: OrganizationId = context.newId();
     const walletId: WalletId = context.newId();
     const wrappedKey = await context.keyring.createOrganizationKey(organizationId);
@@ -146,14 +156,15 @@ export const createSubOrganization = defineActivity({
     return {
       organizationId,
       wrappedKey,
-      verified: await verifyNewUsers(context, rootUsers),
+      signUp,
+      verified: await verifyNewUsers(context, rootUsers, 'parameters.rootUsers'),
       wallet: wallet && {
         id: walletId,
         ...(await context.keyring.createWallet(holder, wallet.mnemonicLength ?? 12, toSpecs(wallet.accounts))),
       },
     };
   },
-  async execute(context, parameters, { organizationId, wrappedKey, verified, wallet }) {
+  async execute(context, parameters, { organizationId, wrappedKey, signUp, verified, wallet }) {
     const { store, actor, nowMs } = context;
     const rootId = actor.organizationId;
     await store.organizations.insert({
@@ -169,7 +180,13 @@ export const createSubOrganization = defineActivity({
       updatedAtMs: nowMs,
       deletedAtMs: undefined,
     });
-    const rootUserIds = await addUsers(context, { organizationId, rootId }, parameters.rootUsers, verified);
+    const place = { organizationId, rootId };
+    const rootUserIds = await addUsers(context, place, parameters.rootUsers, verified);
+    await addTags(context, organizationId, parameters.rootUsers, rootUserIds);
+    if (signUp !== undefined) {
+      // Of several who sign up with one contact, one can have it.
+      await claimContact(context, place, rootUserIds[signUp.index] as UserId, signUp.proven, 'signup');
+    }
     await store.organizations.setRootQuorum(organizationId, parameters.rootQuorumThreshold, rootUserIds, nowMs);
     await store.tree.add(rootId, organizationId, [
       { kind: 'NAME', value: parameters.subOrganizationName, ownerId: organizationId },

@@ -1,7 +1,8 @@
 import Type from 'typebox';
-import { invalidField, notServed } from '../../lib/errors.ts';
+import type { IdentityTokens } from '../../identity/tokens.ts';
+import { invalidField } from '../../lib/errors.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
-import type { TreeKind } from '../../storage/stores/tree.ts';
+import { oidcTreeValue, type TreeKind } from '../../storage/stores/tree.ts';
 import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape, textShape } from '../shapes/basic.ts';
 
@@ -14,23 +15,22 @@ const FILTERS = [
   'PUBLIC_KEY',
   'WALLET_ACCOUNT_ADDRESS',
 ] as const satisfies readonly TreeKind[];
-const LATER = ['OIDC_TOKEN'] as const;
-type Filter = '' | (typeof FILTERS)[number] | (typeof LATER)[number];
+type Filter = '' | (typeof FILTERS)[number] | 'OIDC_TOKEN';
 
 export const listSuborgs = defineQuery({
   name: 'list_suborgs',
   summary: 'Ids of sub-organizations, oldest first; optionally those that hold a name, contact or credential.',
   parameters: Type.Object({
     organizationId: IdShape,
-    filterType: Type.Optional(Type.Enum(['', ...FILTERS, ...LATER])),
-    filterValue: Type.Optional(textShape(8192)),
+    filterType: Type.Optional(Type.Enum(['', ...FILTERS, 'OIDC_TOKEN'])),
+    filterValue: Type.Optional(textShape(16_384)),
     paginationOptions: Type.Optional(PaginationShape),
   }),
   response: Type.Object({ organizationIds: Type.Array(Type.String()), pageInfo: PageInfoShape }),
-  async run({ read, actor, config }, { filterType, filterValue, paginationOptions }) {
+  async run({ read, actor, config, tokens }, { filterType, filterValue, paginationOptions }) {
     const { items, pageInfo } = await read.tree.subOrganizations(
       actor.organizationId,
-      toFilter(filterType, filterValue),
+      await toFilter(tokens, filterType, filterValue),
       toPageRequest(paginationOptions, config.listMax),
       (cursor) => read.organizations.hasChild(actor.organizationId, cursor),
     );
@@ -38,15 +38,17 @@ export const listSuborgs = defineQuery({
   },
 });
 
-function toFilter(
+async function toFilter(
+  tokens: IdentityTokens,
   type: Filter | undefined,
   value: string | undefined,
-): { kinds: TreeKind[]; value: string } | undefined {
+): Promise<{ kinds: TreeKind[]; value: string } | undefined> {
   if (type === undefined || type === '') {
     if (value) throw invalidField('filterType', 'is required with filterValue');
     return undefined;
   }
-  if (type === 'OIDC_TOKEN') throw notServed(`the filter ${type}`);
   if (!value) throw invalidField('filterValue', 'is required with filterType');
+  // What a token says counts only after its issuer's keys have shown that it is the issuer's.
+  if (type === 'OIDC_TOKEN') return { kinds: ['OIDC'], value: oidcTreeValue(await tokens.oidc(value.trim())) };
   return { kinds: [type], value: value.trim() };
 }

@@ -13,7 +13,10 @@ export const methodOfType = (type: OtpType): AuthenticationMethod => ({
 });
 
 export function checkContact(type: OtpType, contact: string): void {
-  if (type === 'OTP_TYPE_SMS') return requirePhoneNumber(contact);
+  if (type === 'OTP_TYPE_SMS') {
+    requirePhoneNumber(contact);
+    return;
+  }
   requireEmailAddress(contact, 'parameters.contact');
   // Users are found without regard to case, and the lower case of some characters is an ordinary letter: the Kelvin sign
   // is a k. Whoever owns such a mailbox must not be taken for the owner of the other one.

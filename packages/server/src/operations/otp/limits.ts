@@ -16,9 +16,10 @@ export async function countMessage(
   userIdentifier?: string,
 ): Promise<void> {
   const rootId = treeRoot(actor.organization);
-  const windowMs = config.otpWindowSeconds * 1000;
-  const count = async (organizationId: OrganizationId, name: string, max: number): Promise<void> => {
-    if (max === 0 || (await store.logins.countUp(organizationId, name, { max, windowMs, nowMs }))) return;
+  const count = async (organizationId: OrganizationId, name: string, limit: number): Promise<void> => {
+    // Without a limit it is still held until the transaction ends: codes of one contact are stored one after the other.
+    const [max, windowMs] = limit === 0 ? [Number.POSITIVE_INFINITY, 1] : [limit, config.otpWindowSeconds * 1000];
+    if (await store.logins.countUp(organizationId, name, { max, windowMs, nowMs })) return;
     throw new ApiError('RATE_LIMIT_EXCEEDED', 'Max number of OTPs have been initiated', {
       retryAfterSeconds: config.otpWindowSeconds,
     });
@@ -26,7 +27,8 @@ export async function countMessage(
   // The same order always, so that no two wait for each other; the organization's last, which all of them share.
   await count(rootId, `message:${contactKey}`, config.otpRequests);
   if (userIdentifier) await count(rootId, `message-for:${sha256Hex(userIdentifier)}`, config.otpRequests);
-  await count(actor.organizationId, 'messages', config.otpOrganizationRequests);
+  const ofOrganization = config.otpOrganizationRequests;
+  if (ofOrganization > 0) await count(actor.organizationId, 'messages', ofOrganization);
 }
 
 const failuresOf = (contactKey: string): string => `wrong-code:${contactKey}`;

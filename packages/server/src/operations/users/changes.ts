@@ -1,5 +1,22 @@
+import { ApiError } from '../../lib/errors.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { Place } from '../credentials/new-credentials.ts';
+import type { DescribeContext } from '../define.ts';
+import { type ProvenContact, proves, readProvenContact } from './proven-contact.ts';
+
+/** What a token proves of the contact that a user is given; whoever may change the user may use it, bound to a key or not. */
+export function readProofOf(
+  context: DescribeContext,
+  verificationToken: string | undefined,
+  contact: { readonly email?: string | undefined; readonly phone?: string | undefined },
+): ProvenContact | undefined {
+  if (verificationToken === undefined) return undefined;
+  const proven = readProvenContact(context, verificationToken);
+  if (!proves(proven, { email: contact.email, phone: contact.phone })) {
+    throw new ApiError('INVALID_VERIFICATION_TOKEN', 'the verification token is for another contact');
+  }
+  return proven;
+}
 
 /** Each change keeps the tree's index in step with the user's row. */
 export async function changeName(

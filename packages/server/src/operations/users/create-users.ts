@@ -63,7 +63,7 @@ export const createUsers = defineActivity({
   ],
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   check: ({ users }) => checkNewUsers(users, 'parameters.users'),
-  prepare: (context, { users }) => verifyNewUsers(context, users),
+  prepare: (context, { users }) => verifyNewUsers(context, users, 'parameters.users'),
   async execute(context, { users }, verified) {
     const { store, actor } = context;
     const { organizationId } = actor;

@@ -22,11 +22,12 @@ export const deleteUsers = defineActivity({
       throw new ApiError('INVALID_QUORUM', 'a member of the root quorum cannot be deleted: change the quorum first');
     }
     for (const userId of ids) {
-      const { apiKeys, authenticators } = await store.users.member(organizationId, userId);
+      const { apiKeys, authenticators, oauthProviders } = await store.users.member(organizationId, userId);
       await store.tree.remove(organizationId, [
         userId,
         ...apiKeys.map((key) => key.id),
         ...authenticators.map((item) => item.id),
+        ...oauthProviders.map((provider) => provider.id),
       ]);
     }
     await store.mfa.deleteOfUsers(organizationId, ids);

@@ -1,5 +1,5 @@
 import { firstDuplicate } from '../../lib/collections.ts';
-import { ApiError, invalidField, notServed } from '../../lib/errors.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import type { VerifiedAuthenticator } from '../attestations.ts';
 import {
@@ -11,6 +11,13 @@ import {
   verifyAuthenticators,
 } from '../credentials/new-credentials.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
+import {
+  addOauthProviders,
+  checkOauthProviders,
+  type NewProvider,
+  requireFew,
+  verifyOauthProviders,
+} from '../oauth/new-providers.ts';
 import type { RootUserParams } from '../shapes/users.ts';
 
 /** An email address as it is stored: the domain has one spelling, the local part is the receiver's business. */
@@ -26,25 +33,44 @@ export const normalizePhone = (phone: string | undefined): string | undefined =>
 export function checkNewUsers(users: readonly RootUserParams[], field: string): void {
   for (const [index, user] of users.entries()) {
     const at = `${field}.${index}`;
-    if (user.oauthProviders.length > 0) throw notServed(`oauthProviders (${at})`);
     checkApiKeys(user.apiKeys, `${at}.apiKeys`);
     checkAuthenticators(user.authenticators, `${at}.authenticators`);
-    const hasCredential = user.apiKeys.length > 0 || user.authenticators.length > 0;
+    checkOauthProviders(user.oauthProviders, `${at}.oauthProviders`);
+    const hasCredential = [user.apiKeys, user.authenticators, user.oauthProviders].some((list) => list.length > 0);
     if (!hasCredential && !user.userEmail && !user.userPhoneNumber) {
       throw invalidField(at, 'a user needs a credential, an email or a phone number');
     }
   }
+  requireFew(
+    users.flatMap((user) => user.oauthProviders.filter(({ oidcToken }) => oidcToken !== undefined)).length,
+    field,
+  );
   const emails = users.flatMap((user) => (user.userEmail ? [user.userEmail.toLowerCase()] : []));
   if (firstDuplicate(emails) !== undefined) throw invalidField(field, 'names two users with the same email');
   const phones = users.flatMap((user) => (user.userPhoneNumber ? [user.userPhoneNumber] : []));
   if (firstDuplicate(phones) !== undefined) throw invalidField(field, 'names two users with the same phone number');
 }
 
+/** What a new user's credentials were found to be. */
+export interface VerifiedUser {
+  readonly authenticators: readonly VerifiedAuthenticator[];
+  readonly oauthProviders: readonly NewProvider[];
+}
+
 export async function verifyNewUsers(
   context: PrepareContext,
   users: readonly RootUserParams[],
-): Promise<VerifiedAuthenticator[][]> {
-  return await Promise.all(users.map((user) => verifyAuthenticators(context, user.authenticators)));
+  field: string,
+): Promise<VerifiedUser[]> {
+  return await Promise.all(
+    users.map(async (user, index) => {
+      const [authenticators, oauthProviders] = await Promise.all([
+        verifyAuthenticators(context, user.authenticators),
+        verifyOauthProviders(context, user.oauthProviders, `${field}.${index}.oauthProviders`),
+      ]);
+      return { authenticators, oauthProviders };
+    }),
+  );
 }
 
 /** Inserts users with their credentials, all or nothing; ids come in the order of the input. */
@@ -52,7 +78,7 @@ export async function addUsers(
   context: ExecuteContext,
   place: Place,
   users: readonly RootUserParams[],
-  verified: readonly VerifiedAuthenticator[][],
+  verified: readonly VerifiedUser[],
 ): Promise<UserId[]> {
   const { store, newId, nowMs, config } = context;
   const { organizationId, rootId } = place;
@@ -74,7 +100,8 @@ export async function addUsers(
       ...(phone === undefined ? [] : [{ kind: 'PHONE_NUMBER' as const, value: phone, ownerId: id }]),
     ]);
     await addApiKeys(context, place, id, user.apiKeys);
-    await addAuthenticators(context, place, id, user.authenticators, verified[index] ?? []);
+    await addAuthenticators(context, place, id, user.authenticators, verified[index]?.authenticators ?? []);
+    await addOauthProviders(context, place, id, verified[index]?.oauthProviders ?? []);
   }
   return rows.map((row) => row.id);
 }

@@ -1,30 +1,33 @@
 import Type from 'typebox';
-import { notServed } from '../../lib/errors.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
-import { IdShape, textShape } from '../shapes/basic.ts';
+import { VerificationTokenShape } from '../shapes/auth.ts';
+import { IdShape } from '../shapes/basic.ts';
 import { EmailOrEmptyShape } from '../shapes/users.ts';
-import { changeEmail } from './changes.ts';
+import { changeEmail, readProofOf } from './changes.ts';
 import { normalizeEmail } from './new-users.ts';
+import { claimContact } from './proven-contact.ts';
 
 export const updateUserEmail = defineActivity({
   name: 'update_user_email',
   type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
-  summary: 'Change the email of a user; the empty string removes it.',
+  summary: 'Change the email of a user; the empty string removes it. A verificationToken for it marks it as verified.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
   parameters: Type.Object({
     userId: IdShape,
     userEmail: EmailOrEmptyShape,
-    verificationToken: Type.Optional(textShape(16_384)),
+    verificationToken: Type.Optional(VerificationTokenShape),
   }),
   secrets: ['verificationToken'],
   result: Type.Object({ userId: Type.String() }),
-  check({ verificationToken }) {
-    if (verificationToken !== undefined) throw notServed('verificationToken');
-  },
-  async execute({ store, actor, nowMs }, { userId, userEmail }) {
+  describe: async (context, { userEmail, verificationToken }) =>
+    readProofOf(context, verificationToken, { email: normalizeEmail(userEmail) }),
+  prepare: async (_context, _parameters, proven) => proven,
+  async execute(context, { userId, userEmail }, proven) {
+    const { store, actor, nowMs } = context;
     const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };
     await changeEmail(store, place, userId, normalizeEmail(userEmail), nowMs);
+    if (proven !== undefined) await claimContact(context, place, userId, proven, 'contact');
     return { userId };
   },
 });

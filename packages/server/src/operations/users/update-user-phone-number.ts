@@ -1,30 +1,34 @@
 import Type from 'typebox';
-import { notServed } from '../../lib/errors.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
-import { IdShape, textShape } from '../shapes/basic.ts';
+import { VerificationTokenShape } from '../shapes/auth.ts';
+import { IdShape } from '../shapes/basic.ts';
 import { PhoneOrEmptyShape } from '../shapes/users.ts';
-import { changePhone } from './changes.ts';
+import { changePhone, readProofOf } from './changes.ts';
 import { normalizePhone } from './new-users.ts';
+import { claimContact } from './proven-contact.ts';
 
 export const updateUserPhoneNumber = defineActivity({
   name: 'update_user_phone_number',
   type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
-  summary: 'Change the phone number of a user; the empty string removes it.',
+  summary:
+    'Change the phone number of a user; the empty string removes it. A verificationToken for it marks it as verified.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
   parameters: Type.Object({
     userId: IdShape,
     userPhoneNumber: PhoneOrEmptyShape,
-    verificationToken: Type.Optional(textShape(16_384)),
+    verificationToken: Type.Optional(VerificationTokenShape),
   }),
   secrets: ['verificationToken'],
   result: Type.Object({ userId: Type.String() }),
-  check({ verificationToken }) {
-    if (verificationToken !== undefined) throw notServed('verificationToken');
-  },
-  async execute({ store, actor, nowMs }, { userId, userPhoneNumber }) {
+  describe: async (context, { userPhoneNumber, verificationToken }) =>
+    readProofOf(context, verificationToken, { phone: normalizePhone(userPhoneNumber) }),
+  prepare: async (_context, _parameters, proven) => proven,
+  async execute(context, { userId, userPhoneNumber }, proven) {
+    const { store, actor, nowMs } = context;
     const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };
     await changePhone(store, place, userId, normalizePhone(userPhoneNumber), nowMs);
+    if (proven !== undefined) await claimContact(context, place, userId, proven, 'contact');
     return { userId };
   },
 });

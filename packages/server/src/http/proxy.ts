@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ErrorCode } from '../lib/errors.ts';
+import type { App } from '../pipeline/app.ts';
+import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
+import type { ProxyAnswer, SignUpProxy } from '../proxy/sign-up-proxy.ts';
+import { clientAddress } from './client-address.ts';
+import { sendError, toApiError } from './errors.ts';
+import { rawBody } from './raw-body.ts';
+
+/** Routes of the sign-up proxy (spec 4.4). Its configuration says whose pages may read an answer. */
+export function addProxyRoutes(server: FastifyInstance, app: App, proxy: SignUpProxy): void {
+  for (const call of proxyCalls) {
+    const operation = `proxy_${call.name}`;
+    server.post(proxyPathOf(call), async (request, reply) => {
+      const startedAt = performance.now();
+      let code: ErrorCode | 'OK' = 'OK';
+      const { readableBy, outcome } = await proxy.answer(call, {
+        body: rawBody(request),
+        headers: request.headers,
+        clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
+      });
+      allowReading(reply, readableBy);
+      if ('reply' in outcome) {
+        reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(outcome.reply));
+      } else {
+        const error = toApiError(app, operation, outcome.error);
+        code = error.code;
+        sendError(app, reply, error);
+      }
+      app.observe.request(operation, code, performance.now() - startedAt);
+      return reply;
+    });
+  }
+}
+
+/** The answer to one origin must not be kept for another. */
+function allowReading(reply: FastifyReply, readableBy: ProxyAnswer['readableBy']): void {
+  reply.header('access-control-expose-headers', 'Retry-After');
+  if (readableBy === '*') return;
+  reply.header('vary', 'Origin');
+  if (readableBy === undefined) reply.removeHeader('access-control-allow-origin');
+  else reply.header('access-control-allow-origin', readableBy);
+}

@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { emailAuthMail } from '../../messages/templates/bundle.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { methodOfType, userOfContact } from '../otp/contacts.ts';
+import { EMAIL_AUTH_FEATURE, requireFeature } from '../otp/features.ts';
+import { ContactShape, NamedEmailCustomizationShape, SENDER_PARAMS, UNNAMED_PARAMS } from '../otp/shapes.ts';
+import { SecondsShape } from '../shapes/auth.ts';
+import { NameShape } from '../shapes/basic.ts';
+import { TargetPublicKeyShape } from '../shapes/wallets.ts';
+import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from './mailed-key.ts';
+import { sessionKeyName } from './session-keys.ts';
+
+const base = {
+  email: ContactShape,
+  targetPublicKey: TargetPublicKeyShape,
+  apiKeyName: Type.Optional(NameShape),
+  expirationSeconds: Type.Optional(SecondsShape),
+  invalidateExisting: Type.Optional(Type.Boolean()),
+  ...SENDER_PARAMS,
+};
+const UnnamedShape = Type.Object({ ...base, ...UNNAMED_PARAMS });
+
+export const emailAuth = defineActivity({
+  name: 'email_auth',
+  type: 'ACTIVITY_TYPE_EMAIL_AUTH_V3',
+  summary: 'Mail an API key to a user, encrypted to the target key.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // The user's row is held; a new key changes no decision that is being taken.
+  lock: 'shared',
+  sends: true,
+  parameters: Type.Object({ ...base, emailCustomization: NamedEmailCustomizationShape }),
+  older: [
+    legacy('ACTIVITY_TYPE_EMAIL_AUTH_V2', UnnamedShape, withAppName),
+    legacy('ACTIVITY_TYPE_EMAIL_AUTH', UnnamedShape, withAppName),
+  ],
+  result: Type.Object({ userId: Type.String(), apiKeyId: Type.String() }),
+  check: checkMailedKey,
+  async describe(context, { email }) {
+    await requireFeature(context, EMAIL_AUTH_FEATURE);
+    return await userOfContact(context, 'email', email);
+  },
+  // The key exists for nobody but a reader of the mail, so that it stands for the code that another login would ask for.
+  subject: ({ id }) => ({ userId: id, method: methodOfType('OTP_TYPE_EMAIL'), credentialId: id }),
+  prepare: (context, parameters, user) => prepareMailedKey(context, parameters, user, emailAuthMail),
+  async execute(context, { apiKeyName, invalidateExisting }, mailed) {
+    const { id } = await storeMailedKey(context, mailed, {
+      type: 'CREDENTIAL_TYPE_EMAIL_AUTH_KEY_P256',
+      name: apiKeyName ?? sessionKeyName('Email Auth', context.nowMs, mailed.publicKey),
+      invalidateExisting: invalidateExisting ?? false,
+    });
+    return { userId: mailed.user.id, apiKeyId: id };
+  },
+});

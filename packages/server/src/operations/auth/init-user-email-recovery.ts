@@ -1,0 +1,45 @@
+import Type from 'typebox';
+import { recoveryMail } from '../../messages/templates/bundle.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { userOfContact } from '../otp/contacts.ts';
+import { EMAIL_RECOVERY_FEATURE, requireFeature } from '../otp/features.ts';
+import { ContactShape, NamedEmailCustomizationShape, SENDER_PARAMS, UNNAMED_PARAMS } from '../otp/shapes.ts';
+import { SecondsShape } from '../shapes/auth.ts';
+import { TargetPublicKeyShape } from '../shapes/wallets.ts';
+import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from './mailed-key.ts';
+import { sessionKeyName } from './session-keys.ts';
+
+const base = {
+  email: ContactShape,
+  targetPublicKey: TargetPublicKeyShape,
+  expirationSeconds: Type.Optional(SecondsShape),
+  ...SENDER_PARAMS,
+};
+
+export const initUserEmailRecovery = defineActivity({
+  name: 'init_user_email_recovery',
+  type: 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2',
+  summary: 'Mail a key to a user that serves to register a new passkey and for nothing else.',
+  policy: { governedBy: 'policy', resource: 'RECOVERY', action: 'CREATE' },
+  // The user's row is held; a new key changes no decision that is being taken.
+  lock: 'shared',
+  sends: true,
+  parameters: Type.Object({ ...base, emailCustomization: NamedEmailCustomizationShape }),
+  older: [legacy('ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY', Type.Object({ ...base, ...UNNAMED_PARAMS }), withAppName)],
+  result: Type.Object({ userId: Type.String() }),
+  check: checkMailedKey,
+  async describe(context, { email }) {
+    await requireFeature(context, EMAIL_RECOVERY_FEATURE);
+    return await userOfContact(context, 'email', email);
+  },
+  prepare: (context, parameters, user) => prepareMailedKey(context, parameters, user, recoveryMail),
+  async execute(context, _parameters, mailed) {
+    await storeMailedKey(context, mailed, {
+      type: 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256',
+      name: sessionKeyName('Recovery', context.nowMs, mailed.publicKey),
+      // One recovery at a time: the newest mail is the one that works.
+      invalidateExisting: true,
+    });
+    return { userId: mailed.user.id };
+  },
+});

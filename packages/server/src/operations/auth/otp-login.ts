@@ -1,0 +1,104 @@
+import Type, { type Static } from 'typebox';
+import { contactKindOf, requireIssuedFor, useOf } from '../../identity/tokens.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { type OtpType, treeRoot } from '../../lib/model.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { methodOfType, userOfContact } from '../otp/contacts.ts';
+import { ClientSignatureShape, SESSION_PARAMS, VerificationTokenShape } from '../shapes/auth.ts';
+import { requireClientSignature } from './client-signature.ts';
+import { consumeForLogin } from './login-proof.ts';
+import {
+  addSessionKey,
+  parseSessionSeconds,
+  sessionKeyName,
+  sessionProfileFor,
+  sessionPublicKey,
+  sessionSeconds,
+} from './session-keys.ts';
+import { signSession } from './session-token.ts';
+
+const base = { verificationToken: VerificationTokenShape, ...SESSION_PARAMS };
+const ParametersShape = Type.Object({ ...base, clientSignature: ClientSignatureShape });
+
+/** The first version also takes tokens that are bound to no key, and is marked when it is read. */
+type Parameters = Omit<Static<typeof ParametersShape>, 'clientSignature'> & {
+  readonly clientSignature?: Static<typeof ClientSignatureShape>;
+  readonly allowsUnbound?: true;
+};
+
+export const otpLogin = defineActivity({
+  name: 'otp_login',
+  type: 'ACTIVITY_TYPE_OTP_LOGIN_V2',
+  summary: 'Log in the user whose contact a verification token proves: registers a session key.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // The user's row is held; a new key changes no decision that is being taken.
+  lock: 'shared',
+  parameters: Type.Unsafe<Parameters>(ParametersShape),
+  secrets: ['verificationToken'],
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_OTP_LOGIN',
+      Type.Object({ ...base, clientSignature: Type.Optional(ClientSignatureShape) }),
+      (parameters): Parameters => ({ ...parameters, allowsUnbound: true }),
+      { secrets: ['verificationToken'] },
+    ),
+  ],
+  result: Type.Object({ session: Type.String() }),
+  exposes: ({ sessionProfileId }) => ({ session_profile_id: sessionProfileId ?? '' }),
+  check({ publicKey, expirationSeconds }) {
+    sessionPublicKey(publicKey);
+    parseSessionSeconds(expirationSeconds);
+  },
+  async describe(context, { verificationToken, publicKey, clientSignature, allowsUnbound }) {
+    const { tokens, actor, nowMs } = context;
+    const token = tokens.verification(verificationToken, nowMs);
+    requireIssuedFor(token, actor.organization);
+    if (token.publicKey === undefined && allowsUnbound !== true) {
+      throw new ApiError('INVALID_CLIENT_SIGNATURE', 'clientSignature: the verification token is bound to no key');
+    }
+    const usage = { type: 'USAGE_TYPE_LOGIN', publicKey: sessionPublicKey(publicKey) } as const;
+    await requireClientSignature(token, clientSignature, usage);
+    return { token, user: await userOfContact(context, contactKindOf(token), token.contact) };
+  },
+  subject: ({ token, user }) => ({
+    userId: user.id,
+    method: methodOfType(token.verificationType as OtpType),
+    credentialId: token.id,
+    token: useOf(token),
+  }),
+  async prepare(context, { publicKey, expirationSeconds, sessionProfileId }, { token, user }) {
+    const { read, actor } = context;
+    const profile = await sessionProfileFor(read, actor, sessionProfileId);
+    const seconds = sessionSeconds(parseSessionSeconds(expirationSeconds), profile);
+    const key = sessionPublicKey(publicKey);
+    const { organizationId } = actor;
+    return {
+      token,
+      userId: user.id,
+      key,
+      seconds,
+      sessionProfileId: profile?.id,
+      session: await signSession(context, { organizationId, userId: user.id, publicKey: key, seconds, profile }),
+    };
+  },
+  async execute(context, { invalidateExisting }, { token, userId, key, seconds, sessionProfileId, session }) {
+    const { store, actor, nowMs } = context;
+    const { organizationId } = actor;
+    // The contact may have become somebody else's since the user was looked up by it.
+    const holder = await store.users.byContact(organizationId, contactKindOf(token), token.contact);
+    if (holder?.id !== userId) {
+      throw new ApiError('INVALID_VERIFICATION_TOKEN', "the contact is no longer this user's");
+    }
+    const method = methodOfType(token.verificationType as OtpType);
+    await consumeForLogin(context, { userId, method, token: useOf(token), isSingleUse: true });
+    await addSessionKey(context, { organizationId, rootId: treeRoot(actor.organization) }, userId, {
+      type: 'CREDENTIAL_TYPE_LOGIN',
+      publicKey: key,
+      name: sessionKeyName('Login', nowMs, key),
+      seconds,
+      sessionProfileId,
+      invalidateExisting: invalidateExisting ?? false,
+    });
+    return { session };
+  },
+});

@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import type { UserId } from '../../lib/ids.ts';
+import { treeRoot } from '../../lib/model.ts';
+import { addAuthenticators, verifyAuthenticators } from '../credentials/new-credentials.ts';
+import { defineActivity } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { AuthenticatorParamsShape } from '../shapes/credentials.ts';
+
+const RECOVERY_KEY = 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256';
+
+/** spec 4.3. */
+export const recoverUser = defineActivity({
+  name: 'recover_user',
+  type: 'ACTIVITY_TYPE_RECOVER_USER',
+  summary: 'Complete the recovery of a user: adds a passkey and ends the recovery.',
+  policy: { governedBy: 'policy', resource: 'RECOVERY', action: 'UPDATE' },
+  // The user's row is held; a new passkey changes no decision that is being taken.
+  lock: 'shared',
+  accepts: { recovery: true },
+  parameters: Type.Object({ authenticator: AuthenticatorParamsShape, userId: IdShape }),
+  result: Type.Object({ authenticatorId: Type.Array(Type.String()) }),
+  // Without a policy only with a recovery key of this user, which the decision itself looks for (POL 14, step 7).
+  managesCredentialsOf: ({ userId }) => userId,
+  prepare: (context, { authenticator }) => verifyAuthenticators(context, [authenticator]),
+  async execute(context, { authenticator, userId }, verified) {
+    const { store, actor, nowMs } = context;
+    const { organizationId, credential } = actor;
+    await store.users.lock(organizationId, userId, nowMs);
+    const keys = await store.credentials.apiKeysOfUser(organizationId, userId as UserId);
+    const recoveryIds = keys.filter(({ type }) => type === RECOVERY_KEY).map(({ id }) => id);
+    // Looked for with the user held: a key that is used twice at the same time recovers once.
+    if (
+      credential.kind === 'api-key' &&
+      credential.apiKey.type === RECOVERY_KEY &&
+      !recoveryIds.includes(credential.apiKey.id)
+    ) {
+      throw new ApiError('REQUEST_NOT_AUTHORIZED', 'this recovery is over, or it is the recovery of another user');
+    }
+    const place = { organizationId, rootId: treeRoot(actor.organization) };
+    const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified);
+    await store.credentials.deleteCredentials('api_key', organizationId, recoveryIds);
+    await store.tree.remove(organizationId, recoveryIds);
+    return { authenticatorId: added.map(({ id }) => id) };
+  },
+});

@@ -1,0 +1,46 @@
+import type { VerificationToken } from '@custos/keyring';
+import { contactKindOf, requireIssuedFor } from '../identity/tokens.ts';
+import { ApiError } from '../lib/errors.ts';
+import { isUuid, type OrganizationId } from '../lib/ids.ts';
+import { organizationNotFound } from '../storage/stores/organizations.ts';
+import { oidcTreeValue } from '../storage/stores/tree.ts';
+import type { Visit } from './define.ts';
+
+/** A verification token that this proxy, or its organization, issued. One of a sub-organization counts only there. */
+export function readVerification({ app, parent, nowMs }: Visit, text: string): VerificationToken {
+  const token = app.tokens.verification(text, nowMs);
+  requireIssuedFor(token, parent);
+  return token;
+}
+
+/** The sub-organization where the contact is a user's proven one. */
+export async function holderOfContact(
+  { app, parent }: Visit,
+  token: VerificationToken,
+): Promise<OrganizationId | undefined> {
+  const kind = contactKindOf(token) === 'email' ? 'VERIFIED_EMAIL' : 'VERIFIED_PHONE_NUMBER';
+  return await app.storage.read.tree.uniqueHolder(parent.id, kind, token.contact);
+}
+
+/** The sub-organization of the user who is known to the issuer of the token. */
+export async function holderOfToken({ app, parent }: Visit, oidcToken: string): Promise<OrganizationId | undefined> {
+  const token = await app.tokens.oidc(oidcToken);
+  return await app.storage.read.tree.uniqueHolder(parent.id, 'OIDC', oidcTreeValue(token));
+}
+
+/** Where a login takes place: the sub-organization that is named, or else the one that `find` finds. */
+export async function organizationOfLogin(
+  { app, parent }: Visit,
+  named: string | undefined,
+  find: () => Promise<OrganizationId | undefined>,
+): Promise<OrganizationId> {
+  // Clients that know only the parent name it.
+  if (!named || named === parent.id) {
+    const found = await find();
+    if (found !== undefined) return found;
+    throw new ApiError('RESOURCE_NOT_FOUND', 'there is no account for this login yet');
+  }
+  const organization = isUuid(named) ? await app.storage.read.organizations.find(named as OrganizationId) : undefined;
+  if (organization?.parentId !== parent.id || organization.deletedAtMs !== undefined) throw organizationNotFound();
+  return organization.id;
+}

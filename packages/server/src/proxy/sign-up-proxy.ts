@@ -1,0 +1,69 @@
+import { ApiError } from '../lib/errors.ts';
+import { parseStrictJson } from '../lib/strict-json.ts';
+import type { App } from '../pipeline/app.ts';
+import { withKeyringErrors } from '../pipeline/keyring-errors.ts';
+import { requireCaptcha } from './captcha.ts';
+import { configIdOf, openConfiguration, requireOrigin } from './configuration.ts';
+import type { ProxyCall, Visit } from './define.ts';
+import { requireMethods } from './methods.ts';
+import { RequestLimit } from './request-limit.ts';
+import { activityRunner } from './run-activity.ts';
+
+/** A call as the HTTP layer hands it over. */
+export interface ProxyRequest {
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly clientAddress: string | undefined;
+}
+
+export interface ProxyAnswer {
+  /** Whose pages may read it: one origin, `*` for any, undefined for none. */
+  readonly readableBy: string | undefined;
+  readonly outcome: { readonly reply: unknown } | { readonly error: unknown };
+}
+
+/** The front for applications without a server of their own (AUTH 10): it knows its configuration and no user. */
+export interface SignUpProxy {
+  answer(call: ProxyCall, request: ProxyRequest): Promise<ProxyAnswer>;
+}
+
+export function createSignUpProxy(app: App): SignUpProxy {
+  const limit = new RequestLimit(app.config.proxyRequestsPerMinute, app.clock);
+  return {
+    async answer(call, request) {
+      // Whoever has no good configuration yet may read why.
+      let readableBy: string | undefined = '*';
+      try {
+        const configId = configIdOf(request.headers);
+        limit.take(request.clientAddress);
+        const { config, parent } = await openConfiguration(app, configId);
+        readableBy = undefined;
+        readableBy = requireOrigin(config.settings, request.headers.origin);
+        const { clientAddress } = request;
+        const run = activityRunner({ app, config, parent, clientAddress });
+        const visit: Visit = { app, config, parent, clientAddress, nowMs: app.clock(), run };
+        return { readableBy, outcome: { reply: await withKeyringErrors(() => receive(call, visit, request)) } };
+      } catch (error) {
+        return { readableBy, outcome: { error } };
+      }
+    },
+  };
+}
+
+async function receive(call: ProxyCall, visit: Visit, { body: bytes, headers }: ProxyRequest): Promise<unknown> {
+  const { app, config, clientAddress } = visit;
+  const body = call.decode(parseObject(call, bytes));
+  requireMethods(config.settings, call.demands(visit, body));
+  if (config.settings.captchaEnabled && call.needsCaptcha && call.needsCaptcha(body)) {
+    await requireCaptcha(app, headers['x-captcha-token'], clientAddress);
+  }
+  return await call.answer(visit, body);
+}
+
+function parseObject({ takesNothing }: ProxyCall, bytes: Uint8Array): unknown {
+  // Clients declare JSON and send nothing at all where there is nothing to say (AUTH 1).
+  if (bytes.length === 0 && takesNothing) return {};
+  const value = parseStrictJson(bytes);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new ApiError('REQUEST_INVALID', 'the body must be a JSON object');
+}
