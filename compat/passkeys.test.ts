@@ -1,15 +1,10 @@
 // Passkeys as a browser makes and uses them: Chromium with virtual authenticators, the public WebAuthn stamper and HTTP
 // client bundled into a page, and the service on another origin.
-import { execFileSync } from 'node:child_process';
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import type { Server } from 'node:http';
 import type { TurnkeyClient } from '@turnkey/http';
 import type { WebauthnStamper } from '@turnkey/webauthn-stamper';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Answer,
@@ -20,19 +15,19 @@ import {
   TestClient,
 } from '../packages/server/test/harness/client.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
+import {
+  type AuthenticatorKind,
+  bundlePage,
+  closePage,
+  Device,
+  FORMATS,
+  type Format,
+  isBrowserMissing,
+  KIND_OF,
+  launchBrowser,
+  servePage,
+} from './browser.ts';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
-/** It comes with the tools of the root package. */
-const ESBUILD = join(HERE, '..', 'node_modules', '.bin', 'esbuild');
-const CHROMIUM_FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const ES256 = -7;
 const EDDSA = -8;
 const RS256 = -257;
@@ -107,69 +102,36 @@ interface Called {
 }
 
 type Stamp = Awaited<ReturnType<WebauthnStamper['stamp']>>;
-type AuthenticatorKind = 'platform' | 'security-key' | 'u2f';
-type Format = 'none' | 'packed' | 'fido-u2f';
 
-/** Which authenticator makes which statement. */
-const KIND_OF: Readonly<Record<Format, AuthenticatorKind>> = {
-  none: 'platform',
-  packed: 'security-key',
-  'fido-u2f': 'u2f',
-};
-const FORMATS = Object.keys(KIND_OF) as Format[];
+/** What the page does for the tests, on one device. */
+class PasskeyDevice implements AsyncDisposable {
+  readonly #device: Device;
 
-/** A page with one virtual authenticator, which keeps its keys while the page moves between origins. */
-class Device implements AsyncDisposable {
-  readonly #context: BrowserContext;
-  readonly #page: Page;
-  readonly #kind: AuthenticatorKind;
-  #origin: string;
-
-  private constructor(context: BrowserContext, page: Page, kind: AuthenticatorKind, origin: string) {
-    this.#context = context;
-    this.#page = page;
-    this.#kind = kind;
-    this.#origin = origin;
+  private constructor(device: Device) {
+    this.#device = device;
   }
 
-  static async open(browser: Browser, origin: string, kind: AuthenticatorKind): Promise<Device> {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(origin);
-    const session = await context.newCDPSession(page);
-    await session.send('WebAuthn.enable');
-    const hasFeatures = kind !== 'u2f';
-    await session.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: kind === 'u2f' ? 'u2f' : 'ctap2',
-        transport: kind === 'platform' ? 'internal' : 'usb',
-        hasResidentKey: hasFeatures,
-        hasUserVerification: hasFeatures,
-        isUserVerified: hasFeatures,
-        automaticPresenceSimulation: true,
-      },
-    });
-    return new Device(context, page, kind, origin);
+  static async open(browser: Browser, origin: string, kind: AuthenticatorKind): Promise<PasskeyDevice> {
+    return new PasskeyDevice(await Device.open(browser, origin, kind));
   }
 
   get origin(): string {
-    return this.#origin;
+    return this.#device.origin;
   }
 
   async visit(origin: string): Promise<void> {
-    await this.#page.goto(origin);
-    this.#origin = origin;
+    await this.#device.visit(origin);
   }
 
   async register(
     options: { attestation?: 'none' | 'direct'; algorithms?: number[]; rpId?: string } = {},
   ): Promise<Registration> {
-    const { attestation = 'none', algorithms = [ES256, RS256], rpId = new URL(this.#origin).hostname } = options;
-    return (await this.#inPage('register', {
+    const { attestation = 'none', algorithms = [ES256, RS256], rpId = this.#device.rpId } = options;
+    return (await this.#device.run('register', {
       attestation,
       algorithms,
       rpId,
-      isResident: this.#kind !== 'u2f',
+      isResident: this.#device.kind !== 'u2f',
     })) as Registration;
   }
 
@@ -179,57 +141,19 @@ class Device implements AsyncDisposable {
     method: keyof TurnkeyClient,
     body: unknown,
     allow: string[] = [],
-    rpId = this.#rpId(),
+    rpId = this.#device.rpId,
   ): Promise<Called> {
-    return (await this.#inPage('call', { baseUrl, method, body, allow, rpId })) as Called;
+    return (await this.#device.run('call', { baseUrl, method, body, allow, rpId })) as Called;
   }
 
   /** Only the stamp. */
   async stamp(payload: string, allow: string[] = []): Promise<Stamp> {
-    return (await this.#inPage('stamp', { payload, allow, rpId: this.#rpId() })) as Stamp;
-  }
-
-  #rpId(): string {
-    return new URL(this.#origin).hostname;
-  }
-
-  async #inPage(name: string, input: unknown): Promise<unknown> {
-    return await this.#page.evaluate(
-      ([called, value]) =>
-        (globalThis as unknown as { client: Record<string, (input: unknown) => Promise<unknown>> }).client[
-          called as string
-        ]?.(value),
-      [name, input] as const,
-    );
+    return (await this.#device.run('stamp', { payload, allow, rpId: this.#device.rpId })) as Stamp;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#context.close();
+    await this.#device[Symbol.asyncDispose]();
   }
-}
-
-/** Serves the page on a port of its own; answers its address on localhost, where browsers allow passkeys without TLS. */
-async function servePage(script: string): Promise<{ server: Server; port: number }> {
-  const server = createServer((request, response) => {
-    const isScript = request.url === '/client.js';
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-    response.end(isScript ? script : '<!doctype html><title>Passkeys</title><script src="/client.js"></script>');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, port: (server.address() as AddressInfo).port };
-}
-
-function bundlePage(): string {
-  const args = [
-    '--bundle',
-    '--minify',
-    '--format=iife',
-    '--global-name=client',
-    '--platform=browser',
-    '--log-level=warning',
-  ];
-  return execFileSync(ESBUILD, args, { cwd: HERE, input: PAGE_SOURCE, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
 }
 
 const paramsOf = ({ challenge, attestation }: Registration, authenticatorName = 'passkey') => ({
@@ -291,9 +215,7 @@ const fresh = (word: string): string => {
   return `${word} ${serial}`;
 };
 
-const CHROME = process.env.CHROME_PATH;
-
-describe.skipIf(!CHROME && process.env.CI !== 'true')('passkeys in a browser', () => {
+describe.skipIf(isBrowserMissing)('passkeys in a browser', () => {
   let browser: Browser;
   const servers: Server[] = [];
   /** Where the application lives. */
@@ -304,22 +226,18 @@ describe.skipIf(!CHROME && process.env.CI !== 'true')('passkeys in a browser', (
   let nestedOrigin: string;
 
   beforeAll(async () => {
-    if (!CHROME) throw new Error('CI=true needs Chromium: set CHROME_PATH');
-    const script = bundlePage();
+    const script = bundlePage(PAGE_SOURCE);
     const [here, there] = [await servePage(script), await servePage(script)];
     servers.push(here.server, there.server);
     origin = `http://localhost:${here.port}`;
     otherOrigin = `http://localhost:${there.port}`;
     nestedOrigin = `http://sub.app.localhost:${here.port}`;
-    browser = await chromium.launch({ executablePath: CHROME, headless: true, args: CHROMIUM_FLAGS });
+    browser = await launchBrowser();
   });
 
   afterAll(async () => {
     await browser?.close();
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
+    for (const server of servers) closePage(server);
   });
 
   // The packages talk to the same API on either database; both are tested beneath it.
@@ -336,17 +254,17 @@ describe.skipIf(!CHROME && process.env.CI !== 'true')('passkeys in a browser', (
       await service?.[Symbol.asyncDispose]();
     });
 
-    const openDevice = (kind: AuthenticatorKind = 'platform', at = origin) => Device.open(browser, at, kind);
+    const openDevice = (kind: AuthenticatorKind = 'platform', at = origin) => PasskeyDevice.open(browser, at, kind);
 
     /** A registration whose statement has the wanted format. */
-    const registerAs = (device: Device, format: Format) =>
+    const registerAs = (device: PasskeyDevice, format: Format) =>
       device.register({ attestation: format === 'none' ? 'none' : 'direct' });
 
     const addPasskey = (client: TestClient, userId: string, registration: Registration, name = fresh('passkey')) =>
       client.submit('create_authenticators', { userId, authenticators: [paramsOf(registration, name)] });
 
     /** A user of the root organization that has one passkey and no root powers. */
-    const createHolder = async (device: Device) => {
+    const createHolder = async (device: PasskeyDevice) => {
       const registration = await device.register();
       const user = await createUser(root, fresh('holder'), { authenticators: [paramsOf(registration)] });
       return { user, registration, allow: [registration.attestation.credentialId] };
@@ -688,13 +606,14 @@ describe.skipIf(!CHROME && process.env.CI !== 'true')('passkeys in a browser', (
         await using ownDevice = await openDevice();
         const ownRegistration = await ownDevice.register();
         expect((await addPasskey(owner, owner.userId, ownRegistration)).status).toBe(200);
-        const asks: readonly (readonly [Device, string])[] = [
+        const asks: readonly (readonly [PasskeyDevice, string])[] = [
           [device, subOrganizationId],
           [device, owner.organizationId],
           [ownDevice, owner.organizationId],
           [ownDevice, subOrganizationId],
         ];
-        const ask = (asked: Device, organizationId: string) => asked.call(own.baseUrl, 'getWhoami', { organizationId });
+        const ask = (asked: PasskeyDevice, organizationId: string) =>
+          asked.call(own.baseUrl, 'getWhoami', { organizationId });
 
         // Without the feature every origin of the relying party may.
         for (const at of [origin, otherOrigin]) {

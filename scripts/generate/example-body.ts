@@ -10,6 +10,8 @@ const TIMESTAMP_MS = '1767225600000';
 const VALUES: Readonly<Record<string, unknown>> = {
   address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+  allowedAuthMethods: ['email', 'passkey'],
+  allowedOrigins: ['https://app.example'],
   activityId: '0195d1f0-91c2-7a05-8a6e-0c1d2e3f4a5b',
   any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }],
   apiKeyName: 'Laptop',
@@ -70,6 +72,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 /** Optional fields without which an example would say little. */
 const TELLING: readonly string[] = [
+  'allowedAuthMethods',
+  'allowedOrigins',
   'apiKeys',
   'chainAssetTransfer',
   'condition',

@@ -85,6 +85,11 @@ export class Observer {
     this.#log.warn({ organizationId, authenticatorId }, 'passkey signature counter decreased');
   }
 
+  /** A lookup of the sign-up proxy that several sub-organizations match: it answers with none. */
+  ambiguousAccount(organizationId: string, filterType: string): void {
+    this.#log.warn({ organizationId, filterType }, 'several sub-organizations match an account lookup');
+  }
+
   /** Told at debug level: a start is quiet, and what a person needs is on standard output. */
   started(baseUrl: string): void {
     this.#log.debug({ pid: process.pid, baseUrl }, 'started');

@@ -6,8 +6,7 @@ import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import type { Settings } from './protocol.ts';
 
 // The keyring process runs built files, also when this one is a source file under a test runner.
-const HERE = fileURLToPath(import.meta.url);
-const PACKAGE = resolve(dirname(HERE), '../..');
+const PACKAGE = packageFolder(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(PACKAGE, 'dist');
 const ENTRY = join(DIST, 'process', 'host.js');
 
@@ -52,6 +51,11 @@ export function permissionFlags(ringPath: string, passphrasePath: string | undef
     ...read.map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${ringPath}*`,
   ];
+}
+
+/** Built files are put together, so that this one may be anywhere below it. */
+function packageFolder(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : packageFolder(dirname(folder));
 }
 
 /** The built files and the folders of what they import, directly or not. */

@@ -69,6 +69,7 @@ async function byContact(
   const contact = contactKindOf(token);
   const found = async (organization: Organization): Promise<Attested | undefined> => {
     const user = await read.users.byContact(organization.id, contact, token.contact);
+    if (user !== undefined) await requireCodeLogin(app, organization, contact);
     return (
       user && {
         organization,
@@ -91,6 +92,17 @@ async function byContact(
   const there = child && (await found(child));
   if (there === undefined) throw notFound('contact');
   return there;
+}
+
+/** Codes log in only where the organization has turned that on; a parent has not unless it says so (RES 9.1). */
+async function requireCodeLogin(
+  app: AuthenticationParts,
+  { id }: Organization,
+  contact: 'email' | 'phone',
+): Promise<void> {
+  const feature = contact === 'email' ? 'FEATURE_NAME_OTP_EMAIL_AUTH' : 'FEATURE_NAME_SMS_AUTH';
+  const value = await app.storage.read.organizations.feature(id, feature);
+  if (value === undefined || value === 'false') throw refuse(`${feature} is not on in the organization`);
 }
 
 async function byOidc(

@@ -42,7 +42,7 @@ test('every default can be read, and names and summaries are there once', () => 
   const all = Object.values(SETTINGS);
   for (const setting of all) {
     expect(() => setting.parse(setting.fallback), setting.name).not.toThrow();
-    expect(setting.name).toMatch(/^CUSTOS_[A-Z_]+$/);
+    expect(setting.name).toMatch(/^CUSTOS_[A-Z0-9_]+$/);
     expect(setting.summary, setting.name).toMatch(/\.$/);
   }
   expect(new Set(all.map((setting) => setting.name)).size).toBe(all.length);

@@ -207,6 +207,9 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_OAUTH2_AUTHENTICATE: ['oauth2AuthenticateIntent', 'oauth2AuthenticateResult'],
     ACTIVITY_TYPE_OAUTH_LOGIN: ['oauthLoginIntent', 'oauthLoginResult'],
     ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL: ['updateOauth2CredentialIntent', 'updateOauth2CredentialResult'],
+    ACTIVITY_TYPE_DISABLE_AUTH_PROXY: ['disableAuthProxyIntent', 'disableAuthProxyResult'],
+    ACTIVITY_TYPE_ENABLE_AUTH_PROXY: ['enableAuthProxyIntent', 'enableAuthProxyResult'],
+    ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG: ['updateAuthProxyConfigIntent', 'updateAuthProxyConfigResult'],
   };
 
   test('are those of the wire protocol, for every type that is served', () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import Type, { type TSchema } from 'typebox';
 import { ERROR_CODES } from '../lib/errors.ts';
 import type { ActivityOperation, Operation } from '../operations/define.ts';
@@ -150,7 +150,9 @@ function toPlain(schema: unknown): Json {
   ) as Json;
 }
 
-function version(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
+/** Built files are put together, so that this one may be anywhere below the package's own folder. */
+function version(folder = new URL('.', import.meta.url)): string {
+  const manifest = new URL('package.json', folder);
+  if (!existsSync(manifest)) return version(new URL('..', folder));
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }

@@ -1,0 +1,296 @@
+// Logins as a backend runs them with the server SDK: one-time codes, mailed keys, sessions, and OAuth 2.0.
+import { decryptCredentialBundle, verifyOtpVerificationToken } from '@turnkey/crypto';
+import type { TurnkeyApiClient } from '@turnkey/sdk-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type KeyPair, newKeyPair } from '../packages/server/test/harness/client.ts';
+import { TestServer } from '../packages/server/test/harness/server.ts';
+import {
+  bundleIn,
+  codeIn,
+  enableLogins,
+  Inbox,
+  keyPairOf,
+  newTargetKey,
+  openAccount,
+  readSession,
+  serviceKeys,
+  signLogin,
+  verifyCode,
+} from './login.ts';
+import { connect, credentialsOf, errorCodeOf, refusal } from './sdk.ts';
+
+let service: TestServer;
+let root: TurnkeyApiClient;
+let inbox: Inbox;
+
+beforeAll(async () => {
+  service = await TestServer.start();
+  root = connect(service.baseUrl, service.credentials);
+  inbox = new Inbox(service.baseUrl);
+  await enableLogins(root);
+});
+
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+});
+
+const open = (key: KeyPair, contacts: Parameters<typeof openAccount>[3] = {}) =>
+  openAccount(service.baseUrl, root, key, contacts);
+const as = (organizationId: string, key: KeyPair) => connect(service.baseUrl, credentialsOf(organizationId, key));
+const ACCOUNT = { curve: 'CURVE_SECP256K1', pathFormat: 'PATH_FORMAT_BIP32', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' };
+
+describe('one-time codes', () => {
+  test('by mail: a code, a token, a session that acts', async () => {
+    const contact = 'zoe+login@example.com';
+    const account = await open(newKeyPair(), { userEmail: contact });
+    const init = await root.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Example' });
+    const mail = await inbox.next(contact);
+    expect(mail).toMatchObject({ channel: 'email', subject: 'Your code for Example' });
+    const code = codeIn(mail);
+    expect(code).toHaveLength(9);
+
+    const key = newKeyPair();
+    const token = await verifyCode(service.baseUrl, root, init, code, key);
+    const { otp } = await serviceKeys(service.baseUrl);
+    expect(await verifyOtpVerificationToken(token, otp)).toEqual({
+      id: expect.any(String),
+      verification_type: 'OTP_TYPE_EMAIL',
+      contact,
+      organization_id: service.credentials.organizationId,
+      public_key: key.publicKey,
+      exp: expect.stringMatching(/^\d{13}$/),
+    });
+
+    const login = {
+      organizationId: account.id,
+      verificationToken: token,
+      publicKey: key.publicKey,
+      clientSignature: await signLogin(token, key),
+    };
+    const { session } = await root.otpLogin({ ...login, expirationSeconds: '1200' });
+    expect(await readSession(service.baseUrl, session)).toEqual({
+      exp: expect.any(Number),
+      public_key: key.publicKey,
+      session_type: 'SESSION_TYPE_READ_WRITE',
+      user_id: account.userId,
+      organization_id: account.id,
+    });
+    const user = as(account.id, key);
+    expect(await user.getWhoami()).toMatchObject({ organizationId: account.id, userId: account.userId });
+    const { addresses } = await user.createWallet({
+      walletName: 'first',
+      accounts: [{ ...ACCOUNT, path: "m/44'/60'/0'/0/0" }] as never,
+    });
+    expect(addresses).toHaveLength(1);
+    const found = await root.getVerifiedSubOrgIds({ filterType: 'EMAIL', filterValue: contact });
+    expect(found.organizationIds).toEqual([account.id]);
+
+    // A code is good for one token, and a token for one login.
+    const again = await refusal(verifyCode(service.baseUrl, root, init, code, key));
+    expect(again.message).toContain('Invalid OTP code');
+    expect((await refusal(root.otpLogin({ ...login, timestampMs: String(Date.now() + 1) }))).code).toBe(3);
+  });
+
+  test('by text message, in the sub-organization, with a wrong code first', async () => {
+    const contact = '+15005550006';
+    const account = await open(newKeyPair(), { userPhoneNumber: contact });
+    const init = await root.initOtp({
+      organizationId: account.id,
+      otpType: 'OTP_TYPE_SMS',
+      contact,
+      appName: 'Example',
+      otpLength: 6,
+      alphanumeric: false,
+      smsCustomization: { template: 'Example says {{.OtpCode}} to you' },
+    });
+    const message = await inbox.next(contact);
+    expect(message).toMatchObject({ channel: 'sms', text: expect.stringMatching(/^Example says \d{6} to you$/) });
+    const code = message.text.split(' ')[2] as string;
+    const key = newKeyPair();
+    const wrong = code === '000000' ? '000001' : '000000';
+    const verify = (text: string) => verifyCode(service.baseUrl, root, init, text, key, account.id);
+    expect((await refusal(verify(wrong))).message).toContain('Invalid OTP code');
+    const token = await verify(code);
+    const { session } = await root.otpLogin({
+      organizationId: account.id,
+      verificationToken: token,
+      publicKey: key.publicKey,
+      clientSignature: await signLogin(token, key),
+    });
+    expect(await readSession(service.baseUrl, session)).toMatchObject({ user_id: account.userId });
+    expect(await as(account.id, key).getWhoami()).toMatchObject({ userId: account.userId });
+  });
+
+  test('a session for another key than the one that signed', async () => {
+    const contact = 'two-keys@example.com';
+    const account = await open(newKeyPair(), { userEmail: contact });
+    const init = await root.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Example' });
+    const [key, sessionKey] = [newKeyPair(), newKeyPair()];
+    const token = await verifyCode(service.baseUrl, root, init, codeIn(await inbox.next(contact)), key);
+    const login = { organizationId: account.id, verificationToken: token, publicKey: sessionKey.publicKey };
+    const forItself = await signLogin(token, key);
+    expect(errorCodeOf(await refusal(root.otpLogin({ ...login, clientSignature: forItself })))).toBeDefined();
+    const clientSignature = await signLogin(token, key, sessionKey.publicKey);
+    await root.otpLogin({ ...login, clientSignature });
+    expect(await as(account.id, sessionKey).getWhoami()).toMatchObject({ userId: account.userId });
+  });
+
+  test('too many requests have the text that clients look for', async () => {
+    const contact = 'eager@example.com';
+    const request = () => root.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Example' });
+    for (let sent = 0; sent < 3; sent += 1) await request();
+    const refused = await refusal(request());
+    expect(refused.code).toBe(8);
+    expect(refused.message).toContain('Max number of OTPs have been initiated');
+  });
+});
+
+describe('keys in bundles', () => {
+  test('initOtpAuth and otpAuth', async () => {
+    const contact = 'bundle@example.com';
+    const account = await open(newKeyPair(), { userEmail: contact });
+    const { otpId } = await root.initOtpAuth({
+      organizationId: account.id,
+      otpType: 'OTP_TYPE_EMAIL',
+      contact,
+      appName: 'Example',
+    });
+    const target = newTargetKey();
+    const answer = await root.otpAuth({
+      organizationId: account.id,
+      otpId,
+      otpCode: codeIn(await inbox.next(contact)),
+      targetPublicKey: target.publicKey,
+    });
+    expect(answer.userId).toBe(account.userId);
+    const key = keyPairOf(decryptCredentialBundle(answer.credentialBundle as string, target.privateKey));
+    expect(await as(account.id, key).getWhoami()).toMatchObject({ userId: account.userId });
+    const { apiKeys } = await account.client.getApiKeys({ userId: account.userId });
+    expect(apiKeys.find(({ apiKeyId }) => apiKeyId === answer.apiKeyId)).toMatchObject({
+      credential: { publicKey: key.publicKey, type: 'CREDENTIAL_TYPE_OTP_AUTH_KEY_P256' },
+      expirationSeconds: '900',
+    });
+  });
+
+  test('emailAuth: the bundle comes by mail, also inside a link', async () => {
+    const email = 'mailed@example.com';
+    const account = await open(newKeyPair(), { userEmail: email });
+    const target = newTargetKey();
+    const answer = await root.emailAuth({
+      organizationId: account.id,
+      email,
+      targetPublicKey: target.publicKey,
+      emailCustomization: { appName: 'Example', magicLinkTemplate: 'https://app.example/login#%s' },
+    });
+    expect(answer).toMatchObject({ userId: account.userId, apiKeyId: expect.any(String) });
+    const mail = await inbox.next(email);
+    const bundle = bundleIn(mail);
+    expect(mail.text).toContain(`https://app.example/login#${bundle}`);
+    expect(mail.html).toContain(bundle);
+    const key = keyPairOf(decryptCredentialBundle(bundle, target.privateKey));
+    expect(await as(account.id, key).getWhoami()).toMatchObject({ userId: account.userId });
+
+    // A later one ends the earlier when told so.
+    const next = newTargetKey();
+    await root.emailAuth({
+      organizationId: account.id,
+      email,
+      targetPublicKey: next.publicKey,
+      emailCustomization: { appName: 'Example' },
+      invalidateExisting: true,
+    });
+    const later = keyPairOf(decryptCredentialBundle(bundleIn(await inbox.next(email)), next.privateKey));
+    expect(await as(account.id, later).getWhoami()).toMatchObject({ userId: account.userId });
+    const refused = await refusal(as(account.id, key).getWhoami());
+    expect(refused.message).toContain('could not find public key in organization or its parent organization');
+  });
+
+  test('a recovery key recovers and does nothing else', async () => {
+    const email = 'lost@example.com';
+    const account = await open(newKeyPair(), { userEmail: email });
+    const target = newTargetKey();
+    const answer = await root.initUserEmailRecovery({
+      organizationId: account.id,
+      email,
+      targetPublicKey: target.publicKey,
+      emailCustomization: { appName: 'Example' },
+    });
+    expect(answer).toMatchObject({ userId: account.userId });
+    const key = keyPairOf(decryptCredentialBundle(bundleIn(await inbox.next(email)), target.privateKey));
+    const recovering = as(account.id, key);
+    const { apiKeys } = await account.client.getApiKeys({ userId: account.userId });
+    expect(apiKeys.map(({ credential }) => credential.type)).toContain('CREDENTIAL_TYPE_RECOVER_USER_KEY_P256');
+    const refused = await refusal(recovering.createUserTag({ userTagName: 'mine', userIds: [] }));
+    expect([7, 16]).toContain(refused.code);
+  });
+});
+
+describe('sessions', () => {
+  test('stampLogin with an API key, and again with the session it made', async () => {
+    const account = await open(newKeyPair());
+    const [first, second] = [newKeyPair(), newKeyPair()];
+    const { session } = await account.client.stampLogin({ publicKey: first.publicKey, expirationSeconds: '60' });
+    const claims = await readSession(service.baseUrl, session);
+    expect(claims).toMatchObject({ public_key: first.publicKey, user_id: account.userId, organization_id: account.id });
+    const refreshed = await as(account.id, first).stampLogin({
+      publicKey: second.publicKey,
+      invalidateExisting: true,
+    });
+    expect(await readSession(service.baseUrl, refreshed.session)).toMatchObject({ public_key: second.publicKey });
+    expect(await as(account.id, second).getWhoami()).toMatchObject({ userId: account.userId });
+    const refused = await refusal(as(account.id, first).getWhoami());
+    expect(refused.message).toContain('could not find public key in organization or its parent organization');
+  });
+
+  test('a client that knows only the parent', async () => {
+    const key = newKeyPair();
+    const account = await open(key);
+    const sessionKey = newKeyPair();
+    const knowing = as(service.credentials.organizationId, key);
+    const { session } = await knowing.stampLogin({ publicKey: sessionKey.publicKey });
+    expect(await readSession(service.baseUrl, session)).toMatchObject({
+      organization_id: account.id,
+      user_id: account.userId,
+    });
+  });
+
+  test('createReadWriteSession', async () => {
+    const account = await open(newKeyPair());
+    const target = newTargetKey();
+    const answer = await account.client.createReadWriteSession({ targetPublicKey: target.publicKey });
+    expect(answer).toMatchObject({
+      organizationId: account.id,
+      userId: account.userId,
+      username: 'holder',
+      apiKeyId: expect.any(String),
+    });
+    const key = keyPairOf(decryptCredentialBundle(answer.credentialBundle, target.privateKey));
+    expect(await as(account.id, key).getWhoami()).toMatchObject({ userId: account.userId });
+  });
+
+  test('createReadOnlySession', async () => {
+    const account = await open(newKeyPair());
+    const answer = await account.client.createReadOnlySession({});
+    expect(answer).toMatchObject({
+      organizationId: account.id,
+      userId: account.userId,
+      username: 'holder',
+      session: expect.any(String),
+      sessionExpiry: expect.stringMatching(/^\d{10}$/),
+    });
+    const call = (path: string, body: object) =>
+      fetch(`${service.baseUrl}/public/v1/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-session': answer.session },
+        body: JSON.stringify({ organizationId: account.id, ...body }),
+      });
+    const read = await call('query/whoami', {});
+    expect(await read.json()).toMatchObject({ userId: account.userId });
+    const written = await call('submit/create_user_tag', {
+      type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
+      timestampMs: String(Date.now()),
+      parameters: { userTagName: 'mine', userIds: [] },
+    });
+    expect(written.status).toBe(401);
+  });
+});
