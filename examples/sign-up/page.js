@@ -10,8 +10,10 @@ let isEmailConfirmed = false;
 /** The code that was sent, and what to do with the token that it becomes. */
 let pending;
 
-/** Explains a step, in a list that screen readers follow. */
+/** Explains a step: in a line that screen readers announce, and in the list of all steps. */
 function tell(title, text) {
+  find('now').textContent = `${title}. ${text}`;
+  find('now').hidden = false;
   find('story').querySelector('.empty')?.remove();
   const entry = document.createElement('li');
   const heading = document.createElement('strong');
@@ -31,6 +33,7 @@ function show(id) {
 /** Runs a step with all buttons off. What goes wrong is announced and changes nothing else. */
 async function step(work) {
   const buttons = [...document.querySelectorAll('button')];
+  const focused = document.activeElement;
   find('error').hidden = true;
   for (const button of buttons) button.disabled = true;
   try {
@@ -38,19 +41,27 @@ async function step(work) {
   } catch (error) {
     find('error').textContent = messageOf(error);
     find('error').hidden = false;
+    find('error').scrollIntoView({ block: 'nearest' });
   } finally {
     for (const button of buttons) button.disabled = false;
+    // A button that was switched off has lost the focus, and one that is gone cannot have it back.
+    if (document.activeElement === document.body) {
+      if (focused?.isConnected && focused.checkVisibility()) focused.focus();
+      else find(`${sections.find(({ hidden }) => !hidden).id}-title`).focus();
+    }
   }
 }
 
 function messageOf(error) {
   switch (error.code) {
-    case 'INVALID_OTP':
+    case 'INVALID_OTP_CODE':
       return 'That code is not right, or it is used up. Check it, or go back and ask for a new one.';
     case 'PASSKEY_FAILED':
       return 'Your browser did not use a passkey. Try again, or use an e-mail code.';
     case 'CREDENTIAL_NOT_FOUND':
       return 'There is no account with this passkey. Sign up, or use an e-mail code.';
+    case 'RATE_LIMIT_EXCEEDED':
+      return 'Too many codes were asked for. Wait a few minutes and try again.';
     case 'API_KEY_EXPIRED':
       return 'Your session has ended. Reload the page and log in again.';
     default:
@@ -95,6 +106,9 @@ async function showAccount() {
   find('email-state').textContent = isEmailConfirmed ? 'confirmed' : '';
   find('email-state').className = isEmailConfirmed ? 'tag good' : 'tag';
   find('confirm-email').hidden = isEmailConfirmed;
+  find('lose-hint').textContent = isEmailConfirmed
+    ? 'The page forgets your session, and a passkey counts as gone. Your e-mail address leads back.'
+    : 'Confirm your e-mail address first: without it, nothing leads back but your passkey.';
   find('passkeys').replaceChildren(...passkeys.map(passkeyEntry));
 }
 
@@ -110,8 +124,8 @@ function passkeyEntry({ authenticatorId, authenticatorName }) {
     () =>
       void step(async () => {
         await accounts.removePasskey(session, authenticatorId);
-        tell('The passkey is removed', 'Whoever finds the device that holds it can no longer use it here.');
         await showAccount();
+        tell('The passkey is removed', 'Whoever finds the device that holds it can no longer use it here.');
       }),
   );
   entry.append(authenticatorName, remove);
@@ -120,7 +134,7 @@ function passkeyEntry({ authenticatorId, authenticatorName }) {
 
 onSubmit('start-form', async (button) => {
   const email = find('email').value.trim();
-  if (button?.value === 'code') {
+  if (button?.id === 'use-code') {
     await askForCode(email, async (proof) => {
       isEmailConfirmed = true;
       if (await accounts.hasAccount(email, proof)) {
@@ -135,7 +149,10 @@ onSubmit('start-form', async (button) => {
   }
   const entered = await accounts.signUpWithPasskey(email);
   isEmailConfirmed = false;
-  tell('You have an account', 'An organization of your own with a wallet in it. Your passkey is the only way in.');
+  tell(
+    'You have an account',
+    'An organization of your own with a wallet in it. Your passkey is the only way in so far.',
+  );
   await enterAccount(entered);
 });
 
@@ -162,9 +179,9 @@ onClick('confirm-email', async () => {
   await askForCode(email, async (proof) => {
     await accounts.confirmEmail(session, email, proof);
     isEmailConfirmed = true;
-    tell('Your address is confirmed', 'From now on it leads back to this account, whatever happens to your device.');
     await showAccount();
     show('account');
+    tell('Your address is confirmed', 'From now on it leads back to this account, whatever happens to your device.');
   });
 });
 
@@ -177,14 +194,16 @@ onSubmit('sign-form', async () => {
 
 onClick('add-passkey', async () => {
   await accounts.addPasskey(session, find('account-email').textContent);
-  tell('This device has a passkey', 'You can log in with it from now on.');
   await showAccount();
+  tell('This device has a passkey', 'You can log in with it from now on.');
 });
 
 onClick('lose', () => {
   session = undefined;
   find('signed').hidden = true;
-  find('start-text').textContent = 'Your device is gone. Enter your address and use an e-mail code to come back.';
+  find('start-text').textContent = 'Enter your address and use an e-mail code to come back.';
+  find('passkey-signup').hidden = true;
+  find('use-code').className = '';
   tell('Your device is gone', 'The session key was in it, and your passkey. Your wallet was not.');
   show('start');
 });

@@ -35,6 +35,23 @@ test('nothing set works on a laptop', () => {
     limitInvitations: undefined,
     limitApiKeys: undefined,
     limitAuthenticators: undefined,
+    outboundAllow: [],
+    smtpUrl: undefined,
+    smsUrl: undefined,
+    devInbox: undefined,
+  });
+});
+
+test('one-time codes live, count and look as AUTH 7.2 says', () => {
+  expect(readConfig({})).toMatchObject({
+    otpLength: 9,
+    otpSeconds: 300,
+    otpSecondsMax: 600,
+    otpAttempts: 3,
+    otpActive: 3,
+    otpRequests: 3,
+    otpWindowSeconds: 180,
+    verificationSeconds: 3600,
   });
 });
 
@@ -66,6 +83,11 @@ describe('values', () => {
       CUSTOS_LIMIT_POLICIES: '7',
       CUSTOS_TRUSTED_PROXIES: '10.1.2.3/8, 192.0.2.1,2001:DB8::1/32',
       CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
+      CUSTOS_SMTP_URL: 'smtps://u:p@mail.example:465',
+      CUSTOS_MAIL_FROM: 'Keys <keys@mail.example>',
+      CUSTOS_MAIL_SENDER_DOMAINS: 'One.example, two.example',
+      CUSTOS_DEV_INBOX: 'off',
+      CUSTOS_OAUTH2_X_TOKEN_URL: 'http://127.0.0.1:1/token?a=1',
     });
     expect(config).toMatchObject({
       dataDir: '/srv/custos',
@@ -80,6 +102,11 @@ describe('values', () => {
       // Host bits zeroed, a bare address as a block of one.
       trustedProxies: ['10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32'],
       failedAuthPerMinute: 0,
+      smtpUrl: 'smtps://u:p@mail.example:465',
+      mailFrom: 'Keys <keys@mail.example>',
+      mailSenderDomains: ['one.example', 'two.example'],
+      devInbox: 'off',
+      oauth2XTokenUrl: 'http://127.0.0.1:1/token?a=1',
     });
   });
 
@@ -116,6 +143,14 @@ describe('values', () => {
     ['CUSTOS_TRUSTED_PROXIES', '10.0.0.0/8,10.0.0.0/33'],
     ['CUSTOS_TRUSTED_PROXIES', '10.0.0.0/8 192.0.2.1'],
     ['CUSTOS_FAILED_AUTH_PER_MINUTE', 'off'],
+    ['CUSTOS_SMTP_URL', 'http://mail.example'],
+    ['CUSTOS_MAIL_FROM', 'Keys'],
+    ['CUSTOS_MAIL_FROM', 'Keys\r\nBcc: everybody <keys@mail.example>'],
+    ['CUSTOS_MAIL_SENDER_DOMAINS', 'localhost'],
+    ['CUSTOS_DEV_INBOX', 'yes'],
+    ['CUSTOS_OTP_LENGTH', '5'],
+    ['CUSTOS_OTP_ATTEMPTS', '0'],
+    ['CUSTOS_OAUTH2_X_USER_URL', 'x.example/me'],
   ])('%s=%s stops the start with one line that names it', (name, value) => {
     const message = messageOf({ [name]: value });
     expect(message.startsWith(`${name} must be`), message).toBe(true);
@@ -125,6 +160,7 @@ describe('values', () => {
   test('a secret in a bad value is not repeated', () => {
     expect(messageOf({ CUSTOS_DATABASE_URL: 'mysql://u:hunter2@h/d' })).not.toContain('hunter2');
     expect(messageOf({ CUSTOS_ROOT_KEY: 'hunter2' })).not.toContain('hunter2');
+    expect(messageOf({ CUSTOS_SMTP_URL: 'https://u:hunter2@mail.example' })).not.toContain('hunter2');
   });
 });
 
@@ -139,4 +175,27 @@ test('several workers need PostgreSQL and a fixed port', () => {
   const shared = { CUSTOS_WORKERS: '2', CUSTOS_DATABASE_URL: 'postgres://h/d' };
   expect(messageOf({ ...shared, CUSTOS_PORT: '0' })).toContain('CUSTOS_PORT');
   expect(messageOf(shared)).toBe('accepted');
+});
+
+test('settings that mean nothing alone are refused alone', () => {
+  const mail = { CUSTOS_SMTP_URL: 'smtp://mail.example' };
+  expect(messageOf(mail)).toContain('CUSTOS_MAIL_FROM');
+  expect(messageOf({ ...mail, CUSTOS_MAIL_FROM: 'keys@mail.example' })).toBe('accepted');
+  const sms = {
+    CUSTOS_SMS_URL: 'https://sms.example/Messages.json',
+    CUSTOS_SMS_USER: 'user',
+    CUSTOS_SMS_PASSWORD: 'password',
+    CUSTOS_SMS_FROM: '+15550100',
+  };
+  const captcha = { CUSTOS_CAPTCHA_SITE_KEY: 'site', CUSTOS_CAPTCHA_SECRET: 'secret' };
+  for (const together of [sms, captcha]) {
+    expect(messageOf(together)).toBe('accepted');
+    for (const name of Object.keys(together))
+      expect(messageOf({ ...together, [name]: '' }), name).toContain('together');
+  }
+  for (const name of ['OTP', 'VERIFICATION']) {
+    const seconds = { [`CUSTOS_${name}_SECONDS`]: '120' };
+    expect(messageOf({ ...seconds, [`CUSTOS_${name}_SECONDS_MAX`]: '120' })).toBe('accepted');
+    expect(messageOf({ ...seconds, [`CUSTOS_${name}_SECONDS_MAX`]: '119' })).toContain('must not be above');
+  }
 });

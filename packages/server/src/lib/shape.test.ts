@@ -57,6 +57,18 @@ describe('what is accepted', () => {
   });
 });
 
+test('clients that know the text for something missing get exactly that', () => {
+  const known = decoder(Type.Object({ code: Type.String({ minLength: 1, 'x-missing': 'code must be set' }) }));
+  expect(known({ code: 'a' })).toEqual({ code: 'a' });
+  const violations = [{ field: 'parameters.code', description: 'code must be set' }];
+  for (const value of [{}, { code: '' }]) {
+    expect(() => known(value, 'parameters')).toThrow(
+      expect.objectContaining({ code: 'REQUEST_INVALID', message: 'code must be set', violations }),
+    );
+  }
+  expect(() => known({ code: 5 }, 'parameters')).toThrow('parameters.code: must be string');
+});
+
 describe('what is refused', () => {
   test.each<[string, unknown, string]>([
     ['missing', {}, 'name: is required'],

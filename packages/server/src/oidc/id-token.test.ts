@@ -94,13 +94,18 @@ describe('audience', () => {
     [{ aud: [['client']] }, /no usable aud/],
     [{ aud: { client: true } }, /no usable aud/],
     [{ aud: 'c'.repeat(256) }, /no usable aud/],
+    [{ aud: 'a\u0000b' }, /no usable aud/],
+    [{ aud: '\ud800' }, /no usable aud/],
   ])('%j is refused', (claims, message) => expect(() => read(claims)).toThrow(refused(message)));
 });
 
-test.each([undefined, null, '', 7, ['alice'], 'a'.repeat(256)])('sub %j is refused', (sub) => {
-  expect(read({ sub: 'a'.repeat(255) }).subject).toHaveLength(255);
-  expect(() => read({ sub })).toThrow(refused(/no usable sub/));
-});
+test.each([undefined, null, '', 7, ['alice'], 'a'.repeat(256), 'a\u0000b', 'a\nb', '\ud800'])(
+  'sub %j is refused',
+  (sub) => {
+    expect(read({ sub: 'a'.repeat(255) }).subject).toHaveLength(255);
+    expect(() => read({ sub })).toThrow(refused(/no usable sub/));
+  },
+);
 
 test.each([
   ['https://issuer.test', 'https://issuer.test'],
@@ -123,6 +128,7 @@ test.each([
   'https://issuer.test/#a',
   'https://issuer.test\\@evil.test',
   'https://issuer.test/ evil',
+  'https://issuer.test/\u0000',
   ['https://issuer.test'],
   `https://issuer.test/${'a'.repeat(500)}`,
 ])('iss %j is refused', (iss) => expect(() => readIssuer({ iss })).toThrow(refused(/no usable iss/)));

@@ -22,6 +22,8 @@ const AUDIENCE_LENGTH_MAX = 255;
 const ISSUER_LENGTH_MAX = 512;
 const EMAIL_LENGTH_MAX = 254;
 const GOOGLE = 'https://accounts.google.com';
+/** Control characters and halves of a surrogate pair: nobody is called so, and not every database can hold them. */
+const UNUSABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** The caller's token or issuer is at fault. The text never repeats what an issuer answered (decision 32). */
 export function refuseToken(message: string, cause?: unknown): ApiError {
@@ -31,7 +33,8 @@ export function refuseToken(message: string, cause?: unknown): ApiError {
 /** Who issued a token. One issuer has written itself with and without its scheme, yet is one (AUTH 8.1). */
 export function readIssuer({ iss }: Claims): string {
   if (iss === 'accounts.google.com') return GOOGLE;
-  if (typeof iss !== 'string' || iss.length > ISSUER_LENGTH_MAX || !/^https?:\/\/[^\s?#\\]+$/.test(iss)) {
+  const isUrl = typeof iss === 'string' && /^https?:\/\/[^\s?#\\]+$/.test(iss);
+  if (!isUrl || iss.length > ISSUER_LENGTH_MAX || UNUSABLE.test(iss)) {
     throw refuseToken(
       'the OIDC token has no usable iss: it must be an http or https URL without a query or a fragment',
     );
@@ -74,7 +77,7 @@ const isNumericDate = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= 8_640_000_000_000;
 
 function readSubject({ sub }: Claims): string {
-  if (typeof sub === 'string' && sub !== '' && sub.length <= SUBJECT_LENGTH_MAX) return sub;
+  if (typeof sub === 'string' && sub !== '' && sub.length <= SUBJECT_LENGTH_MAX && !UNUSABLE.test(sub)) return sub;
   throw refuseToken(`the OIDC token has no usable sub: it must be a text of 1 to ${SUBJECT_LENGTH_MAX} characters`);
 }
 
@@ -89,7 +92,7 @@ function readAudience({ aud, azp }: Claims): string {
 }
 
 const isAudience = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= AUDIENCE_LENGTH_MAX;
+  typeof value === 'string' && value !== '' && value.length <= AUDIENCE_LENGTH_MAX && !UNUSABLE.test(value);
 
 const readText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

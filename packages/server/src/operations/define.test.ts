@@ -46,7 +46,17 @@ describe('an activity', () => {
   });
 
   test('has what is not said by default', () => {
-    expect(operation).toMatchObject({ kind: 'activity', lock: 'exclusive', scope: 'any', ours: false });
+    expect(operation).toMatchObject({
+      kind: 'activity',
+      lock: 'exclusive',
+      scope: 'any',
+      ours: false,
+      findsSubOrganization: false,
+      accepts: { attested: false, recovery: false },
+      sends: false,
+    });
+    expect(operation.versions.map(({ secretResults }) => secretResults)).toEqual([[], []]);
+    expect([operation.subject, operation.attempt]).toEqual([undefined, undefined]);
     expect(operation.unserved).toEqual(['ACTIVITY_TYPE_DO_THING_V0']);
     expect(operation.prepare).toBeUndefined();
     expect(operation.managesCredentialsOf).toBeUndefined();
@@ -77,6 +87,30 @@ describe('an activity', () => {
     const [current, old] = operation.versions;
     expect(() => current?.decode({ thing: 'a' })).toThrow('parameters.things: is required');
     expect(() => old?.decode({ things: ['a'] })).toThrow('parameters.thing: is required');
+  });
+
+  test('an older version may answer less, and what is secret in an answer is so in all of them', () => {
+    const told = defineActivity({
+      name: 'tell',
+      type: 'ACTIVITY_TYPE_TELL_V2',
+      summary: 'Tells.',
+      policy: { governedBy: 'policy', resource: 'OTP', action: 'CREATE' },
+      accepts: { attested: true },
+      sends: true,
+      parameters: Type.Object({}),
+      older: [
+        legacy('ACTIVITY_TYPE_TELL', Type.Object({}), () => ({}), {
+          toResult: ({ id }: { id: string; more: string }) => ({ id }),
+        }),
+      ],
+      result: Type.Object({ id: Type.String(), more: Type.String() }),
+      secretResults: ['id'],
+      execute: async () => ({ id: 'a', more: 'b' }),
+    });
+    const result = { id: 'a', more: 'b' };
+    expect(told.versions.map(({ toResult }) => toResult(result))).toEqual([result, { id: 'a' }]);
+    expect(told.versions.map(({ secretResults }) => secretResults)).toEqual([['id'], ['id']]);
+    expect(told).toMatchObject({ accepts: { attested: true, recovery: false }, sends: true });
   });
 
   test('its own rules hold for every version', () => {

@@ -310,7 +310,7 @@ test('only a user’s own credentials are its own business', () => {
 });
 
 test('secret parameters of decision 10 are declared wherever a version has them', () => {
-  const SECRET = /^(otpCode|oidcToken|verificationToken|authCode)$/;
+  const SECRET = /^(otpCode|oidcToken|verificationToken|authCode|codeVerifier)$/;
   const paths = (schema: unknown, at: string): string[] => {
     const node = schema as { properties?: Record<string, unknown>; items?: unknown };
     return [
@@ -326,6 +326,49 @@ test('secret parameters of decision 10 are declared wherever a version has them'
       for (const path of paths(schema, '')) expect(secrets, `${type} ${path}`).toContain(path);
     }
   }
+});
+
+test('what can be used by whoever reads it is shown in the direct answer only', () => {
+  const shown = activities.flatMap(({ name, versions }) =>
+    versions.flatMap(({ secretResults }) => secretResults.map((path) => `${name} ${path}`)),
+  );
+  expect([...new Set(shown)].sort()).toEqual([
+    'create_read_only_session session',
+    'oauth2_authenticate oidcToken',
+    'verify_otp verificationToken',
+  ]);
+});
+
+test('the user of a login that somebody else asks for is named, wherever a code, a token or a mailed key logs in', () => {
+  const named = activities.filter(({ subject }) => subject).map(({ name }) => name);
+  expect(named.sort()).toEqual(['email_auth', 'oauth', 'oauth_login', 'otp_auth', 'otp_login']);
+});
+
+test('attempts are counted wherever there is something to guess', () => {
+  const counted = activities.filter(({ attempt }) => attempt).map(({ name }) => name);
+  expect(counted.sort()).toEqual(['otp_auth', 'verify_otp']);
+});
+
+test('whatever sends a message says so', () => {
+  const sending = activities.filter(({ sends }) => sends).map(({ name }) => name);
+  expect(sending.sort()).toEqual(['email_auth', 'init_otp', 'init_otp_auth', 'init_user_email_recovery']);
+});
+
+test('stamps of attested keys and of recoveries serve where they are meant to and nowhere else', () => {
+  const taking = (kind: 'attested' | 'recovery') =>
+    activities.filter(({ accepts }) => accepts[kind]).map(({ name }) => name);
+  expect(taking('attested')).toEqual(['stamp_login']);
+  expect(taking('recovery')).toEqual(['recover_user']);
+});
+
+test('a credential leads from the parent to its sub-organization in what is about its own user only', () => {
+  const leading = operations.filter((operation) => operation.kind !== 'vote' && operation.findsSubOrganization);
+  expect(leading.map(({ name }) => name).sort()).toEqual([
+    'create_read_only_session',
+    'create_read_write_session',
+    'stamp_login',
+    'whoami',
+  ]);
 });
 
 test('whatever changes a rule says so, and takes the organization for itself', () => {

@@ -98,6 +98,9 @@ describe.each(DATABASES)('OAuth providers on %s', (database) => {
     const issuer = await Issuer.start(toJwk(ec));
     const sub = await newSub();
     const other = byClaims(issuer.url, 'alice', 'other');
+    const elsewhere = await newSub();
+    const good = [byClaims(issuer.url, 'carol', 'other'), byToken(issuer, { sub: 'carol' })];
+    expect(outcome(await create(elsewhere, good))).toEqual(DONE);
     expect(outcome(await create(sub, [other]))).toEqual(INVALID);
     expect(outcome(await create(sub, [byToken(issuer, { sub: 'bob' }), other]))).toEqual(INVALID);
     expect(outcome(await create(sub, [byToken(issuer), byClaims(`${issuer.url}/`, 'alice', 'other')]))).toEqual(
@@ -136,7 +139,8 @@ describe.each(DATABASES)('OAuth providers on %s', (database) => {
       expect(outcome(await create(sub, wrong)), JSON.stringify(wrong).slice(0, 200)).toEqual(INVALID);
     }
     expect(outcome(await create(sub, [{ ...name, oidcClaims }], V1))).toEqual(INVALID);
-    for (const text of ['', 'x', 'a.b.c', `${oidcToken}x`]) {
+    const unusual = idToken(issuer, { sub: 'a\u0000b' });
+    for (const text of ['', 'x', 'a.b.c', `${oidcToken}x`, unusual]) {
       const answer = await create(sub, [{ ...name, oidcToken: text }]);
       expect(outcome(answer), text).toEqual([400, 'INVALID_OIDC_TOKEN']);
     }

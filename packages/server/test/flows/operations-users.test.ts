@@ -69,11 +69,9 @@ describe.each(DATABASES)('users and tags on %s', (database) => {
       expect(outcome(await create(person({ apiKeys: [], userPhoneNumber: '+15550100000' })))).toEqual(DONE);
     });
 
-    test('OAuth providers are named as not available', async () => {
+    test('OAuth providers need a token of their issuer', async () => {
       const oauthProviders = [{ providerName: 'google', oidcToken: 'abc' }];
-      const answer = await create(person({ oauthProviders }));
-      expect(outcome(answer)).toEqual([501, 'UNIMPLEMENTED']);
-      expect(answer.body.message).toContain('oauthProviders');
+      expect(outcome(await create(person({ oauthProviders })))).toEqual([400, 'INVALID_OIDC_TOKEN']);
     });
 
     test('user names may repeat', async () => {
@@ -218,7 +216,7 @@ describe.each(DATABASES)('users and tags on %s', (database) => {
       expect(await readUser(userId)).not.toHaveProperty('userEmail');
     });
 
-    test('a verification token is named as not available', async () => {
+    test('a verification token must be one of ours', async () => {
       const { userId } = root;
       const email = { userId, userEmail: 'a@example.com', verificationToken: 'abc' };
       const phone = { userId, userPhoneNumber: '+15550155555', verificationToken: 'abc' };
@@ -226,8 +224,7 @@ describe.each(DATABASES)('users and tags on %s', (database) => {
         await root.submit('update_user_email', email),
         await root.submit('update_user_phone_number', phone),
       ]) {
-        expect(outcome(answer)).toEqual([501, 'UNIMPLEMENTED']);
-        expect(answer.body.message).toContain('verificationToken');
+        expect(outcome(answer)).toEqual([400, 'INVALID_VERIFICATION_TOKEN']);
       }
     });
 

@@ -98,6 +98,8 @@ describe.each(DATABASES)('sign-up parameters on %s', (database) => {
       const attempt = async (proof: { token: string }, user: object = { userEmail }) =>
         outcome(await create(signUpParams({ ...user }, { verificationToken: proof.token }), V7));
       const sub = await createSubOrganization(root, 'sub');
+      const other = newEmail();
+      expect(await attempt(await prove(other), { userEmail: other })).toEqual(DONE);
       expect(await attempt(await prove(newEmail()))).toEqual(NO_PROOF);
       expect(await attempt(await prove(userEmail), { userEmail: newEmail() })).toEqual(NO_PROOF);
       expect(await attempt(await prove(userEmail), { apiKeys: [apiKeyOf(newKeyPair())] })).toEqual(NO_PROOF);
@@ -138,6 +140,9 @@ describe.each(DATABASES)('sign-up parameters on %s', (database) => {
       const { apiKeys } = user;
       const said = { email: userEmail, apiKeys };
       const another = newKeyPair();
+      const good = await boundSignUp();
+      const signed = { verificationToken: good.token, clientSignature: good.clientSignature };
+      expect(outcome(await create(signUpParams(good.user, signed)))).toEqual(DONE);
       expect(await attempt(undefined)).toEqual(UNSIGNED);
       expect(await attempt(undefined, user, V7)).toEqual(UNSIGNED);
       expect(await attempt(signedSignUp(another, id, said))).toEqual(UNSIGNED);
@@ -212,6 +217,8 @@ describe.each(DATABASES)('sign-up parameters on %s', (database) => {
       const byClaims = { providerName: 'p', oidcClaims };
       const attempt = async (oauthProviders: object[], overrides = {}) =>
         outcome(await create(signUpParams({ oauthProviders }), overrides));
+      const bobs = { providerName: 'p', oidcClaims: { ...oidcClaims, sub: 'bob' } };
+      expect(await attempt([bobs, provider(idToken(issuer, { sub: 'bob', aud: 'another' }))])).toEqual(DONE);
       expect(await attempt([byClaims])).toEqual(INVALID);
       expect(await attempt([byClaims], V7)).toEqual(INVALID);
       expect(await attempt([byClaims, provider(idToken(issuer, { sub: 'mallory' }))])).toEqual(INVALID);
@@ -304,6 +311,9 @@ describe.each(DATABASES)('sign-up parameters on %s', (database) => {
         return outcome(await sub.submit('update_user_email', parameters));
       };
       const sibling = await createSubOrganization(root, 'sibling');
+      const other = newEmail();
+      expect(await email((await prove(other)).token, { userEmail: other })).toEqual(DONE);
+      expect(outcome(await sub.submit('update_user_email', { userId, userEmail: '' }))).toEqual(DONE);
       expect(await email((await prove(newEmail())).token)).toEqual(NO_PROOF);
       expect(await email((await prove(userEmail)).token, { userEmail: '' })).toEqual(NO_PROOF);
       expect(await email((await prove(userEmail, { organizationId: sibling.organizationId })).token)).toEqual(NO_PROOF);

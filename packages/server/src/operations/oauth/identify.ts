@@ -4,7 +4,7 @@ import { isBoundTo } from '../../oidc/nonce.ts';
 import type { DescribeContext, ExecuteContext, LoginSubject } from '../define.ts';
 
 /** The user of the organization for whom a token was issued. */
-export interface Identified {
+interface Identified {
   readonly userId: UserId;
   readonly providerId: string;
   readonly subject: LoginSubject;

@@ -16,7 +16,7 @@ interface SignUpParams {
 }
 
 /** Somebody who signs up with a contact that a token proves. */
-export interface SignUp {
+interface SignUp {
   readonly proven: ProvenContact;
   /** Which of the root users has the contact. */
   readonly index: number;

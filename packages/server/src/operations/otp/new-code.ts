@@ -14,7 +14,7 @@ import { countMessage } from './limits.ts';
 import { lifeOf } from './seconds.ts';
 
 /** What a request for a code says, in whatever version. */
-export interface CodeRequest extends SenderFields {
+interface CodeRequest extends SenderFields {
   readonly otpType: OtpType;
   readonly contact: string;
   readonly otpLength?: number | undefined;
@@ -37,7 +37,7 @@ export const codeSeconds = (config: Config, asked: string | undefined): number =
   lifeOf(asked, { usual: config.otpSeconds, max: config.otpSecondsMax });
 
 /** A code that waits to be stored, with the message that carries it. */
-export interface PreparedCode {
+interface PreparedCode {
   readonly otp: NewOtp;
   readonly message: SealedMessage;
   readonly targetBundle: string;

@@ -27,9 +27,9 @@ const looks = {
 };
 
 /** Where the name of the application stands beside it. */
-export const EmailLooksShape = Type.Object(looks);
+const EmailLooksShape = Type.Object(looks);
 /** As it was before the name was required. */
-export const EmailCustomizationShape = Type.Object({ appName: Type.Optional(textShape(255)), ...looks });
+const EmailCustomizationShape = Type.Object({ appName: Type.Optional(textShape(255)), ...looks });
 export const NamedEmailCustomizationShape = Type.Object({ appName: NameShape, ...looks });
 
 /** Whom a mail comes from; a domain that the operator does not list is ignored (AUTH 7.1). */

@@ -52,7 +52,7 @@ export function checkNewUsers(users: readonly RootUserParams[], field: string): 
 }
 
 /** What a new user's credentials were found to be. */
-export interface VerifiedUser {
+interface VerifiedUser {
   readonly authenticators: readonly VerifiedAuthenticator[];
   readonly oauthProviders: readonly NewProvider[];
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { TestClient } from '../../harness/client.ts';
+import type { Outside } from '../../hostile/outside.ts';
 
 // What the table of every operation is made of.
 
@@ -8,6 +9,7 @@ export interface World {
   readonly parent: TestClient;
   readonly root: TestClient;
   readonly plain: TestClient;
+  readonly outside: Outside;
 }
 
 export interface Arranged {
@@ -33,15 +35,20 @@ export interface ActivityCase extends VersionCase {
   readonly foreign?: (world: World, other: World) => Promise<{ parameters: unknown; code: string; status: number }>;
   /** `userId` must be the user who proposes it, whoever that is. */
   readonly isForProposer?: true;
+  /** It is about the proposer alone, who needs nobody's leave; only a policy can deny it. */
+  readonly isOwnBusiness?: true;
   /** After it the organization's own users are gone. */
   readonly endsOrganization?: true;
 }
 
 export interface QueryCase {
+  readonly place?: 'parent';
   readonly parameters?: (world: World) => Promise<Record<string, unknown>>;
   readonly answer: (world: World) => Record<string, unknown>;
   /** What an id of a sibling's gets, where that is not 404; 200 for what belongs to the whole tree. */
   readonly foreignStatus?: 200 | 400;
+  /** Exactly what is answered about what nobody has, and about a sibling's, where that is no refusal. */
+  readonly foreignAnswer?: Record<string, unknown>;
 }
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,0 +1,195 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { vi } from 'vitest';
+import {
+  attemptOf,
+  clientSignature,
+  loginParameters,
+  MAIL,
+  type Message,
+  newEmail,
+  newPhone,
+  SMS,
+  type SentCode,
+} from '../flows/fixtures/logins.ts';
+import { boundTo, encryptClientSecret, OAUTH2_CLIENT, Oauth2Providers, sha256Hex } from '../flows/fixtures/oauth.ts';
+import { targetOf } from '../harness/bundles.ts';
+import { type KeyPair, newKeyPair, type TestClient } from '../harness/client.ts';
+import { ec, makeToken, toJwk } from '../harness/oidc-issuer.ts';
+
+export { newEmail, newPhone };
+
+// What is outside of the service in the tests of every operation: an OpenID issuer and two OAuth 2.0 providers on
+// loopback, and the inbox in which messages end.
+
+/** Limits on codes have tests of their own; here they would only stop the many requests. */
+const WITHOUT_LIMITS = {
+  CUSTOS_DEV_INBOX: 'on',
+  CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8',
+  CUSTOS_OTP_REQUESTS: '0',
+  CUSTOS_OTP_ORGANIZATION_REQUESTS: '0',
+  CUSTOS_OTP_FAILURES_PER_DAY: '0',
+  CUSTOS_OTP_SECONDS_MAX: '86400',
+};
+
+export const AUDIENCE = 'app';
+
+export class Outside implements AsyncDisposable {
+  readonly providers: Oauth2Providers;
+  /** The name of the OpenID issuer. */
+  readonly issuer: string;
+  readonly #server: Server;
+
+  private constructor(providers: Oauth2Providers, server: Server) {
+    this.providers = providers;
+    this.#server = server;
+    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  static async start(): Promise<Outside> {
+    const server = createServer(({ url, headers }, response) => {
+      const issuer = `http://${headers.host}`;
+      const isKeys = url === '/keys';
+      response.end(JSON.stringify(isKeys ? { keys: [toJwk(ec)] } : { issuer, jwks_uri: `${issuer}/keys` }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Outside(await Oauth2Providers.start(), server);
+  }
+
+  /** Settings of a service that reaches all of it. */
+  get env(): Record<string, string> {
+    return { ...WITHOUT_LIMITS, ...this.providers.env };
+  }
+
+  /** A token about somebody that is good now, bound to a key if there is one. */
+  idToken(sub: string, publicKey?: string): string {
+    const now = Math.floor(Date.now() / 1000);
+    const nonce = publicKey === undefined ? {} : boundTo(publicKey);
+    return makeToken(ec, 'ES256', { iss: this.issuer, sub, aud: AUDIENCE, iat: now, exp: now + 3600, ...nonce });
+  }
+
+  /** The request of somebody whom a provider has just sent back. */
+  authorization(oauth2CredentialId: string) {
+    return { oauth2CredentialId, ...this.providers.authorize(), nonce: sha256Hex(newKeyPair().publicKey) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+    await this.providers[Symbol.asyncDispose]();
+  }
+}
+
+/** Every way to log in, on in a parent, so that its sub-organizations have them too. */
+export async function turnLoginsOn(parent: TestClient): Promise<void> {
+  for (const name of ['OTP_EMAIL_AUTH', 'SMS_AUTH', 'EMAIL_AUTH', 'EMAIL_RECOVERY']) {
+    await parent.run('set_organization_feature', { name: `FEATURE_NAME_${name}`, value: 'true' });
+  }
+}
+
+export async function messagesTo({ baseUrl }: TestClient, to: string): Promise<Message[]> {
+  const response = await fetch(`${baseUrl}/dev/inbox.json`);
+  return ((await response.json()) as Message[]).filter((message) => message.to === to);
+}
+
+/** The one message to somebody, as soon as it is there. */
+export async function messageTo(client: TestClient, to: string): Promise<Message> {
+  return await vi.waitFor(
+    async () => {
+      const [message, ...more] = await messagesTo(client, to);
+      if (message === undefined || more.length > 0) throw new Error(`${more.length} messages too many to ${to}`);
+      return message;
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+}
+
+export const typeOf = (contact: string): string => (contact.startsWith('+') ? SMS : MAIL);
+
+async function codeIn(client: TestClient, contact: string): Promise<string> {
+  const { text } = await messageTo(client, contact);
+  const code = /^([0-9A-Z]{9})\b/m.exec(text)?.[1];
+  if (code === undefined) throw new Error(`no code in ${text}`);
+  return code;
+}
+
+/** A code for a contact that nobody else uses, to be sent back encrypted. */
+export async function newCode(client: TestClient, contact = newEmail()): Promise<SentCode> {
+  const { otpId, otpEncryptionTargetBundle } = await client.run('init_otp', {
+    otpType: typeOf(contact),
+    contact,
+    appName: 'App',
+  });
+  return { otpId, target: targetOf(otpEncryptionTargetBundle), code: await codeIn(client, contact) };
+}
+
+/** The same, to be sent back as it is. */
+export async function newPlainCode(client: TestClient, contact = newEmail()) {
+  const parameters = { otpType: typeOf(contact), contact, appName: 'App' };
+  const answer = await client.submit('init_otp', parameters, { type: 'ACTIVITY_TYPE_INIT_OTP_V2' });
+  return { otpId: answer.body.activity.result.initOtpResult.otpId, otpCode: await codeIn(client, contact) };
+}
+
+/** A code for otp_auth, for a user of the organization with this contact. */
+export async function newAuthCode(client: TestClient, contact: string) {
+  const parameters = { otpType: typeOf(contact), contact, appName: 'App' };
+  const { otpId } = await client.run('init_otp_auth', parameters);
+  return { otpId, otpCode: await codeIn(client, contact) };
+}
+
+/** What verify_otp is sent, with a key that the token is to be bound to. */
+export const newAttempt = async (client: TestClient, key: KeyPair, contact?: string) =>
+  attemptOf(await newCode(client, contact), key);
+
+/** A token that proves a contact and is bound to a key. */
+export async function newVerification(client: TestClient, key: KeyPair, contact: string): Promise<string> {
+  return (await client.run('verify_otp', await newAttempt(client, key, contact))).verificationToken;
+}
+
+/** A token that proves a contact and is bound to no key. */
+export async function newUnboundVerification(client: TestClient, contact: string): Promise<string> {
+  const parameters = await newPlainCode(client, contact);
+  const answer = await client.submit('verify_otp', parameters, { type: 'ACTIVITY_TYPE_VERIFY_OTP' });
+  return answer.body.activity.result.verifyOtpResult.verificationToken;
+}
+
+/** What otp_login is sent for the user with this contact. */
+export async function newLogin(client: TestClient, contact: string, session = newKeyPair()) {
+  const key = newKeyPair();
+  return loginParameters(await newVerification(client, key, contact), key, session);
+}
+
+/** What signs a sign-up with these credentials (AUTH 9). */
+export const signUpSignature = (key: KeyPair, verificationToken: string, user: Record<string, unknown>) =>
+  clientSignature(key, {
+    signupV2: user,
+    tokenId: JSON.parse(Buffer.from(verificationToken.split('.')[1] ?? '', 'base64').toString()).id,
+    type: 'USAGE_TYPE_SIGNUP',
+  });
+
+const recipients = new Map<string, string>();
+
+/** The secret of the client that the providers know, encrypted to the service. */
+export async function encryptedSecret({ baseUrl }: TestClient): Promise<string> {
+  let recipient = recipients.get(baseUrl);
+  if (recipient === undefined) {
+    const { keys } = (await (await fetch(`${baseUrl}/public/v1/discovery/keys`)).json()) as {
+      keys: { role: string; publicKey: string }[];
+    };
+    recipient = keys.find(({ role }) => role === 'oauth-secret')?.publicKey ?? '';
+    recipients.set(baseUrl, recipient);
+  }
+  return encryptClientSecret(OAUTH2_CLIENT.secret, recipient);
+}
+
+export const credentialParams = async (client: TestClient, clientId: string) => ({
+  provider: 'OAUTH2_PROVIDER_X',
+  clientId,
+  encryptedClientSecret: await encryptedSecret(client),
+});
+
+/** The credential of the client that the providers know; an organization has it once. */
+export async function newKnownCredential(client: TestClient): Promise<string> {
+  const parameters = await credentialParams(client, OAUTH2_CLIENT.id);
+  return (await client.run('create_oauth2_credential', parameters)).oauth2CredentialId;
+}
