@@ -8,6 +8,7 @@ import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
 import { judgeFigure, judgeRest, judgeScale, judgeStart, type Verdict } from './goals.ts';
 import { Load } from './load/load.ts';
+import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { measurePolicies, POLICY_NAMES, type PolicyFigure, policyTitle } from './policies/policies.ts';
 import { topFunctions } from './profile.ts';
@@ -76,6 +77,16 @@ async function main(options: Options): Promise<void> {
     policies.push(...found);
   }
 
+  const logins: LoginFigure[] = [];
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const names = LOGIN_NAMES.filter((name) => wanted(loginTitle(database, name)));
+    if (names.length === 0) continue;
+    const found = await measureLogins(database, names, load, options, (figure) =>
+      print(table([FIGURE_HEAD, ...policyLines(figure)])),
+    );
+    logins.push(...found);
+  }
+
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = SCALE_NAMES.filter((name) => wanted(scaleTitle(database, name)));
     if (names.length === 0) continue;
@@ -100,6 +111,7 @@ async function main(options: Options): Promise<void> {
     figures,
     scale,
     policies,
+    logins,
     start,
     verdicts,
   });
@@ -108,6 +120,7 @@ async function main(options: Options): Promise<void> {
   if (Object.keys(components).length > 0) print(`\n${componentTable(components)}`);
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
+  if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Figure, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
+import type { LoginFigure } from './logins/logins.ts';
 import type { PolicyFigure } from './policies/policies.ts';
 import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
 import type { StartFigures } from './start.ts';
@@ -21,6 +22,7 @@ export interface Report {
   readonly figures: readonly Figure[];
   readonly scale: Readonly<Record<string, Scale>>;
   readonly policies: readonly PolicyFigure[];
+  readonly logins: readonly LoginFigure[];
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
 }
@@ -96,7 +98,7 @@ export const scaleLines = ({ title, few, many, ratio }: ScaleFigure): string[][]
   ['  ten wallets', ...cells(few), ratio.toFixed(2), (many.cpuUs / few.cpuUs).toFixed(2)],
 ];
 
-export const policyLines = ({ title, beside, base, other, ratio }: PolicyFigure): string[][] => [
+export const policyLines = ({ title, beside, base, other, ratio }: PolicyFigure | LoginFigure): string[][] => [
   [title, ...cells(other), '', ''],
   [`  ${beside}`, ...cells(base), ratio.toFixed(2), (other.cpuUs / base.cpuUs).toFixed(2)],
 ];

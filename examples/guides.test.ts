@@ -62,7 +62,7 @@ class Elsewhere implements AsyncDisposable {
       case '/oauth2/token': {
         const form = new URLSearchParams(body);
         const isRight = form.get('code') === 'the code' && form.get('code_verifier') === Elsewhere.verifier;
-        return isRight ? { token_type: 'bearer', access_token: 'an access token', expires_in: 7200 } : undefined;
+        return isRight ? { token_type: 'bearer', access_token: 'an-access-token', expires_in: 7200 } : undefined;
       }
       case '/oauth2/user':
         return { data: { id: '42', name: 'Dan', username: 'dan' } };
@@ -157,7 +157,7 @@ test('recovery', async () => {
 });
 
 test('sessions', async () => {
-  const [, printed] = /\n```\n(.*?)```/s.exec(read('docs/guides/sessions.md')) ?? [];
+  const [, printed] = /```\n\n```\n(.*?)```/s.exec(read('docs/guides/sessions.md')) ?? [];
   expect(await run('session.mjs')).toBe(printed?.trimEnd());
 });
 
@@ -167,13 +167,27 @@ test('what the guide on the public packages shows is what their tests run', () =
 });
 
 test('links between the guides lead somewhere', () => {
-  const guides = ['login', 'one-time-codes', 'oauth', 'recovery', 'sessions', 'sign-up-proxy', 'public-sdks', 'passkeys'];
+  const guides = [
+    'login',
+    'one-time-codes',
+    'oauth',
+    'recovery',
+    'sessions',
+    'sign-up-proxy',
+    'public-sdks',
+    'passkeys',
+  ];
   for (const guide of guides) {
     const links = read(`docs/guides/${guide}.md`).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)/g);
     for (const [, path = '', anchor] of links) {
       const target = new URL(path === '' ? `${guide}.md` : path, new URL('docs/guides/', ROOT));
       const headings = readFileSync(target, 'utf8').matchAll(/^#+ (.*)$/gm);
-      const anchors = [...headings].map(([, text = '']) => text.toLowerCase().replaceAll(/[^\w -]/g, '').replaceAll(' ', '-'));
+      const anchors = [...headings].map(([, text = '']) =>
+        text
+          .toLowerCase()
+          .replaceAll(/[^\w -]/g, '')
+          .replaceAll(' ', '-'),
+      );
       if (anchor !== undefined) expect(anchors, `${guide}.md: ${path}#${anchor}`).toContain(anchor);
     }
   }

@@ -10,11 +10,12 @@ import {
   pbkdf2Sync,
   randomBytes,
   sign,
+  verify,
 } from 'node:crypto';
 import { answerParent } from '../child.ts';
 import { loadEthers, loadKeccak, loadSecp256k1, loadViem, loadWords, type Secp256k1 } from './libraries.ts';
 
-export type BareWork = 'wallet' | 'account' | 'secp256k1' | 'ed25519' | 'export';
+export type BareWork = 'wallet' | 'account' | 'secp256k1' | 'ed25519' | 'export' | 'login' | 'otp' | 'sign-up';
 export type Library = 'bare' | 'ethers' | 'viem';
 
 export interface BareQuestion {
@@ -83,13 +84,14 @@ async function bare(work: BareWork): Promise<() => unknown> {
   const digest = randomBytes(32);
   const addressOf = (key: Uint8Array): Uint8Array =>
     keccak_256((secp256k1.pointFromScalar(key, false) as Uint8Array).subarray(1)).subarray(12);
+  const newWallet = (): Uint8Array => {
+    const seed = pbkdf2Sync(newPhrase(words), 'mnemonic', 2048, 64, 'sha512');
+    const parent = PARENT_INDICES.reduce((node, index) => child(secp256k1, node, index), masterOf(seed));
+    return addressOf(child(secp256k1, parent, 0).key);
+  };
   switch (work) {
     case 'wallet':
-      return () => {
-        const seed = pbkdf2Sync(newPhrase(words), 'mnemonic', 2048, 64, 'sha512');
-        const parent = PARENT_INDICES.reduce((node, index) => child(secp256k1, node, index), masterOf(seed));
-        return addressOf(child(secp256k1, parent, 0).key);
-      };
+      return newWallet;
     case 'account': {
       const seed = pbkdf2Sync(PHRASE, 'mnemonic', 2048, 64, 'sha512');
       const parent = PARENT_INDICES.reduce((node, index) => child(secp256k1, node, index), masterOf(seed));
@@ -112,7 +114,32 @@ async function bare(work: BareWork): Promise<() => unknown> {
     }
     case 'export':
       return exporter();
+    case 'login':
+      return signatures(1, 1);
+    case 'sign-up': {
+      // The proxy's own stamp, and the wallet.
+      const stamp = signatures(1, 1);
+      return () => [stamp(), newWallet()];
+    }
+    case 'otp': {
+      // Three stamps of the proxy; the target of the code, its token and the session are signed, the client's signature is
+      // verified; the code is opened with a key that was made for it.
+      const stamps = signatures(6, 4);
+      const open = exporter();
+      return () => [stamps(), open()];
+    }
   }
+}
+
+/** P-256, so many signed and so many verified. */
+function signatures(signed: number, verified: number): () => unknown {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const message = randomBytes(300);
+  const signature = sign('sha256', message, privateKey);
+  return () => {
+    for (let count = 0; count < signed; count += 1) sign('sha256', message, privateKey);
+    for (let count = 0; count < verified; count += 1) verify('sha256', message, publicKey, signature);
+  };
 }
 
 interface Node {

@@ -15,6 +15,7 @@ interface Attested {
   readonly user: User;
   readonly method: AttestedKey['method'];
   readonly token: AttestedKey['token'];
+  readonly contact: string | undefined;
   readonly providerId: string | undefined;
 }
 
@@ -76,6 +77,7 @@ async function byContact(
         user,
         method: { type: contact === 'email' ? 'AUTHENTICATION_TYPE_EMAIL_OTP' : 'AUTHENTICATION_TYPE_SMS_OTP' },
         token: useOf(token),
+        contact: token.contact,
         providerId: undefined,
       }
     );
@@ -128,6 +130,7 @@ async function byOidc(
         user,
         method: { type: 'AUTHENTICATION_TYPE_OAUTH', id: provider.id },
         token: { issuerId: organization.id, tokenId: token.tokenId, expiresAtMs: token.expiresAtMs },
+        contact: undefined,
         providerId: provider.id,
       }
     );

@@ -15,6 +15,8 @@ export interface AttestedKey {
   readonly method: AuthenticationMethod;
   /** The token, as its uses are kept. */
   readonly token: { readonly issuerId: OrganizationId; readonly tokenId: string; readonly expiresAtMs: number };
+  /** The contact that the token proves; undefined for an OAuth identity. */
+  readonly contact: string | undefined;
   /** The OAuth provider by which the user was found; undefined for a contact. */
   readonly providerId: string | undefined;
 }

@@ -514,7 +514,7 @@ export interface OtpTable {
 export interface RateWindowTable {
   organization_id: string;
   name: string;
-  /** JSON array of times, oldest first. */
+  /** JSON array of moments and how often it had happened up to each since the one before, oldest first. */
   times: string;
   stale_at_ms: number;
 }

@@ -9,8 +9,8 @@ import {
   type Message,
   newEmail,
   newPhone,
-  SMS,
   type SentCode,
+  SMS,
 } from '../flows/fixtures/logins.ts';
 import { boundTo, encryptClientSecret, OAUTH2_CLIENT, Oauth2Providers, sha256Hex } from '../flows/fixtures/oauth.ts';
 import { targetOf } from '../harness/bundles.ts';

@@ -10,28 +10,26 @@ export interface LoginProof {
   readonly userId: UserId;
   readonly method: AuthenticationMethod;
   readonly token: TokenUse;
-  /** A verification token logs in once (AUTH 7.4). */
-  readonly isSingleUse: boolean;
+  /** A verification token, which proves a contact, logs in once (AUTH 7.4); undefined for an OAuth identity. */
+  readonly contact: string | undefined;
 }
 
 /** Uses the token up, and marks the contact that it proves. */
 export async function consumeForLogin(context: ExecuteContext, proof: LoginProof): Promise<void> {
   const { store, actor, activityId, nowMs } = context;
-  const { userId, method, token, isSingleUse } = proof;
-  if (isSingleUse) {
-    const { issuerId, tokenId, expiresAtMs } = token;
-    const use = { tokenId, purpose: 'login', activityId, expiresAtMs };
-    if (!(await store.logins.useToken(issuerId, use, nowMs))) {
-      throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');
-    }
+  const { userId, method, token } = proof;
+  if (proof.contact === undefined) return;
+  const contact = method.type === 'AUTHENTICATION_TYPE_EMAIL_OTP' ? 'email' : 'phone';
+  // The contact may have become somebody else's since the user was looked up by it.
+  const holder = await store.users.byContact(actor.organizationId, contact, proof.contact);
+  if (holder?.id !== userId) {
+    throw new ApiError('INVALID_VERIFICATION_TOKEN', "the contact is no longer this user's");
   }
-  const contact =
-    method.type === 'AUTHENTICATION_TYPE_EMAIL_OTP'
-      ? 'email'
-      : method.type === 'AUTHENTICATION_TYPE_SMS_OTP'
-        ? 'phone'
-        : undefined;
-  if (contact === undefined) return;
+  const { issuerId, tokenId, expiresAtMs } = token;
+  const use = { tokenId, purpose: 'login', activityId, expiresAtMs };
+  if (!(await store.logins.useToken(issuerId, use, nowMs))) {
+    throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');
+  }
   const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };
   await markVerified(store, place, userId, contact, 'leave', nowMs);
 }

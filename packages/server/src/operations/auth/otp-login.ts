@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { type OtpType, treeRoot } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
+import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
 import { ClientSignatureShape, SESSION_PARAMS, VerificationTokenShape } from '../shapes/auth.ts';
 import { requireClientSignature } from './client-signature.ts';
 import { consumeForLogin } from './login-proof.ts';
@@ -58,6 +59,7 @@ export const otpLogin = defineActivity({
     }
     const usage = { type: 'USAGE_TYPE_LOGIN', publicKey: sessionPublicKey(publicKey) } as const;
     await requireClientSignature(token, clientSignature, usage);
+    await requireOwnFeature(context, CODE_FEATURES[token.verificationType as OtpType]);
     return { token, user: await userOfContact(context, contactKindOf(token), token.contact) };
   },
   subject: ({ token, user }) => ({
@@ -82,15 +84,10 @@ export const otpLogin = defineActivity({
     };
   },
   async execute(context, { invalidateExisting }, { token, userId, key, seconds, sessionProfileId, session }) {
-    const { store, actor, nowMs } = context;
+    const { actor, nowMs } = context;
     const { organizationId } = actor;
-    // The contact may have become somebody else's since the user was looked up by it.
-    const holder = await store.users.byContact(organizationId, contactKindOf(token), token.contact);
-    if (holder?.id !== userId) {
-      throw new ApiError('INVALID_VERIFICATION_TOKEN', "the contact is no longer this user's");
-    }
     const method = methodOfType(token.verificationType as OtpType);
-    await consumeForLogin(context, { userId, method, token: useOf(token), isSingleUse: true });
+    await consumeForLogin(context, { userId, method, token: useOf(token), contact: token.contact });
     await addSessionKey(context, { organizationId, rootId: treeRoot(actor.organization) }, userId, {
       type: 'CREDENTIAL_TYPE_LOGIN',
       publicKey: key,

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
 import { SESSION_PARAMS } from '../shapes/auth.ts';
-import { consumeForLogin, type LoginProof } from './login-proof.ts';
+import { consumeForLogin } from './login-proof.ts';
 import {
   addSessionKey,
   parseSessionSeconds,
@@ -47,9 +47,8 @@ export const stampLogin = defineActivity({
     const { actor, nowMs } = context;
     const { organizationId, userId, credential } = actor;
     if (credential.kind === 'attested') {
-      const { token, method } = credential.attested;
-      const proof: LoginProof = { userId, token, isSingleUse: method.type !== 'AUTHENTICATION_TYPE_OAUTH', method };
-      await consumeForLogin(context, proof);
+      const { token, method, contact } = credential.attested;
+      await consumeForLogin(context, { userId, token, method, contact });
     }
     await addSessionKey(context, { organizationId, rootId: treeRoot(actor.organization) }, userId, {
       type: 'CREDENTIAL_TYPE_LOGIN',

@@ -40,6 +40,11 @@ export async function requireFeature({ read, actor }: DescribeContext, feature: 
   }
 }
 
+/** Only the organization where somebody is logged in: who sent the code was asked when it was sent. */
+export async function requireOwnFeature({ read, actor }: DescribeContext, feature: LoginFeature): Promise<void> {
+  if (!(await isOn(read, actor.organizationId, feature))) throw disabled(feature);
+}
+
 async function isOn(read: ReadStores, organizationId: OrganizationId, { names }: LoginFeature): Promise<boolean> {
   const features = await read.organizations.features(organizationId);
   return features.some(({ name, value }) => names.includes(name) && value !== 'false');

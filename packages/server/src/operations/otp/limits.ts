@@ -29,6 +29,7 @@ export async function countMessage(
   if (userIdentifier) await count(rootId, `message-for:${sha256Hex(userIdentifier)}`, config.otpRequests);
   const ofOrganization = config.otpOrganizationRequests;
   if (ofOrganization > 0) await count(actor.organizationId, 'messages', ofOrganization);
+  await store.logins.sweepCounts(rootId, nowMs);
 }
 
 const failuresOf = (contactKey: string): string => `wrong-code:${contactKey}`;

@@ -23,6 +23,10 @@ import type { RootUserParams } from '../shapes/users.ts';
 /** An email address as it is stored: the domain has one spelling, the local part is the receiver's business. */
 export function normalizeEmail(email: string | undefined): string | undefined {
   if (email === undefined || email === '') return undefined;
+  // Compared without regard to case some unusual characters are ordinary letters, and another's address.
+  if (email.normalize('NFKC') !== email) {
+    throw new ApiError('INVALID_EMAIL', 'an email address must be in its usual characters');
+  }
   const at = email.lastIndexOf('@');
   return `${email.slice(0, at)}@${email.slice(at + 1).toLowerCase()}`;
 }

@@ -18,14 +18,11 @@ export function readProvenContact({ tokens, actor, nowMs }: DescribeContext, tex
   return { token, kind: contactKindOf(token) };
 }
 
-/** Whether the token proves this contact. Without regard to case some unusual characters are ordinary letters. */
-export function proves(
+/** Whether the token proves this contact, which is normal already. */
+export const proves = (
   { token, kind }: ProvenContact,
   contact: { readonly email: string | undefined; readonly phone: string | undefined },
-): boolean {
-  const value = contact[kind];
-  return value?.normalize('NFKC') === value && value?.toLowerCase() === token.contact.toLowerCase();
-}
+): boolean => contact[kind]?.toLowerCase() === token.contact.toLowerCase();
 
 /** Uses the token up for one purpose (AUTH 7.4), and marks the contact, unless another organization of the tree has it. */
 export async function claimContact(

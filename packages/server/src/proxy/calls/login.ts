@@ -18,7 +18,7 @@ export async function login(
   const { result } = await run<{ session: string }>({
     type,
     organizationId,
-    parameters: { ...parameters,  },
+    parameters: { ...parameters, ...(seconds !== undefined && { expirationSeconds: String(seconds) }) },
   });
   return { session: result.session };
 }

@@ -19,6 +19,20 @@ const toOtp = (row: Selectable<OtpTable>): Otp => ({
 /** So much of what has expired goes with every new row, so that the tables stay small without a sweeper. */
 const SWEPT = 100;
 
+/** How often something happened up to a moment. */
+type Happened = readonly [untilMs: number, count: number];
+
+/** Up to this limit every time is kept; beyond it, times are counted together in slices of the window. */
+const EXACT_MAX = 100;
+const SLICES = 64;
+
+/** Slices end later than what they count, so that nothing is forgotten too early. */
+function withOneMore(times: readonly Happened[], nowMs: number, sliceMs: number): Happened[] {
+  const last = times.at(-1);
+  if (last !== undefined && last[0] >= nowMs && sliceMs > 0) return [...times.slice(0, -1), [last[0], last[1] + 1]];
+  return [...times, [nowMs + Math.ceil(sliceMs), 1]];
+}
+
 /** One-time codes, what tokens were used for, and how often something happened lately. */
 export class LoginReader {
   protected readonly db: Kysely<Schema>;
@@ -34,19 +48,14 @@ export class LoginReader {
     return row && toOtp(row);
   }
 
-  /** How often it happened after `sinceMs`. */
-  async count(organizationId: OrganizationId, name: string, sinceMs: number): Promise<number> {
-    return (await this.times(organizationId, name)).filter((atMs) => atMs > sinceMs).length;
-  }
-
-  protected async times(organizationId: OrganizationId, name: string): Promise<number[]> {
+  protected async times(organizationId: OrganizationId, name: string): Promise<Happened[]> {
     const row = await this.db
       .selectFrom('rate_window')
       .select('times')
       .where('organization_id', '=', organizationId)
       .where('name', '=', name)
       .executeTakeFirst();
-    return row === undefined ? [] : (JSON.parse(row.times) as number[]);
+    return row === undefined ? [] : (JSON.parse(row.times) as Happened[]);
   }
 
   async isUsed(organizationId: OrganizationId, tokenId: string, purpose: string): Promise<boolean> {
@@ -135,7 +144,6 @@ export class LoginStore extends LoginReader {
     name: string,
     { max, windowMs, nowMs }: { readonly max: number; readonly windowMs: number; readonly nowMs: number },
   ): Promise<boolean> {
-    await this.#sweep('rate_window', 'name', 'stale_at_ms', organizationId, nowMs);
     await this.db
       .insertInto('rate_window')
       .values({ organization_id: organizationId, name, times: '[]', stale_at_ms: nowMs + windowMs })
@@ -143,15 +151,20 @@ export class LoginStore extends LoginReader {
         conflict.columns(['organization_id', 'name']).doUpdateSet({ stale_at_ms: nowMs + windowMs }),
       )
       .execute();
-    const recent = (await this.times(organizationId, name)).filter((atMs) => atMs > nowMs - windowMs);
-    if (recent.length >= max) return false;
+    const recent = (await this.times(organizationId, name)).filter(([untilMs]) => untilMs > nowMs - windowMs);
+    if (recent.reduce((sum, [, count]) => sum + count, 0) >= max) return false;
     await this.db
       .updateTable('rate_window')
-      .set({ times: JSON.stringify([...recent, nowMs]) })
+      .set({ times: JSON.stringify(withOneMore(recent, nowMs, max > EXACT_MAX ? windowMs / SLICES : 0)) })
       .where('organization_id', '=', organizationId)
       .where('name', '=', name)
       .execute();
     return true;
+  }
+
+  /** Forgets counts that have become stale. The last thing to do: it holds rows that others may want. */
+  async sweepCounts(organizationId: OrganizationId, nowMs: number): Promise<void> {
+    await this.#sweep('rate_window', 'name', 'stale_at_ms', organizationId, nowMs);
   }
 
   /** Takes the newest count back. */
@@ -161,10 +174,13 @@ export class LoginStore extends LoginReader {
       this.db,
     );
     const times = await this.times(organizationId, name);
-    if (times.length === 0) return;
+    const last = times.at(-1);
+    if (last === undefined) return;
+    const [untilMs, count] = last;
+    const kept = [...times.slice(0, -1), ...(count > 1 ? [[untilMs, count - 1]] : [])];
     await this.db
       .updateTable('rate_window')
-      .set({ times: JSON.stringify(times.slice(0, -1)) })
+      .set({ times: JSON.stringify(kept) })
       .where('organization_id', '=', organizationId)
       .where('name', '=', name)
       .execute();

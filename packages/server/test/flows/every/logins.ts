@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { readSigned, Receiver } from '../../harness/bundles.ts';
+import { Receiver, readSigned } from '../../harness/bundles.ts';
 import { createUser, type KeyPair, newKeyPair, type TestClient } from '../../harness/client.ts';
 import {
   AUDIENCE,
@@ -90,9 +90,7 @@ const aCredentialFor = (receiver: Receiver) =>
 const aSession = ({ organizationId }: TestClient, userId: string, { publicKey }: KeyPair) =>
   expect.toSatisfy((session: string) => {
     const claims = claimsOf(session);
-    return (
-      claims.user_id === userId && claims.organization_id === organizationId && claims.public_key === publicKey
-    );
+    return claims.user_id === userId && claims.organization_id === organizationId && claims.public_key === publicKey;
   }, 'a session of the user');
 
 const aTokenFor = (contact: string, { publicKey }: Partial<KeyPair>) =>
@@ -621,8 +619,7 @@ export const LOGIN_CASES: Readonly<Record<string, ActivityCase>> = {
         parameters: change,
         result: { configId: (await proxyConfig(root)).configId },
         holds: async (reader) => expect(await proxyConfig(reader)).toMatchObject(change),
-        absent: async (reader) =>
-          expect((await proxyConfig(reader)).allowedOrigins).not.toEqual(change.allowedOrigins),
+        absent: async (reader) => expect((await proxyConfig(reader)).allowedOrigins).not.toEqual(change.allowedOrigins),
       };
     },
   },
