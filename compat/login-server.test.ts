@@ -1,6 +1,6 @@
 // Logins as a backend runs them with the server SDK, and as older pages did by the proxy: codes, mailed keys, sessions.
 import { ApiKeyStamper, SignatureFormat } from '@turnkey/api-key-stamper';
-import { getClientSignatureMessageForSignup, TurnkeyClient } from '@turnkey/core';
+import { getClientSignatureMessageForLogin, getClientSignatureMessageForSignup, TurnkeyClient } from '@turnkey/core';
 import { decryptCredentialBundle, encryptOtpCodeToBundle, verifyOtpVerificationToken } from '@turnkey/crypto';
 import type { TurnkeyApiClient } from '@turnkey/sdk-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,8 +17,6 @@ import {
   openAccount,
   readSession,
   serviceKeys,
-  signLogin,
-  verifyCode,
 } from './login.ts';
 import { connect, credentialsOf, errorCodeOf, refusal } from './sdk.ts';
 
@@ -45,6 +43,36 @@ const open = (key: KeyPair, contacts: Parameters<typeof openAccount>[3] = {}) =>
 const as = (organizationId: string, key: KeyPair) => connect(service.baseUrl, credentialsOf(organizationId, key));
 const ACCOUNT = { curve: 'CURVE_SECP256K1', pathFormat: 'PATH_FORMAT_BIP32', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' };
 
+/** Sends a code back the way clients do: encrypted together with the key that the token is to be bound to. */
+async function verifyCode(
+  { otpId, otpEncryptionTargetBundle }: { readonly otpId: string; readonly otpEncryptionTargetBundle: string },
+  code: string,
+  key: KeyPair,
+  organizationId = service.credentials.organizationId,
+): Promise<string> {
+  const { otp } = await serviceKeys(service.baseUrl);
+  const encryptedOtpBundle = await encryptOtpCodeToBundle(code, otpEncryptionTargetBundle, key.publicKey, otp);
+  return (await root.verifyOtp({ organizationId, otpId, encryptedOtpBundle })).verificationToken;
+}
+
+/** The signature over what core built for the holder of a token's key. */
+async function signUsage({ message, publicKey }: { message: string; publicKey: string }, key: KeyPair) {
+  expect(publicKey).toBe(key.publicKey);
+  const stamper = new ApiKeyStamper({ apiPublicKey: key.publicKey, apiPrivateKey: key.privateKey });
+  const signature = await stamper.sign(message, SignatureFormat.Raw);
+  return { message, publicKey, scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256' as const, signature };
+}
+
+const signLogin = (verificationToken: string, key: KeyPair, sessionPublicKey = key.publicKey) =>
+  signUsage(getClientSignatureMessageForLogin({ verificationToken, sessionPublicKey }), key);
+
+/** Older clients call the part that says what is signed up for by another name. */
+async function signSignUp(verificationToken: string, email: string, key: KeyPair, name: 'signup' | 'signupV2') {
+  const lists = { apiKeys: [], authenticators: [], oauthProviders: [] };
+  const { message, publicKey } = getClientSignatureMessageForSignup({ verificationToken, email, ...lists });
+  return await signUsage({ message: message.replace('"signupV2"', `"${name}"`), publicKey }, key);
+}
+
 describe('one-time codes', () => {
   test('by mail: a code, a token, a session that acts', async () => {
     const contact = 'zoe+login@example.com';
@@ -56,7 +84,7 @@ describe('one-time codes', () => {
     expect(code).toHaveLength(9);
 
     const key = newKeyPair();
-    const token = await verifyCode(service.baseUrl, root, init, code, key);
+    const token = await verifyCode(init, code, key);
     const { otp } = await serviceKeys(service.baseUrl);
     expect(await verifyOtpVerificationToken(token, otp)).toEqual({
       id: expect.any(String),
@@ -92,7 +120,7 @@ describe('one-time codes', () => {
     expect(found.organizationIds).toEqual([account.id]);
 
     // A code is good for one token, and a token for one login.
-    const again = await refusal(verifyCode(service.baseUrl, root, init, code, key));
+    const again = await refusal(verifyCode(init, code, key));
     expect(again.message).toContain('Invalid OTP code');
     expect((await refusal(root.otpLogin({ ...login, timestampMs: String(Date.now() + 1) }))).code).toBe(3);
   });
@@ -114,7 +142,7 @@ describe('one-time codes', () => {
     const code = message.text.split(' ')[2] as string;
     const key = newKeyPair();
     const wrong = code === '000000' ? '000001' : '000000';
-    const verify = (text: string) => verifyCode(service.baseUrl, root, init, text, key, account.id);
+    const verify = (text: string) => verifyCode(init, text, key, account.id);
     expect((await refusal(verify(wrong))).message).toContain('Invalid OTP code');
     const token = await verify(code);
     const { session } = await root.otpLogin({
@@ -132,7 +160,7 @@ describe('one-time codes', () => {
     const account = await open(newKeyPair(), { userEmail: contact });
     const init = await root.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Example' });
     const [key, sessionKey] = [newKeyPair(), newKeyPair()];
-    const token = await verifyCode(service.baseUrl, root, init, codeIn(await inbox.next(contact)), key);
+    const token = await verifyCode(init, codeIn(await inbox.next(contact)), key);
     const login = { organizationId: account.id, verificationToken: token, publicKey: sessionKey.publicKey };
     const forItself = await signLogin(token, key);
     const refused = await refusal(root.otpLogin({ ...login, clientSignature: forItself }));
@@ -164,16 +192,6 @@ describe('the proxy without a browser', () => {
     const client = new TurnkeyClient({ organizationId, authProxyUrl: service.baseUrl, authProxyConfigId });
     proxy = client.createHttpClient();
   });
-
-  /** What the holder of the token's key signs to sign up with it, as core builds it. */
-  async function signSignUp(verificationToken: string, email: string, key: KeyPair, name: 'signup' | 'signupV2') {
-    const lists = { apiKeys: [], authenticators: [], oauthProviders: [] };
-    const built = getClientSignatureMessageForSignup({ verificationToken, email, ...lists });
-    const message = built.message.replace('"signupV2"', `"${name}"`);
-    const stamper = new ApiKeyStamper({ apiPublicKey: key.publicKey, apiPrivateKey: key.privateKey });
-    const signature = await stamper.sign(message, SignatureFormat.Raw);
-    return { message, publicKey: key.publicKey, scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256' as const, signature };
-  }
 
   const accountOf = (userEmail: string) => ({
     userName: 'Zoë',

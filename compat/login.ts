@@ -1,7 +1,5 @@
 // What the tests of logins need around the public packages: messages as they arrive, the service's keys, sessions.
-import { ApiKeyStamper, SignatureFormat } from '@turnkey/api-key-stamper';
-import { getClientSignatureMessageForLogin } from '@turnkey/core';
-import { encryptOtpCodeToBundle, generateP256KeyPair, getPublicKey, verifySessionJwtSignature } from '@turnkey/crypto';
+import { generateP256KeyPair, getPublicKey, verifySessionJwtSignature } from '@turnkey/crypto';
 import type { TurnkeyApiClient } from '@turnkey/sdk-server';
 import { expect, vi } from 'vitest';
 import type { KeyPair, TestClient } from '../packages/server/test/harness/client.ts';
@@ -99,34 +97,6 @@ export async function openAccount(
   });
   const client = connect(baseUrl, credentialsOf(subOrganizationId, key));
   return { id: subOrganizationId, userId: (rootUserIds as string[])[0] as string, client };
-}
-
-/** Sends a code back the way clients do: encrypted together with the key that the token is to be bound to. */
-export async function verifyCode(
-  baseUrl: string,
-  client: TurnkeyApiClient,
-  init: { readonly otpId: string; readonly otpEncryptionTargetBundle: string },
-  code: string,
-  key: KeyPair,
-  organizationId?: string,
-): Promise<string> {
-  const { otp } = await serviceKeys(baseUrl);
-  const encryptedOtpBundle = await encryptOtpCodeToBundle(code, init.otpEncryptionTargetBundle, key.publicKey, otp);
-  const { verificationToken } = await client.verifyOtp({
-    otpId: init.otpId,
-    encryptedOtpBundle,
-    ...(organizationId !== undefined && { organizationId }),
-  });
-  return verificationToken;
-}
-
-/** What the holder of the token's key signs to log in with it, as core builds it. */
-export async function signLogin(verificationToken: string, key: KeyPair, sessionPublicKey = key.publicKey) {
-  const { message, publicKey } = getClientSignatureMessageForLogin({ verificationToken, sessionPublicKey });
-  expect(publicKey).toBe(key.publicKey);
-  const stamper = new ApiKeyStamper({ apiPublicKey: key.publicKey, apiPrivateKey: key.privateKey });
-  const signature = await stamper.sign(message, SignatureFormat.Raw);
-  return { message, publicKey, scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256' as const, signature };
 }
 
 export interface Session {

@@ -114,6 +114,8 @@ export interface ProxySignupRequest {
   readonly oauthProviders: readonly OauthProviderParams[];
   readonly wallet?: CreateWalletParameters;
   readonly clientSignature?: ClientSignature;
+  /** Have the service sign what it did: `appProofs` in the answer. */
+  readonly generateAppProofs?: boolean;
 }
 
 export interface ProxySignup {

@@ -39,7 +39,7 @@ export interface ProxyCall<Body = unknown, Reply = unknown> {
   /** Which ways to authenticate the configuration must have turned on. */
   readonly demands: (visit: Visit, body: Body) => readonly Demand[];
   /** Whether a person has to be told from a program first, where the configuration wants it. */
-  readonly needsCaptcha: false | ((body: Body) => boolean);
+  readonly needsCaptcha?: (body: Body) => boolean;
   readonly answer: (visit: Visit, body: Body) => Promise<Reply>;
 }
 
@@ -66,7 +66,7 @@ export function defineProxyCall<B extends TSchema, R extends TSchema>(
     decode: (value) => decode(value),
     takesNothing: definition.takesNothing ?? false,
     demands: definition.demands ?? (() => []),
-    needsCaptcha: definition.needsCaptcha ?? false,
+    ...(definition.needsCaptcha && { needsCaptcha: definition.needsCaptcha }),
     answer: definition.answer,
   };
   // Each call only ever meets what its own decoder made.

@@ -54,7 +54,7 @@ async function receive(call: ProxyCall, visit: Visit, { body: bytes, headers }: 
   const { app, config, clientAddress } = visit;
   const body = call.decode(parseObject(call, bytes));
   requireMethods(config.settings, call.demands(visit, body));
-  if (config.settings.captchaEnabled && call.needsCaptcha && call.needsCaptcha(body)) {
+  if (config.settings.captchaEnabled && call.needsCaptcha?.(body)) {
     await requireCaptcha(app, headers['x-captcha-token'], clientAddress);
   }
   return await call.answer(visit, body);

@@ -410,6 +410,19 @@ describe.each(DATABASES)('one-time codes on %s', (database) => {
       }
     });
 
+    test('keep a token from logging in where they were turned off meanwhile, by a login and by an attested stamp', async () => {
+      const { user, byParent, email } = await logins.newPerson();
+      const key = newKeyPair();
+      const token = await logins.verify(parent, email, key);
+      const login = () => byParent.submit('otp_login', loginParameters(token, key, newKeyPair()));
+      const stampLogin = () => attested(user, token, key).submit('stamp_login', { publicKey: newKeyPair().publicKey });
+      await logins.turn(user, 'OTP_EMAIL_AUTH', 'false');
+      expect(outcome(await login())).toEqual([400, 'FEATURE_DISABLED']);
+      expect(outcome(await stampLogin())).toEqual([401, 'SIGNATURE_INVALID']);
+      await logins.turn(user, 'OTP_EMAIL_AUTH', 'true');
+      expect(done(await stampLogin())).toBe(true);
+    });
+
     test('of the parent give way to the configuration of its sign-up proxy, for the proxy', async () => {
       const proxy = await createUser(parent, 'proxy');
       await policyFor(parent, proxy, { condition: "activity.resource == 'OTP'" });

@@ -386,7 +386,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
       const { root, proxy } = await world.anotherParent();
       expect((await proxy.call('signup_v2', signUp())).status).toBe(200);
       const { userId } = await identity(root);
-      const policyId = await policyFor(root, { userId } as TestClient, {
+      const policyId = await policyFor(root, root.as(root.key, userId), {
         effect: 'EFFECT_DENY',
         condition: "activity.kind == 'CREATE_SUB_ORGANIZATION'",
       });
