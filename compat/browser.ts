@@ -30,8 +30,8 @@ export async function launchBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath: CHROME, headless: true, args: CHROMIUM_FLAGS });
 }
 
-/** A script whose exports are the page's `client`. */
-export function bundlePage(source: string): string {
+/** A script whose exports are the page's `client`: of a file beside this one, or of a source given as text. */
+export function bundlePage(page: { readonly file: string } | { readonly source: string }): string {
   const args = [
     '--bundle',
     '--minify',
@@ -39,11 +39,10 @@ export function bundlePage(source: string): string {
     '--global-name=client',
     '--platform=browser',
     '--log-level=warning',
-    // Packages for browsers and Node look at it.
-    '--define:global=globalThis',
-    '--define:process.env.NODE_ENV="production"',
+    ...('file' in page ? [page.file] : []),
   ];
-  return execFileSync(ESBUILD, args, { cwd: HERE, input: source, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const options = { cwd: HERE, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const;
+  return execFileSync(ESBUILD, args, 'source' in page ? { ...options, input: page.source } : options);
 }
 
 /** Serves a page on a port of its own. On localhost browsers allow passkeys without TLS. */

@@ -17,150 +17,18 @@ import {
   launchBrowser,
   servePage,
 } from './browser.ts';
-import { bundleIn, enableLogins, enableProxy, Inbox, readSession } from './login.ts';
+import { bundleIn, enableLogins, enableProxy, Inbox, newAddress, readSession } from './login.ts';
+import type * as Page from './login-browser-page.ts';
 import { connect, fresh } from './sdk.ts';
 
-/** What the page offers the tests; what matters in it is the public packages'. */
-const PAGE_SOURCE = `
-import { ApiKeyStamper } from '@turnkey/api-key-stamper';
-import { TurnkeyClient } from '@turnkey/core';
-import { decryptCredentialBundle, generateP256KeyPair, getPublicKey } from '@turnkey/crypto';
-import { uint8ArrayToHexString } from '@turnkey/encoding';
-import { getWebAuthnAttestation } from '@turnkey/http';
-import { Turnkey, TurnkeyBrowserClient } from '@turnkey/sdk-browser';
+type PageCall = 'signUp' | 'byPasskey' | 'bySession' | 'byToken' | 'logIn' | 'byMail';
 
-let config;
-let turnkey;
-let recoveryKey;
-
-const random = (length) => crypto.getRandomValues(new Uint8Array(length));
-const toBase64url = (bytes) =>
-  btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-const fromBase64url = (text) =>
-  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
-const attempt = async (work) => {
-  try {
-    return { answer: await work() };
-  } catch (error) {
-    return { error: { message: error.message, code: error.code } };
-  }
-};
-
-export function start(settings) {
-  config = settings;
-  turnkey = new Turnkey({
-    apiBaseUrl: settings.baseUrl,
-    defaultOrganizationId: settings.organizationId,
-    rpId: location.hostname,
-  });
-}
-
-/** An authenticator as the API takes it, with the statement that the device makes when it is asked for one. */
-export async function register({ authenticatorName, attestation, isResident }) {
-  const challenge = random(32);
-  const made = await getWebAuthnAttestation({
-    publicKey: {
-      rp: { id: location.hostname, name: 'Test' },
-      user: { id: random(16), name: 'user', displayName: 'User' },
-      challenge,
-      pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
-      attestation,
-      authenticatorSelection: isResident
-        ? { residentKey: 'required', userVerification: 'preferred' }
-        : { residentKey: 'discouraged', userVerification: 'discouraged' },
-    },
-  });
-  return { authenticatorName, challenge: toBase64url(challenge), attestation: made };
-}
-
-/** What the SDK makes by itself. */
-export async function createUserPasskey() {
-  const { encodedChallenge, attestation } = await turnkey.passkeyClient().createUserPasskey();
-  return { authenticatorName: 'first', challenge: encodedChallenge, attestation };
-}
-
-export const signUp = (body) =>
-  attempt(async () => {
-    const { baseUrl, organizationId, authProxyConfigId } = config;
-    const proxy = { apiBaseUrl: baseUrl, authProxyUrl: baseUrl, organizationId, authProxyConfigId };
-    return await new TurnkeyClient(proxy).createHttpClient().proxySignupV2(body);
-  });
-
-const openStore = async () => {
-  const client = await turnkey.indexedDbClient();
-  await client.init();
-  return client;
-};
-const passkeyClient = (allow) =>
-  turnkey.passkeyClient({
-    allowCredentials: allow.map((id) => ({ id: fromBase64url(id), type: 'public-key' })),
-  });
-
-/** Stamped by the passkey. */
-export const byPasskey = ({ method, args, allow }) => attempt(() => passkeyClient(allow)[method](...args));
-/** Stamped by the key of the session. */
-export const bySession = ({ method, args }) => attempt(async () => (await openStore())[method](...args));
-/** With the token of a session that only reads. */
-export const byToken = ({ method, args, token }) =>
-  attempt(() =>
-    new TurnkeyBrowserClient({
-      apiBaseUrl: config.baseUrl,
-      organizationId: config.organizationId,
-      readOnlySession: token,
-    })[method](...args),
-  );
-
-export const logIn = ({ allow, sessionType }) =>
-  attempt(async () => {
-    const publicKey = await (await openStore()).getPublicKey();
-    await passkeyClient(allow).loginWithPasskey({ publicKey, sessionType });
-    return { session: await turnkey.getSession(), raw: await turnkey.getRawSession() };
-  });
-
-/** The key that the mail will be for stays in the page. */
-export function beginRecovery() {
-  recoveryKey = generateP256KeyPair();
-  return recoveryKey.publicKeyUncompressed;
-}
-
-const recovering = (bundle, organizationId) => {
-  const apiPrivateKey = decryptCredentialBundle(bundle, recoveryKey.privateKey);
-  const apiPublicKey = uint8ArrayToHexString(getPublicKey(apiPrivateKey, true));
-  const stamper = new ApiKeyStamper({ apiPublicKey, apiPrivateKey });
-  return new TurnkeyBrowserClient({ apiBaseUrl: config.baseUrl, organizationId, stamper });
-};
-export const byMail = ({ bundle, organizationId, method, args }) =>
-  attempt(() => recovering(bundle, organizationId)[method](...args));
-`;
-
-interface Called {
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the packages answer is asserted on.
-  readonly answer?: any;
-  readonly error?: { readonly message: string; readonly code?: number };
-}
-
-interface Authenticator {
-  readonly authenticatorName: string;
-  readonly challenge: string;
-  readonly attestation: {
-    readonly credentialId: string;
-    readonly clientDataJson: string;
-    readonly attestationObject: string;
-    readonly transports: never[];
-  };
-}
-
-const WALLET = {
-  walletName: 'First',
-  accounts: [
-    {
-      curve: 'CURVE_SECP256K1',
-      pathFormat: 'PATH_FORMAT_BIP32',
-      path: "m/44'/60'/0'/0/0",
-      addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
-    },
-  ],
-};
+const ETHEREUM = {
+  curve: 'CURVE_SECP256K1',
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path: "m/44'/60'/0'/0/0",
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+} as const;
 const READ_WRITE = 'SESSION_TYPE_READ_WRITE';
 const READ_ONLY = 'SESSION_TYPE_READ_ONLY';
 
@@ -174,7 +42,7 @@ describe.skipIf(isBrowserMissing)('passkeys from sign-up to recovery', () => {
   let authProxyConfigId: string;
 
   beforeAll(async () => {
-    const page = await servePage(bundlePage(PAGE_SOURCE));
+    const page = await servePage(bundlePage({ file: 'login-browser-page.ts' }));
     server = page.server;
     origin = `http://localhost:${page.port}`;
     [browser, service] = await Promise.all([launchBrowser(), TestServer.start()]);
@@ -199,16 +67,18 @@ describe.skipIf(isBrowserMissing)('passkeys from sign-up to recovery', () => {
     return device;
   }
 
-  async function register(device: Device, format: Format): Promise<Authenticator> {
+  async function register(device: Device, format: Format): Promise<Page.Authenticator> {
     const attestation = format === 'none' ? 'none' : 'direct';
     const isResident = device.kind !== 'u2f';
     const authenticatorName = fresh('passkey');
-    return (await device.run('register', { authenticatorName, attestation, isResident })) as Authenticator;
+    return (await device.run('register', { authenticatorName, attestation, isResident })) as Page.Authenticator;
   }
 
-  const run = async (device: Device, name: string, input: unknown) => (await device.run(name, input)) as Called;
+  /** Calls a function of the page. */
+  const run = async <Name extends PageCall>(device: Device, name: Name, input: Parameters<(typeof Page)[Name]>[0]) =>
+    (await device.run(name, input)) as Page.Called;
 
-  async function succeed(device: Device, name: string, input: unknown) {
+  async function succeed<Name extends PageCall>(device: Device, name: Name, input: Parameters<(typeof Page)[Name]>[0]) {
     const called = await run(device, name, input);
     expect(called.error, `${name} ${JSON.stringify(input)}`).toBeUndefined();
     return called.answer;
@@ -224,7 +94,7 @@ describe.skipIf(isBrowserMissing)('passkeys from sign-up to recovery', () => {
 
   /** Somebody whom the application's backend signed up with a passkey and an address. */
   async function openAccount(device: Device, userEmail: string) {
-    const authenticator = (await device.run('createUserPasskey')) as Authenticator;
+    const authenticator = (await device.run('createUserPasskey')) as Page.Authenticator;
     const { subOrganizationId, rootUserIds } = await root.createSubOrganization({
       subOrganizationName: fresh('account'),
       rootQuorumThreshold: 1,
@@ -242,7 +112,7 @@ describe.skipIf(isBrowserMissing)('passkeys from sign-up to recovery', () => {
       apiKeys: [],
       authenticators: [authenticator],
       oauthProviders: [],
-      wallet: WALLET,
+      wallet: { walletName: 'First', accounts: [ETHEREUM] },
     });
     expect(account).toMatchObject({ wallet: { walletId: expect.any(String), addresses: [expect.any(String)] } });
     const { organizationId, userId } = account;
@@ -282,7 +152,7 @@ describe.skipIf(isBrowserMissing)('passkeys from sign-up to recovery', () => {
 
   test('a session gives way to the next', async () => {
     await using device = await openDevice();
-    const account = await openAccount(device, 'next@example.com');
+    const account = await openAccount(device, newAddress('next'));
     await logIn(device, account, []);
     const keyOf = async () => await succeed(device, 'bySession', { method: 'getPublicKey', args: [] });
     const before = await keyOf();
@@ -293,7 +163,7 @@ describe.skipIf(isBrowserMissing)('passkeys from sign-up to recovery', () => {
 
   test('a session that only reads', async () => {
     await using device = await openDevice();
-    const account = await openAccount(device, 'reader@example.com');
+    const account = await openAccount(device, newAddress('reader'));
     const { session } = await succeed(device, 'logIn', { allow: [], sessionType: READ_ONLY });
     expect(session).toMatchObject({ sessionType: READ_ONLY, ...account });
     const read = (method: string, ...args: readonly unknown[]) =>
@@ -307,7 +177,7 @@ describe.skipIf(isBrowserMissing)('passkeys from sign-up to recovery', () => {
   });
 
   test.each(FORMATS)('recovery: the device is lost, a mail brings a new one with format %s', async (format) => {
-    const email = `lost-${format}@example.com`;
+    const email = newAddress('lost');
     const account = await (async () => {
       await using lost = await openDevice();
       return await openAccount(lost, email);

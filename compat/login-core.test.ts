@@ -4,115 +4,15 @@ import { PRODUCTION_TLS_FETCHER_SIGN_PUBLIC_KEY } from '@turnkey/crypto';
 import type { Browser } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestClient } from '../packages/server/test/harness/client.ts';
+import { newKeyPair, TestClient } from '../packages/server/test/harness/client.ts';
 import { MailServer } from '../packages/server/test/harness/mail-server.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 import { bundlePage, closePage, Device, isBrowserMissing, launchBrowser, servePage } from './browser.ts';
-import { codeIn, enableProxy, readSession, serviceKeys } from './login.ts';
+import { codeIn, enableProxy, newAddress, newName, readSession, serviceKeys } from './login.ts';
+import type * as Page from './login-core-page.ts';
 import { CLIENT_ID, OpenIdProvider, OTHER_CLIENT_ID } from './openid.ts';
 
-/** What the page offers the tests; what matters in it is the public packages'. */
-const PAGE_SOURCE = `
-import { getAuthProxyConfig, getClientParams, TurnkeyClient } from '@turnkey/core';
-import { encryptOtpCodeToBundle } from '@turnkey/crypto';
-import { bs58 } from '@turnkey/encoding';
-import { privateKeyToAccount } from 'viem/accounts';
-
-const helpers = { getAuthProxyConfig, getClientParams };
-let client;
-
-const attempt = async (work) => {
-  try {
-    return { answer: await work() };
-  } catch (error) {
-    return { error: { name: error.name, message: error.message, code: error.code, cause: error.cause?.message } };
-  }
-};
-
-export async function start(config) {
-  // The test says how to prove more when the service wants it.
-  const onMfaRequired = globalThis.findProofs && (async (context) => {
-    const { fingerprint, organizationId } = context;
-    for (const { stampWith, ...token } of await globalThis.findProofs(context)) {
-      if (stampWith === 'attested') await client.overrideAttestedStamper(token);
-      await client.httpClient.approveActivity({ fingerprint, organizationId }, stampWith);
-    }
-  });
-  client = new TurnkeyClient({ ...config, onMfaRequired });
-  await client.init();
-}
-
-export const call = ({ method, args }) => attempt(() => client[method](...args));
-export const http = ({ method, args }) => attempt(() => client.httpClient[method](...args));
-export const help = ({ method, args }) => attempt(() => helpers[method](...args));
-
-/** What applications do instead of verifyOtp, which knows no other key than its vendor's. */
-export const verifyCode = ({ otpId, otpCode, otpEncryptionTargetBundle, otpKey }) =>
-  attempt(async () => {
-    const publicKey = await client.createApiKeyPair();
-    const encryptedOtpBundle = await encryptOtpCodeToBundle(otpCode, otpEncryptionTargetBundle, publicKey, otpKey);
-    const { verificationToken } = await client.httpClient.proxyVerifyOtpV2({ otpId, encryptedOtpBundle });
-    return { verificationToken, publicKey };
-  });
-
-/** A wallet of a browser extension, found by EIP-6963. */
-export function installEthereumWallet({ privateKey }) {
-  const account = privateKeyToAccount(privateKey);
-  const answers = {
-    eth_requestAccounts: () => [account.address],
-    eth_accounts: () => [account.address],
-    eth_chainId: () => '0x1',
-    personal_sign: ([message]) => account.signMessage({ message }),
-  };
-  const provider = { request: async ({ method, params }) => answers[method](params) };
-  const info = { uuid: crypto.randomUUID(), name: 'Ethereum wallet', icon: 'data:,', rdns: 'example.wallet' };
-  addEventListener('eip6963:requestProvider', () =>
-    dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) })),
-  );
-  return account.address.toLowerCase();
-}
-
-/** The same for Solana, found by the wallet standard. */
-export async function installSolanaWallet() {
-  const { privateKey, publicKey } = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
-  const bytes = new Uint8Array(await crypto.subtle.exportKey('raw', publicKey));
-  const account = { address: bs58.encode(bytes), publicKey: bytes, chains: ['solana:mainnet'], features: [] };
-  const signMessage = async ({ message }) => [
-    { signedMessage: message, signature: new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, message)) },
-  ];
-  const wallet = {
-    version: '1.0.0',
-    name: 'Solana wallet',
-    icon: 'data:,',
-    chains: ['solana:mainnet'],
-    accounts: [account],
-    features: {
-      'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
-      'solana:signMessage': { version: '1.0.0', signMessage },
-    },
-  };
-  addEventListener('wallet-standard:app-ready', ({ detail }) => detail.register(wallet));
-  dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: ({ register }) => register(wallet) }));
-  return account.address;
-}
-
-export const walletLogin = ({ method, chain, params }) =>
-  attempt(async () => {
-    const [walletProvider] = await client.fetchWalletProviders(chain);
-    return await client[method]({ ...params, walletProvider });
-  });
-`;
-
-interface Called {
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the packages answer is asserted on.
-  readonly answer?: any;
-  readonly error?: {
-    readonly name: string;
-    readonly message: string;
-    readonly code?: string | number;
-    readonly cause?: string;
-  };
-}
+type PageCall = 'call' | 'http' | 'help' | 'verifyCode' | 'walletLogin';
 
 interface OtpStart {
   readonly otpId: string;
@@ -140,7 +40,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
   let otpKey: string;
 
   beforeAll(async () => {
-    const page = await servePage(bundlePage(PAGE_SOURCE));
+    const page = await servePage(bundlePage({ file: 'login-core-page.ts' }));
     server = page.server;
     origin = `http://localhost:${page.port}`;
     [browser, provider, mail] = await Promise.all([launchBrowser(), OpenIdProvider.start('ES256'), MailServer.start()]);
@@ -150,7 +50,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
         CUSTOS_SMTP_URL: mail.url,
         CUSTOS_MAIL_FROM: 'Example <login@example.com>',
         // Everybody here has one address.
-        CUSTOS_OTP_REQUESTS: '0',
+        CUSTOS_PROXY_CODES_PER_MINUTE: '0',
       },
     });
     root = TestClient.root(service.credentials, service.baseUrl);
@@ -188,7 +88,9 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
     return device;
   }
 
-  const run = async (device: Device, name: string, input: unknown) => (await device.run(name, input)) as Called;
+  /** Calls a function of the page. */
+  const run = async <Name extends PageCall>(device: Device, name: Name, input: Parameters<(typeof Page)[Name]>[0]) =>
+    (await device.run(name, input)) as Page.Called;
 
   /** A method of core's client that is to succeed. */
   async function call(device: Device, method: string, ...args: readonly unknown[]) {
@@ -200,7 +102,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
   async function fail(device: Device, method: string, ...args: readonly unknown[]) {
     const { answer, error } = await run(device, 'call', { method, args });
     expect(answer, method).toBeUndefined();
-    return error as NonNullable<Called['error']>;
+    return error as NonNullable<Page.Called['error']>;
   }
 
   async function http(device: Device, method: string, ...args: readonly unknown[]) {
@@ -224,7 +126,8 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
     (await proveEmail(device, contact)).verificationToken;
 
   async function codeFor(contact: string): Promise<string> {
-    const caught = await mail.next();
+    let caught = await mail.next();
+    while (!caught.to.includes(contact)) caught = await mail.next();
     expect(caught).toMatchObject({ from: 'login@example.com', to: [contact], subject: 'Your code for Example' });
     return codeIn(caught);
   }
@@ -285,7 +188,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
   describe('codes by mail', () => {
     test('sign-up with a wallet, a new session, logout, login', async () => {
       await using device = await openDevice();
-      const contact = 'zoe+~?core@example.com';
+      const contact = `zoe+~?${newAddress('core')}`;
       const verificationToken = await verifyEmail(device, contact);
       const lookUp = { filterType: 'EMAIL', filterValue: contact, verificationToken };
       expect(await http(device, 'proxyGetAccount', lookUp)).toEqual({});
@@ -315,7 +218,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
 
     test('a code that is wrong', async () => {
       await using device = await openDevice();
-      const contact = 'wrong@example.com';
+      const contact = newAddress('wrong');
       const init: OtpStart = await call(device, 'initOtp', { otpType: EMAIL, contact });
       const code = await codeFor(contact);
       const otpCode = code === '000000' ? '000001' : '000000';
@@ -325,10 +228,17 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
       expect(right.answer?.verificationToken).toBeDefined();
     });
 
+    test('too many codes for one contact', async () => {
+      await using device = await openDevice();
+      const request = { otpType: EMAIL, contact: newAddress('eager') };
+      for (let sent = 0; sent < 3; sent += 1) await call(device, 'initOtp', request);
+      expect(await fail(device, 'initOtp', request)).toMatchObject({ code: 'MAX_OTP_INITIATED_ERROR' });
+    });
+
     // The only flows of core that cannot work: its key for one-time codes is part of the package and no parameter.
     test('verifyOtp and completeOtp fail in the client, which trusts one key only', async () => {
       await using device = await openDevice();
-      const contact = 'pinned@example.com';
+      const contact = newAddress('pinned');
       const init: OtpStart = await call(device, 'initOtp', { otpType: EMAIL, contact });
       const otpCode = await codeFor(contact);
       const requests: string[] = [];
@@ -361,7 +271,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
       const tagged = await http(device, 'createUserTag', { userTagName: 'by passkey', userIds: [] }, 'passkey');
       expect(tagged.activity).toMatchObject({ organizationId, status: 'ACTIVITY_STATUS_COMPLETED' });
 
-      const contact = 'pia@example.com';
+      const contact = newAddress('pia');
       const verificationToken = await verifyEmail(device, contact);
       await call(device, 'updateUserEmail', { email: contact, verificationToken });
       await call(device, 'logout');
@@ -404,7 +314,8 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
 
     test('completeOauth signs up, then logs in; further identities', async () => {
       await using device = await openDevice();
-      const first = await loginAt(device, 'ivy');
+      const [ivy, ivo] = [newName('ivy'), newName('ivo')];
+      const first = await loginAt(device, ivy);
       const signedUp = await call(device, 'completeOauth', {
         ...first,
         providerName: 'OpenID',
@@ -414,28 +325,28 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
       const { organizationId, userId } = await sessionOf(device);
       await signMessage(device);
       await call(device, 'logout');
-      const again = await call(device, 'completeOauth', await loginAt(device, 'ivy'));
+      const again = await call(device, 'completeOauth', await loginAt(device, ivy));
       expect(again.action).toBe('LOGIN');
       expect(await sessionOf(device)).toMatchObject({ organizationId, userId });
 
-      const { oidcToken } = await loginAt(device, 'ivo');
-      const oidcClaims = [{ iss: provider.issuer, sub: 'ivo', aud: OTHER_CLIENT_ID }];
+      const { oidcToken } = await loginAt(device, ivo);
+      const oidcClaims = [{ iss: provider.issuer, sub: ivo, aud: OTHER_CLIENT_ID }];
       await call(device, 'addOauthProvider', { providerName: 'another', oidcToken, oidcClaims });
       const { oauthProviders } = await call(device, 'fetchUser');
       expect(oauthProviders.map((item: Record<string, string>) => [item.subject, item.audience])).toEqual([
-        ['ivy', CLIENT_ID],
-        ['ivo', CLIENT_ID],
-        ['ivo', OTHER_CLIENT_ID],
+        [ivy, CLIENT_ID],
+        [ivo, CLIENT_ID],
+        [ivo, OTHER_CLIENT_ID],
       ]);
       await call(device, 'logout');
-      const elsewhere = await call(device, 'completeOauth', await loginAt(device, 'ivo', OTHER_CLIENT_ID));
+      const elsewhere = await call(device, 'completeOauth', await loginAt(device, ivo, OTHER_CLIENT_ID));
       expect(elsewhere.action).toBe('LOGIN');
       expect(await sessionOf(device)).toMatchObject({ organizationId, userId });
     });
 
     test('a token that is bound to another key', async () => {
       await using device = await openDevice();
-      const { oidcToken, publicKey } = await loginAt(device, 'jo');
+      const { oidcToken, publicKey } = await loginAt(device, newName('jo'));
       await call(device, 'completeOauth', { oidcToken, publicKey });
       await call(device, 'logout');
       const other = await call(device, 'createApiKeyPair');
@@ -450,9 +361,9 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
       let address = '';
       await using device = await openDevice(async (opened) => {
         const install = chain === 'ethereum' ? 'installEthereumWallet' : 'installSolanaWallet';
-        address = (await opened.run(install, { privateKey: `0x${'7a'.repeat(32)}` })) as string;
+        address = (await opened.run(install, { privateKey: `0x${newKeyPair().privateKey}` })) as string;
       });
-      const login = (method: string) =>
+      const login = (method: 'loginOrSignupWithWallet' | 'loginWithWallet') =>
         run(device, 'walletLogin', { method, chain, params: { createSubOrgParams: FIRST_WALLET } });
       const signedUp = await login('loginOrSignupWithWallet');
       expect(signedUp).toMatchObject({ answer: { action: 'SIGNUP', address } });
@@ -500,7 +411,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
     }
 
     test('a passkey and a code for a wallet', async () => {
-      const contact = 'careful@example.com';
+      const contact = newAddress('careful');
       const asked: MfaContext[] = [];
       const policy = { resource: 'WALLET', steps: [PASSKEY, CODE] };
       const { device: opened } = await openCareful(contact, policy, async (page, context) => {
@@ -518,7 +429,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
 
     // In onMfaRequired of a login by code core would ask for its state with an attested stamp, which reads nothing here.
     test('a passkey after the code of a login, by the calls beneath', async () => {
-      const contact = 'twice@example.com';
+      const contact = newAddress('twice');
       const { device: opened, account } = await openCareful(contact, { resource: 'AUTH', steps: [CODE, PASSKEY] });
       await using device = opened;
       const { organizationId, userId } = account;

@@ -1,12 +1,12 @@
 // Logins by tokens of OpenID issuers and by OAuth 2.0: a real provider on loopback, the server SDK and core's HTTP client.
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, randomInt, verify } from 'node:crypto';
 import { TurnkeyClient } from '@turnkey/core';
 import { decryptCredentialBundle, encryptOauth2ClientSecret } from '@turnkey/crypto';
 import type { TurnkeyApiClient } from '@turnkey/sdk-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KeyPair, newKeyPair, TestClient } from '../packages/server/test/harness/client.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
-import { enableProxy, keyPairOf, newTargetKey, readSession, serviceKeys } from './login.ts';
+import { enableProxy, keyPairOf, newName, newTargetKey, readSession, serviceKeys } from './login.ts';
 import { type Algorithm, CLIENT_ID, nonceOf, OpenIdProvider, OTHER_CLIENT_ID } from './openid.ts';
 import { connect, credentialsOf, errorCodeOf, fresh, refusal } from './sdk.ts';
 import { type ProviderName, SocialProviders } from './social-providers.ts';
@@ -77,8 +77,9 @@ async function logIn(organizationId: string, oidcToken: string, key: KeyPair): P
 
 describe('OpenID', () => {
   test('a backend signs a person up and logs them in', async () => {
+    const ann = newName('ann');
     const key = newKeyPair();
-    const token = await provider.login('ann', key.publicKey);
+    const token = await provider.login(ann, key.publicKey);
     const account = await signUp(token);
     const found = await root.getSubOrgIds({ filterType: 'OIDC_TOKEN', filterValue: token });
     expect(found.organizationIds).toEqual([account.organizationId]);
@@ -86,17 +87,18 @@ describe('OpenID', () => {
     expect(await user.getWhoami()).toMatchObject(account);
 
     const other = newKeyPair();
-    const again = await logIn(account.organizationId, await provider.login('ann', other.publicKey), other);
+    const again = await logIn(account.organizationId, await provider.login(ann, other.publicKey), other);
     expect(await again.getWhoami()).toMatchObject(account);
     const { oauthProviders } = await again.getOauthProviders({ userId: account.userId });
     expect(oauthProviders).toEqual([
-      expect.objectContaining({ issuer: provider.issuer, audience: CLIENT_ID, subject: 'ann' }),
+      expect.objectContaining({ issuer: provider.issuer, audience: CLIENT_ID, subject: ann }),
     ]);
   });
 
   test('a page signs a person up and logs them in through the proxy', async () => {
+    const bob = newName('bob');
     const key = newKeyPair();
-    const oidcToken = await provider.login('bob', key.publicKey);
+    const oidcToken = await provider.login(bob, key.publicKey);
     const lookUp = () => proxy.proxyGetAccount({ filterType: 'OIDC_TOKEN', filterValue: oidcToken });
     expect(await lookUp()).toEqual({});
     const { organizationId, userId } = await proxy.proxySignupV2({
@@ -116,8 +118,9 @@ describe('OpenID', () => {
   });
 
   test('a key in a bundle, which the token is bound to as it is written', async () => {
+    const cleo = newName('cleo');
     const target = newTargetKey();
-    const oidcToken = await provider.login('cleo', target.publicKey);
+    const oidcToken = await provider.login(cleo, target.publicKey);
     const account = await signUp(oidcToken);
     const login = { organizationId: account.organizationId, oidcToken, targetPublicKey: target.publicKey };
     const answer = await root.oauth(login);
@@ -131,11 +134,12 @@ describe('OpenID', () => {
   });
 
   test('a token that is bound to another key', async () => {
+    const dan = newName('dan');
     const key = newKeyPair();
-    const account = await signUp(await provider.login('dan', key.publicKey));
+    const account = await signUp(await provider.login(dan, key.publicKey));
     const { organizationId } = account;
     const other = newKeyPair();
-    const oidcToken = await provider.login('dan', other.publicKey);
+    const oidcToken = await provider.login(dan, other.publicKey);
     const refused = await refusal(root.oauthLogin({ organizationId, oidcToken, publicKey: key.publicKey }));
     expect(errorCodeOf(refused)).toBe('INVALID_OIDC_TOKEN');
     expect(refused.message).toContain('nonce');
@@ -144,13 +148,14 @@ describe('OpenID', () => {
   });
 
   test('further client ids of a person, by claims and by token', async () => {
+    const [eve, evan] = [newName('eve'), newName('evan')];
     const key = newKeyPair();
-    const account = await signUp(await provider.login('eve', key.publicKey));
+    const account = await signUp(await provider.login(eve, key.publicKey));
     const { organizationId, userId } = account;
-    const user = await logIn(organizationId, await provider.login('eve', key.publicKey), key);
+    const user = await logIn(organizationId, await provider.login(eve, key.publicKey), key);
 
     const other = newKeyPair();
-    const elsewhere = await provider.login('eve', other.publicKey, OTHER_CLIENT_ID);
+    const elsewhere = await provider.login(eve, other.publicKey, OTHER_CLIENT_ID);
     const unknown = await refusal(logIn(organizationId, elsewhere, other));
     expect(unknown.code).toBe(5);
 
@@ -158,8 +163,8 @@ describe('OpenID', () => {
     const { providerIds } = await user.createOauthProviders({
       userId,
       oauthProviders: [
-        { providerName: 'the same person', oidcClaims: { iss, sub: 'eve', aud: OTHER_CLIENT_ID } },
-        { providerName: 'another one', oidcToken: await provider.login('evan', key.publicKey) },
+        { providerName: 'the same person', oidcClaims: { iss, sub: eve, aud: OTHER_CLIENT_ID } },
+        { providerName: 'another one', oidcToken: await provider.login(evan, key.publicKey) },
       ],
     });
     expect(providerIds).toHaveLength(2);
@@ -172,28 +177,29 @@ describe('OpenID', () => {
       }),
     );
     expect(unproven.code).toBe(3);
-    const taken = await refusal(signUp(await provider.login('evan', key.publicKey)));
+    const taken = await refusal(signUp(await provider.login(evan, key.publicKey)));
     expect(errorCodeOf(taken)).toBe('OAUTH_PROVIDER_ALREADY_EXISTS');
 
     await user.deleteOauthProviders({ userId, providerIds });
     const removed = newKeyPair();
-    const late = await provider.login('eve', removed.publicKey, OTHER_CLIENT_ID);
+    const late = await provider.login(eve, removed.publicKey, OTHER_CLIENT_ID);
     expect((await refusal(logIn(organizationId, late, removed))).code).toBe(5);
     const { oauthProviders } = await user.getOauthProviders({ userId });
-    expect(oauthProviders.map(({ audience, subject }) => [audience, subject])).toEqual([[CLIENT_ID, 'eve']]);
+    expect(oauthProviders.map(({ audience, subject }) => [audience, subject])).toEqual([[CLIENT_ID, eve]]);
   });
 
   test('the keys of the issuer change', async () => {
+    const finn = newName('finn');
     await using rotating = await OpenIdProvider.start();
     const [before, after] = [newKeyPair(), newKeyPair()];
-    const old = await rotating.login('finn', before.publicKey);
+    const old = await rotating.login(finn, before.publicKey);
     const account = await signUp(old);
     await logIn(account.organizationId, old, before);
-    await logIn(account.organizationId, await rotating.login('finn', before.publicKey), before);
+    await logIn(account.organizationId, await rotating.login(finn, before.publicKey), before);
     expect(rotating.keyRequests).toBe(1);
 
     await rotating.rotate('ES256');
-    const user = await logIn(account.organizationId, await rotating.login('finn', after.publicKey), after);
+    const user = await logIn(account.organizationId, await rotating.login(finn, after.publicKey), after);
     expect(await user.getWhoami()).toMatchObject(account);
     expect(rotating.keyRequests).toBe(2);
     // What was signed with a key that the issuer has withdrawn is worth nothing.
@@ -202,9 +208,10 @@ describe('OpenID', () => {
   });
 
   test.each(['PS256', 'EdDSA'] as const)('an issuer that signs with %s', async (algorithm: Algorithm) => {
+    const gil = newName('gil');
     await using other = await OpenIdProvider.start(algorithm);
     const key = newKeyPair();
-    const token = await other.login('gil', key.publicKey);
+    const token = await other.login(gil, key.publicKey);
     const account = await signUp(token);
     expect(await (await logIn(account.organizationId, token, key)).getWhoami()).toMatchObject(account);
   });
@@ -218,6 +225,17 @@ describe('OAuth 2.0', () => {
 
   const encryptSecret = async (secret: string): Promise<string> =>
     await encryptOauth2ClientSecret(secret, (await serviceKeys(service.baseUrl))['oauth-secret']);
+
+  const credentialIds: Record<string, string> = {};
+
+  beforeAll(async () => {
+    const { clientId, clientSecret } = social.client;
+    const encryptedClientSecret = await encryptSecret(clientSecret);
+    for (const [, provider] of PROVIDERS) {
+      const made = await root.createOauth2Credential({ provider, clientId, encryptedClientSecret });
+      credentialIds[provider] = made.oauth2CredentialId;
+    }
+  });
 
   test('credentials are kept, shown, changed and removed', async () => {
     const encryptedClientSecret = await encryptSecret('a secret');
@@ -247,14 +265,11 @@ describe('OAuth 2.0', () => {
   });
 
   test.each(PROVIDERS)('a login by %s', async (name, providerName) => {
-    const { clientId, clientSecret } = social.client;
-    const { oauth2CredentialId } = await root.createOauth2Credential({
-      provider: providerName,
-      clientId,
-      encryptedClientSecret: await encryptSecret(clientSecret),
-    });
+    const { clientId } = social.client;
+    const oauth2CredentialId = credentialIds[providerName] as string;
     const [key, bearer] = [newKeyPair(), newTargetKey()];
-    const consent = social.consent(name, '1234567890');
+    const id = String(randomInt(1e9, 1e12));
+    const consent = social.consent(name, id);
     const request = {
       oauth2CredentialId,
       ...consent,
@@ -271,7 +286,7 @@ describe('OAuth 2.0', () => {
     expect(claims).toMatchObject({
       iss: service.baseUrl,
       aud: clientId,
-      sub: `${name}:1234567890`,
+      sub: `${name}:${id}`,
       nonce: nonceOf(key.publicKey),
     });
     const opened = decryptCredentialBundle(claims.encrypted_bearer_token as string, bearer.privateKey);
@@ -287,7 +302,7 @@ describe('OAuth 2.0', () => {
     const proxied = await proxy.proxyOAuth2Authenticate({
       provider: providerName,
       clientId,
-      ...social.consent(name, '1234567890'),
+      ...social.consent(name, id),
       nonce: nonceOf(next.publicKey),
     });
     const { session } = await proxy.proxyOAuthLogin({ oidcToken: proxied.oidcToken, publicKey: next.publicKey });

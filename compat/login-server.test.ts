@@ -1,4 +1,5 @@
 // Logins as a backend runs them with the server SDK, and as older pages did by the proxy: codes, mailed keys, sessions.
+import { randomInt } from 'node:crypto';
 import { ApiKeyStamper, SignatureFormat } from '@turnkey/api-key-stamper';
 import { getClientSignatureMessageForLogin, getClientSignatureMessageForSignup, TurnkeyClient } from '@turnkey/core';
 import { decryptCredentialBundle, encryptOtpCodeToBundle, verifyOtpVerificationToken } from '@turnkey/crypto';
@@ -13,6 +14,7 @@ import {
   enableProxy,
   Inbox,
   keyPairOf,
+  newAddress,
   newTargetKey,
   openAccount,
   readSession,
@@ -20,15 +22,12 @@ import {
 } from './login.ts';
 import { connect, credentialsOf, errorCodeOf, refusal } from './sdk.ts';
 
-/** For one contact, and for one address of the proxy's clients. */
-const CODES_MAX = 8;
-
 let service: TestServer;
 let root: TurnkeyApiClient;
 let inbox: Inbox;
 
 beforeAll(async () => {
-  service = await TestServer.start({ env: { CUSTOS_OTP_REQUESTS: String(CODES_MAX) } });
+  service = await TestServer.start();
   root = connect(service.baseUrl, service.credentials);
   inbox = new Inbox(service.baseUrl);
   await enableLogins(root);
@@ -75,7 +74,7 @@ async function signSignUp(verificationToken: string, email: string, key: KeyPair
 
 describe('one-time codes', () => {
   test('by mail: a code, a token, a session that acts', async () => {
-    const contact = 'zoe+login@example.com';
+    const contact = `zoe+${newAddress('login')}`;
     const account = await open(newKeyPair(), { userEmail: contact });
     const init = await root.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Example' });
     const mail = await inbox.next(contact);
@@ -126,7 +125,7 @@ describe('one-time codes', () => {
   });
 
   test('by text message, in the sub-organization, with a wrong code first', async () => {
-    const contact = '+15005550006';
+    const contact = `+1500555${randomInt(1000, 10_000)}`;
     const account = await open(newKeyPair(), { userPhoneNumber: contact });
     const init = await root.initOtp({
       organizationId: account.id,
@@ -156,7 +155,7 @@ describe('one-time codes', () => {
   });
 
   test('a session for another key than the one that signed', async () => {
-    const contact = 'two-keys@example.com';
+    const contact = newAddress('two-keys');
     const account = await open(newKeyPair(), { userEmail: contact });
     const init = await root.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Example' });
     const [key, sessionKey] = [newKeyPair(), newKeyPair()];
@@ -171,9 +170,9 @@ describe('one-time codes', () => {
   });
 
   test('too many requests have the text that clients look for', async () => {
-    const contact = 'eager@example.com';
+    const contact = newAddress('eager');
     const request = () => root.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Example' });
-    for (let sent = 0; sent < CODES_MAX; sent += 1) await request();
+    for (let sent = 0; sent < 3; sent += 1) await request();
     const refused = await refusal(request());
     expect(refused.code).toBe(8);
     expect(refused.message).toContain('Max number of OTPs have been initiated');
@@ -202,7 +201,7 @@ describe('the proxy without a browser', () => {
   });
 
   test('codes in the clear, as the first version of core sends them', async () => {
-    const contact = 'older@example.com';
+    const contact = newAddress('older');
     const { otpId } = await proxy.proxyInitOtp({ otpType, contact });
     const key = newKeyPair();
     const otpCode = codeIn(await inbox.next(contact));
@@ -229,7 +228,7 @@ describe('the proxy without a browser', () => {
   });
 
   test('encrypted codes', async () => {
-    const contact = 'newer@example.com';
+    const contact = newAddress('newer');
     const { otp } = await serviceKeys(service.baseUrl);
     const key = newKeyPair();
     const { otpId, otpEncryptionTargetBundle } = await proxy.proxyInitOtpV2({ otpType, contact });
@@ -253,7 +252,7 @@ describe('the proxy without a browser', () => {
 
 describe('keys in bundles', () => {
   test('initOtpAuth and otpAuth', async () => {
-    const contact = 'bundle@example.com';
+    const contact = newAddress('bundle');
     const account = await open(newKeyPair(), { userEmail: contact });
     const { otpId } = await root.initOtpAuth({
       organizationId: account.id,
@@ -279,7 +278,7 @@ describe('keys in bundles', () => {
   });
 
   test('emailAuth: the bundle comes by mail, also inside a link', async () => {
-    const email = 'mailed@example.com';
+    const email = newAddress('mailed');
     const account = await open(newKeyPair(), { userEmail: email });
     const target = newTargetKey();
     const answer = await root.emailAuth({
@@ -312,7 +311,7 @@ describe('keys in bundles', () => {
   });
 
   test('a recovery key recovers and does nothing else', async () => {
-    const email = 'lost@example.com';
+    const email = newAddress('lost');
     const account = await open(newKeyPair(), { userEmail: email });
     const target = newTargetKey();
     const answer = await root.initUserEmailRecovery({

@@ -5,6 +5,10 @@ import { expect, vi } from 'vitest';
 import type { KeyPair, TestClient } from '../packages/server/test/harness/client.ts';
 import { connect, credentialsOf, fresh, userOf } from './sdk.ts';
 
+/** A name of one word, and an address, that nobody else has in this run of a file. */
+export const newName = (word: string): string => fresh(word).replace(' ', '-');
+export const newAddress = (word: string): string => `${newName(word)}@example.com`;
+
 type Features = Parameters<TurnkeyApiClient['setOrganizationFeature']>[0]['name'];
 
 /** Ways to log in that an organization at the top has to turn on; those below it have them. */

@@ -226,7 +226,7 @@ describe.skipIf(isBrowserMissing)('passkeys in a browser', () => {
   let nestedOrigin: string;
 
   beforeAll(async () => {
-    const script = bundlePage(PAGE_SOURCE);
+    const script = bundlePage({ source: PAGE_SOURCE });
     const [here, there] = [await servePage(script), await servePage(script)];
     servers.push(here.server, there.server);
     origin = `http://localhost:${here.port}`;

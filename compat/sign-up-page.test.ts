@@ -130,7 +130,7 @@ describe.skipIf(isBrowserMissing)('signing up on a page, in a browser', () => {
   beforeAll(async () => {
     browser = await launchBrowser();
     // All visitors come from one address, which may not ask for so many codes in a row otherwise.
-    service = await TestServer.start({ env: { CUSTOS_OTP_REQUESTS: '100' } });
+    service = await TestServer.start({ env: { CUSTOS_OTP_REQUESTS: '100', CUSTOS_PROXY_CODES_PER_MINUTE: '100' } });
     serving = spawn(process.execPath, [fileURLToPath(new URL('examples/sign-up/serve.mjs', ROOT))], {
       env: { PATH: process.env.PATH ?? '', CUSTOS_DATA_DIR: service.dataDir, PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],

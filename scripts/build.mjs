@@ -59,6 +59,7 @@ async function bundle(name, { entries, ...options }) {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
     sourcemap: true,
+    sourcesContent: false,
     metafile: true,
     absWorkingDir: root,
     logLevel: 'warning',

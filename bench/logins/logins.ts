@@ -68,6 +68,7 @@ export async function measureLogins(
       CUSTOS_MAIL_FROM: 'bench@mail.example',
       CUSTOS_OTP_REQUESTS: '0',
       CUSTOS_OTP_ORGANIZATION_REQUESTS: '0',
+      CUSTOS_PROXY_CODES_PER_MINUTE: '0',
       CUSTOS_PROXY_REQUESTS_PER_MINUTE: '0',
     },
   });

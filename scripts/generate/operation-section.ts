@@ -1,4 +1,5 @@
 import { type operations, pathOf } from '@custos/server/registry';
+import { isParentRun } from '../../packages/server/src/policy/catalog/activity-types.ts';
 import { exampleBody } from './example-body.ts';
 import { code, fieldTable } from './markdown.ts';
 import { methodName } from './names.ts';
@@ -29,7 +30,8 @@ function facts(operation: Operation): string[] {
     ...(operation.kind === 'activity' ? typeFacts(operation) : []),
     ...(operation.kind === 'vote' ? [`- Type: ${code(operation.type)}`] : []),
     `- Who may run it: ${whoMay(operation)}`,
-    ...(operation.kind === 'activity' ? [`- Where: ${SCOPES[operation.scope]}`, ...secretFacts(operation)] : []),
+    ...(operation.kind === 'activity' ? [`- Where: ${whereOf(operation)}`, ...stampFacts(operation)] : []),
+    ...(operation.kind === 'activity' ? secretFacts(operation) : []),
     ...(operation.ours ? ['- An addition of this service; the public SDKs do not know it.'] : []),
   ];
 }
@@ -51,6 +53,20 @@ const SCOPES: Readonly<Record<Activity['scope'], string>> = {
   'sub-organization': 'a sub-organization only',
 };
 
+function whereOf({ scope, versions }: Activity): string {
+  const byParent = versions.every(({ type }) => isParentRun(type));
+  const extra = '; a parent runs it in its sub-organizations too, by its own users and policies';
+  return byParent ? `${SCOPES[scope]}${extra}` : SCOPES[scope];
+}
+
+/** What other stamps than those of keys and passkeys serve. */
+function stampFacts({ accepts }: Activity): string[] {
+  return [
+    ...(accepts.attested ? [`- Also with ${code('X-Stamp-Attested')}: a key that a token attests.`] : []),
+    ...(accepts.recovery ? ['- Also with the key of a recovery mail, which serves nothing else.'] : []),
+  ];
+}
+
 function whoMay(operation: Operation): string {
   switch (operation.kind) {
     case 'query':
@@ -64,17 +80,27 @@ function whoMay(operation: Operation): string {
     case 'activity': {
       if (operation.policy.governedBy === 'root-quorum') return 'the root quorum only; no policy reaches it';
       const { resource, action } = operation.policy;
-      const own = operation.managesCredentialsOf === undefined ? '' : '; each user for its own credentials';
+      const own = operation.managesCredentialsOf === undefined ? '' : `; ${ownBusiness(operation)}`;
       return `the root quorum, and anyone whom a policy allows (resource ${code(resource)}, action ${code(action)})${own}`;
     }
   }
 }
 
+function ownBusiness({ name, findsSubOrganization }: Activity): string {
+  if (name === 'recover_user') return 'a user with its own recovery key';
+  if (!findsSubOrganization) return 'each user for its own credentials';
+  return 'each user for itself, under a parent id also the user of the one sub-organization that holds the credential';
+}
+
 function secretFacts({ versions }: Activity): string[] {
-  const secrets = [...new Set(versions.flatMap((version) => version.secrets))];
-  if (secrets.length === 0) return [];
-  const names = secrets.map((path) => code(path.replaceAll('.*', '[]')));
-  return [`- Stored and shown later only as a digest: ${names.join(', ')}`];
+  const list = (paths: readonly string[]): string =>
+    [...new Set(paths)].map((path) => code(path.replaceAll('.*', '[]'))).join(', ');
+  const secrets = list(versions.flatMap((version) => version.secrets));
+  const results = list(versions.flatMap((version) => version.secretResults));
+  return [
+    ...(secrets === '' ? [] : [`- Stored and shown later only as a digest: ${secrets}`]),
+    ...(results === '' ? [] : [`- Of the result only the direct answer shows ${results}; later there is a digest.`]),
+  ];
 }
 
 function parametersOf(operation: Operation): unknown {

@@ -54,7 +54,7 @@ function operationsByArea(): Map<string, Operation[]> {
   return new Map([...areas].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const heading = (area: string): string => area.charAt(0).toUpperCase() + area.slice(1);
+const heading = (area: string): string => area.charAt(0).toUpperCase() + area.slice(1).replaceAll('-', ' ');
 
 const KINDS = { activity: 'activity', vote: 'vote', query: 'query' } as const;
 
@@ -68,7 +68,7 @@ function operationList(area: string, members: readonly Operation[]): string {
 function indexPage(areas: ReadonlyMap<string, readonly Operation[]>): string {
   return page(
     '# API reference',
-    'Every request is a POST of JSON whose exact bytes are signed; the signature travels in the header `X-Stamp` (API keys), `X-Stamp-WebAuthn` (passkeys) or, for queries only, a session in `X-Session`. Unknown fields are ignored; `null` in an optional field means absent.',
+    'Every request is a POST of JSON whose exact bytes are signed; the signature travels in the header `X-Stamp` (API keys), `X-Stamp-WebAuthn` (passkeys), `X-Stamp-Attested` (a key that a token attests, where an operation says so) or, for queries only, a session in `X-Session`. Unknown fields are ignored; `null` in an optional field means absent.',
     'An **activity** changes state. Its body is `{"type", "timestampMs", "organizationId", "parameters"}`, its answer `{"activity"}`; the same body sent again answers the same activity and runs nothing twice. A **vote** approves or rejects a pending activity. A **query** only reads: its parameters stand beside `organizationId` and it has no `type`.',
     'Every list takes `paginationOptions`; the cursors are ids of the list, and `pageInfo` says whether there is more.',
     ...[...areas].flatMap(([area, members]) => [`## [${heading(area)}](${area}.md)`, operationList(area, members)]),

@@ -179,6 +179,7 @@ export interface RootUserParams {
   apiKeys: ApiKeyParams[];
   authenticators: AuthenticatorParams[];
   oauthProviders: OauthProviderParams[];
+  userTagName?: string;
 }
 
 export interface Tag {
@@ -352,6 +353,29 @@ export interface CreateMfaPolicyResult {
   mfaPolicyId: string;
 }
 
+/** Parameters of create_oauth2_credential. */
+export interface CreateOauth2CredentialParameters {
+  provider: 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+  clientId: string;
+  encryptedClientSecret: string;
+}
+
+/** Result of create_oauth2_credential. */
+export interface CreateOauth2CredentialResult {
+  oauth2CredentialId: string;
+}
+
+/** Parameters of create_oauth_providers. */
+export interface CreateOauthProvidersParameters {
+  userId: string;
+  oauthProviders: OauthProviderParams[];
+}
+
+/** Result of create_oauth_providers. */
+export interface CreateOauthProvidersResult {
+  providerIds: string[];
+}
+
 /** Parameters of create_policies. */
 export interface CreatePoliciesParameters {
   policies: {
@@ -470,6 +494,39 @@ export interface CreatePrivateKeysResult {
   }[];
 }
 
+/** Parameters of create_read_only_session. */
+export interface CreateReadOnlySessionParameters {}
+
+/** Result of create_read_only_session. */
+export interface CreateReadOnlySessionResult {
+  organizationId: string;
+  organizationName: string;
+  userId: string;
+  username: string;
+  session: string;
+  sessionExpiry: string;
+}
+
+/** Parameters of create_read_write_session. */
+export interface CreateReadWriteSessionParameters {
+  targetPublicKey: string;
+  apiKeyName?: string;
+  expirationSeconds?: string;
+  userId?: string;
+  email?: string;
+  invalidateExisting?: boolean;
+}
+
+/** Result of create_read_write_session. */
+export interface CreateReadWriteSessionResult {
+  organizationId: string;
+  organizationName: string;
+  userId: string;
+  username: string;
+  apiKeyId: string;
+  credentialBundle: string;
+}
+
 /** Parameters of create_session_profile. */
 export interface CreateSessionProfileParameters {
   sessionProfileName: string;
@@ -558,7 +615,7 @@ export interface CreateSubOrganizationParameters {
   verificationToken?: string;
   clientSignature?: {
     publicKey: string;
-    scheme: string;
+    scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256';
     message: string;
     signature: string;
   };
@@ -810,6 +867,27 @@ export interface DeleteMfaPolicyResult {
   mfaPolicyId: string;
 }
 
+/** Parameters of delete_oauth2_credential. */
+export interface DeleteOauth2CredentialParameters {
+  oauth2CredentialId: string;
+}
+
+/** Result of delete_oauth2_credential. */
+export interface DeleteOauth2CredentialResult {
+  oauth2CredentialId: string;
+}
+
+/** Parameters of delete_oauth_providers. */
+export interface DeleteOauthProvidersParameters {
+  userId: string;
+  providerIds: string[];
+}
+
+/** Result of delete_oauth_providers. */
+export interface DeleteOauthProvidersResult {
+  providerIds: string[];
+}
+
 /** Parameters of delete_policies. */
 export interface DeletePoliciesParameters {
   policyIds: string[];
@@ -935,6 +1013,45 @@ export interface DeleteWalletsResult {
   walletIds: string[];
 }
 
+/** Parameters of disable_auth_proxy. */
+export interface DisableAuthProxyParameters {}
+
+/** Result of disable_auth_proxy. */
+export interface DisableAuthProxyResult {}
+
+/** Parameters of email_auth. */
+export interface EmailAuthParameters {
+  email: string;
+  targetPublicKey: string;
+  apiKeyName?: string;
+  expirationSeconds?: string;
+  invalidateExisting?: boolean;
+  sendFromEmailAddress?: string;
+  sendFromEmailSenderName?: string;
+  replyToEmailAddress?: string;
+  emailCustomization: {
+    appName: string;
+    logoUrl?: string;
+    magicLinkTemplate?: string;
+    templateVariables?: string;
+    templateId?: string;
+  };
+}
+
+/** Result of email_auth. */
+export interface EmailAuthResult {
+  userId: string;
+  apiKeyId: string;
+}
+
+/** Parameters of enable_auth_proxy. */
+export interface EnableAuthProxyParameters {}
+
+/** Result of enable_auth_proxy. */
+export interface EnableAuthProxyResult {
+  userId: string;
+}
+
 /** Parameters of export_private_key. */
 export interface ExportPrivateKeyParameters {
   privateKeyId: string;
@@ -1047,6 +1164,67 @@ export interface GetApiKeysParameters {
 export interface GetApiKeysResponse {
   apiKeys: ApiKey[];
   pageInfo: PageInfo;
+}
+
+/** Parameters of get_auth_proxy_config. */
+export interface GetAuthProxyConfigParameters {}
+
+/** Answer of get_auth_proxy_config. */
+export interface GetAuthProxyConfigResponse {
+  authProxyConfig: {
+    configId: string;
+    organizationId: string;
+    enabled: boolean;
+    userId?: string;
+    allowedOrigins?: string[];
+    allowedAuthMethods?: (
+      | 'email'
+      | 'sms'
+      | 'passkey'
+      | 'wallet'
+      | 'google'
+      | 'apple'
+      | 'facebook'
+      | 'x'
+      | 'discord'
+    )[];
+    sendFromEmailAddress?: string;
+    replyToEmailAddress?: string;
+    sendFromEmailSenderName?: string;
+    emailAuthTemplateId?: string;
+    otpTemplateId?: string;
+    emailCustomizationParams?: {
+      appName?: string;
+      logoUrl?: string;
+      magicLinkTemplate?: string;
+      templateVariables?: string;
+      templateId?: string;
+    };
+    smsCustomizationParams?: {
+      template?: string;
+    };
+    walletKitSettings?: {
+      enabledSocialProviders?: ('google' | 'apple' | 'facebook' | 'x' | 'discord')[];
+      oauthClientIds?: {
+        google?: string;
+        apple?: string;
+        facebook?: string;
+        x?: string;
+        discord?: string;
+      };
+      oauthRedirectUrl?: string;
+    };
+    otpExpirationSeconds?: number;
+    verificationTokenExpirationSeconds?: number;
+    sessionExpirationSeconds?: number;
+    otpAlphanumeric?: boolean;
+    otpLength?: number;
+    verificationTokenRequiredForGetAccountPii?: boolean;
+    socialLinkingClientIds?: string[];
+    captchaEnabled?: boolean;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  };
 }
 
 /** Parameters of get_authenticator. */
@@ -1187,6 +1365,44 @@ export interface GetMfaStatusResponse {
       }[];
     }[];
   }[];
+}
+
+/** Parameters of get_oauth2_credential. */
+export interface GetOauth2CredentialParameters {
+  oauth2CredentialId: string;
+}
+
+/** Answer of get_oauth2_credential. */
+export interface GetOauth2CredentialResponse {
+  oauth2Credential: {
+    oauth2CredentialId: string;
+    organizationId: string;
+    provider: 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+    clientId: string;
+    encryptedClientSecret: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  };
+}
+
+/** Parameters of get_oauth_providers. */
+export interface GetOauthProvidersParameters {
+  userId?: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of get_oauth_providers. */
+export interface GetOauthProvidersResponse {
+  oauthProviders: {
+    providerId: string;
+    providerName: string;
+    issuer: string;
+    audience: string;
+    subject: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of get_organization. */
@@ -1690,6 +1906,85 @@ export interface InitImportWalletResult {
   importBundle: string;
 }
 
+/** Parameters of init_otp. */
+export interface InitOtpParameters {
+  otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS';
+  contact: string;
+  smsCustomization?: {
+    template?: string;
+  };
+  userIdentifier?: string;
+  sendFromEmailAddress?: string;
+  sendFromEmailSenderName?: string;
+  replyToEmailAddress?: string;
+  otpLength?: number;
+  alphanumeric?: boolean;
+  expirationSeconds?: string;
+  appName: string;
+  emailCustomization?: {
+    logoUrl?: string;
+    magicLinkTemplate?: string;
+    templateVariables?: string;
+    templateId?: string;
+  };
+}
+
+/** Result of init_otp. */
+export interface InitOtpResult {
+  otpId: string;
+  otpEncryptionTargetBundle: string;
+}
+
+/** Parameters of init_otp_auth. */
+export interface InitOtpAuthParameters {
+  otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS';
+  contact: string;
+  smsCustomization?: {
+    template?: string;
+  };
+  userIdentifier?: string;
+  sendFromEmailAddress?: string;
+  sendFromEmailSenderName?: string;
+  replyToEmailAddress?: string;
+  otpLength?: number;
+  alphanumeric?: boolean;
+  expirationSeconds?: string;
+  appName: string;
+  emailCustomization?: {
+    logoUrl?: string;
+    magicLinkTemplate?: string;
+    templateVariables?: string;
+    templateId?: string;
+  };
+}
+
+/** Result of init_otp_auth. */
+export interface InitOtpAuthResult {
+  otpId: string;
+}
+
+/** Parameters of init_user_email_recovery. */
+export interface InitUserEmailRecoveryParameters {
+  email: string;
+  targetPublicKey: string;
+  expirationSeconds?: string;
+  sendFromEmailAddress?: string;
+  sendFromEmailSenderName?: string;
+  replyToEmailAddress?: string;
+  emailCustomization: {
+    appName: string;
+    logoUrl?: string;
+    magicLinkTemplate?: string;
+    templateVariables?: string;
+    templateId?: string;
+  };
+}
+
+/** Result of init_user_email_recovery. */
+export interface InitUserEmailRecoveryResult {
+  userId: string;
+}
+
 /** Parameters of list_activities. */
 export interface ListActivitiesParameters {
   filterByStatus?: ActivityStatus[];
@@ -1716,6 +2011,52 @@ export interface ListAppProofsResponse {
     proofPayload: string;
     signature: string;
   }[];
+}
+
+/** Parameters of list_email_events. */
+export interface ListEmailEventsParameters {
+  email: string;
+  eventType?: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_email_events. */
+export interface ListEmailEventsResponse {
+  emailEvents: {
+    id: string;
+    organizationId: string;
+    messageId: string;
+    eventType: 'sent' | 'deferred' | 'refused' | 'expired';
+    fromAddress: string;
+    toAddress: string;
+    timestamp: string;
+    createdAt: string;
+    details: {
+      diagnosticCode?: string;
+      deliverySmtpResponse?: string;
+      deliveryProcessingTimeMillis?: string;
+    };
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_oauth2_credentials. */
+export interface ListOauth2CredentialsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_oauth2_credentials. */
+export interface ListOauth2CredentialsResponse {
+  oauth2Credentials: {
+    oauth2CredentialId: string;
+    organizationId: string;
+    provider: 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+    clientId: string;
+    encryptedClientSecret: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of list_policies. */
@@ -1990,6 +2331,99 @@ export interface ListWalletsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of oauth. */
+export interface OauthParameters {
+  oidcToken: string;
+  targetPublicKey: string;
+  apiKeyName?: string;
+  expirationSeconds?: string;
+  invalidateExisting?: boolean;
+}
+
+/** Result of oauth. */
+export interface OauthResult {
+  userId: string;
+  apiKeyId: string;
+  credentialBundle: string;
+}
+
+/** Parameters of oauth2_authenticate. */
+export interface Oauth2AuthenticateParameters {
+  oauth2CredentialId: string;
+  authCode: string;
+  redirectUri: string;
+  codeVerifier: string;
+  nonce: string;
+  bearerTokenTargetPublicKey?: string;
+}
+
+/** Result of oauth2_authenticate. */
+export interface Oauth2AuthenticateResult {
+  oidcToken: string;
+}
+
+/** Parameters of oauth_login. */
+export interface OauthLoginParameters {
+  oidcToken: string;
+  publicKey: string;
+  expirationSeconds?: string;
+  invalidateExisting?: boolean;
+  sessionProfileId?: string;
+}
+
+/** Result of oauth_login. */
+export interface OauthLoginResult {
+  session: string;
+}
+
+/** Parameters of otp_auth. */
+export interface OtpAuthParameters {
+  otpId: string;
+  otpCode: string;
+  targetPublicKey: string;
+  apiKeyName?: string;
+  expirationSeconds?: string;
+  invalidateExisting?: boolean;
+}
+
+/** Result of otp_auth. */
+export interface OtpAuthResult {
+  userId: string;
+  apiKeyId: string;
+  credentialBundle: string;
+}
+
+/** Parameters of otp_login. */
+export interface OtpLoginParameters {
+  verificationToken: string;
+  publicKey: string;
+  expirationSeconds?: string;
+  invalidateExisting?: boolean;
+  sessionProfileId?: string;
+  clientSignature: {
+    publicKey: string;
+    scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256';
+    message: string;
+    signature: string;
+  };
+}
+
+/** Result of otp_login. */
+export interface OtpLoginResult {
+  session: string;
+}
+
+/** Parameters of recover_user. */
+export interface RecoverUserParameters {
+  authenticator: AuthenticatorParams;
+  userId: string;
+}
+
+/** Result of recover_user. */
+export interface RecoverUserResult {
+  authenticatorId: string[];
+}
+
 /** Parameters of reject_activity. */
 export interface RejectActivityParameters {
   fingerprint: string;
@@ -2222,6 +2656,74 @@ export interface SimulateActivityResponse {
   };
 }
 
+/** Parameters of stamp_login. */
+export interface StampLoginParameters {
+  publicKey: string;
+  expirationSeconds?: string;
+  invalidateExisting?: boolean;
+  sessionProfileId?: string;
+}
+
+/** Result of stamp_login. */
+export interface StampLoginResult {
+  session: string;
+}
+
+/** Parameters of update_auth_proxy_config. */
+export interface UpdateAuthProxyConfigParameters {
+  allowedOrigins?: string[];
+  allowedAuthMethods?: (
+    | 'email'
+    | 'sms'
+    | 'passkey'
+    | 'wallet'
+    | 'google'
+    | 'apple'
+    | 'facebook'
+    | 'x'
+    | 'discord'
+  )[];
+  sendFromEmailAddress?: string;
+  replyToEmailAddress?: string;
+  sendFromEmailSenderName?: string;
+  emailAuthTemplateId?: string;
+  otpTemplateId?: string;
+  emailCustomizationParams?: {
+    appName?: string;
+    logoUrl?: string;
+    magicLinkTemplate?: string;
+    templateVariables?: string;
+    templateId?: string;
+  };
+  smsCustomizationParams?: {
+    template?: string;
+  };
+  walletKitSettings?: {
+    enabledSocialProviders?: ('google' | 'apple' | 'facebook' | 'x' | 'discord')[];
+    oauthClientIds?: {
+      google?: string;
+      apple?: string;
+      facebook?: string;
+      x?: string;
+      discord?: string;
+    };
+    oauthRedirectUrl?: string;
+  };
+  otpExpirationSeconds?: number;
+  verificationTokenExpirationSeconds?: number;
+  sessionExpirationSeconds?: number;
+  otpAlphanumeric?: boolean;
+  otpLength?: number;
+  verificationTokenRequiredForGetAccountPii?: boolean;
+  socialLinkingClientIds?: string[];
+  captchaEnabled?: boolean;
+}
+
+/** Result of update_auth_proxy_config. */
+export interface UpdateAuthProxyConfigResult {
+  configId?: string;
+}
+
 /** Parameters of update_mfa_policy. */
 export interface UpdateMfaPolicyParameters {
   userId: string;
@@ -2247,6 +2749,19 @@ export interface UpdateMfaPolicyParameters {
 /** Result of update_mfa_policy. */
 export interface UpdateMfaPolicyResult {
   mfaPolicyId: string;
+}
+
+/** Parameters of update_oauth2_credential. */
+export interface UpdateOauth2CredentialParameters {
+  oauth2CredentialId: string;
+  provider: 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+  clientId: string;
+  encryptedClientSecret: string;
+}
+
+/** Result of update_oauth2_credential. */
+export interface UpdateOauth2CredentialResult {
+  oauth2CredentialId: string;
 }
 
 /** Parameters of update_organization_name. */
@@ -2378,6 +2893,18 @@ export interface UpdateWalletResult {
   walletId: string;
 }
 
+/** Parameters of verify_otp. */
+export interface VerifyOtpParameters {
+  otpId: string;
+  expirationSeconds?: string;
+  encryptedOtpBundle: string;
+}
+
+/** Result of verify_otp. */
+export interface VerifyOtpResult {
+  verificationToken: string;
+}
+
 /** Parameters of whoami. */
 export interface WhoamiParameters {}
 
@@ -2418,6 +2945,16 @@ export interface OperationMethods {
     parameters: CreateMfaPolicyParameters,
     options?: SubmitOptions,
   ): Promise<CreateMfaPolicyResult & { activity: Activity }>;
+  /** Keep the client id and secret of an OAuth 2.0 provider; the secret comes encrypted to the service. */
+  createOauth2Credential(
+    parameters: CreateOauth2CredentialParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateOauth2CredentialResult & { activity: Activity }>;
+  /** Let a user log in by OpenID tokens of an issuer. oidcClaims alone are taken for further client ids of somebody whom a token proves. */
+  createOauthProviders(
+    parameters: CreateOauthProvidersParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateOauthProvidersResult & { activity: Activity }>;
   /** Create several policies, all or nothing. */
   createPolicies(
     parameters: CreatePoliciesParameters,
@@ -2438,6 +2975,16 @@ export interface OperationMethods {
     parameters: CreatePrivateKeysParameters,
     options?: SubmitOptions,
   ): Promise<CreatePrivateKeysResult & { activity: Activity }>;
+  /** Make a token that reads, and nothing else, as yourself for an hour. */
+  createReadOnlySession(
+    parameters?: CreateReadOnlySessionParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateReadOnlySessionResult & { activity: Activity }>;
+  /** Make a session key for a user, oneself unless told otherwise, encrypted to the target key. */
+  createReadWriteSession(
+    parameters: CreateReadWriteSessionParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateReadWriteSessionResult & { activity: Activity }>;
   /** Create a profile that narrows what sessions may do, here and in sub-organizations. It never changes. */
   createSessionProfile(
     parameters: CreateSessionProfileParameters,
@@ -2498,6 +3045,16 @@ export interface OperationMethods {
     parameters: DeleteMfaPolicyParameters,
     options?: SubmitOptions,
   ): Promise<DeleteMfaPolicyResult & { activity: Activity }>;
+  /** Delete an OAuth 2.0 credential with its secret. */
+  deleteOauth2Credential(
+    parameters: DeleteOauth2CredentialParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteOauth2CredentialResult & { activity: Activity }>;
+  /** Delete OAuth providers of a user, all or nothing. */
+  deleteOauthProviders(
+    parameters: DeleteOauthProvidersParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteOauthProvidersResult & { activity: Activity }>;
   /** Delete several policies, all or nothing. */
   deletePolicies(
     parameters: DeletePoliciesParameters,
@@ -2558,6 +3115,21 @@ export interface OperationMethods {
     parameters: DeleteWalletsParameters,
     options?: SubmitOptions,
   ): Promise<DeleteWalletsResult & { activity: Activity }>;
+  /** Turn the sign-up proxy off; its configuration, its user and its key stay. */
+  disableAuthProxy(
+    parameters?: DisableAuthProxyParameters,
+    options?: SubmitOptions,
+  ): Promise<DisableAuthProxyResult & { activity: Activity }>;
+  /** Mail an API key to a user, encrypted to the target key. */
+  emailAuth(
+    parameters: EmailAuthParameters,
+    options?: SubmitOptions,
+  ): Promise<EmailAuthResult & { activity: Activity }>;
+  /** Turn the sign-up proxy on; makes its configuration, its user and its key where they are missing. */
+  enableAuthProxy(
+    parameters?: EnableAuthProxyParameters,
+    options?: SubmitOptions,
+  ): Promise<EnableAuthProxyResult & { activity: Activity }>;
   /** Export a private key, encrypted to the target key. It is marked as exported. */
   exportPrivateKey(
     parameters: ExportPrivateKeyParameters,
@@ -2589,6 +3161,11 @@ export interface OperationMethods {
   getApiKey(parameters: GetApiKeyParameters, options?: QueryOptions): Promise<GetApiKeyResponse>;
   /** API keys of a user, or of the whole organization; oldest first. */
   getApiKeys(parameters?: GetApiKeysParameters, options?: QueryOptions): Promise<GetApiKeysResponse>;
+  /** The configuration of the sign-up proxy, with the id that its clients send. */
+  getAuthProxyConfig(
+    parameters?: GetAuthProxyConfigParameters,
+    options?: QueryOptions,
+  ): Promise<GetAuthProxyConfigResponse>;
   /** One passkey. */
   getAuthenticator(parameters: GetAuthenticatorParameters, options?: QueryOptions): Promise<GetAuthenticatorResponse>;
   /** Passkeys of a user, oldest first. */
@@ -2604,6 +3181,16 @@ export interface OperationMethods {
   getMfaPolicy(parameters: GetMfaPolicyParameters, options?: QueryOptions): Promise<GetMfaPolicyResponse>;
   /** Which proofs an activity needs of its voters, and which it has. */
   getMfaStatus(parameters: GetMfaStatusParameters, options?: QueryOptions): Promise<GetMfaStatusResponse>;
+  /** One OAuth 2.0 credential, its secret encrypted as it was submitted. */
+  getOauth2Credential(
+    parameters: GetOauth2CredentialParameters,
+    options?: QueryOptions,
+  ): Promise<GetOauth2CredentialResponse>;
+  /** OAuth providers of a user, or of the whole organization; oldest first. */
+  getOauthProviders(
+    parameters?: GetOauthProvidersParameters,
+    options?: QueryOptions,
+  ): Promise<GetOauthProvidersResponse>;
   /** Everything in the organization at once; large ones are read through the lists. */
   getOrganization(parameters?: GetOrganizationParameters, options?: QueryOptions): Promise<GetOrganizationResponse>;
   /** Features and root quorum of the organization. */
@@ -2676,10 +3263,29 @@ export interface OperationMethods {
     parameters: InitImportWalletParameters,
     options?: SubmitOptions,
   ): Promise<InitImportWalletResult & { activity: Activity }>;
+  /** Send a one-time code to an email address or a phone number. */
+  initOtp(parameters: InitOtpParameters, options?: SubmitOptions): Promise<InitOtpResult & { activity: Activity }>;
+  /** Send a one-time code for otp_auth to the email address or phone number of a user. */
+  initOtpAuth(
+    parameters: InitOtpAuthParameters,
+    options?: SubmitOptions,
+  ): Promise<InitOtpAuthResult & { activity: Activity }>;
+  /** Mail a key to a user that serves to register a new passkey and for nothing else. */
+  initUserEmailRecovery(
+    parameters: InitUserEmailRecoveryParameters,
+    options?: SubmitOptions,
+  ): Promise<InitUserEmailRecoveryResult & { activity: Activity }>;
   /** Activities of the organization, newest first. */
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
   /** The app proofs of an activity that asked for them. */
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
+  /** What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired. */
+  listEmailEvents(parameters: ListEmailEventsParameters, options?: QueryOptions): Promise<ListEmailEventsResponse>;
+  /** OAuth 2.0 credentials of the organization, oldest first. */
+  listOauth2Credentials(
+    parameters?: ListOauth2CredentialsParameters,
+    options?: QueryOptions,
+  ): Promise<ListOauth2CredentialsResponse>;
   /** Policies of the organization, oldest first. */
   listPolicies(parameters?: ListPoliciesParameters, options?: QueryOptions): Promise<ListPoliciesResponse>;
   /** Private key tags of the organization, oldest first. */
@@ -2719,6 +3325,27 @@ export interface OperationMethods {
   ): Promise<ListWalletAccountsResponse>;
   /** Wallets of the organization, oldest first. */
   listWallets(parameters?: ListWalletsParameters, options?: QueryOptions): Promise<ListWalletsResponse>;
+  /** Make an API key for a user of a sub-organization by an OpenID token, encrypted to the key it is bound to. */
+  oauth(parameters: OauthParameters, options?: SubmitOptions): Promise<OauthResult & { activity: Activity }>;
+  /** Exchange an authorization code of an OAuth 2.0 provider for an OpenID token of this service. */
+  oauth2Authenticate(
+    parameters: Oauth2AuthenticateParameters,
+    options?: SubmitOptions,
+  ): Promise<Oauth2AuthenticateResult & { activity: Activity }>;
+  /** Log a user of a sub-organization in by an OpenID token that is bound to the session key. */
+  oauthLogin(
+    parameters: OauthLoginParameters,
+    options?: SubmitOptions,
+  ): Promise<OauthLoginResult & { activity: Activity }>;
+  /** Turn a one-time code of init_otp_auth into an API key of its user, encrypted to the target key. */
+  otpAuth(parameters: OtpAuthParameters, options?: SubmitOptions): Promise<OtpAuthResult & { activity: Activity }>;
+  /** Log in the user whose contact a verification token proves: registers a session key. */
+  otpLogin(parameters: OtpLoginParameters, options?: SubmitOptions): Promise<OtpLoginResult & { activity: Activity }>;
+  /** Complete the recovery of a user: adds a passkey and ends the recovery. */
+  recoverUser(
+    parameters: RecoverUserParameters,
+    options?: SubmitOptions,
+  ): Promise<RecoverUserResult & { activity: Activity }>;
   /** Reject a pending activity by its fingerprint; one rejection is final. The answer is that activity. */
   rejectActivity(parameters: RejectActivityParameters, options?: SubmitOptions): Promise<{ activity: Activity }>;
   /** Delete an IP allowlist with its rules. A key then follows the list of the organization, and an organization without one accepts all addresses. */
@@ -2758,11 +3385,26 @@ export interface OperationMethods {
   ): Promise<SignTransactionResult & { activity: Activity }>;
   /** What would become of a submit request, and why: the decision with the reason of every policy, who could still approve, and what MFA, session, IP and velocity rules say. Nothing is changed. */
   simulateActivity(parameters: SimulateActivityParameters, options?: QueryOptions): Promise<SimulateActivityResponse>;
+  /** Log in with a stamp of one of your own credentials: registers a session key. */
+  stampLogin(
+    parameters: StampLoginParameters,
+    options?: SubmitOptions,
+  ): Promise<StampLoginResult & { activity: Activity }>;
+  /** Change what the sign-up proxy may do and how; what is absent stays as it is, empty text takes a value away. */
+  updateAuthProxyConfig(
+    parameters?: UpdateAuthProxyConfigParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdateAuthProxyConfigResult & { activity: Activity }>;
   /** Change an MFA policy. Activities that already wait for proofs keep the steps they began with. */
   updateMfaPolicy(
     parameters: UpdateMfaPolicyParameters,
     options?: SubmitOptions,
   ): Promise<UpdateMfaPolicyResult & { activity: Activity }>;
+  /** Replace provider, client id and secret of an OAuth 2.0 credential. */
+  updateOauth2Credential(
+    parameters: UpdateOauth2CredentialParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdateOauth2CredentialResult & { activity: Activity }>;
   /** Change the name of the organization. Needs the root quorum. */
   updateOrganizationName(
     parameters: UpdateOrganizationNameParameters,
@@ -2788,7 +3430,7 @@ export interface OperationMethods {
     parameters: UpdateUserParameters,
     options?: SubmitOptions,
   ): Promise<UpdateUserResult & { activity: Activity }>;
-  /** Change the email of a user; the empty string removes it. */
+  /** Change the email of a user; the empty string removes it. A verificationToken for it marks it as verified. */
   updateUserEmail(
     parameters: UpdateUserEmailParameters,
     options?: SubmitOptions,
@@ -2798,7 +3440,7 @@ export interface OperationMethods {
     parameters: UpdateUserNameParameters,
     options?: SubmitOptions,
   ): Promise<UpdateUserNameResult & { activity: Activity }>;
-  /** Change the phone number of a user; the empty string removes it. */
+  /** Change the phone number of a user; the empty string removes it. A verificationToken for it marks it as verified. */
   updateUserPhoneNumber(
     parameters: UpdateUserPhoneNumberParameters,
     options?: SubmitOptions,
@@ -2813,6 +3455,11 @@ export interface OperationMethods {
     parameters: UpdateWalletParameters,
     options?: SubmitOptions,
   ): Promise<UpdateWalletResult & { activity: Activity }>;
+  /** Turn a one-time code into a token that says whose contact it was sent to. */
+  verifyOtp(
+    parameters: VerifyOtpParameters,
+    options?: SubmitOptions,
+  ): Promise<VerifyOtpResult & { activity: Activity }>;
   /** The user and organization that the stamp belongs to; a parent id finds the one sub-organization that holds the credential. */
   whoami(parameters?: WhoamiParameters, options?: QueryOptions): Promise<WhoamiResponse>;
 }
@@ -2865,6 +3512,22 @@ export const OPERATIONS = {
     intentKey: 'createMfaPolicyIntent',
     resultKey: 'createMfaPolicyResult',
   },
+  createOauth2Credential: {
+    kind: 'activity',
+    name: 'create_oauth2_credential',
+    path: '/public/v1/submit/create_oauth2_credential',
+    type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL',
+    intentKey: 'createOauth2CredentialIntent',
+    resultKey: 'createOauth2CredentialResult',
+  },
+  createOauthProviders: {
+    kind: 'activity',
+    name: 'create_oauth_providers',
+    path: '/public/v1/submit/create_oauth_providers',
+    type: 'ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2',
+    intentKey: 'createOauthProvidersIntentV2',
+    resultKey: 'createOauthProvidersResultV2',
+  },
   createPolicies: {
     kind: 'activity',
     name: 'create_policies',
@@ -2896,6 +3559,22 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
     intentKey: 'createPrivateKeysIntentV2',
     resultKey: 'createPrivateKeysResultV2',
+  },
+  createReadOnlySession: {
+    kind: 'activity',
+    name: 'create_read_only_session',
+    path: '/public/v1/submit/create_read_only_session',
+    type: 'ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION',
+    intentKey: 'createReadOnlySessionIntent',
+    resultKey: 'createReadOnlySessionResult',
+  },
+  createReadWriteSession: {
+    kind: 'activity',
+    name: 'create_read_write_session',
+    path: '/public/v1/submit/create_read_write_session',
+    type: 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2',
+    intentKey: 'createReadWriteSessionIntentV2',
+    resultKey: 'createReadWriteSessionResultV2',
   },
   createSessionProfile: {
     kind: 'activity',
@@ -2993,6 +3672,22 @@ export const OPERATIONS = {
     intentKey: 'deleteMfaPolicyIntent',
     resultKey: 'deleteMfaPolicyResult',
   },
+  deleteOauth2Credential: {
+    kind: 'activity',
+    name: 'delete_oauth2_credential',
+    path: '/public/v1/submit/delete_oauth2_credential',
+    type: 'ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL',
+    intentKey: 'deleteOauth2CredentialIntent',
+    resultKey: 'deleteOauth2CredentialResult',
+  },
+  deleteOauthProviders: {
+    kind: 'activity',
+    name: 'delete_oauth_providers',
+    path: '/public/v1/submit/delete_oauth_providers',
+    type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS',
+    intentKey: 'deleteOauthProvidersIntent',
+    resultKey: 'deleteOauthProvidersResult',
+  },
   deletePolicies: {
     kind: 'activity',
     name: 'delete_policies',
@@ -3089,6 +3784,30 @@ export const OPERATIONS = {
     intentKey: 'deleteWalletsIntent',
     resultKey: 'deleteWalletsResult',
   },
+  disableAuthProxy: {
+    kind: 'activity',
+    name: 'disable_auth_proxy',
+    path: '/public/v1/submit/disable_auth_proxy',
+    type: 'ACTIVITY_TYPE_DISABLE_AUTH_PROXY',
+    intentKey: 'disableAuthProxyIntent',
+    resultKey: 'disableAuthProxyResult',
+  },
+  emailAuth: {
+    kind: 'activity',
+    name: 'email_auth',
+    path: '/public/v1/submit/email_auth',
+    type: 'ACTIVITY_TYPE_EMAIL_AUTH_V3',
+    intentKey: 'emailAuthIntentV3',
+    resultKey: 'emailAuthResult',
+  },
+  enableAuthProxy: {
+    kind: 'activity',
+    name: 'enable_auth_proxy',
+    path: '/public/v1/submit/enable_auth_proxy',
+    type: 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY',
+    intentKey: 'enableAuthProxyIntent',
+    resultKey: 'enableAuthProxyResult',
+  },
   exportPrivateKey: {
     kind: 'activity',
     name: 'export_private_key',
@@ -3141,6 +3860,11 @@ export const OPERATIONS = {
     name: 'get_api_keys',
     path: '/public/v1/query/get_api_keys',
   },
+  getAuthProxyConfig: {
+    kind: 'query',
+    name: 'get_auth_proxy_config',
+    path: '/public/v1/query/get_auth_proxy_config',
+  },
   getAuthenticator: {
     kind: 'query',
     name: 'get_authenticator',
@@ -3170,6 +3894,16 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_mfa_status',
     path: '/public/v1/query/get_mfa_status',
+  },
+  getOauth2Credential: {
+    kind: 'query',
+    name: 'get_oauth2_credential',
+    path: '/public/v1/query/get_oauth2_credential',
+  },
+  getOauthProviders: {
+    kind: 'query',
+    name: 'get_oauth_providers',
+    path: '/public/v1/query/get_oauth_providers',
   },
   getOrganization: {
     kind: 'query',
@@ -3279,6 +4013,30 @@ export const OPERATIONS = {
     intentKey: 'initImportWalletIntent',
     resultKey: 'initImportWalletResult',
   },
+  initOtp: {
+    kind: 'activity',
+    name: 'init_otp',
+    path: '/public/v1/submit/init_otp',
+    type: 'ACTIVITY_TYPE_INIT_OTP_V3',
+    intentKey: 'initOtpIntentV3',
+    resultKey: 'initOtpResultV2',
+  },
+  initOtpAuth: {
+    kind: 'activity',
+    name: 'init_otp_auth',
+    path: '/public/v1/submit/init_otp_auth',
+    type: 'ACTIVITY_TYPE_INIT_OTP_AUTH_V3',
+    intentKey: 'initOtpAuthIntentV3',
+    resultKey: 'initOtpAuthResultV2',
+  },
+  initUserEmailRecovery: {
+    kind: 'activity',
+    name: 'init_user_email_recovery',
+    path: '/public/v1/submit/init_user_email_recovery',
+    type: 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2',
+    intentKey: 'initUserEmailRecoveryIntentV2',
+    resultKey: 'initUserEmailRecoveryResult',
+  },
   listActivities: {
     kind: 'query',
     name: 'list_activities',
@@ -3288,6 +4046,16 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_app_proofs',
     path: '/public/v1/query/list_app_proofs',
+  },
+  listEmailEvents: {
+    kind: 'query',
+    name: 'list_email_events',
+    path: '/public/v1/query/list_email_events',
+  },
+  listOauth2Credentials: {
+    kind: 'query',
+    name: 'list_oauth2_credentials',
+    path: '/public/v1/query/list_oauth2_credentials',
   },
   listPolicies: {
     kind: 'query',
@@ -3348,6 +4116,54 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_wallets',
     path: '/public/v1/query/list_wallets',
+  },
+  oauth: {
+    kind: 'activity',
+    name: 'oauth',
+    path: '/public/v1/submit/oauth',
+    type: 'ACTIVITY_TYPE_OAUTH',
+    intentKey: 'oauthIntent',
+    resultKey: 'oauthResult',
+  },
+  oauth2Authenticate: {
+    kind: 'activity',
+    name: 'oauth2_authenticate',
+    path: '/public/v1/submit/oauth2_authenticate',
+    type: 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE',
+    intentKey: 'oauth2AuthenticateIntent',
+    resultKey: 'oauth2AuthenticateResult',
+  },
+  oauthLogin: {
+    kind: 'activity',
+    name: 'oauth_login',
+    path: '/public/v1/submit/oauth_login',
+    type: 'ACTIVITY_TYPE_OAUTH_LOGIN',
+    intentKey: 'oauthLoginIntent',
+    resultKey: 'oauthLoginResult',
+  },
+  otpAuth: {
+    kind: 'activity',
+    name: 'otp_auth',
+    path: '/public/v1/submit/otp_auth',
+    type: 'ACTIVITY_TYPE_OTP_AUTH',
+    intentKey: 'otpAuthIntent',
+    resultKey: 'otpAuthResult',
+  },
+  otpLogin: {
+    kind: 'activity',
+    name: 'otp_login',
+    path: '/public/v1/submit/otp_login',
+    type: 'ACTIVITY_TYPE_OTP_LOGIN_V2',
+    intentKey: 'otpLoginIntentV2',
+    resultKey: 'otpLoginResult',
+  },
+  recoverUser: {
+    kind: 'activity',
+    name: 'recover_user',
+    path: '/public/v1/submit/recover_user',
+    type: 'ACTIVITY_TYPE_RECOVER_USER',
+    intentKey: 'recoverUserIntent',
+    resultKey: 'recoverUserResult',
   },
   rejectActivity: {
     kind: 'vote',
@@ -3416,6 +4232,22 @@ export const OPERATIONS = {
     name: 'simulate_activity',
     path: '/public/v1/query/simulate_activity',
   },
+  stampLogin: {
+    kind: 'activity',
+    name: 'stamp_login',
+    path: '/public/v1/submit/stamp_login',
+    type: 'ACTIVITY_TYPE_STAMP_LOGIN',
+    intentKey: 'stampLoginIntent',
+    resultKey: 'stampLoginResult',
+  },
+  updateAuthProxyConfig: {
+    kind: 'activity',
+    name: 'update_auth_proxy_config',
+    path: '/public/v1/submit/update_auth_proxy_config',
+    type: 'ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG',
+    intentKey: 'updateAuthProxyConfigIntent',
+    resultKey: 'updateAuthProxyConfigResult',
+  },
   updateMfaPolicy: {
     kind: 'activity',
     name: 'update_mfa_policy',
@@ -3423,6 +4255,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_UPDATE_MFA_POLICY',
     intentKey: 'updateMfaPolicyIntent',
     resultKey: 'updateMfaPolicyResult',
+  },
+  updateOauth2Credential: {
+    kind: 'activity',
+    name: 'update_oauth2_credential',
+    path: '/public/v1/submit/update_oauth2_credential',
+    type: 'ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL',
+    intentKey: 'updateOauth2CredentialIntent',
+    resultKey: 'updateOauth2CredentialResult',
   },
   updateOrganizationName: {
     kind: 'activity',
@@ -3504,6 +4344,14 @@ export const OPERATIONS = {
     intentKey: 'updateWalletIntent',
     resultKey: 'updateWalletResult',
   },
+  verifyOtp: {
+    kind: 'activity',
+    name: 'verify_otp',
+    path: '/public/v1/submit/verify_otp',
+    type: 'ACTIVITY_TYPE_VERIFY_OTP_V2',
+    intentKey: 'verifyOtpIntentV2',
+    resultKey: 'verifyOtpResult',
+  },
   whoami: {
     kind: 'query',
     name: 'whoami',
@@ -3536,6 +4384,16 @@ export const ERROR_CODES = {
   POLICY_LABEL_NOT_UNIQUE: { grpcCode: 3, httpStatus: 400 },
   INVALID_EXPRESSION: { grpcCode: 3, httpStatus: 400 },
   INVALID_CONTRACT_INTERFACE: { grpcCode: 3, httpStatus: 400 },
+  INVALID_OTP_CODE: { grpcCode: 3, httpStatus: 400 },
+  INVALID_VERIFICATION_TOKEN: { grpcCode: 3, httpStatus: 400 },
+  INVALID_CLIENT_SIGNATURE: { grpcCode: 3, httpStatus: 400 },
+  INVALID_OIDC_TOKEN: { grpcCode: 3, httpStatus: 400 },
+  INVALID_OAUTH2_PROVIDER: { grpcCode: 3, httpStatus: 400 },
+  OAUTH2_EXCHANGE_FAILED: { grpcCode: 3, httpStatus: 400 },
+  INVALID_CAPTCHA: { grpcCode: 3, httpStatus: 400 },
+  EMAIL_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
+  SMS_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
+  FEATURE_DISABLED: { grpcCode: 9, httpStatus: 400 },
   IP_LOCKOUT: { grpcCode: 9, httpStatus: 400 },
   RESULT_TOO_LARGE: { grpcCode: 3, httpStatus: 400 },
   FAILED_PRECONDITION: { grpcCode: 9, httpStatus: 400 },
@@ -3550,11 +4408,17 @@ export const ERROR_CODES = {
   REQUEST_NOT_AUTHORIZED: { grpcCode: 7, httpStatus: 403 },
   IP_NOT_ALLOWED: { grpcCode: 7, httpStatus: 403 },
   VELOCITY_EXCEEDED: { grpcCode: 7, httpStatus: 403 },
+  AUTH_METHOD_DISALLOWED: { grpcCode: 7, httpStatus: 403 },
+  ORIGIN_NOT_ALLOWED: { grpcCode: 7, httpStatus: 403 },
+  AUTH_PROXY_CONFIG_MISSING: { grpcCode: 16, httpStatus: 401 },
+  AUTH_PROXY_CONFIG_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
+  OAUTH2_CREDENTIAL_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   ORGANIZATION_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   ACTIVITY_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   RESOURCE_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   PATH_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   ALREADY_EXISTS: { grpcCode: 6, httpStatus: 409 },
+  OAUTH_PROVIDER_ALREADY_EXISTS: { grpcCode: 6, httpStatus: 409 },
   CONFLICT: { grpcCode: 10, httpStatus: 409 },
   RESOURCE_LIMIT_EXCEEDED: { grpcCode: 8, httpStatus: 429 },
   RATE_LIMIT_EXCEEDED: { grpcCode: 8, httpStatus: 429 },

@@ -33,9 +33,13 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
   // The stamp names its key, so the signature is checked while the database looks the key up.
   const [verified, principal] = await Promise.all([
     verifyApiKeyStamp(stamp, request.body),
-    findPrincipal(app, request, 'PUBLIC_KEY', stamp.publicKey, (organizationId) =>
-      app.storage.read.principals.byApiKey(organizationId, stamp.publicKey, request.fingerprint ?? ''),
-    ),
+    findPrincipal(app, request, 'PUBLIC_KEY', stamp.publicKey, (organizationId) => {
+      const { principals } = app.storage.read;
+      const fingerprint = request.fingerprint ?? '';
+      return request.byService
+        ? principals.byKeyOfTreeRoot(organizationId, stamp.publicKey, fingerprint)
+        : principals.byApiKey(organizationId, stamp.publicKey, fingerprint);
+    }),
   ]);
   if (principal?.holder === undefined) {
     throw new ApiError(

@@ -246,6 +246,12 @@ export const SETTINGS = {
     'Calls of the sign-up proxy per client address and minute before they answer 429. 0 turns the limit off.',
     integer(0, 1_000_000),
   ),
+  proxyCodesPerMinute: setting(
+    'CUSTOS_PROXY_CODES_PER_MINUTE',
+    '20',
+    'One-time codes that a client address may ask the sign-up proxy for per minute before it answers 429. 0 turns the limit off.',
+    integer(0, 1_000_000),
+  ),
   smtpUrl: setting('CUSTOS_SMTP_URL', '', 'Mail server, `smtp://user:password@host:587` or `smtps://…`.', smtpUrl),
   mailFrom: setting(
     'CUSTOS_MAIL_FROM',

@@ -8,7 +8,7 @@ import type { App } from './app.ts';
 import { guardAuthentication } from './guard.ts';
 import type { RawRequest } from './request.ts';
 
-type Asked = Omit<StampedRequest, 'stamp' | 'body'> & {
+type Asked = Omit<StampedRequest, 'stamp' | 'body' | 'byService'> & {
   /** Whether the key of a recovery may ask for this; it may ask for nothing else (AUTH 16). */
   readonly acceptsRecovery: boolean;
 };
@@ -16,8 +16,9 @@ type Asked = Omit<StampedRequest, 'stamp' | 'body'> & {
 /** Who asks, and whether it may ask from where it does: the first two questions of every request (AUTH 16). */
 export async function admit(app: App, request: RawRequest, asked: Asked): Promise<Authenticated> {
   const { acceptsRecovery, ...stamped } = asked;
+  const byService = request.byService === true;
   const caller = await guardAuthentication(app, request, async () =>
-    authenticate(app, { ...stamped, stamp: parseStamp(request.headers), body: request.body }),
+    authenticate(app, { ...stamped, byService, stamp: parseStamp(request.headers), body: request.body }),
   );
   const { credential } = caller.actor;
   const isRecovery =
@@ -26,7 +27,7 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the key of a recovery can only complete that recovery');
   }
   // Its configuration judges the sign-up proxy (decision 21).
-  if (request.byService !== true) await requireAllowedAddress(app, caller.actor, request.clientAddress);
+  if (!byService) await requireAllowedAddress(app, caller.actor, request.clientAddress);
   return caller;
 }
 

@@ -40,6 +40,8 @@ export interface ProxyCall<Body = unknown, Reply = unknown> {
   readonly demands: (visit: Visit, body: Body) => readonly Demand[];
   /** Whether a person has to be told from a program first, where the configuration wants it. */
   readonly needsCaptcha?: (body: Body) => boolean;
+  /** Whether it sends a code, of which a client may have so many. */
+  readonly sendsCode: boolean;
   readonly answer: (visit: Visit, body: Body) => Promise<Reply>;
 }
 
@@ -51,6 +53,7 @@ interface ProxyCallDefinition<B extends TSchema, R extends TSchema> {
   readonly takesNothing?: boolean;
   readonly demands?: (visit: Visit, body: Static<B>) => readonly Demand[];
   readonly needsCaptcha?: (body: Static<B>) => boolean;
+  readonly sendsCode?: boolean;
   readonly answer: (visit: Visit, body: Static<B>) => Promise<Static<R>>;
 }
 
@@ -67,6 +70,7 @@ export function defineProxyCall<B extends TSchema, R extends TSchema>(
     takesNothing: definition.takesNothing ?? false,
     demands: definition.demands ?? (() => []),
     ...(definition.needsCaptcha && { needsCaptcha: definition.needsCaptcha }),
+    sendsCode: definition.sendsCode ?? false,
     answer: definition.answer,
   };
   // Each call only ever meets what its own decoder made.

@@ -16,7 +16,7 @@ test.each([
 
 test('so many calls in a minute, and then the next minute', () => {
   let nowMs = 1_000_000;
-  const limit = new RequestLimit(2, () => nowMs);
+  const limit = new RequestLimit(2, () => nowMs, 'too many');
   limit.take('203.0.113.9');
   limit.take('203.0.113.9');
   nowMs += 20_000;
@@ -27,7 +27,7 @@ test('so many calls in a minute, and then the next minute', () => {
 });
 
 test('those whose address nobody knows share one share', () => {
-  const limit = new RequestLimit(1, () => 1_000_000);
+  const limit = new RequestLimit(1, () => 1_000_000, 'too many');
   limit.take(undefined);
   expect(() => limit.take(undefined)).toThrow(refused);
   expect(() => limit.take('what')).toThrow(refused);
@@ -36,13 +36,13 @@ test('those whose address nobody knows share one share', () => {
 
 test('a clock that goes back does not lock anybody out', () => {
   let nowMs = 1_000_000;
-  const limit = new RequestLimit(1, () => nowMs);
+  const limit = new RequestLimit(1, () => nowMs, 'too many');
   limit.take('203.0.113.9');
   nowMs -= 500_000;
   limit.take('203.0.113.9');
 });
 
 test('0 turns it off', () => {
-  const limit = new RequestLimit(0, () => 0);
+  const limit = new RequestLimit(0, () => 0, 'too many');
   for (let index = 0; index < 1000; index += 1) limit.take('203.0.113.9');
 });

@@ -18,12 +18,14 @@ export function clientOf(address: string | undefined): string | undefined {
 export class RequestLimit {
   readonly #perMinute: number;
   readonly #clock: Clock;
+  readonly #refusal: string;
   #windowStartedMs = 0;
   #calls = new Map<string, number>();
 
-  constructor(perMinute: number, clock: Clock) {
+  constructor(perMinute: number, clock: Clock, refusal: string) {
     this.#perMinute = perMinute;
     this.#clock = clock;
+    this.#refusal = refusal;
   }
 
   take(address: string | undefined): void {
@@ -39,12 +41,6 @@ export class RequestLimit {
     this.#calls.set(client, calls);
     if (calls <= this.#perMinute) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((this.#windowStartedMs + WINDOW_MS - nowMs) / 1000));
-    throw new ApiError(
-      'RATE_LIMIT_EXCEEDED',
-      'too many calls of the sign-up proxy from this address, try again later',
-      {
-        retryAfterSeconds,
-      },
-    );
+    throw new ApiError('RATE_LIMIT_EXCEEDED', this.#refusal, { retryAfterSeconds });
   }
 }

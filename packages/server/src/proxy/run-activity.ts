@@ -38,7 +38,6 @@ export function activityRunner(caller: Caller): Visit['run'] {
 async function submit(caller: Caller, identity: ProxyIdentity, activity: ProxyActivity): Promise<WireActivity> {
   const { app, parent, clientAddress } = caller;
   const { type, parameters, organizationId = parent.id, generateAppProofs } = activity;
-  await requireOwnKey(caller, identity, organizationId);
   const body = Buffer.from(
     JSON.stringify({
       type,
@@ -57,18 +56,6 @@ async function submit(caller: Caller, identity: ProxyIdentity, activity: ProxyAc
     byService: true,
   });
   return (answer as ActivityAnswer).activity;
-}
-
-/** Users of a sub-organization may register any key, and there theirs would stand before the parent's (AUTH 2.5). */
-async function requireOwnKey(
-  { app, parent }: Caller,
-  { publicKey }: ProxyIdentity,
-  organizationId: Organization['id'],
-): Promise<void> {
-  if (organizationId === parent.id) return;
-  const holder = (await app.storage.read.principals.byApiKey(organizationId, publicKey, ''))?.holder;
-  if (holder === undefined || holder.organizationId === parent.id) return;
-  throw new ApiError('CONFLICT', 'a user of this organization has registered the key of the sign-up proxy as its own');
 }
 
 async function stampFor(

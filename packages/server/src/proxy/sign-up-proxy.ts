@@ -28,19 +28,24 @@ export interface SignUpProxy {
 }
 
 export function createSignUpProxy(app: App): SignUpProxy {
-  const limit = new RequestLimit(app.config.proxyRequestsPerMinute, app.clock);
+  const { config: settings, clock } = app;
+  const calls = new RequestLimit(settings.proxyRequestsPerMinute, clock, 'too many calls from this address, try later');
+  // Many people may be behind one address, so that these are more than one contact may have, and fewer than anybody needs
+  // who wants to send codes to many.
+  const codes = new RequestLimit(settings.proxyCodesPerMinute, clock, 'Max number of OTPs have been initiated');
   return {
     async answer(call, request) {
       // Whoever has no good configuration yet may read why.
       let readableBy: string | undefined = '*';
       try {
         const configId = configIdOf(request.headers);
-        limit.take(request.clientAddress);
+        calls.take(request.clientAddress);
         const { config, parent } = await openConfiguration(app, configId);
         readableBy = undefined;
         readableBy = requireOrigin(config.settings, request.headers.origin);
         const { clientAddress } = request;
         const run = activityRunner({ app, config, parent, clientAddress });
+        if (call.sendsCode) codes.take(clientAddress);
         const visit: Visit = { app, config, parent, clientAddress, nowMs: app.clock(), run };
         return { readableBy, outcome: { reply: await withKeyringErrors(() => receive(call, visit, request)) } };
       } catch (error) {

@@ -647,6 +647,7 @@ describe('settings', () => {
     limitPolicies: ['0', '-1', 'none'],
     outboundAllow: ['localhost', '127.0.0.0/33', '10.0.0.1,'],
     proxyPort: ['x', '-1', '65536'],
+    proxyCodesPerMinute: ['-1', 'none'],
     proxyRequestsPerMinute: ['-1', 'none'],
     smtpUrl: ['mail.example', 'http://mail.example', 'smtp:'],
     mailFrom: ['nobody', 'A <b>', 'a@b.example\nBcc: c@d.example', '"x" <a@b.example>'],

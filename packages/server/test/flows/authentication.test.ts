@@ -272,10 +272,10 @@ describe.each(DATABASES)('stamps on %s', (database) => {
       },
     );
 
-    test('X-Stamp-Attested is named as not available', async () => {
-      const answer = await send(root.baseUrl, WHOAMI, body(), { 'x-stamp-attested': base64url('{}') });
-      expect(outcome(answer)).toEqual([501, 'UNIMPLEMENTED']);
-      expect(answer.body.message).toContain('X-Stamp-Attested');
+    test('X-Stamp-Attested that cannot be read is refused; flows/sessions.test.ts has those that can', async () => {
+      const answer = await send(root.baseUrl, WHOAMI, body(), { 'x-stamp-attested': 'e30' });
+      expect(outcome(answer)).toEqual([401, 'SIGNATURE_INVALID']);
+      expect(answer.body.message).toContain('could not extract attested stamp');
     });
 
     test('a stamp is for one body, not for a path', async () => {

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations, pathOf } from '../../src/operations/registry.ts';
-import { WIRE_QUERIES, WIRE_SUBMITS } from '../../src/operations/wire-operations.ts';
+import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../src/operations/wire-operations.ts';
 import { openTestApp } from '../harness/app.ts';
 import { type Answer, createUser, newKeyPair, send, stampFor, TestClient } from '../harness/client.ts';
 import { TestServer } from '../harness/server.ts';
@@ -348,7 +348,13 @@ describe('the HTTP face', () => {
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     const document = (await response.json()) as Answer['body'];
     expect(document.openapi).toMatch(/^3\.1\./);
-    expect(Object.keys(document.paths).sort()).toEqual(operations.map(pathOf).sort());
+    const paths = [...operations.map(pathOf), ...WIRE_PROXY_CALLS.map((name) => `/v1/${name}`)];
+    expect(Object.keys(document.paths).sort()).toEqual(paths.sort());
+    for (const name of WIRE_PROXY_CALLS) {
+      const { post: described } = document.paths[`/v1/${name}`];
+      expect(described.operationId).toBe(`proxy_${name}`);
+      expect(described.security).toEqual([{ authProxyConfig: [] }]);
+    }
     for (const operation of operations) {
       const { post: described } = document.paths[pathOf(operation)];
       expect(described.operationId).toBe(operation.name);

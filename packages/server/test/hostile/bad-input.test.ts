@@ -11,7 +11,8 @@ import { type Answer, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { contractParams, controlParams, mfaParams, policyParams } from './access.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from './answers.ts';
-import { type Case, caseFor } from './cases.ts';
+import type { Case } from './case.ts';
+import { caseFor } from './cases.ts';
 import { changes } from './database.ts';
 import { ETHEREUM, keyParams, newKeyTag, newWallet, PAYLOAD, secretParams } from './keys.ts';
 import { type Mutation, mutationsOf, toJson, withStrangers } from './mutations.ts';
@@ -106,9 +107,9 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
   afterAll(() => world?.[Symbol.asyncDispose]());
 
   async function expectNoChange(work: () => Promise<void>): Promise<void> {
-    const before = await world.database.dump();
+    const before = await world.dump();
     await work();
-    expect(changes(before, await world.database.dump())).toEqual([]);
+    expect(changes(before, await world.dump())).toEqual([]);
   }
 
   interface Wrong {
@@ -141,7 +142,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
   describe.each(shaped.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
     test('what the schema allows is answered, taken or not', async () => {
       for (const version of versionsHere(operation)) {
-        const own = await caseFor(operation.name, world.parent);
+        const own = await caseFor(operation.name, world.parent, version.type);
         const odd = wrongRequests(operation, version, own).filter(({ mutation }) => !mutation.refused);
         const flaws: string[] = [];
         await inParallel(odd, async ({ mutation, body }) => {
@@ -155,7 +156,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
     // Operations with many versions and fields make thousands of requests here.
     test('what the schema does not allow is refused by name and changes nothing', { timeout: 240_000 }, async () => {
       for (const version of versionsHere(operation)) {
-        const own = await caseFor(operation.name, world.parent);
+        const own = await caseFor(operation.name, world.parent, version.type);
         const wrong = wrongRequests(operation, version, own).filter(({ mutation }) => mutation.refused);
         expect(wrong.length).toBeGreaterThan(10);
         const flaws: string[] = [];
@@ -174,7 +175,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
         for (const field of fieldsOf(version.shape).filter(({ required }) => !required)) {
           const answers = [];
           for (const value of [null, undefined]) {
-            const own = await caseFor(operation.name, world.parent);
+            const own = await caseFor(operation.name, world.parent, version.type);
             const parameters = validParameters(version, own);
             if (read(parameters, field.path.slice(0, -1)) === undefined) continue;
             const body = bodyOf(version, own, withValue(parameters, field.path, value));
@@ -188,7 +189,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
 
     test('members that nobody knows are accepted everywhere', async () => {
       for (const version of versionsHere(operation)) {
-        const own = await caseFor(operation.name, world.parent);
+        const own = await caseFor(operation.name, world.parent, version.type);
         const body = withStrangers(bodyOf(version, own, pruned(version, own)));
         const answer = await send(operation, own.client, body);
         expect(answer.status, JSON.stringify(answer.body)).toBe(200);
@@ -477,9 +478,9 @@ describe('wrong bytes', () => {
   }
 
   async function expectNoChange(work: () => Promise<unknown>): Promise<void> {
-    const before = await world.database.dump();
+    const before = await world.dump();
     await work();
-    expect(changes(before, await world.database.dump())).toEqual([]);
+    expect(changes(before, await world.dump())).toEqual([]);
   }
 
   const nested = (depth: number, open: string, close: string) => `${open.repeat(depth)}${close.repeat(depth)}`;
@@ -835,7 +836,7 @@ describe('wrong bytes', () => {
     beforeAll(async () => {
       for (const operation of operations) {
         for (const version of versionsOf(operation)) {
-          const own = await caseFor(operation.name, world.parent);
+          const own = await caseFor(operation.name, world.parent, version.type);
           valid.push({ operation, client: own.client, body: bodyOf(version, own, pruned(version, own)) });
         }
       }

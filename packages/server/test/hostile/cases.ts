@@ -1,5 +1,6 @@
+import { createSubOrganization as signUp } from '../../src/operations/organizations/create-sub-organization.ts';
 import { newSecretTargets, Receiver } from '../harness/bundles.ts';
-import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { createSubOrganization, createUser } from '../harness/client.ts';
 import {
   allowlistParams,
   contractParams,
@@ -12,6 +13,7 @@ import {
   policyParams,
   profileParams,
 } from './access.ts';
+import { another, type Build, byRoot, type Case, fresh } from './case.ts';
 import {
   ETHEREUM,
   keyParams,
@@ -26,35 +28,25 @@ import {
   secretParams,
   TRANSACTION,
 } from './keys.ts';
+import { LOGIN_CASES, newProvider, proofOf, signUpProof } from './login-cases.ts';
 import { newPasskey } from './passkey.ts';
+import type { Shape } from './schema.ts';
 import { newApiKey, newInvitation, newPending, newPhone, type Tenant } from './world.ts';
-
-/** A request that succeeds: who sends it and with which parameters, those of every version of the operation at once. */
-export interface Case {
-  readonly client: TestClient;
-  readonly parameters: Record<string, unknown>;
-}
-
-type Build = (tenant: Tenant) => Promise<Case>;
-
-let made = 0;
-/** Names differ, so that a request never fails for being the second of its kind. */
-const fresh = (tenant: Tenant): string => `${tenant.marker} ${++made}`;
-
-const byRoot =
-  (parameters: (tenant: Tenant) => Record<string, unknown> | Promise<Record<string, unknown>>): Build =>
-  async (tenant) => ({ client: tenant.root, parameters: await parameters(tenant) });
 
 const newUser = (tenant: Tenant) => ({
   userName: fresh(tenant),
-  userEmail: `user${++made}@${tenant.marker}.example`,
+  userEmail: `user${another()}@${tenant.marker}.example`,
   userPhoneNumber: newPhone(),
   accessType: 'ACCESS_TYPE_ALL',
   apiKeys: [{ ...newApiKey('key'), expirationSeconds: '600' }],
   authenticators: [{ ...newPasskey('passkey').registration, userId: tenant.second.userId }],
-  oauthProviders: [],
+  oauthProviders: [newProvider(tenant)],
   userTags: [tenant.ids.tag],
+  userTagName: fresh(tenant),
 });
+
+/** A root user as the current version has it. */
+const ROOT_USER = (signUp.versions[0] as { schema: Shape }).schema.properties?.rootUsers?.items as Shape;
 
 const newTag = async (tenant: Tenant): Promise<string> =>
   (await tenant.root.run('create_user_tag', { userTagName: fresh(tenant), userIds: [tenant.second.userId] })).userTagId;
@@ -79,6 +71,7 @@ const signerOf = ({ ids }: Tenant) => ({ signWith: ids.address, privateKeyId: id
  * built and sent again and again.
  */
 const CASES: Readonly<Record<string, Build>> = {
+  ...LOGIN_CASES,
   create_api_keys: byRoot((tenant) => ({ userId: tenant.second.userId, apiKeys: [newApiKey(fresh(tenant))] })),
   create_authenticators: byRoot((tenant) => ({
     userId: tenant.second.userId,
@@ -98,16 +91,20 @@ const CASES: Readonly<Record<string, Build>> = {
   create_invitations: byRoot((tenant) => ({
     invitations: [newInvitation(tenant.root, tenant.marker, [tenant.ids.tag])],
   })),
-  create_sub_organization: byRoot((tenant) => ({
-    subOrganizationName: fresh(tenant),
-    rootQuorumThreshold: 1,
-    rootUsers: [newUser(tenant)],
-    wallet: { walletName: fresh(tenant), accounts: [{ ...ETHEREUM, name: fresh(tenant) }], mnemonicLength: 12 },
-    disableEmailRecovery: false,
-    disableEmailAuth: false,
-    disableSmsAuth: false,
-    disableOtpEmailAuth: true,
-  })),
+  create_sub_organization: byRoot(async (tenant) => {
+    const rootUser = newUser(tenant);
+    return {
+      subOrganizationName: fresh(tenant),
+      rootQuorumThreshold: 1,
+      rootUsers: [rootUser],
+      wallet: { walletName: fresh(tenant), accounts: [{ ...ETHEREUM, name: fresh(tenant) }], mnemonicLength: 12 },
+      disableEmailRecovery: false,
+      disableEmailAuth: false,
+      disableSmsAuth: false,
+      disableOtpEmailAuth: true,
+      ...(await signUpProof(tenant, rootUser, ROOT_USER)),
+    };
+  }),
   delete_invitation: byRoot(async (tenant) => {
     const invitations = [newInvitation(tenant.root, tenant.marker, [])];
     const { invitationIds } = await tenant.root.run('create_invitations', { invitations });
@@ -120,11 +117,11 @@ const CASES: Readonly<Record<string, Build>> = {
     return { client, parameters: { deleteWithoutExport: true } };
   },
   remove_organization_feature: byRoot(async (tenant) => {
-    const name = 'FEATURE_NAME_SMS_AUTH';
+    const name = 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY';
     await tenant.root.run('set_organization_feature', { name, value: 'true' });
     return { name };
   }),
-  set_organization_feature: byRoot(() => ({ name: 'FEATURE_NAME_SMS_AUTH', value: 'true' })),
+  set_organization_feature: byRoot(() => ({ name: 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY', value: 'true' })),
   update_organization_name: byRoot((tenant) => ({ organizationName: fresh(tenant) })),
   update_root_quorum: byRoot((tenant) => ({ threshold: 1, userIds: [tenant.root.userId] })),
   create_api_only_users: byRoot((tenant) => ({ apiOnlyUsers: [newUser(tenant)] })),
@@ -132,12 +129,15 @@ const CASES: Readonly<Record<string, Build>> = {
   create_users: byRoot((tenant) => ({ users: [newUser(tenant)] })),
   delete_user_tags: byRoot(async (tenant) => ({ userTagIds: [await newTag(tenant)] })),
   delete_users: byRoot(async (tenant) => ({ userIds: [(await createUser(tenant.root, fresh(tenant))).userId] })),
-  update_user_email: byRoot((tenant) => ({
-    userId: tenant.second.userId,
-    userEmail: `new${++made}@${tenant.marker}.example`,
-  })),
+  update_user_email: byRoot(async (tenant) => {
+    const userEmail = `new${another()}@${tenant.marker}.example`;
+    return { userId: tenant.second.userId, userEmail, ...(await proofOf(tenant, userEmail)) };
+  }),
   update_user_name: byRoot((tenant) => ({ userId: tenant.second.userId, userName: fresh(tenant) })),
-  update_user_phone_number: byRoot((tenant) => ({ userId: tenant.second.userId, userPhoneNumber: newPhone() })),
+  update_user_phone_number: byRoot(async (tenant) => {
+    const userPhoneNumber = newPhone();
+    return { userId: tenant.second.userId, userPhoneNumber, ...(await proofOf(tenant, userPhoneNumber)) };
+  }),
   update_user_tag: byRoot((tenant) => ({
     userTagId: tenant.ids.tag,
     newUserTagName: fresh(tenant),
@@ -147,7 +147,7 @@ const CASES: Readonly<Record<string, Build>> = {
   update_user: byRoot((tenant) => ({
     userId: tenant.second.userId,
     userName: fresh(tenant),
-    userEmail: `new${++made}@${tenant.marker}.example`,
+    userEmail: `new${another()}@${tenant.marker}.example`,
     userTagIds: [tenant.ids.tag],
     userPhoneNumber: newPhone(),
   })),
@@ -163,7 +163,7 @@ const CASES: Readonly<Record<string, Build>> = {
   })),
   create_wallet_accounts: byRoot((tenant) => ({
     walletId: tenant.ids.wallet,
-    accounts: [{ ...ETHEREUM, path: `m/44'/60'/${++made}'/0/0`, name: fresh(tenant) }],
+    accounts: [{ ...ETHEREUM, path: `m/44'/60'/${another()}'/0/0`, name: fresh(tenant) }],
     persist: true,
   })),
   delete_wallet_accounts: byRoot(async (tenant) => ({
@@ -335,11 +335,11 @@ const CASES: Readonly<Record<string, Build>> = {
   list_velocity_controls: byRoot(() => ({})),
 };
 
-/** The table's request of an operation, built for one tenant. */
-export async function caseFor(operation: string, tenant: Tenant): Promise<Case> {
+/** The table's request of an operation, built for one tenant and one version, the current one unless told. */
+export async function caseFor(operation: string, tenant: Tenant, type?: string): Promise<Case> {
   const build = Object.hasOwn(CASES, operation) ? CASES[operation] : undefined;
   if (build === undefined) throw new Error(`operation ${operation} has no isolation case`);
-  return await build(tenant);
+  return await build(tenant, type);
 }
 
 export const casedOperations = (): readonly string[] => Object.keys(CASES);

@@ -17,7 +17,6 @@ export type Dump = ReadonlyMap<string, Table>;
 interface Connection {
   readonly listTables: string;
   select(sql: string): Promise<Table>;
-  insert(table: string, columns: readonly string[], row: Row): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,11 +41,6 @@ export class RawDatabase implements AsyncDisposable {
     return dump;
   }
 
-  /** Puts a row where no operation can. */
-  async insert(table: string, row: Readonly<Record<string, Cell>>): Promise<void> {
-    await this.#connection.insert(table, Object.keys(row), Object.values(row));
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
   }
@@ -59,9 +53,6 @@ function openSqlite(file: string): Connection {
     select: async (sql) => {
       const statement = db.prepare(sql);
       return { columns: statement.columns().map(({ name }) => name), rows: statement.raw().all() as Row[] };
-    },
-    insert: async (table, columns, row) => {
-      db.prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`).run(...row);
     },
     close: async () => void db.close(),
   };
@@ -76,10 +67,6 @@ async function openPostgres(url: string): Promise<Connection> {
     select: async (text) => {
       const { fields, rows } = await client.query<Cell[]>({ text, rowMode: 'array' });
       return { columns: fields.map(({ name }) => name), rows };
-    },
-    insert: async (table, columns, row) => {
-      const places = columns.map((_column, index) => `$${index + 1}`);
-      await client.query(`INSERT INTO ${table} (${columns}) VALUES (${places})`, [...row]);
     },
     close: () => client.end(),
   };

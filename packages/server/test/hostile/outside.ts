@@ -92,49 +92,56 @@ export async function messagesTo({ baseUrl }: TestClient, to: string): Promise<M
   return ((await response.json()) as Message[]).filter((message) => message.to === to);
 }
 
+const waiting = { timeout: 10_000, interval: 5 };
+
 /** The one message to somebody, as soon as it is there. */
 export async function messageTo(client: TestClient, to: string): Promise<Message> {
-  return await vi.waitFor(
-    async () => {
-      const [message, ...more] = await messagesTo(client, to);
-      if (message === undefined || more.length > 0) throw new Error(`${more.length} messages too many to ${to}`);
-      return message;
-    },
-    { timeout: 10_000, interval: 5 },
-  );
+  return await vi.waitFor(async () => {
+    const [message, ...more] = await messagesTo(client, to);
+    if (message === undefined || more.length > 0) throw new Error(`not one message to ${to}`);
+    return message;
+  }, waiting);
 }
 
 export const typeOf = (contact: string): string => (contact.startsWith('+') ? SMS : MAIL);
 
-async function codeIn(client: TestClient, contact: string): Promise<string> {
-  const { text } = await messageTo(client, contact);
+const read = new Set<string>();
+
+/** The code in a message to somebody that was not read before. */
+async function codeTo(client: TestClient, contact: string): Promise<string> {
+  const { id, text } = await vi.waitFor(async () => {
+    const message = (await messagesTo(client, contact)).find((candidate) => !read.has(candidate.id));
+    if (message === undefined) throw new Error(`no message to ${contact}`);
+    return message;
+  }, waiting);
+  read.add(id);
   const code = /^([0-9A-Z]{9})\b/m.exec(text)?.[1];
   if (code === undefined) throw new Error(`no code in ${text}`);
   return code;
 }
 
-/** A code for a contact that nobody else uses, to be sent back encrypted. */
+/** A code that is to be sent back encrypted. */
 export async function newCode(client: TestClient, contact = newEmail()): Promise<SentCode> {
   const { otpId, otpEncryptionTargetBundle } = await client.run('init_otp', {
     otpType: typeOf(contact),
     contact,
     appName: 'App',
   });
-  return { otpId, target: targetOf(otpEncryptionTargetBundle), code: await codeIn(client, contact) };
+  return { otpId, target: targetOf(otpEncryptionTargetBundle), code: await codeTo(client, contact) };
 }
 
 /** The same, to be sent back as it is. */
 export async function newPlainCode(client: TestClient, contact = newEmail()) {
   const parameters = { otpType: typeOf(contact), contact, appName: 'App' };
   const answer = await client.submit('init_otp', parameters, { type: 'ACTIVITY_TYPE_INIT_OTP_V2' });
-  return { otpId: answer.body.activity.result.initOtpResult.otpId, otpCode: await codeIn(client, contact) };
+  return { otpId: answer.body.activity.result.initOtpResult.otpId, otpCode: await codeTo(client, contact) };
 }
 
 /** A code for otp_auth, for a user of the organization with this contact. */
 export async function newAuthCode(client: TestClient, contact: string) {
   const parameters = { otpType: typeOf(contact), contact, appName: 'App' };
   const { otpId } = await client.run('init_otp_auth', parameters);
-  return { otpId, otpCode: await codeIn(client, contact) };
+  return { otpId, otpCode: await codeTo(client, contact) };
 }
 
 /** What verify_otp is sent, with a key that the token is to be bound to. */

@@ -9,6 +9,7 @@ export interface Shape {
   readonly items?: Shape;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;
+  readonly minLength?: number;
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
@@ -117,7 +118,8 @@ function allowsText(shape: Shape, value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const trimmed = shape['x-trim'] ? value.trim() : value;
   const judged = shape['x-lower'] ? trimmed.toLowerCase() : trimmed;
-  if (shape.maxLength !== undefined && [...judged].length > shape.maxLength) return false;
+  const { length } = [...judged];
+  if (length < (shape.minLength ?? 0) || length > (shape.maxLength ?? Infinity)) return false;
   return shape.pattern === undefined || new RegExp(shape.pattern, 'u').test(judged);
 }
 

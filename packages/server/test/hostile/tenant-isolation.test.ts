@@ -5,11 +5,21 @@ import type { Operation } from '../../src/operations/define.ts';
 import { activities, operations, pathOf, queries } from '../../src/operations/registry.ts';
 import { FingerprintShape } from '../../src/operations/shapes/activities.ts';
 import { Receiver } from '../harness/bundles.ts';
-import { type Answer, createSubOrganization, newKeyPair, send, stampFor, type TestClient } from '../harness/client.ts';
+import {
+  type Answer,
+  createSubOrganization,
+  createUser,
+  newKeyPair,
+  send,
+  stampFor,
+  type TestClient,
+} from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { expectRefusal, outward } from './answers.ts';
-import { type Case, casedOperations, caseFor } from './cases.ts';
-import { changes } from './database.ts';
+import type { Case } from './case.ts';
+import { casedOperations, caseFor } from './cases.ts';
+import { changes, type Dump } from './database.ts';
+import { newEmail, newLogin, newVerification } from './outside.ts';
 import { type Field, fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
 import { type IdKind, type Tenant, World, withPasskey, withSession } from './world.ts';
 
@@ -64,7 +74,16 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
   velocityControlId: ['velocityControl', 'policy'],
   submitterUserId: ['user'],
   approverUserIds: ['user'],
+  otpId: ['otp'],
+  providerIds: ['oauthProvider'],
+  oauth2CredentialId: ['oauth2Credential'],
   organizationId: ['organization'],
+  // Names that others gave: of clients at providers, and of templates.
+  clientId: [],
+  socialLinkingClientIds: [],
+  templateId: [],
+  emailAuthTemplateId: [],
+  otpTemplateId: [],
   address: ['address', 'keyAddress'],
   signWith: ['address', 'account', 'keyAddress', 'privateKey', 'wallet'],
 };
@@ -73,6 +92,10 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
 const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
   'import_secrets secrets.0.targetPublicKey': ['secretTarget'],
   'set_ip_allowlist publicKey': ['publicKey'],
+  'create_read_write_session email': ['email'],
+  'email_auth email': ['email'],
+  'init_otp_auth contact': ['email'],
+  'init_user_email_recovery email': ['email'],
   'create_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
   'update_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
 };
@@ -82,6 +105,32 @@ const UNREAD_FIELDS: ReadonlySet<string> = new Set([
   'users.0.authenticators.0.userId',
   'requiredAuthenticationMethods.0.any.0.id',
 ]);
+
+/** What a parent runs in its sub-organizations, by its own users and rules; nobody else does (RES 3.3). */
+const PARENT_RUN: ReadonlySet<string> = new Set([
+  'email_auth',
+  'init_otp',
+  'init_otp_auth',
+  'init_user_email_recovery',
+  'oauth',
+  'oauth_login',
+  'otp_auth',
+  'otp_login',
+  'verify_otp',
+]);
+
+/** What is answered about things of others. */
+const UNKNOWN_THINGS: ReadonlySet<string> = new Set([
+  'INVALID_OTP_CODE',
+  'INVALID_VERIFICATION_TOKEN',
+  'RESOURCE_NOT_FOUND',
+]);
+
+/** Queries of what only parents have. */
+const OF_PARENTS: ReadonlySet<string> = new Set(['get_auth_proxy_config', 'get_oauth2_credential']);
+
+/** What users do to themselves alone, and need nobody's leave for. */
+const OWN_BUSINESS: ReadonlySet<string> = new Set(['create_read_only_session', 'stamp_login']);
 
 const nameOf = ({ path }: Field): string => (path.at(-1) === '0' ? path.at(-2) : path.at(-1)) as string;
 
@@ -106,6 +155,7 @@ const UNKNOWN: Readonly<Partial<Record<IdKind, () => string>>> = {
   keyAddress: () => `0x${randomBytes(20).toString('hex')}`,
   secretTarget: () => new Receiver().publicKey,
   publicKey: () => newKeyPair().publicKey,
+  email: newEmail,
 };
 const unknownId = (kind: IdKind): string => (UNKNOWN[kind] ?? randomId)();
 
@@ -130,8 +180,27 @@ function expectSuccess(operation: Operation, answer: Answer): void {
 const parametersOf = (version: Version, superset: Record<string, unknown>): Record<string, unknown> =>
   prune(version.shape, superset) as Record<string, unknown>;
 
-const runsIn = (operation: Operation, { scope }: Tenant): boolean =>
-  operation.kind !== 'activity' || operation.scope === 'any' || operation.scope === scope;
+function runsIn(operation: Operation, { scope }: Tenant): boolean {
+  if (operation.kind !== 'activity') return scope === 'parent' || !OF_PARENTS.has(operation.name);
+  return operation.scope === 'any' || operation.scope === scope;
+}
+
+/** The answer to a request in an organization in which there may be no such thing. */
+function expectWorks(operation: Operation, tenant: Tenant, answer: Answer): void {
+  if (runsIn(operation, tenant)) expectSuccess(operation, answer);
+  else if (operation.kind === 'activity') expectRefusal(answer, 'INVALID_ACTIVITY_CALLER');
+  else expectNotFound(answer);
+}
+
+function expectNotFound(answer: Answer): void {
+  expectRefusal(answer);
+  expect(answer.status).toBe(404);
+}
+
+/** Whether the id of the other organization is no wall: for parents in their children, or because it leads back home. */
+const isLetIn = (operation: Operation, relation: Relation): boolean =>
+  (relation === 'child' && PARENT_RUN.has(operation.name)) ||
+  (relation === 'parent' && operation.kind === 'activity' && operation.findsSubOrganization);
 
 test('the table names operations that exist', () => {
   const names = operations.map((operation) => operation.name);
@@ -190,9 +259,9 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   });
 
   async function expectNoChange<T>(work: () => Promise<T>): Promise<T> {
-    const before = await world.database.dump();
+    const before = await world.dump();
     const value = await work();
-    expect(changes(before, await world.database.dump())).toEqual([]);
+    expect(changes(before, await world.dump())).toEqual([]);
     return value;
   }
 
@@ -211,25 +280,25 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       const { attacker, victim, versions } = pair();
       for (const version of versionsOf(operation).slice(0, versions === 'all' ? undefined : 1)) {
         await showItWorks(operation, version, attacker);
-        const own = await caseFor(operation.name, attacker);
-        const victims = await caseFor(operation.name, victim);
+        const own = await caseFor(operation.name, attacker, version.type);
+        const victims = parametersOf(version, (await caseFor(operation.name, victim, version.type)).parameters);
         await expectNoChange(async () => {
-          await attackOrganization(operation, version, pair(), parametersOf(version, victims.parameters));
+          if (!isLetIn(operation, pair().relation)) await attackOrganization(operation, version, pair(), victims);
           await attackFields(operation, version, pair(), own);
           await attackCursors(operation, version, pair());
           await attackWithOtherStamps(operation, pair());
         });
         await attackUnreadFields(operation, version, pair());
+        if (isLetIn(operation, pair().relation)) await useOpenDoor(operation, version, pair(), victims);
       }
     });
   });
 
   /** The same request without the attack. */
   async function showItWorks(operation: Operation, version: Version, attacker: Tenant): Promise<void> {
-    const own = await caseFor(operation.name, attacker);
+    const own = await caseFor(operation.name, attacker, version.type);
     const answer = await request(own.client, operation, version, parametersOf(version, own.parameters));
-    if (runsIn(operation, own.client === attacker.root ? attacker : first)) expectSuccess(operation, answer);
-    else expectRefusal(answer, 'INVALID_ACTIVITY_CALLER');
+    expectWorks(operation, own.client === attacker.root ? attacker : first, answer);
   }
 
   /** The attacker's key under the victim's organization id, with parameters that are right there. */
@@ -241,8 +310,8 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   ): Promise<void> {
     const answer = await request(attacker.root, operation, version, parameters, victim.ids.organization);
     if (relation === 'child') {
-      // Parents read their children and change nothing in them (RES 3.3).
-      if (operation.kind === 'query') expectSuccess(operation, answer);
+      // Parents read their children and change nothing in them but by the logins of their users (RES 3.3).
+      if (operation.kind === 'query') expectWorks(operation, victim, answer);
       else expectRefusal(answer, 'ORGANIZATION_MISMATCH');
       return;
     }
@@ -252,6 +321,44 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       return;
     }
     expectRefusal(answer, 'PUBLIC_KEY_NOT_FOUND');
+  }
+
+  /** What is let in does what its sender may do, and touches nobody else. */
+  async function useOpenDoor(
+    operation: Operation,
+    version: Version,
+    { relation, attacker, victim }: Pair,
+    parameters: Record<string, unknown>,
+  ): Promise<void> {
+    const before = await world.dump();
+    const organizationId = victim.ids.organization;
+    if (relation === 'parent') {
+      // The key leads home, where ids of the victim's are unknown.
+      const answer = await request(attacker.root, operation, version, parameters, organizationId);
+      if (answer.status === 200) expect(answer.body.activity.organizationId).toBe(attacker.ids.organization);
+      else expectRefusal(answer, 'RESOURCE_NOT_FOUND');
+      expect(JSON.stringify(answer.body)).not.toContain(victim.marker);
+      await expectChangedOnly(before, [attacker]);
+      return;
+    }
+    const powerless = await request(attacker.member, operation, version, parameters, organizationId);
+    expectRefusal(powerless, 'REQUEST_NOT_AUTHORIZED');
+    const { body } = await request(attacker.root, operation, version, parameters, organizationId);
+    expect(body.activity, JSON.stringify(body)).toMatchObject({
+      organizationId,
+      status: 'ACTIVITY_STATUS_COMPLETED',
+      votes: [{ userId: attacker.root.userId }],
+    });
+    // The parent counts messages and holds what is unique in its tree.
+    await expectChangedOnly(before, [attacker, victim]);
+  }
+
+  async function expectChangedOnly(before: Dump, tenants: readonly Tenant[]): Promise<void> {
+    const ids = tenants.map((tenant) => tenant.ids.organization);
+    for (const change of changes(before, await world.dump())) {
+      const owner = /\["organization_id","([^"]+)"\]/.exec(change)?.[1];
+      expect(ids, change).toContain(owner);
+    }
   }
 
   /** The attacker's own request with one id of the victim's: the answer is that for an id nobody has. */
@@ -300,11 +407,11 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   /** What nothing reads does nothing to its owner either. */
   async function attackUnreadFields(operation: Operation, version: Version, { attacker, victim }: Pair): Promise<void> {
     for (const field of fieldsOf(version.shape).filter(({ path }) => UNREAD_FIELDS.has(path.join('.')))) {
-      const own = await caseFor(operation.name, attacker);
+      const own = await caseFor(operation.name, attacker, version.type);
       const parameters = withValue(parametersOf(version, own.parameters), field.path, victim.ids.user);
-      const before = await world.database.dump();
+      const before = await world.dump();
       expectSuccess(operation, await request(own.client, operation, version, parameters));
-      for (const change of changes(before, await world.database.dump())) {
+      for (const change of changes(before, await world.dump())) {
         expect(change).not.toContain(`["organization_id","${victim.ids.organization}"]`);
       }
     }
@@ -354,7 +461,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     const [own, victims] = [await body(attacker), await body(victim)];
     const path = pathOf(operation);
     for (const sender of [withPasskey, withSession]) {
-      expectSuccess(operation, await sender(attacker, path, own));
+      expectWorks(operation, attacker, await sender(attacker, path, own));
       const answer = await sender(attacker, path, victims);
       expect(JSON.stringify(answer.body)).not.toContain(victim.marker);
       if (relation === 'parent' && operation.findsSubOrganization && sender === withPasskey) {
@@ -367,12 +474,18 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     for (const operation of activities) {
       const [version] = versionsOf(operation) as [Version];
       const { parameters } = await caseFor(operation.name, second);
-      const before = await world.database.dump();
+      const before = await world.dump();
       const answer = await request(first.member, operation, version, parametersOf(version, parameters));
-      // What a request is about is looked up before anybody is asked; a foreign key is then simply not there.
-      const denied = operation.describe && answer.status === 404 ? 'RESOURCE_NOT_FOUND' : 'REQUEST_NOT_AUTHORIZED';
+      if (OWN_BUSINESS.has(operation.name)) {
+        expectSuccess(operation, answer);
+        await expectChangedOnly(before, [first]);
+        continue;
+      }
+      // What a request is about is looked up before anybody is asked; what is foreign is then simply not there.
+      const isLookedUp = operation.describe && UNKNOWN_THINGS.has(answer.body.errorCode);
+      const denied = isLookedUp ? answer.body.errorCode : 'REQUEST_NOT_AUTHORIZED';
       expectRefusal(answer, runsIn(operation, first) ? denied : 'INVALID_ACTIVITY_CALLER');
-      for (const change of changes(before, await world.database.dump())) {
+      for (const change of changes(before, await world.dump())) {
         expect(change).toMatch(/^\+ (?:activity|vote|policy_evaluation) /);
         expect(change).toContain(`["organization_id","${first.ids.organization}"]`);
       }
@@ -412,8 +525,8 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
 
   test('a captured query never becomes a submit', async () => {
     for (const query of queries) {
-      const { client, parameters } = await caseFor(query.name, second);
-      const body = JSON.stringify({ organizationId: second.ids.organization, ...parameters });
+      const { client, parameters } = await caseFor(query.name, runsIn(query, second) ? second : parent);
+      const body = JSON.stringify({ organizationId: client.organizationId, ...parameters });
       const headers = { 'x-stamp': stampFor(Buffer.from(body), client.key) };
       expect((await send(client.baseUrl, pathOf(query), body, headers)).status).toBe(200);
       await expectNoChange(async () => {
@@ -482,6 +595,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       CREDENTIAL_ID: second.passkey.credentialId,
       PUBLIC_KEY: second.root.key.publicKey,
       WALLET_ACCOUNT_ADDRESS: second.ids.address,
+      OIDC_TOKEN: world.outside.idToken(second.marker),
     };
     for (const [filterType, filterValue] of Object.entries(held)) {
       const mine = await parent.root.query('list_suborgs', { filterType, filterValue });
@@ -512,6 +626,44 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       await attacker.root.run('remove_ip_allowlist', { publicKey });
       expect(await read(victim)).toEqual(before);
     }
+  });
+
+  test('a verification token serves where it was issued, and a parent’s in its tree', async () => {
+    const email = newEmail();
+    const person = await createUser(first.root, 'with one address', { userEmail: email });
+    for (const [issuer, serves] of [
+      [first, true],
+      [parent, true],
+      [second, false],
+      [other, false],
+      [othersChild, false],
+    ] as const) {
+      const { body } = await first.root.submit('otp_login', await newLogin(issuer.root, email));
+      if (serves) expect(body.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
+      else expect(body.errorCode).toBe('INVALID_VERIFICATION_TOKEN');
+      const verificationToken = await newVerification(issuer.root, newKeyPair(), email);
+      const proven = { userId: person.userId, userEmail: email, verificationToken };
+      const change = await first.root.submit('update_user_email', proven);
+      if (serves) expect(change.status).toBe(200);
+      else expectRefusal(change, 'INVALID_VERIFICATION_TOKEN');
+    }
+  });
+
+  test('what became of a mail is for the organization that sent it, and its parent', async () => {
+    const read = async (reader: TestClient, { mailbox, ids }: Tenant, organizationId = reader.organizationId) => {
+      const { body } = await reader.query('list_email_events', { email: mailbox, organizationId });
+      return body.emailEvents.map((event: { organizationId: string }) => event.organizationId === ids.organization);
+    };
+    for (const [reader, sender] of [
+      [first, second],
+      [first, parent],
+      [parent, first],
+      [other, parent],
+    ] as const) {
+      expect(await read(sender.root, sender)).toEqual([true]);
+      expect(await read(reader.root, sender)).toEqual([]);
+    }
+    expect(await read(parent.root, first, first.ids.organization)).toEqual([true]);
   });
 
   test('a session profile serves the tree of its parent and no other', async () => {
@@ -572,7 +724,8 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     const requests: (readonly [Operation, Version, Record<string, unknown>])[] = [];
     for (const operation of operations) {
       for (const version of versionsOf(operation)) {
-        requests.push([operation, version, parametersOf(version, (await caseFor(operation.name, gone)).parameters)]);
+        const { parameters } = await caseFor(operation.name, gone, version.type);
+        requests.push([operation, version, parametersOf(version, parameters)]);
       }
     }
     await gone.root.run('delete_sub_organization', { deleteWithoutExport: true });

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createKeyring } from '@custos/keyring';
+import { vi } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
@@ -16,8 +17,9 @@ import {
   newSessionProfile,
   newVelocityControl,
 } from './access.ts';
-import { RawDatabase } from './database.ts';
+import { type Dump, RawDatabase } from './database.ts';
 import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
+import { newEmail, newKnownCredential, Outside, turnLoginsOn } from './outside.ts';
 import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
 
 /** What an id in a request can stand for. */
@@ -44,7 +46,11 @@ export type IdKind =
   | 'mfaPolicy'
   | 'sessionProfile'
   | 'contractInterface'
-  | 'velocityControl';
+  | 'velocityControl'
+  | 'email'
+  | 'otp'
+  | 'oauthProvider'
+  | 'oauth2Credential';
 
 /** An organization with one of everything in it. */
 export interface Tenant {
@@ -57,11 +63,14 @@ export interface Tenant {
   /** A user whom nothing allows anything. */
   readonly member: TestClient;
   readonly passkey: Passkey;
+  /** An address that was written to once, and by nobody else. */
+  readonly mailbox: string;
   /** A token of a read-only session of the second user. */
   readonly session: string;
   readonly ids: Readonly<Record<IdKind, string>>;
   /** The parent of its tree, itself for a parent. */
   readonly treeRoot: TestClient;
+  readonly outside: Outside;
 }
 
 /** Clients with limits would only meet the limit of failed authentications; that has tests of its own. */
@@ -70,6 +79,7 @@ const ENVIRONMENT = { CUSTOS_FAILED_AUTH_PER_MINUTE: '0', CUSTOS_LOG_LEVEL: 'err
 export class World implements AsyncDisposable {
   readonly server: TestServer;
   readonly database: RawDatabase;
+  readonly outside: Outside;
   /** The parent that the first start made. */
   readonly parent: Tenant;
 
@@ -77,35 +87,51 @@ export class World implements AsyncDisposable {
     this.server = server;
     this.database = database;
     this.parent = parent;
+    this.outside = parent.outside;
   }
 
   static async open(kind: DatabaseKind): Promise<World> {
-    const server = await TestServer.start({ database: kind, env: ENVIRONMENT });
+    const outside = await Outside.start();
+    const server = await TestServer.start({ database: kind, env: { ...outside.env, ...ENVIRONMENT } });
     const database = await RawDatabase.open(server);
     const root = TestClient.root(server.credentials, server.baseUrl);
-    return new World(server, database, await furnish(database, root, root));
+    return new World(server, database, await furnish(outside, root, root));
   }
 
   async addSubOrganization(parent: Tenant, name: string): Promise<Tenant> {
-    return await furnish(this.database, await createSubOrganization(parent.root, name), parent.root);
+    return await furnish(this.outside, await createSubOrganization(parent.root, name), parent.root);
+  }
+
+  /** Every row, once all messages have left: what sends them goes on after the answer. */
+  async dump(): Promise<Dump> {
+    return await vi.waitFor(
+      async () => {
+        const dump = await this.database.dump();
+        if (dump.get('outbox_message')?.rows.length !== 0) throw new Error('messages still wait');
+        return dump;
+      },
+      { timeout: 10_000, interval: 5 },
+    );
   }
 
   /** Stops the service, puts a second parent organization beside the first, and starts again. */
   static async openWithTwoParents(kind: DatabaseKind): Promise<{ world: World; other: Tenant }> {
-    const server = await TestServer.start({ database: kind, env: ENVIRONMENT });
+    const outside = await Outside.start();
+    const server = await TestServer.start({ database: kind, env: { ...outside.env, ...ENVIRONMENT } });
     await server.stop();
     const stranger = await insertParent(server);
     await server.start();
     const database = await RawDatabase.open(server);
     const root = TestClient.root(server.credentials, server.baseUrl);
     const second = stranger(server.baseUrl);
-    const world = new World(server, database, await furnish(database, root, root));
-    return { world, other: await furnish(database, second, second) };
+    const world = new World(server, database, await furnish(outside, root, root));
+    return { world, other: await furnish(outside, second, second) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.database[Symbol.asyncDispose]();
     await this.server[Symbol.asyncDispose]();
+    await this.outside[Symbol.asyncDispose]();
   }
 }
 
@@ -171,15 +197,18 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
 }
 
 /** Fills an organization with every kind of thing that there is; every credential has been used afterwards. */
-async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestClient): Promise<Tenant> {
+async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient): Promise<Tenant> {
   const marker = `mark${randomBytes(6).toString('hex')}`;
   await root.run('update_organization_name', { organizationName: `${marker} organization` });
   await root.run('update_user_name', { userId: root.userId, userName: `${marker} root` });
+  if (root === treeRoot) await turnLoginsOn(root);
   const second = await createUser(root, `${marker} second`, {
     userEmail: `second@${marker}.example`,
     userPhoneNumber: newPhone(),
+    oauthProviders: [{ providerName: `${marker} issuer`, oidcToken: outside.idToken(marker) }],
   });
-  const member = await createUser(root, `${marker} member`);
+  const email = `member@${marker}.example`;
+  const member = await createUser(root, `${marker} member`, { userEmail: email });
   const { userTagId } = await root.run('create_user_tag', {
     userTagName: `${marker} tag`,
     userIds: [root.userId, second.userId],
@@ -208,16 +237,17 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
   const velocityControl = await newVelocityControl(root, `${marker} control`);
   await root.run('set_ip_allowlist', { publicKey: shortKey.publicKey, ...allowlistParams(`${marker} network`) });
   const sessionProfile = await sessionProfileOf(treeRoot, `${marker} profile`);
+  const [provider] = (await root.query('get_oauth_providers', { userId: second.userId })).body.oauthProviders;
+  // A code that lives as long as the tests, to an address that nobody else writes to.
+  const mailbox = newEmail();
+  const code = { otpType: 'OTP_TYPE_EMAIL', contact: mailbox, appName: 'App', expirationSeconds: '86400' };
+  const { otpId } = await root.run('init_otp', code);
+  // Only parents have such credentials.
+  const oauth2Credential = root === treeRoot ? await newKnownCredential(root) : randomId<'oauth2-credential'>();
   const pending = await newPending(root, second, `${marker} second`);
   const denied = await member.submit('update_user_name', { userId: member.userId, userName: `${marker} denied` });
   if (denied.status !== 403) throw new Error(`expected a denial, not ${denied.status}`);
-  const session = randomBytes(24).toString('base64url');
-  await database.insert('read_session', {
-    organization_id: root.organizationId,
-    token_hash: createHash('sha256').update(session).digest('hex'),
-    user_id: second.userId,
-    expires_at_ms: Date.now() + 3_600_000,
-  });
+  const { session } = await second.run('create_read_only_session', {});
   const tenant: Tenant = {
     scope: root === treeRoot ? 'parent' : 'sub-organization',
     marker,
@@ -225,6 +255,7 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
     second,
     member,
     passkey,
+    mailbox,
     session,
     ids: {
       user: second.userId,
@@ -250,8 +281,13 @@ async function furnish(database: RawDatabase, root: TestClient, treeRoot: TestCl
       sessionProfile,
       contractInterface,
       velocityControl,
+      email,
+      otp: otpId,
+      oauthProvider: provider.providerId,
+      oauth2Credential,
     },
     treeRoot,
+    outside,
   };
   const whoami = JSON.stringify({ organizationId: root.organizationId });
   for (const answer of [

@@ -1,10 +1,8 @@
 import Type from 'typebox';
-import { sha256Hex } from '../../lib/encoding.ts';
 import { ContactShape, OtpTypeShape } from '../../operations/otp/shapes.ts';
 import { textShape } from '../../operations/shapes/basic.ts';
 import { defineProxyCall, type ProxyActivity, type Visit } from '../define.ts';
 import { ofContact } from '../methods.ts';
-import { clientOf } from '../request-limit.ts';
 
 const BodyShape = Type.Object({
   otpType: OtpTypeShape,
@@ -22,6 +20,7 @@ export const otpInit = defineProxyCall({
   reply: Type.Object({ otpId: Type.String() }),
   demands: (_visit, { otpType }) => [ofContact(otpType)],
   needsCaptcha: () => true,
+  sendsCode: true,
   async answer(visit, body) {
     const { result } = await visit.run<{ otpId: string }>(initOf(visit, body, 'ACTIVITY_TYPE_INIT_OTP_V2'));
     return { otpId: result.otpId };
@@ -35,6 +34,7 @@ export const otpInitV2 = defineProxyCall({
   reply: Type.Object({ otpId: Type.String(), otpEncryptionTargetBundle: Type.String() }),
   demands: (_visit, { otpType }) => [ofContact(otpType)],
   needsCaptcha: () => true,
+  sendsCode: true,
   async answer(visit, body) {
     const { result } = await visit.run<{ otpId: string; otpEncryptionTargetBundle: string }>(
       initOf(visit, body, 'ACTIVITY_TYPE_INIT_OTP_V3'),
@@ -44,11 +44,10 @@ export const otpInitV2 = defineProxyCall({
 });
 
 function initOf(visit: Visit, { otpType, contact, emailCustomization }: Body, type: string): ProxyActivity {
-  const { app, config, parent, clientAddress } = visit;
+  const { app, config, parent } = visit;
   const { settings } = config;
   const { appName, ...customization } = settings.emailCustomizationParams ?? {};
   const templateId = emailCustomization?.templateId || settings.otpTemplateId || customization.templateId;
-  const client = clientOf(clientAddress);
   const seconds = settings.otpExpirationSeconds;
   return {
     type,
@@ -60,8 +59,6 @@ function initOf(visit: Visit, { otpType, contact, emailCustomization }: Body, ty
       alphanumeric: settings.otpAlphanumeric,
       emailCustomization: { ...customization, ...(templateId !== undefined && { templateId }) },
       ...(settings.smsCustomizationParams && { smsCustomization: settings.smsCustomizationParams }),
-      // One client cannot send codes to many contacts; who it is, is nobody's business later.
-      ...(client !== undefined && { userIdentifier: sha256Hex(`sign-up proxy client ${client}`) }),
       ...(settings.sendFromEmailAddress && { sendFromEmailAddress: settings.sendFromEmailAddress }),
       ...(settings.sendFromEmailSenderName && { sendFromEmailSenderName: settings.sendFromEmailSenderName }),
       ...(settings.replyToEmailAddress && { replyToEmailAddress: settings.replyToEmailAddress }),

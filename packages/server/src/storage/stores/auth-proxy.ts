@@ -50,12 +50,6 @@ export class AuthProxyReader {
       .executeTakeFirst();
     return row && toConfig(row);
   }
-
-  /** Those that a version without a proxy made: they have no user and no key yet. */
-  async withoutIdentity(): Promise<AuthProxyConfig[]> {
-    const rows = await this.db.selectFrom('auth_proxy_config').selectAll().where('user_id', 'is', null).execute();
-    return rows.map(toConfig);
-  }
 }
 
 export class AuthProxyStore extends AuthProxyReader {

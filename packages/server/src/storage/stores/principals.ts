@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
-import type { ApiKey, Authenticator, Organization, User } from '../../lib/model.ts';
+import { type ApiKey, type Authenticator, type Organization, treeRoot, type User } from '../../lib/model.ts';
 import type { OrganizationTable, Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
@@ -196,14 +196,27 @@ export class PrincipalReader {
     this.#db = db;
   }
 
-  /** Undefined when there is no such organization. */
+  /** Undefined when there is no such organization. A key of the organization itself counts before one of its parent. */
   async byApiKey(
     organizationId: OrganizationId,
     publicKey: string,
     fingerprint: string,
   ): Promise<Principal<ApiKey> | undefined> {
     const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
-    return toPrincipal(rows, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
+    return toPrincipal(rows, isOwn, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
+  }
+
+  /** The same for a key that counts only as one of the tree's root, whoever else has registered it. */
+  async byKeyOfTreeRoot(
+    organizationId: OrganizationId,
+    publicKey: string,
+    fingerprint: string,
+  ): Promise<Principal<ApiKey> | undefined> {
+    const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
+    const principal = toPrincipal(rows, isOfTreeRoot, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
+    const { organization, holder } = principal ?? {};
+    const isRoot = organization !== undefined && holder?.organizationId === treeRoot(organization);
+    return principal && (isRoot ? principal : { ...principal, holder: undefined });
   }
 
   async byAuthenticator(
@@ -212,7 +225,7 @@ export class PrincipalReader {
     fingerprint: string,
   ): Promise<Principal<Authenticator> | undefined> {
     const rows = await byAuthenticator(this.#db, { organizationId, key: credentialId, fingerprint });
-    return toPrincipal(rows, (row) => toAuthenticator(pick<AuthenticatorRow>(row, 'k_', AUTHENTICATOR_COLUMNS)));
+    return toPrincipal(rows, isOwn, (row) => toAuthenticator(pick<AuthenticatorRow>(row, 'k_', AUTHENTICATOR_COLUMNS)));
   }
 
   async byReadSession(
@@ -230,11 +243,15 @@ interface PrincipalRow extends Selectable<OrganizationTable>, Prefixed<UserRow, 
   readonly k_organization_id: string | null;
 }
 
+const isOwn = (row: PrincipalRow): boolean => row.k_organization_id === row.id;
+const isOfTreeRoot = (row: PrincipalRow): boolean => row.k_organization_id === (row.parent_id ?? row.id);
+
 function toPrincipal<Row extends PrincipalRow, Credential>(
   rows: readonly Row[],
+  isPreferred: (row: PrincipalRow) => boolean,
   toCredential: (row: Row) => Credential,
 ): Principal<Credential> | undefined {
-  const row = rows.find((candidate) => candidate.k_organization_id === candidate.id) ?? rows[0];
+  const row = rows.find(isPreferred) ?? rows[0];
   if (row === undefined) return undefined;
   return {
     organization: toOrganization(row),
