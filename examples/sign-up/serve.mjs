@@ -56,7 +56,8 @@ async function read(path) {
 }
 
 const server = createServer(async (request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  // A browser may ask for anything, also for what is no address.
+  const { pathname } = URL.parse?.(request.url ?? '/', 'http://localhost') ?? { pathname: '' };
   const body = await read(pathname);
   response.writeHead(body === undefined ? 404 : 200, {
     'Content-Type': `${TYPES[extname(pathname)] ?? 'text/html'}; charset=utf-8`,

@@ -1,7 +1,8 @@
 import { contactKindOf, requireIssuedFor, useOf } from '../identity/tokens.ts';
 import { type AttestedKey, toActor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { Organization, User } from '../lib/model.ts';
+import type { OauthIdentity, Organization, User } from '../lib/model.ts';
+import { claimedIdentities } from '../oidc/claimed-identities.ts';
 import { isBoundTo } from '../oidc/nonce.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import { oidcTreeValue } from '../storage/stores/tree.ts';
@@ -14,7 +15,7 @@ interface Attested {
   readonly organization: Organization;
   readonly user: User;
   readonly method: AttestedKey['method'];
-  readonly token: AttestedKey['token'];
+  readonly token: NonNullable<AttestedKey['token']>;
   readonly contact: string | undefined;
   readonly providerId: string | undefined;
 }
@@ -114,6 +115,13 @@ async function byOidc(
   named: Organization,
 ): Promise<Attested> {
   const { read } = app.storage;
+  const searchesTree = findsSubOrganization && named.parentId === undefined;
+  const isKnown = async (identity: OauthIdentity): Promise<boolean> =>
+    (await read.oauth.findProvider(named.id, identity)) !== undefined ||
+    (searchesTree && (await read.tree.uniqueHolder(named.id, 'OIDC', oidcTreeValue(identity))) !== undefined);
+  const claimed = await Promise.all(refusedAs401(() => claimedIdentities(stamp.token)).map(isKnown));
+  // Nobody has it, whether or not it is genuine: no issuer is asked for a stranger's sake.
+  if (!claimed.includes(true)) throw notFound('OAuth identity');
   const token = await app.tokens.oidc(stamp.token).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'INVALID_OIDC_TOKEN' ? refuse(error.message) : error;
   });
@@ -137,10 +145,7 @@ async function byOidc(
   };
   const here = await found(named);
   if (here !== undefined) return here;
-  const child =
-    findsSubOrganization && named.parentId === undefined
-      ? await onlyHolder(app, named, 'OIDC', oidcTreeValue(token))
-      : undefined;
+  const child = searchesTree ? await onlyHolder(app, named, 'OIDC', oidcTreeValue(token)) : undefined;
   const there = child && (await found(child));
   if (there === undefined) throw notFound('OAuth identity');
   return there;

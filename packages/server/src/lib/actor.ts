@@ -13,8 +13,10 @@ export interface AttestedKey {
   readonly publicKey: string;
   /** What the token proves of its user. */
   readonly method: AuthenticationMethod;
-  /** The token, as its uses are kept. */
-  readonly token: { readonly issuerId: OrganizationId; readonly tokenId: string; readonly expiresAtMs: number };
+  /** The token, as its uses are kept; undefined once its use is noted, since nobody has the token any more. */
+  readonly token:
+    | { readonly issuerId: OrganizationId; readonly tokenId: string; readonly expiresAtMs: number }
+    | undefined;
   /** The contact that the token proves; undefined for an OAuth identity. */
   readonly contact: string | undefined;
   /** The OAuth provider by which the user was found; undefined for a contact. */

@@ -33,7 +33,7 @@ export function refuseToken(message: string, cause?: unknown): ApiError {
 /** Who issued a token. One issuer has written itself with and without its scheme, yet is one (AUTH 8.1). */
 export function readIssuer({ iss }: Claims): string {
   if (iss === 'accounts.google.com') return GOOGLE;
-  const isUrl = typeof iss === 'string' && /^https?:\/\/[^\s?#\\]+$/.test(iss);
+  const isUrl = typeof iss === 'string' && /^https?:\/\/[!-~]+$/.test(iss) && !/[?#\\]/.test(iss);
   if (!isUrl || iss.length > ISSUER_LENGTH_MAX || UNUSABLE.test(iss)) {
     throw refuseToken(
       'the OIDC token has no usable iss: it must be an http or https URL without a query or a fragment',

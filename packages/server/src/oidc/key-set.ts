@@ -14,9 +14,11 @@ const ALGORITHMS: ReadonlyMap<string, { readonly kty: string; readonly crv?: str
   ['EdDSA', { kty: 'OKP', crv: 'Ed25519' }],
 ]);
 
-const KEYS_MAX = 100;
+const KEYS_MAX = 32;
 /** Keys with the same name, or tokens without one, are tried in turn, but not for ever. */
 const CANDIDATES_MAX = 4;
+const TEXT_LENGTH_MAX = 1400;
+const CURVES: ReadonlySet<string> = new Set(['P-256', 'P-384', 'P-521', 'Ed25519']);
 const RSA_BITS_MIN = 2048;
 /** Beyond this a signature costs us more than anybody gains. */
 const RSA_BITS_MAX = 8192;
@@ -61,8 +63,9 @@ function readKey(entry: unknown): IssuerKey | undefined {
 
 function publicMembers({ kty, crv, n, e, x, y }: Readonly<Record<string, unknown>>): IssuerKey['jwk'] | undefined {
   if (kty === 'RSA' && isText(n) && isText(e)) return isSoundRsa(n, e) ? { kty, n, e } : undefined;
-  if (kty === 'EC' && isText(crv) && isText(x) && isText(y)) return { kty, crv, x, y };
-  if (kty === 'OKP' && isText(crv) && isText(x)) return { kty, crv, x };
+  if (!isText(crv) || !CURVES.has(crv)) return undefined;
+  if (kty === 'EC' && isText(x) && isText(y)) return { kty, crv, x, y };
+  if (kty === 'OKP' && isText(x)) return { kty, crv, x };
   return undefined;
 }
 
@@ -76,5 +79,6 @@ function isSoundRsa(n: string, e: string): boolean {
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText = (value: unknown): value is string => typeof value === 'string';
+/** The modulus of the largest key that is accepted has 1366 characters. */
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= TEXT_LENGTH_MAX;
 const isOptionalText = (value: unknown): value is string | undefined => value === undefined || isText(value);

@@ -21,7 +21,7 @@ function mfaEvidence({ credential }: Actor, digest: string): MfaEvidence {
       return { method: methodOf(credential.apiKey), credentialId: credential.apiKey.id, digest };
     case 'attested': {
       const { method, token, providerId } = credential.attested;
-      return { method, credentialId: providerId ?? token.tokenId, digest, token };
+      return { method, credentialId: providerId ?? token?.tokenId ?? '', digest, token };
     }
     case 'read-session':
       throw new Error('a read-only session approves nothing');

@@ -49,17 +49,19 @@ export interface Party {
 
 interface Heard {
   readonly decision: Decision;
-  /** The token that is used up as a proof. */
-  readonly spent: TokenUse | undefined;
+  /** What somebody has to prove, with what is proven now. */
+  readonly requirements: readonly MfaRequirement[];
+  /** Tokens that are used up as proofs. */
+  readonly spent: readonly TokenUse[];
 }
 
 /** What an approval leads to. */
 export type Verdict =
   | { readonly kind: 'deny'; readonly decision: Decision | undefined }
-  /** More has to be proven before the approval counts. */
-  | (Heard & { readonly kind: 'authenticate'; readonly requirement: MfaRequirement })
-  | (Heard & { readonly kind: 'wait'; readonly requirement: MfaRequirement | undefined })
-  | (Heard & { readonly kind: 'execute'; readonly requirement: MfaRequirement | undefined });
+  /** Somebody has to prove more before the approval counts, or before the login is done. */
+  | (Heard & { readonly kind: 'authenticate'; readonly owedBy: UserId })
+  | (Heard & { readonly kind: 'wait' })
+  | (Heard & { readonly kind: 'execute' });
 
 /** What a session of a profile may never do, whatever its scope says (decision 20). */
 const CLOSED_RESOURCES = new Set(['CREDENTIAL', 'RECOVERY', 'MFA_POLICY']);
@@ -100,36 +102,42 @@ export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing):
 /** How many trees are kept of every decision, so that it can be explained later. */
 const TREES_KEPT = 10;
 
-/** Who has to prove more for a submission: the user who is logged in, or else whoever submits. */
-export async function partyOf(
-  { organization, target, matter }: Hearing,
-  { actor, evidence }: Approver,
-): Promise<Party> {
+/** The user who is logged in, where somebody else asks for it, with what its code or token proves (decision 18). */
+export async function subjectOf({ target, matter }: Hearing, actor: Actor, digest: string): Promise<Party | undefined> {
   const subject = await matter.subject();
-  if (subject === undefined || subject.userId === actor.userId) return { organization, userId: actor.userId, evidence };
+  if (subject === undefined || subject.userId === actor.userId) return undefined;
   const { userId, method, credentialId, token } = subject;
-  return { organization: target, userId, evidence: { method, credentialId, digest: evidence.digest, token } };
+  return { organization: target, userId, evidence: { method, credentialId, digest, token } };
 }
 
-/** Policy and quorum, then MFA of the party (decision 15): a denied request asks for no factors. The session covers it. */
+/**
+ * Policy and quorum, then MFA (decision 15): a denied request asks for no factors. Several may have to prove something:
+ * whoever approves, and the user of a login; the first who still owes something is waited for. The session covers it.
+ */
 export async function hear(
   hearing: Hearing,
   approvals: readonly Approval[],
-  party: Party,
-  requirement: MfaRequirement | undefined,
+  parties: readonly Party[],
+  known: (userId: UserId) => MfaRequirement | undefined,
   phase: DecisionInput['phase'],
 ): Promise<Verdict> {
   const decision = await weigh(scalesOf(hearing), approvals, phase, TREES_KEPT);
   if (decision.outcome === 'OUTCOME_DENY_EXPLICIT' || decision.outcome === 'OUTCOME_DENY_IMPLICIT') {
     return { kind: 'deny', decision };
   }
-  const demanded = requirement ?? (await requirementOf(hearing, party));
-  const proven = demanded && credit(demanded, party.evidence, hearing.nowMs);
-  const spent = proven === demanded ? undefined : party.evidence.token;
-  if (proven !== undefined && !isSatisfied(proven)) {
-    return { kind: 'authenticate', decision, requirement: proven, spent };
+  const requirements: MfaRequirement[] = [];
+  const spent: TokenUse[] = [];
+  let owedBy: UserId | undefined;
+  for (const party of parties) {
+    const demanded = known(party.userId) ?? (await requirementOf(hearing, party));
+    if (demanded === undefined) continue;
+    const proven = credit(demanded, party.evidence, hearing.nowMs);
+    if (proven !== demanded && party.evidence.token !== undefined) spent.push(party.evidence.token);
+    if (!isSatisfied(proven)) owedBy ??= party.userId;
+    requirements.push(proven);
   }
-  return { kind: decision.outcome === 'OUTCOME_ALLOW' ? 'execute' : 'wait', decision, requirement: proven, spent };
+  if (owedBy !== undefined) return { kind: 'authenticate', decision, requirements, spent, owedBy };
+  return { kind: decision.outcome === 'OUTCOME_ALLOW' ? 'execute' : 'wait', decision, requirements, spent };
 }
 
 /** Whether the session that stamped the request covers the matter. A key without a profile covers everything. */

@@ -1,16 +1,30 @@
 import { approvals, approvers, inRound, liveVotes, owesProofs, roundIsOpen } from '../activities/rounds.ts';
 import { isTerminal } from '../activities/status.ts';
+import { isSatisfied } from '../authz/mfa.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { MfaRequirement, VoteSelection } from '../lib/model.ts';
+import type { UserId } from '../lib/ids.ts';
+import type { MfaRequirement, Vote, VoteSelection } from '../lib/model.ts';
+import type { Approval } from '../policy/index.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { App } from './app.ts';
 import { denialError, denialReason } from './denial.ts';
-import { type Approver, type Hearing, hear, isInScope, openHearing, scalesOf, type Verdict } from './hearing.ts';
+import {
+  type Approver,
+  enforcedMfa,
+  type Hearing,
+  hear,
+  isInScope,
+  openHearing,
+  type Party,
+  scalesOf,
+  subjectOf,
+  type Verdict,
+} from './hearing.ts';
 import type { Court } from './hold.ts';
 import type { Matter } from './matter.ts';
-import { toApproval } from './members.ts';
+import { toApprovals } from './members.ts';
 import type { Rulebook } from './rulebooks.ts';
 import { standingOf } from './weigh.ts';
 
@@ -85,7 +99,7 @@ async function judgeRejection(
   const { approval, actor } = ballot.approver;
   if (actor.credential.kind === 'attested' || actor.homeId !== hearing.organization.id) throw notEligible();
   const isEntitled = activity.proposerId === actor.userId || servesRootQuorum(hearing, actor);
-  const earlier = approvals(liveVotes(activity, votes, ballot.nowMs)).map(toApproval);
+  const earlier = toApprovals(approvals(liveVotes(activity, votes, ballot.nowMs)));
   if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approval)).counts) throw notEligible();
   return { kind: 'reject' };
 }
@@ -93,80 +107,124 @@ async function judgeRejection(
 async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWithVotes): Promise<Judgement> {
   const { activity, votes } = found;
   const { approver, nowMs } = ballot;
-  const { actor } = approver;
+  const { actor, evidence } = approver;
   const { userId } = actor;
   const live = liveVotes(activity, votes, nowMs);
-  // One's own earlier approvals count with this one, once what is to be proven is proven.
-  const earlier = approvals(live, userId).map(toApproval);
+  const startsRound = !roundIsOpen(activity, nowMs);
+  const known = await requirementsOf(hearing, found, startsRound, nowMs);
+  const subject = await subjectOf(hearing, hearing.matter.proposer, activity.fingerprint);
   const isAwaited = activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
-  const subject = await hearing.matter.subject();
-  const awaitedId = subject?.userId ?? activity.proposerId;
+  const proposerOwes = activity.proposerId !== undefined && owes(known(activity.proposerId));
+  const awaitedId = proposerOwes || subject === undefined ? activity.proposerId : subject.userId;
   if (isAwaited && awaitedId !== userId) {
     throw new ApiError('FAILED_PRECONDITION', 'nobody else can vote before the required factors are proven');
   }
-  if (isAwaited && subject !== undefined && activity.proposerId !== userId) {
-    return await judgeProof(hearing, ballot, found);
-  }
-  // Who decides is of the organization that decides; a key that nobody registered completes a vote and never is one.
+  const provesOnly = subject?.userId === userId;
+  if (isAwaited && provesOnly) return await judgeProof(hearing, ballot, found, known);
+  // Who decides is of the organization that decides.
   if (actor.homeId !== hearing.organization.id) throw notEligible();
-  if (actor.credential.kind === 'attested' && !isAwaited && !owesProofs(live, userId)) {
+  const { credential } = actor;
+  if (credential.kind === 'attested' && (provesOnly || !owesProofs(live, userId))) {
     throw new ApiError('UNAUTHENTICATED', 'an attested stamp proves a factor that is asked for; it is no vote');
   }
-  const awaitsProposer = isAwaited;
+  const isRecovery =
+    credential.kind === 'api-key' && credential.apiKey.type === 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256';
+  if (isRecovery && activity.proposerId !== userId) throw notEligible();
+  // One's own earlier approvals count with this one, once what is to be proven is proven; proofs of a login do not.
+  const earlier = toApprovals(approvals(live, provesOnly ? undefined : userId));
   // The quorum can act even where what the activity is about is gone and no policy can be asked.
-  const isEntitled = awaitsProposer || servesRootQuorum(hearing, actor);
+  const isEntitled = isAwaited || servesRootQuorum(hearing, actor);
   if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approver.approval)).counts) throw notEligible();
-  const startsRound = !roundIsOpen(activity, nowMs);
-  const requirement = await requirementOf(hearing, found, userId, startsRound, nowMs);
+  const own: Party = { organization: hearing.organization, userId, evidence };
+  const parties = isAwaited && subject !== undefined ? [own, subject] : [own];
   // While the proposer proves who it is, the activity is still being submitted.
-  const { organization } = hearing;
-  const party = { organization, userId, evidence: approver.evidence };
-  const approved = [...earlier, approver.approval];
-  const verdict = await hear(hearing, approved, party, requirement, awaitsProposer ? 'SUBMISSION' : 'VOTE');
+  const verdict = await hear(
+    hearing,
+    withApproval(earlier, approver),
+    parties,
+    known,
+    isAwaited ? 'SUBMISSION' : 'VOTE',
+  );
+  if (verdict.kind === 'execute' && !isAwaited) await requireProvenLogin(hearing, subject, known);
   const isCounted = approvers(live).includes(userId);
   const isKnown = live.some((vote) => vote.userId === userId && vote.credentialId === ballot.credentialId);
   if (verdict.kind === 'wait' && isCounted && isKnown) return { kind: 'read' };
-  // A factor that proves nothing new is kept as a vote without weight, though not any number of them.
-  if (verdict.kind === 'authenticate' && verdict.requirement.proofs.length === (requirement?.proofs.length ?? 0)) {
-    const own = live.filter((vote) => vote.userId === userId).length;
-    if (isKnown && own >= USELESS_VOTES_MAX) return { kind: 'read' };
+  if (isUseless(verdict, userId, known) && isKnown && countOf(live, userId) >= USELESS_VOTES_MAX) {
+    return { kind: 'read' };
   }
-  const counts = verdict.kind !== 'authenticate' && !isCounted;
+  const counts = !(verdict.kind === 'authenticate' && verdict.owedBy === userId) && !isCounted;
   return { kind: 'approve', verdict, rules: hearing.rules, counts, startsRound };
 }
 
 /** The user of a login proves who it is. That is no approval: those of the proposer and others decide. */
-async function judgeProof(hearing: Hearing, ballot: Ballot, found: ActivityWithVotes): Promise<Judgement> {
-  const { activity, votes } = found;
-  const { approver, nowMs } = ballot;
-  const { userId } = approver.actor;
-  const live = liveVotes(activity, votes, nowMs);
-  const startsRound = !roundIsOpen(activity, nowMs);
-  // Its proposer's approval lapsed with the round, and a login is asked for again sooner than approved again.
-  if (startsRound) throw new ApiError('FAILED_PRECONDITION', 'the login was not completed in time');
-  const requirement = await requirementOf(hearing, found, userId, startsRound, nowMs);
-  const party = { organization: hearing.target, userId, evidence: approver.evidence };
-  const verdict = await hear(hearing, approvals(live).map(toApproval), party, requirement, 'SUBMISSION');
-  if (verdict.kind === 'authenticate' && verdict.requirement.proofs.length === (requirement?.proofs.length ?? 0)) {
-    if (live.filter((vote) => vote.userId === userId).length >= USELESS_VOTES_MAX) return { kind: 'read' };
-  }
-  return { kind: 'approve', verdict, rules: hearing.rules, counts: false, startsRound };
+async function judgeProof(
+  hearing: Hearing,
+  { approver }: Ballot,
+  { activity, votes }: ActivityWithVotes,
+  known: Known,
+): Promise<Judgement> {
+  const { evidence, actor } = approver;
+  const { userId } = actor;
+  const live = liveVotes(activity, votes, hearing.nowMs);
+  const given = toApprovals(approvals(live));
+  // The approval that asked for it lapses with its round, and a login is asked for again sooner than approved again.
+  if (given.length === 0) throw new ApiError('FAILED_PRECONDITION', 'the login was not completed in time');
+  const party: Party = { organization: hearing.target, userId, evidence };
+  const verdict = await hear(hearing, given, [party], known, 'SUBMISSION');
+  if (isUseless(verdict, userId, known) && countOf(live, userId) >= USELESS_VOTES_MAX) return { kind: 'read' };
+  return { kind: 'approve', verdict, rules: hearing.rules, counts: false, startsRound: false };
 }
+
+/** Others completed it: what the user of the login has to prove must be proven, by that user and for this round. */
+async function requireProvenLogin(hearing: Hearing, subject: Party | undefined, known: Known): Promise<void> {
+  if (subject === undefined) return;
+  const requirement = known(subject.userId);
+  const isOwed =
+    requirement === undefined ? (await enforcedMfa(hearing, subject)) !== undefined : !isSatisfied(requirement);
+  if (!isOwed) return;
+  throw new ApiError(
+    'FAILED_PRECONDITION',
+    'the user who is to be logged in has to prove more: ask for the login again',
+  );
+}
+
+/** A token adds no credential to what its user has approved already; the voter comes last. */
+function withApproval(earlier: readonly Approval[], { actor, approval }: Approver): Approval[] {
+  if (actor.credential.kind !== 'attested') return [...earlier, approval];
+  const own = earlier.filter(({ userId }) => userId === actor.userId);
+  const others = earlier.filter(({ userId }) => userId !== actor.userId);
+  return [...others, ...(own.length > 0 ? own : [approval])];
+}
+
+/** A factor that proves nothing new is kept as a vote without weight, though not any number of them. */
+function isUseless(verdict: Verdict, userId: UserId, known: Known): boolean {
+  if (verdict.kind !== 'authenticate' || verdict.owedBy !== userId) return false;
+  const now = verdict.requirements.find((requirement) => requirement.userId === userId);
+  return now?.proofs.length === (known(userId)?.proofs.length ?? 0);
+}
+
+const countOf = (live: readonly Vote[], userId: UserId): number => live.filter((vote) => vote.userId === userId).length;
 
 const servesRootQuorum = ({ organization }: Hearing, { userId }: Actor): boolean =>
   organization.rootUserIds.includes(userId) && organization.rootUserIds.length >= organization.rootThreshold;
 
-async function requirementOf(
+type Known = (userId: UserId) => MfaRequirement | undefined;
+
+const owes = (requirement: MfaRequirement | undefined): boolean =>
+  requirement !== undefined && !isSatisfied(requirement);
+
+/** What users have to prove in this round, as far as it was asked for. */
+async function requirementsOf(
   { read }: Hearing,
   { activity }: ActivityWithVotes,
-  userId: string,
   startsRound: boolean,
   nowMs: number,
-): Promise<MfaRequirement | undefined> {
-  if (!activity.hasMfa) return undefined;
-  const requirements = await read.mfa.requirements(activity.organizationId, activity.id);
-  const mine = requirements.find((requirement) => requirement.userId === userId);
-  return mine && inRound(mine, activity, startsRound, nowMs);
+): Promise<Known> {
+  const requirements = activity.hasMfa ? await read.mfa.requirements(activity.organizationId, activity.id) : [];
+  return (userId) => {
+    const found = requirements.find((requirement) => requirement.userId === userId);
+    return found && inRound(found, activity, startsRound, nowMs);
+  };
 }
 
 const notEligible = (): ApiError =>

@@ -1,4 +1,4 @@
-import type { AttestedKey } from '../lib/actor.ts';
+import type { AttestedKey, Credential } from '../lib/actor.ts';
 import { toHex } from '../lib/encoding.ts';
 import type { ApiKey, Authenticator, MemberRecord, Vote } from '../lib/model.ts';
 import type { Approval, Member, PolicyCredential } from '../policy/index.ts';
@@ -34,12 +34,81 @@ export const ofPasskey = (userId: string, { id, credentialId, publicKey }: Authe
 
 /** A key that nobody registered has no type; policies that name types do not count it. */
 export const ofAttestedKey = (userId: string, { publicKey, providerId, token }: AttestedKey): PolicyCredential => ({
-  id: providerId ?? token.tokenId,
+  id: providerId ?? token?.tokenId ?? '',
   user_id: userId,
   type: '',
   credential_id: '',
   public_key: publicKey,
 });
+
+/**
+ * The credential that a vote was given with, as far as an effect may ask: effects run as the proposer's, with the
+ * proposer's credential, whoever completes them.
+ */
+export function submittedWith(vote: Vote): Credential {
+  const { apiKeys, authenticators } = vote.userSnapshot as WireUser;
+  const key = apiKeys.find(({ apiKeyId }) => apiKeyId === vote.credentialId);
+  const passkey = authenticators.find(({ authenticatorId }) => authenticatorId === vote.credentialId);
+  const { userId, createdAtMs, publicKey } = vote;
+  const times = { firstUsedAtMs: undefined, createdAtMs, updatedAtMs: createdAtMs };
+  if (key !== undefined) {
+    const { type, sessionProfileId } = key.credential;
+    const apiKey: ApiKey = {
+      id: key.apiKeyId,
+      userId,
+      name: key.apiKeyName,
+      type,
+      publicKey,
+      sessionProfileId,
+      expirationSeconds: undefined,
+      expiresAtMs: undefined,
+      ...times,
+    };
+    return { kind: 'api-key', apiKey };
+  }
+  if (passkey !== undefined) {
+    const authenticator: Authenticator = {
+      id: passkey.authenticatorId as Authenticator['id'],
+      userId,
+      name: passkey.authenticatorName,
+      credentialId: passkey.credentialId,
+      publicKey: Buffer.from(passkey.credential.publicKey, 'hex'),
+      rpIdHash: new Uint8Array(0),
+      aaguid: passkey.aaguid,
+      attestationType: passkey.attestationType,
+      transports: passkey.transports,
+      signCount: 0,
+      ...times,
+    };
+    return { kind: 'passkey', authenticator };
+  }
+  // A key that a token attested: the use of the token was noted when it asked.
+  const method = { type: 'AUTHENTICATION_TYPE_SESSION' } as const;
+  return {
+    kind: 'attested',
+    attested: { publicKey, method, token: undefined, contact: undefined, providerId: undefined },
+  };
+}
+
+/** Whether a vote was given with a key that only a token attested. */
+export const isAttested = ({ scheme }: Vote): boolean => scheme === 'SIGNATURE_SCHEME_TK_ATTESTED_P256';
+
+/**
+ * What votes say to policies. A token proves a factor and adds no credential: it counts only where its user has given
+ * nothing else, and then once.
+ */
+export function toApprovals(votes: readonly Vote[]): Approval[] {
+  const firm = new Set(votes.filter((vote) => !isAttested(vote)).map(({ userId }) => userId));
+  const seen = new Set<string>();
+  return votes
+    .filter((vote) => {
+      if (!isAttested(vote)) return true;
+      if (firm.has(vote.userId) || seen.has(vote.userId)) return false;
+      seen.add(vote.userId);
+      return true;
+    })
+    .map(toApproval);
+}
 
 /** The approval that a stored vote is: its credential as it was then, which may be gone by now. */
 export function toApproval(vote: Vote): Approval {

@@ -36,7 +36,7 @@ export function afterVerdict(activity: Activity, verdict: Exclude<Verdict, { kin
         ...activity,
         status: moveTo(activity.status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED'),
         openTo: openToOf(verdict.decision),
-        hasMfa: activity.hasMfa || verdict.requirement !== undefined,
+        hasMfa: activity.hasMfa || verdict.requirements.length > 0,
       };
   }
 }
@@ -64,14 +64,14 @@ export async function keepGrounds(
       createdAtMs: vote.createdAtMs,
     });
   }
-  if (verdict.kind === 'deny' || verdict.requirement === undefined) return;
-  await stores.mfa.putRequirement(organizationId, verdict.requirement);
-  if (verdict.spent === undefined) return;
-  // One token proves at most one step of one activity (decision 19).
-  const { issuerId, tokenId, expiresAtMs } = verdict.spent;
-  const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
-  if (!(await stores.logins.useToken(issuerId, use, vote.createdAtMs))) {
-    throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this token has already proven a factor');
+  if (verdict.kind === 'deny') return;
+  for (const requirement of verdict.requirements) await stores.mfa.putRequirement(organizationId, requirement);
+  for (const { issuerId, tokenId, expiresAtMs } of verdict.spent) {
+    // One token proves at most one step of one activity (decision 19).
+    const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
+    if (!(await stores.logins.useToken(issuerId, use, vote.createdAtMs))) {
+      throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this token has already proven a factor');
+    }
   }
 }
 

@@ -17,7 +17,7 @@ import { type Approval, type Decision, type Policy, preparePolicies } from '../p
 import { renderEvaluation, renderMfaPolicy } from '../wire/access.ts';
 import type { App } from './app.ts';
 import { approvalOf, approverOf } from './evidence.ts';
-import { enforcedMfa, type Hearing, isInScope, openHearing, partyOf, scalesOf } from './hearing.ts';
+import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from './hearing.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { toMember } from './members.ts';
 import { countAgainst, totalWith } from './reserve.ts';
@@ -80,7 +80,9 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
   return {
     status: statusOf(decision, {
       covers,
-      mfa: mfa.find(({ userId }) => userId === submitter.userId || userId === subject?.userId),
+      mfa: mfa.find(
+        ({ userId, satisfied }) => !satisfied && (userId === submitter.userId || userId === subject?.userId),
+      ),
       velocity,
       network,
     }),
@@ -218,14 +220,17 @@ const counts = async (hearing: Hearing, earlier: readonly Approval[], vote: Appr
 async function mfaOf(hearing: Hearing, submitter: Actor, voters: readonly UserId[]): Promise<Simulation['mfa']> {
   const found: Simulation['mfa'] = [];
   for (const userId of voters) {
-    // For a login it is the user who is logged in that has to prove more.
-    const approver = approverOf(submitter, '');
-    const party =
-      userId === submitter.userId ? await partyOf(hearing, approver) : { organization: hearing.organization, userId };
-    const policy = await enforcedMfa(hearing, party);
-    if (policy === undefined) continue;
-    const satisfied = 'evidence' in party && isMetAtOnce(policy.steps, party.evidence.method);
-    found.push({ userId: party.userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
+    const { evidence } = approverOf(submitter, '');
+    const own = { organization: hearing.organization, userId, evidence };
+    // For a login the user who is logged in has to prove something too.
+    const subject = userId === submitter.userId ? await subjectOf(hearing, submitter, '') : undefined;
+    for (const party of subject === undefined ? [own] : [own, subject]) {
+      const policy = await enforcedMfa(hearing, party);
+      if (policy === undefined) continue;
+      const isShown = party !== own || userId === submitter.userId;
+      const satisfied = isShown && isMetAtOnce(policy.steps, party.evidence.method);
+      found.push({ userId: party.userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
+    }
   }
   return found;
 }

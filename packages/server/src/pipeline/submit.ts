@@ -1,5 +1,6 @@
 import { moveTo } from '../activities/status.ts';
 import type { Authenticated } from '../authn/stamped.ts';
+import type { TokenUse } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
@@ -16,7 +17,7 @@ import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ba
 import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { hear, isInScope, openHearing, partyOf, type Verdict } from './hearing.ts';
+import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
 import { type Court, isSameCourt, lockFor, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, keepGrounds, redactResult } from './outcome.ts';
@@ -84,13 +85,16 @@ async function attemptOnce(
     if (!(await isInScope(hearing, actor))) {
       return { rules: hearing.rules, verdict: { kind: 'deny', decision: undefined } };
     }
-    const party = await partyOf(hearing, approver);
-    return { rules: hearing.rules, verdict: await hear(hearing, [approver.approval], party, undefined, 'SUBMISSION') };
+    const own: Party = { organization: court.authority, userId: actor.userId, evidence: approver.evidence };
+    const subject = await subjectOf(hearing, actor, body.fingerprint);
+    const parties = subject === undefined ? [own] : [own, subject];
+    const verdict = await hear(hearing, [approver.approval], parties, () => undefined, 'SUBMISSION');
+    return { rules: hearing.rules, verdict };
   };
   const expected = await judge(read, { authority: actor.home, target: actor.organization }, matter);
   const { verdict: before } = expected;
   // Proofs that somebody else owes do not hold back the proposer's own approval.
-  const isOwing = before.kind === 'authenticate' && before.requirement.userId === actor.userId;
+  const isOwing = before.kind === 'authenticate' && before.owedBy === actor.userId;
   const vote: Vote = { ...draft.vote, counts: !isOwing };
   const effect =
     expected.verdict.kind === 'execute'
@@ -226,6 +230,8 @@ async function store(
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
       await stores.activities.insertProofs(activity.organizationId, activity.id, effect?.proofs ?? []);
       await keepGrounds(stores, finished, vote, judged.verdict);
+      if (judged.verdict.kind === 'authenticate' || judged.verdict.kind === 'wait')
+        await noteLogin(stores, actor, finished);
       return { activity: finished, verdict: judged.verdict, result: done.result };
     });
     app.observe.activity(stored.activity);
@@ -242,10 +248,21 @@ async function store(
   }
 }
 
+/** A token that asks for a login logs in once, also where others complete it later; they do not have the token then. */
+async function noteLogin(stores: Stores, { credential }: Actor, activity: Activity): Promise<void> {
+  if (credential.kind !== 'attested' || credential.attested.contact === undefined) return;
+  const { issuerId, tokenId, expiresAtMs } = credential.attested.token as TokenUse;
+  const use = { tokenId, purpose: 'login', activityId: activity.id, expiresAtMs };
+  if (await stores.logins.useToken(issuerId, use, activity.createdAtMs)) return;
+  throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');
+}
+
 /** Whether the same is to be done; the grounds may have changed, and those of the transaction are kept. */
 const isSameVerdict = (now: Verdict, before: Verdict): boolean =>
-  now.kind === before.kind &&
-  (now.kind === 'deny' || before.kind === 'deny' || now.requirement?.mfaPolicyId === before.requirement?.mfaPolicyId);
+  now.kind === before.kind && asked(now).join() === asked(before).join();
+
+const asked = (verdict: Verdict): string[] =>
+  verdict.kind === 'deny' ? [] : verdict.requirements.map(({ mfaPolicyId }) => mfaPolicyId);
 
 async function finish(
   stores: Stores,
@@ -262,7 +279,7 @@ async function finish(
     ...activity,
     status: moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED'),
     result: await effect.run(stores, { organization, approvers: [actor.userId], rules, byRootQuorum }),
-    hasMfa: verdict.requirement !== undefined,
+    hasMfa: verdict.requirements.length > 0,
   };
 }
 

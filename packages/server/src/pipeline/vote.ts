@@ -21,6 +21,7 @@ import { approverOf } from './evidence.ts';
 import { type Court, isSameCourt, lockFor, Stale } from './hold.ts';
 import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
 import { type Matter, openMatter } from './matter.ts';
+import { submittedWith } from './members.ts';
 import { afterVerdict, evaluationsOf, keepGrounds, redactResult } from './outcome.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
 
@@ -94,7 +95,7 @@ async function castOnce(
     isLive: isLive(body.timestampMs, nowMs),
     nowMs,
   };
-  const target = await targetOf(app, read, actor, court, found.activity, nowMs);
+  const target = await targetOf(app, read, actor, court, found, nowMs);
   const expected = await judgeVote({ app, read, court, found, matter: target?.matter }, ballot);
   if (expected.kind === 'read') return answer(app, actor, found, nowMs);
 
@@ -144,9 +145,18 @@ async function castOnce(
   const { judgement } = outcome;
   if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny') {
     const { verdict } = judgement;
-    throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activityId);
+    // Why another organization refused is not for everybody who proves something to it.
+    const isTold = actor.homeId === court.authority.id;
+    const reason = denialReason(isTold ? verdict.decision : undefined);
+    throw denialError(reason, isTold ? evaluationsOf(verdict) : [], activityId);
   }
-  return answer(app, actor, outcome, nowMs, outcome.result);
+  // What is shown once is shown to whoever asked for it.
+  const result = actor.userId === outcome.activity.proposerId ? outcome.result : undefined;
+  const owesMore =
+    judgement.kind === 'approve' &&
+    judgement.verdict.kind === 'authenticate' &&
+    judgement.verdict.owedBy === actor.userId;
+  return answer(app, actor, outcome, nowMs, { result, owesMore });
 }
 
 type Outcome = ActivityWithVotes & {
@@ -202,7 +212,7 @@ async function nextState(
         rules,
         byRootQuorum,
       });
-      const hasMfa = activity.hasMfa || verdict.requirement !== undefined;
+      const hasMfa = activity.hasMfa || verdict.requirements.length > 0;
       return { after: { ...after, openTo: undefined, hasMfa }, result };
     }
   }
@@ -284,17 +294,32 @@ async function finish(stores: Stores, effect: TargetEffect, activity: Activity, 
 }
 
 /** Effects run as the proposer's: an approver lends its weight, not its identity. */
-async function proposerOf(read: ReadStores, actor: Actor, { authority }: Court, activity: Activity): Promise<Actor> {
-  if (activity.proposerId === undefined || activity.proposerId === actor.userId) return actor;
-  const user = await read.users.find(authority.id, activity.proposerId);
-  return user === undefined ? actor : { ...actor, user, userId: user.id, home: authority, homeId: authority.id };
+async function proposerOf(
+  read: ReadStores,
+  actor: Actor,
+  { authority }: Court,
+  { activity, votes }: ActivityWithVotes,
+): Promise<Actor> {
+  const { proposerId, fingerprint } = activity;
+  const paper = votes.find((vote) => vote.userId === proposerId && vote.messageDigest === fingerprint);
+  const credential = paper === undefined ? actor.credential : submittedWith(paper);
+  if (proposerId === undefined || proposerId === actor.userId) return { ...actor, credential };
+  const user = await read.users.find(authority.id, proposerId);
+  const proposer = { ...actor, credential };
+  return user === undefined ? proposer : { ...proposer, user, userId: user.id, home: authority, homeId: authority.id };
 }
 
 /** Whether the sign-up proxy proposed it, whose rights its configuration gives (decision 25). */
-async function isGranted(read: ReadStores, { authority }: Court, type: string, activity: Activity): Promise<boolean> {
-  if (!isProxyRun(type)) return false;
-  const config = await read.authProxy.ofOrganization(authority.id);
-  return config?.enabled === true && config.identity?.userId === activity.proposerId;
+async function isGranted(
+  read: ReadStores,
+  { authority }: Court,
+  { activity, votes }: ActivityWithVotes,
+): Promise<boolean> {
+  if (!isProxyRun(activity.type)) return false;
+  const { enabled, identity } = (await read.authProxy.ofOrganization(authority.id)) ?? {};
+  const isProxys = ({ userId, publicKey }: Vote): boolean =>
+    userId === identity?.userId && publicKey === identity.publicKey;
+  return enabled === true && activity.proposerId === identity?.userId && votes.some(isProxys);
 }
 
 /** Undefined where nothing is pending; the sealed parameters are opened only when they may be needed. */
@@ -303,17 +328,18 @@ async function targetOf(
   read: ReadStores,
   actor: Actor,
   court: Court,
-  activity: Activity,
+  found: ActivityWithVotes,
   nowMs: number,
 ): Promise<Target | undefined> {
+  const { activity } = found;
   if (isTerminal(activity.status)) return undefined;
   const { type } = activity;
   const operation = operationOfType(type);
   const version = operation.versions.find((candidate) => candidate.type === type);
   assert(version !== undefined, `an operation has a version for ${type}`);
   const parameters = version.decode(await openParameters(app, actor, activity));
-  const proposer = await proposerOf(read, actor, court, activity);
-  const grantedByService = await isGranted(read, court, type, activity);
+  const proposer = await proposerOf(read, actor, court, found);
+  const grantedByService = await isGranted(read, court, found);
   const matter = openMatter(app, read, { operation, type, parameters, proposer, grantedByService, nowMs });
   return { version, matter };
 }
@@ -334,13 +360,13 @@ function answer(
   actor: Actor,
   found: ActivityWithVotes,
   nowMs: number,
-  result: unknown = found.activity.result,
+  { result, owesMore }: { readonly result?: unknown; readonly owesMore?: boolean } = {},
 ): ActivityAnswer {
   const { votes } = found;
-  const activity: Activity = { ...found.activity, result };
+  const activity: Activity = { ...found.activity, result: result ?? found.activity.result };
   const owes =
     activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' &&
-    owesProofs(liveVotes(activity, votes, nowMs), actor.userId);
+    (owesMore ?? owesProofs(liveVotes(activity, votes, nowMs), actor.userId));
   const shown: Activity = owes ? { ...activity, status: 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED' } : activity;
   return { activity: renderActivity({ ...found, activity: shown }, readerFor(app, actor, nowMs)) };
 }

@@ -2,6 +2,8 @@ import type { VerificationToken } from '@custos/keyring';
 import { contactKindOf, requireIssuedFor } from '../identity/tokens.ts';
 import { ApiError } from '../lib/errors.ts';
 import { isUuid, type OrganizationId } from '../lib/ids.ts';
+import type { OauthIdentity } from '../lib/model.ts';
+import { claimedIdentities } from '../oidc/claimed-identities.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import { oidcTreeValue } from '../storage/stores/tree.ts';
 import type { Visit } from './define.ts';
@@ -24,8 +26,12 @@ export async function holderOfContact(
 
 /** The sub-organization of the user who is known to the issuer of the token. */
 export async function holderOfToken({ app, parent }: Visit, oidcToken: string): Promise<OrganizationId | undefined> {
-  const token = await app.tokens.oidc(oidcToken);
-  return await app.storage.read.tree.uniqueHolder(parent.id, 'OIDC', oidcTreeValue(token));
+  const { tree } = app.storage.read;
+  const find = (identity: OauthIdentity) => tree.uniqueHolder(parent.id, 'OIDC', oidcTreeValue(identity));
+  const claimed = await Promise.all(claimedIdentities(oidcToken).map(find));
+  // Nobody has it, whether or not it is genuine: no issuer is asked for a stranger's sake.
+  if (claimed.every((holder) => holder === undefined)) return undefined;
+  return await find(await app.tokens.oidc(oidcToken));
 }
 
 /** Where a login takes place: the sub-organization that is named, or else the one that `find` finds. */

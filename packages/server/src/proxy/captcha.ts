@@ -41,6 +41,8 @@ async function verdictOf(
       timeoutMs: TIMEOUT_MS,
       maxBytes: ANSWER_BYTES_MAX,
     });
+    // It was reached and did not say yes. Somebody may have made it slow us down, and that must not open the door.
+    if (status >= 400 && status < 500) return false;
     const answer: unknown = status < 500 ? JSON.parse(body.toString('utf8')) : undefined;
     const success = (answer as { readonly success?: unknown } | undefined | null)?.success;
     if (typeof success === 'boolean') return success;

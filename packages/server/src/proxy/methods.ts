@@ -2,7 +2,7 @@ import type { VerificationToken } from '@custos/keyring';
 import { contactKindOf } from '../identity/tokens.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { AuthProxyConfig } from '../lib/model.ts';
-import { type AuthMethod, SOCIAL_METHODS } from '../operations/auth-proxy/settings.ts';
+import { type AuthMethod, OTHER_ISSUERS, SOCIAL_METHODS } from '../operations/auth-proxy/settings.ts';
 import type { Visit } from './define.ts';
 
 /** Any one of the methods must be turned on. */
@@ -10,12 +10,14 @@ export interface Demand {
   readonly anyOf: readonly AuthMethod[];
 }
 
+const SOCIAL: ReadonlySet<AuthMethod> = new Set([...SOCIAL_METHODS, OTHER_ISSUERS]);
+
 export const demand = (...anyOf: AuthMethod[]): Demand => ({ anyOf });
 
 export function requireMethods({ allowedAuthMethods }: AuthProxyConfig['settings'], demands: readonly Demand[]): void {
   for (const { anyOf } of demands) {
     if (anyOf.some((method) => allowedAuthMethods.includes(method))) continue;
-    const isSocial = anyOf.every((method) => (SOCIAL_METHODS as readonly string[]).includes(method));
+    const isSocial = anyOf.every((method) => SOCIAL.has(method));
     throw new ApiError(
       'AUTH_METHOD_DISALLOWED',
       // Client packages know the beginning of the first text.
@@ -45,7 +47,7 @@ export function ofIssuer({ app }: Visit, issuer: unknown, subject: unknown): Dem
     if (subject.startsWith('x:')) return demand('x');
     if (subject.startsWith('discord:')) return demand('discord');
   }
-  return demand(...SOCIAL_METHODS);
+  return demand(OTHER_ISSUERS);
 }
 
 /** One issuer has written itself without a scheme (AUTH 8.1). */

@@ -32,11 +32,13 @@ export class RequestLimit {
     if (this.#perMinute === 0) return;
     const nowMs = this.#clock();
     const age = nowMs - this.#windowStartedMs;
-    if (age >= WINDOW_MS || age < 0 || this.#calls.size >= CLIENTS_MAX) {
+    if (age >= WINDOW_MS || age < 0) {
       this.#windowStartedMs = nowMs;
       this.#calls = new Map();
     }
-    const client = clientOf(address) ?? '';
+    const known = clientOf(address) ?? '';
+    // Beyond so many those who come last share one share, rather than that everybody gets a new one.
+    const client = this.#calls.size < CLIENTS_MAX || this.#calls.has(known) ? known : '';
     const calls = (this.#calls.get(client) ?? 0) + 1;
     this.#calls.set(client, calls);
     if (calls <= this.#perMinute) return;

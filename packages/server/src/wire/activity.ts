@@ -41,7 +41,7 @@ export function renderActivity(
     type: activity.type,
     intent: { [intentKey]: parameters },
     result: activity.status === 'ACTIVITY_STATUS_COMPLETED' ? { [resultKey]: activity.result ?? {} } : {},
-    votes: votes.filter((vote) => vote.counts).map(renderVote),
+    votes: votes.filter((vote) => vote.counts).map((vote) => renderVote(vote, isOthers(activity, reader))),
     fingerprint: activity.fingerprint,
     ...voteFlags(activity, votes, live, reader),
     createdAt: toRfc3339(activity.createdAtMs),
@@ -77,11 +77,28 @@ function voteFlags(
   };
 }
 
-function renderVote(vote: Vote) {
+/** Whether another organization than the reader's decided it: its users are named here, and no more is told of them. */
+const isOthers = ({ authorityId }: Activity, { organization }: Reader): boolean =>
+  authorityId !== undefined && authorityId !== organization.id;
+
+const nameOnly = ({ userId, userName, createdAt, updatedAt }: WireUser): WireUser => ({
+  userId,
+  userName,
+  authenticators: [],
+  apiKeys: [],
+  userTags: [],
+  oauthProviders: [],
+  createdAt,
+  updatedAt,
+  mfaPolicies: [],
+});
+
+function renderVote(vote: Vote, isStrangers: boolean) {
+  const user = vote.userSnapshot as WireUser;
   return {
     id: vote.id,
     userId: vote.userId,
-    user: vote.userSnapshot as WireUser,
+    user: isStrangers ? nameOnly(user) : user,
     activityId: vote.activityId,
     selection: vote.selection,
     message: vote.message,

@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createKeyring } from '@custos/keyring';
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
+import { sealContent } from '../../src/messages/message.ts';
 import { encryptTo, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
 import type { TestServer } from '../harness/server.ts';
+import { newCode, newKnownCredential, turnLoginsOn } from '../hostile/outside.ts';
 import { onPostgres, openTables, type Row } from './support.ts';
 
 const ETHEREUM = {
@@ -17,7 +22,7 @@ const SUITE = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
 
 export const newWallet = (walletName: string) => ({ walletName, accounts: [ETHEREUM] });
 
-/** An organization with at least one row in every sealed column, and the means to see that all of it still works. */
+/** An organization with something of everything that is sealed, and the means to see that all of it still works. */
 export class SealedWorld {
   readonly root: TestClient;
   readonly walletId: string;
@@ -49,10 +54,34 @@ export class SealedWorld {
     await newImportTarget(root, 'wallet');
     await newImportTarget(root, 'private_key');
     await newSecretTargets(root);
+    await root.run('enable_auth_proxy', {});
+    await newKnownCredential(root);
     const child = await createSubOrganization(root, 'a child');
     await child.run('create_wallet', newWallet('a wallet of the child'));
     const ids = { walletId, address: addresses[0], privateKeyId: privateKeys[0].privateKeyId, secretId: secretIds[0] };
     return new SealedWorld(root, ids);
+  }
+
+  /** Codes and messages too, for a service with the development inbox. */
+  async addMessages({ dataDir, databaseUrl, environment }: TestServer): Promise<void> {
+    await turnLoginsOn(this.root);
+    await newCode(this.root);
+    // What waits leaves at once in such a service, so that one which is due much later is put there.
+    const { organizationId } = this.root;
+    await using tables = await openTables(dataDir, databaseUrl);
+    const [rows = []] = await tables.read(`SELECT wrapped_key FROM organization WHERE id = '${organizationId}'`);
+    const keyring = await createKeyring({ rootKey: readConfig(environment).rootKey });
+    const id = randomId<'message'>();
+    const content = { channel: 'sms', to: '+15005550006', text: 'Later' } as const;
+    const owner = { organizationId: organizationId as OrganizationId, id };
+    const sealed = await sealContent(keyring, rows[0]?.wrapped_key, owner, 'outbox-message', content);
+    await keyring.close();
+    await writeDatabase(
+      { dataDir, databaseUrl },
+      `INSERT INTO outbox_message (organization_id, id, channel, sealed_message, attempts, next_attempt_at_ms,
+         claimed_until_ms, created_at_ms) VALUES (?, ?, 'sms', ?, 0, ?, 0, ?)`,
+      [organizationId, id, Buffer.from(sealed), Date.now() + 86_400_000, Date.now()],
+    );
   }
 
   /** The same world behind another address. */
@@ -117,7 +146,7 @@ export async function keyState(
 
 /** Changes the database behind the service's back. Values stand where the statement has a question mark. */
 export async function writeDatabase(
-  { dataDir, databaseUrl }: TestServer,
+  { dataDir, databaseUrl }: Pick<TestServer, 'dataDir' | 'databaseUrl'>,
   statement: string,
   values: readonly unknown[] = [],
 ): Promise<void> {

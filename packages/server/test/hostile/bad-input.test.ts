@@ -7,7 +7,7 @@ import { LIMITS } from '../../src/lib/limits.ts';
 import type { Operation } from '../../src/operations/define.ts';
 import { operations, pathOf } from '../../src/operations/registry.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
-import { type Answer, stampFor, type TestClient } from '../harness/client.ts';
+import { type Answer, newKeyPair, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { contractParams, controlParams, mfaParams, policyParams } from './access.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from './answers.ts';
@@ -16,6 +16,7 @@ import { caseFor } from './cases.ts';
 import { changes } from './database.ts';
 import { ETHEREUM, keyParams, newKeyTag, newWallet, PAYLOAD, secretParams } from './keys.ts';
 import { type Mutation, mutationsOf, toJson, withStrangers } from './mutations.ts';
+import { attestedStamp, newVerification } from './outside.ts';
 import { newPasskey } from './passkey.ts';
 import { type Field, fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
 import { abandon, exchange, exchangeAndEnd, exchangeSeveral, inParallel, type RawAnswer } from './wire.ts';
@@ -616,7 +617,8 @@ describe('wrong bytes', () => {
     await expectRawRefusal(ask(whoamiBody(), [`X-Stamp: ${stamp}`, 'X-Session: token']), 'REQUEST_INVALID');
     await expectRawRefusal(ask(whoamiBody(), ['X-Stamp: -']), 'SIGNATURE_MISSING');
     await expectRawRefusal(ask(whoamiBody(), ['X-Stamp:']), 'SIGNATURE_INVALID');
-    await expectRawRefusal(ask(whoamiBody(), ['X-Stamp-Attested: x', 'X-Stamp: -']), 'UNIMPLEMENTED');
+    await expectRawRefusal(ask(whoamiBody(), ['X-Stamp-Attested: x', 'X-Stamp: -']), 'SIGNATURE_INVALID');
+    await expectRawRefusal(ask(whoamiBody(), ['X-Stamp-Attested: x']), 'REQUEST_INVALID');
   });
 
   test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'LOCK', 'SEARCH', 'M-SEARCH', 'QUERY'])(
@@ -971,6 +973,38 @@ describe('wrong bytes', () => {
           for (const answer of answers) expect(flawOfRefusal(answer)).toBeUndefined();
         }),
         { numRuns: 400 },
+      );
+    });
+
+    test('attested stamps of random fields are always refused', async () => {
+      const key = newKeyPair();
+      const token = await newVerification(root, key, world.parent.ids.email);
+      const line = 'POST /public/v1/submit/stamp_login HTTP/1.1';
+      const login = () => root.submitBody('stamp_login', { publicKey: newKeyPair().publicKey });
+      const first = login();
+      const good = attestedStamp(utf8(first), key, token);
+      expect((await ask(first, [`X-Stamp-Attested: ${good}`, 'X-Stamp: -'], line))[0]?.status).toBe(200);
+      const { publicKey, scheme, signature } = JSON.parse(Buffer.from(good, 'base64url').toString());
+      const part = fc.oneof(
+        fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+        fc.json({ maxDepth: 1 }),
+      );
+      const stamp = fc.record({
+        publicKeyAttestation: fc.oneof(fc.constant(token), part),
+        scheme: fc.oneof(fc.constant(scheme), part),
+        publicKey: fc.oneof(fc.constant(publicKey), part),
+        signature: fc.oneof(fc.constant(signature), part),
+      });
+      await expectNoChange(() =>
+        fc.assert(
+          fc.asyncProperty(stamp, async (fields) => {
+            const value = Buffer.from(JSON.stringify(fields)).toString('base64url');
+            const [answer] = await ask(login(), [`X-Stamp-Attested: ${value}`, 'X-Stamp: -'], line);
+            expect(flawOfRefusal(answer ?? { status: 0, body: undefined })).toBeUndefined();
+            expect(answer?.status).toBe(401);
+          }),
+          { numRuns: 200 },
+        ),
       );
     });
 

@@ -41,6 +41,10 @@ export class RawDatabase implements AsyncDisposable {
     return dump;
   }
 
+  async isEmpty(table: string): Promise<boolean> {
+    return (await this.#connection.select(`SELECT 1 FROM ${table} LIMIT 1`)).rows.length === 0;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
   }

@@ -1,5 +1,5 @@
 import { Receiver } from '../harness/bundles.ts';
-import { createUser, newKeyPair } from '../harness/client.ts';
+import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { type Build, byRoot, fresh } from './case.ts';
 import {
   credentialParams,
@@ -80,6 +80,27 @@ export const newProvider = (tenant: Tenant) => ({
   oidcToken: tenant.outside.idToken(fresh(tenant)),
 });
 
+const children = new Map<Tenant, Promise<TestClient>>();
+
+/** Tokens log in the users of sub-organizations only; for a parent it is one of a sub-organization of its own. */
+const byToken =
+  (parameters: (tenant: Tenant, tokenFor: (publicKey: string) => string) => Record<string, unknown>): Build =>
+  async (tenant) => {
+    const { marker, outside, root, scope } = tenant;
+    const isParent = scope === 'parent';
+    const subject = isParent ? `${marker} child` : marker;
+    if (isParent && !children.has(tenant)) children.set(tenant, newChild(tenant, subject));
+    const client = (await children.get(tenant)) ?? root;
+    return { client, parameters: parameters(tenant, (publicKey) => outside.idToken(subject, publicKey)) };
+  };
+
+async function newChild({ treeRoot, outside, marker }: Tenant, subject: string): Promise<TestClient> {
+  const child = await createSubOrganization(treeRoot, `${marker} child`);
+  const oauthProviders = [{ providerName: marker, oidcToken: outside.idToken(subject) }];
+  await child.run('create_oauth_providers', { userId: child.userId, oauthProviders });
+  return child;
+}
+
 /** A credential that may be spoiled; only parents have any. */
 async function newCredential({ root, scope, ids, marker }: Tenant): Promise<string> {
   if (scope !== 'parent') return ids.oauth2Credential;
@@ -126,13 +147,10 @@ export const LOGIN_CASES: Readonly<Record<string, Build>> = {
     userId: (await newPerson(tenant)).userId,
     authenticator: newPasskey(fresh(tenant)).registration,
   })),
-  oauth: byRoot((tenant) => ({
-    oidcToken: tenant.outside.idToken(tenant.marker, targetPublicKey),
-    ...keyParams(tenant),
-  })),
-  oauth_login: byRoot((tenant) => {
+  oauth: byToken((tenant, tokenFor) => ({ oidcToken: tokenFor(targetPublicKey), ...keyParams(tenant) })),
+  oauth_login: byToken((tenant, tokenFor) => {
     const { publicKey } = newKeyPair();
-    return { oidcToken: tenant.outside.idToken(tenant.marker, publicKey), ...sessionParams(tenant, publicKey) };
+    return { oidcToken: tokenFor(publicKey), ...sessionParams(tenant, publicKey) };
   }),
   create_oauth_providers: byRoot((tenant) => ({
     userId: tenant.second.userId,

@@ -14,7 +14,7 @@ import {
 } from '../flows/fixtures/logins.ts';
 import { boundTo, encryptClientSecret, OAUTH2_CLIENT, Oauth2Providers, sha256Hex } from '../flows/fixtures/oauth.ts';
 import { targetOf } from '../harness/bundles.ts';
-import { type KeyPair, newKeyPair, type TestClient } from '../harness/client.ts';
+import { type KeyPair, newKeyPair, stampFor, type TestClient } from '../harness/client.ts';
 import { ec, makeToken, toJwk } from '../harness/oidc-issuer.ts';
 
 export { newEmail, newPhone };
@@ -173,6 +173,14 @@ export const signUpSignature = (key: KeyPair, verificationToken: string, user: R
     tokenId: JSON.parse(Buffer.from(verificationToken.split('.')[1] ?? '', 'base64').toString()).id,
     type: 'USAGE_TYPE_SIGNUP',
   });
+
+/** The X-Stamp-Attested value of a body, by a key that a token attests (AUTH 2.3). */
+export function attestedStamp(body: Uint8Array, key: KeyPair, publicKeyAttestation: string): string {
+  const { publicKey, signature } = JSON.parse(Buffer.from(stampFor(body, key), 'base64url').toString());
+  const scheme = 'STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN';
+  const stamp = { publicKeyAttestation, scheme, publicKey, signature };
+  return Buffer.from(JSON.stringify(stamp)).toString('base64url');
+}
 
 const recipients = new Map<string, string>();
 

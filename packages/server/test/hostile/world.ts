@@ -104,14 +104,13 @@ export class World implements AsyncDisposable {
 
   /** Every row, once all messages have left: what sends them goes on after the answer. */
   async dump(): Promise<Dump> {
-    return await vi.waitFor(
+    await vi.waitFor(
       async () => {
-        const dump = await this.database.dump();
-        if (dump.get('outbox_message')?.rows.length !== 0) throw new Error('messages still wait');
-        return dump;
+        if (!(await this.database.isEmpty('outbox_message'))) throw new Error('messages still wait');
       },
       { timeout: 10_000, interval: 5 },
     );
+    return await this.database.dump();
   }
 
   /** Stops the service, puts a second parent organization beside the first, and starts again. */

@@ -1,5 +1,6 @@
 import type { SMTPPoolOptions } from 'nodemailer/lib/smtp-pool';
 import { type MailContent, messageIdOf } from '../message.ts';
+import { isLoopbackHost } from '../ways.ts';
 import { type Delivery, type HandOver, type Sender, toLine } from './sender.ts';
 
 const CONNECTIONS_MAX = 8;
@@ -55,7 +56,7 @@ async function openTransport(options: SMTPPoolOptions) {
 
 /**
  * What the address says: smtps is TLS from the start; smtp becomes TLS where the server offers it, must become so with
- * `?requireTLS=true` and never does with `?ignoreTLS=true`. Nothing else of the address is an option, so that none can
+ * `?requireTLS=true` or a password, and never does with `?ignoreTLS=true`. Nothing else of the address is an option, so that none can
  * make the library print mails.
  */
 function smtpOptions(text: string): SMTPPoolOptions {
@@ -65,7 +66,8 @@ function smtpOptions(text: string): SMTPPoolOptions {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     ...(url.port !== '' && { port: Number(url.port) }),
     secure: url.protocol === 'smtps:',
-    requireTLS: isSet('requireTLS'),
+    // A password is not sent in the clear because somebody on the way left the offer of TLS out.
+    requireTLS: isSet('requireTLS') || (url.username !== '' && !isSet('ignoreTLS') && !isLoopbackHost(url.hostname)),
     ignoreTLS: isSet('ignoreTLS'),
     ...(url.username !== '' && {
       auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },

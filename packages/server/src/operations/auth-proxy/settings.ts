@@ -10,7 +10,9 @@ import { EmailOrEmptyShape } from '../shapes/users.ts';
 
 /** Ways to sign up and to log in, as a configuration turns them on (AUTH 10). */
 export const SOCIAL_METHODS = ['google', 'apple', 'facebook', 'x', 'discord'] as const;
-export const AUTH_METHODS = ['email', 'sms', 'passkey', 'wallet', ...SOCIAL_METHODS] as const;
+/** Ours: any other OpenID issuer, which anybody can run. */
+export const OTHER_ISSUERS = 'oidc';
+export const AUTH_METHODS = ['email', 'sms', 'passkey', 'wallet', ...SOCIAL_METHODS, OTHER_ISSUERS] as const;
 export type AuthMethod = (typeof AUTH_METHODS)[number];
 
 const ORIGINS_MAX = 100;

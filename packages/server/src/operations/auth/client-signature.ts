@@ -3,6 +3,7 @@ import type { VerificationToken } from '@custos/keyring';
 import { keyObject, normalizePublicKey, verifyOnPool } from '../../authn/public-key.ts';
 import { parseDerSignature } from '../../authn/stamp-headers.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { parseStrictJson } from '../../lib/strict-json.ts';
 import type { ClientSignature } from '../shapes/auth.ts';
 
 const RAW_SIGNATURE = /^[0-9a-f]{128}$/i;
@@ -106,10 +107,11 @@ const isSameKey = (said: unknown, publicKey: string): boolean => {
 
 function parseObject(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseStrictJson(Buffer.from(text, 'utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
   }
 }
 

@@ -68,9 +68,13 @@ export const createReadWriteSession = defineActivity({
     return { user, ...(await keyring.createCredential(targetKeyOf(targetPublicKey))) };
   },
   async execute(context, parameters, { user, publicKey, credentialBundle }) {
-    const { actor, nowMs } = context;
+    const { store, actor, nowMs } = context;
     const { organizationId, organization } = actor;
-    const { apiKeyName, expirationSeconds, invalidateExisting } = parameters;
+    const { apiKeyName, expirationSeconds, invalidateExisting, email } = parameters;
+    // The email may have become somebody else's since the user was looked up by it.
+    if (email !== undefined && (await store.users.byContact(organizationId, 'email', email))?.id !== user.id) {
+      throw new ApiError('CONFLICT', "the email is no longer this user's, try again");
+    }
     const key = await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, user.id as UserId, {
       type: 'CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256',
       publicKey,

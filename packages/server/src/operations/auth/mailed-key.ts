@@ -7,6 +7,7 @@ import type { MailText } from '../../messages/templates/layout.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import { contactKeyOf } from '../otp/contacts.ts';
 import { countMessage } from '../otp/limits.ts';
+import { isParents } from '../otp/new-code.ts';
 import { appNameOf } from '../otp/shapes.ts';
 import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, type NewSessionKey, parseSessionSeconds, SESSION_SECONDS } from './session-keys.ts';
@@ -49,13 +50,15 @@ export async function prepareMailedKey(
 ): Promise<MailedKey> {
   const { publicKey, credentialBundle } = await keyring.createCredential(targetKeyOf(request.targetPublicKey));
   const seconds = parseSessionSeconds(request.expirationSeconds) ?? SESSION_SECONDS;
-  const mail = write({ ...request.emailCustomization, bundle: credentialBundle, expiresInSeconds: seconds });
+  const isWorded = isParents(actor);
+  const looks = isWorded ? request.emailCustomization : undefined;
+  const mail = write({ ...looks, bundle: credentialBundle, expiresInSeconds: seconds });
   const message = await messages.compose(actor.organization, {
     channel: 'email',
     // The address on record rather than a spelling of it, which may be another mailbox.
     to: user.email as string,
     ...mail,
-    ...senderOf(request),
+    ...(isWorded && senderOf(request)),
     notAfterMs: nowMs + seconds * 1000,
   });
   return { user, publicKey, seconds, message };

@@ -3,6 +3,7 @@ import { treeRoot, type User } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
 import { checkCode, findCode, takeAttempt, useCode, wrongCode } from '../otp/attempts.ts';
 import { contactOfType, methodOfType } from '../otp/contacts.ts';
+import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
 import { OtpIdShape } from '../otp/shapes.ts';
 import { SecondsShape } from '../shapes/auth.ts';
 import { NameShape, textShape } from '../shapes/basic.ts';
@@ -35,6 +36,7 @@ export const otpAuth = defineActivity({
   },
   async describe(context, { otpId }) {
     const otp = await findCode(context, otpId, ({ userId, isEncrypted }) => userId !== undefined && !isEncrypted);
+    await requireOwnFeature(context, CODE_FEATURES[otp.type]);
     const user = await context.read.users.find(context.actor.organizationId, otp.userId as string);
     // A contact that was taken from the user proves nothing of it any more.
     if (user === undefined || user[contactOfType(otp.type)] !== otp.contact) throw wrongCode();

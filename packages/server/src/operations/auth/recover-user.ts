@@ -22,6 +22,12 @@ export const recoverUser = defineActivity({
   result: Type.Object({ authenticatorId: Type.Array(Type.String()) }),
   // Without a policy only with a recovery key of this user, which the decision itself looks for (POL 14, step 7).
   managesCredentialsOf: ({ userId }) => userId,
+  async describe({ actor: { credential } }, { userId }) {
+    const isRecovery = credential.kind === 'api-key' && credential.apiKey.type === RECOVERY_KEY;
+    if (isRecovery && credential.apiKey.userId !== userId) {
+      throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the key of a recovery recovers its own user');
+    }
+  },
   prepare: (context, { authenticator }) => verifyAuthenticators(context, [authenticator]),
   async execute(context, { authenticator, userId }, verified) {
     const { store, actor, nowMs } = context;

@@ -48,7 +48,7 @@ export const stampLogin = defineActivity({
     const { organizationId, userId, credential } = actor;
     if (credential.kind === 'attested') {
       const { token, method, contact } = credential.attested;
-      await consumeForLogin(context, { userId, token, method, contact });
+      if (token !== undefined) await consumeForLogin(context, { userId, token, method, contact });
     }
     await addSessionKey(context, { organizationId, rootId: treeRoot(actor.organization) }, userId, {
       type: 'CREDENTIAL_TYPE_LOGIN',

@@ -1,5 +1,5 @@
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import type { UserId } from '../../lib/ids.ts';
+import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { OauthIdentity, OauthProvider } from '../../lib/model.ts';
 import { type IdToken, readIssuer } from '../../oidc/id-token.ts';
 import { oidcTreeValue } from '../../storage/stores/tree.ts';
@@ -42,17 +42,15 @@ export async function verifyOauthProviders(
   providers: readonly OauthProviderParams[],
   field: string,
 ): Promise<NewProvider[]> {
-  return await Promise.all(
-    providers.map(async ({ providerName, oidcToken, oidcClaims }, index): Promise<NewProvider> => {
-      const at = `${field}.${index}`;
-      if (oidcClaims !== undefined) {
-        const identity = identityOf(oidcClaims, `${at}.oidcClaims`);
-        return { name: providerName, identity, token: undefined, field: at };
-      }
-      const token = await tokens.oidc(oidcToken ?? '');
-      return { name: providerName, identity: token, token, field: at };
-    }),
-  );
+  const verified: NewProvider[] = [];
+  // One after the other: the first that is refused ends it, and no further issuer is asked.
+  for (const [index, { providerName: name, oidcToken, oidcClaims }] of providers.entries()) {
+    const at = `${field}.${index}`;
+    const token = oidcClaims === undefined ? await tokens.oidc(oidcToken ?? '') : undefined;
+    const identity = oidcClaims === undefined ? token : identityOf(oidcClaims, `${at}.oidcClaims`);
+    verified.push({ name, identity: identity as OauthIdentity, token, field: at });
+  }
+  return verified;
 }
 
 /** Registers identities for a user whose row the transaction holds. */
@@ -66,7 +64,7 @@ export async function addOauthProviders(
   const { store, newId, nowMs, config } = context;
   const { organizationId, rootId } = place;
   const existing = await store.oauth.providersOfUser(organizationId, userId);
-  requireProven(added, existing);
+  requireProven(added, existing, await trustedAudiences(context, rootId));
   const { limitOauthProviders: limit } = config;
   if (limit !== undefined && existing.length + added.length > limit) {
     throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${limit} OAuth providers`);
@@ -89,15 +87,45 @@ export async function addOauthProviders(
   return rows;
 }
 
-/** Claims alone prove nothing: the same person must be proven by a token beside them, or have been before (decision 23). */
-function requireProven(added: readonly NewProvider[], existing: readonly OauthIdentity[]): void {
-  const proven = [...existing, ...added.flatMap(({ token, identity }) => (token === undefined ? [] : [identity]))];
+/**
+ * Whose tokens can vouch for claims. An issuer names a person alike to all its clients, and anybody can be a client: a
+ * token for a client of the attacker's own would prove that the victim is the attacker. So only clients count that the
+ * parent knows; its own backend may know more.
+ */
+async function trustedAudiences(
+  { store, actor }: ExecuteContext,
+  rootId: OrganizationId,
+): Promise<(audience: string) => boolean> {
+  const proxy = await store.authProxy.ofOrganization(rootId);
+  if (actor.homeId === rootId && actor.userId !== proxy?.identity?.userId) return () => true;
+  const kit = proxy?.settings.walletKitSettings?.oauthClientIds;
+  const known = new Set([
+    ...(proxy?.settings.socialLinkingClientIds ?? []),
+    ...Object.values((kit ?? {}) as Record<string, string>),
+  ]);
+  for (const { clientId } of await store.oauth.allCredentials(rootId)) known.add(clientId);
+  return (audience) => known.has(audience);
+}
+
+/**
+ * Claims alone prove nothing: the same person must be proven by a token beside them, or have been before (decision 23),
+ * and by one for a client of this application (docs/decisions/0019-who-vouches-for-claims.md).
+ */
+function requireProven(
+  added: readonly NewProvider[],
+  existing: readonly OauthIdentity[],
+  isTrusted: (audience: string) => boolean,
+): void {
+  const proven = [
+    ...existing,
+    ...added.flatMap(({ token, identity }) => (token === undefined ? [] : [identity])),
+  ].filter(({ audience }) => isTrusted(audience));
   for (const { identity, token, field } of added) {
     const { issuer, subject } = identity;
     if (token === undefined && !proven.some((known) => known.issuer === issuer && known.subject === subject)) {
       throw invalidField(
         `${field}.oidcClaims`,
-        'needs an oidcToken of the same iss and sub in this request, or a provider of the user that has them',
+        'needs an oidcToken of the same iss and sub in this request, or a provider of the user that has them, for a client id that the configuration of the sign-up proxy or an OAuth 2.0 credential names',
       );
     }
   }

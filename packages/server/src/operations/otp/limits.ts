@@ -28,7 +28,11 @@ export async function countMessage(
   await count(rootId, `message:${contactKey}`, config.otpRequests);
   if (userIdentifier) await count(rootId, `message-for:${sha256Hex(userIdentifier)}`, config.otpRequests);
   const ofOrganization = config.otpOrganizationRequests;
-  if (ofOrganization > 0) await count(actor.organizationId, 'messages', ofOrganization);
+  if (ofOrganization > 0) {
+    await count(actor.organizationId, 'messages', ofOrganization);
+    // Anybody can sign up: what users of sub-organizations send on their own counts together, beside what the parent sends.
+    if (actor.homeId !== rootId) await count(rootId, 'messages-of-children', ofOrganization);
+  }
   await store.logins.sweepCounts(rootId, nowMs);
 }
 

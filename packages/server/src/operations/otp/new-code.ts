@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
+import type { Actor } from '../../lib/actor.ts';
 import type { OtpId } from '../../lib/ids.ts';
-import type { OtpType, User } from '../../lib/model.ts';
+import { type OtpType, treeRoot, type User } from '../../lib/model.ts';
 import { randomCode } from '../../lib/random.ts';
 import { type SenderFields, senderOf } from '../../messages/address.ts';
 import type { MailMessage, SealedMessage, SmsMessage } from '../../messages/message.ts';
@@ -36,6 +37,21 @@ export function checkCodeRequest(request: CodeRequest): void {
 export const codeSeconds = (config: Config, asked: string | undefined): number =>
   lifeOf(asked, { usual: config.otpSeconds, max: config.otpSecondsMax });
 
+/**
+ * Words, links and senders are the parent's business: whoever signed up a minute ago is root of a sub-organization, and
+ * must not write to strangers in the parent's name.
+ */
+export const isParents = ({ organization, homeId }: Actor): boolean => homeId === treeRoot(organization);
+
+export const UNWORDED = {
+  appName: '',
+  emailCustomization: undefined,
+  smsCustomization: undefined,
+  sendFromEmailAddress: undefined,
+  sendFromEmailSenderName: undefined,
+  replyToEmailAddress: undefined,
+} as const;
+
 /** A code that waits to be stored, with the message that carries it. */
 interface PreparedCode {
   readonly otp: NewOtp;
@@ -57,9 +73,10 @@ export async function prepareCode(
   const expiresAtMs = nowMs + seconds * 1000;
   // To the address on record rather than to a spelling of it, which may be another mailbox.
   const contact = user?.[contactOfType(type)] ?? request.contact;
+  const worded = isParents(actor) ? request : { ...request, ...UNWORDED };
   const [{ sealedOtp, targetBundle }, message] = await Promise.all([
     keyring.createOtp(holderOf(context, id), code),
-    messages.compose(actor.organization, write({ ...request, contact }, code, seconds, expiresAtMs)),
+    messages.compose(actor.organization, write({ ...worded, contact }, code, seconds, expiresAtMs)),
   ]);
   const otp: NewOtp = {
     id,

@@ -30,6 +30,9 @@ export const getPolicyEvaluations = defineQuery({
       read.policies.evaluations(organizationId, activityId),
     ]);
     if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
+    // What a parent decided in its sub-organization it decided by policies that are nobody's business there.
+    const { authorityId } = found.activity;
+    const isTold = authorityId === undefined || authorityId === actor.homeId;
     const ofVote = new Map(kept.map(({ voteId, evaluations }) => [voteId, evaluations as PolicyEvaluation[]]));
     return {
       policyEvaluations: found.votes.map(({ id, createdAtMs }) => ({
@@ -37,7 +40,7 @@ export const getPolicyEvaluations = defineQuery({
         activityId,
         organizationId,
         voteId: id,
-        policyEvaluations: (ofVote.get(id) ?? []).map(renderEvaluation),
+        policyEvaluations: isTold ? (ofVote.get(id) ?? []).map(renderEvaluation) : [],
         createdAt: toTimestamp(createdAtMs),
       })),
     };

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { SESSION_SECONDS } from '../../operations/auth/session-keys.ts';
-import { type ProxySettingsChange, SOCIAL_METHODS } from '../../operations/auth-proxy/settings.ts';
+import { OTHER_ISSUERS, type ProxySettingsChange, SOCIAL_METHODS } from '../../operations/auth-proxy/settings.ts';
 import { defineProxyCall } from '../define.ts';
 
 export const walletKitConfig = defineProxyCall({
@@ -24,7 +24,8 @@ export const walletKitConfig = defineProxyCall({
     const isShown = (method: string): boolean =>
       !(SOCIAL_METHODS as readonly string[]).includes(method) || (shown as readonly string[]).includes(method);
     return {
-      enabledProviders: settings.allowedAuthMethods.filter(isShown),
+      // Pages have buttons for those they know.
+      enabledProviders: settings.allowedAuthMethods.filter((method) => method !== OTHER_ISSUERS && isShown(method)),
       sessionExpirationSeconds: String(settings.sessionExpirationSeconds ?? SESSION_SECONDS),
       organizationId: parent.id,
       ...(kit.oauthClientIds && { oauthClientIds: kit.oauthClientIds as Record<string, string> }),

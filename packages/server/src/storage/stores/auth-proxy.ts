@@ -6,7 +6,7 @@ import type { AuthProxyConfigTable, Schema } from '../schema.ts';
 /** What a configuration allows before anybody has changed it. */
 export const DEFAULT_PROXY_SETTINGS: AuthProxySettings = {
   allowedOrigins: ['*'],
-  allowedAuthMethods: ['email', 'sms', 'passkey', 'wallet', 'google', 'apple', 'facebook', 'x', 'discord'],
+  allowedAuthMethods: ['email', 'sms', 'passkey', 'wallet', 'google', 'apple', 'facebook', 'x', 'discord', 'oidc'],
   otpAlphanumeric: false,
   otpLength: 6,
   verificationTokenRequiredForGetAccountPii: true,

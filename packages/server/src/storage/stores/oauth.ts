@@ -107,6 +107,17 @@ export class OauthReader {
     return row && toCredential(row);
   }
 
+  /** There are few. */
+  async allCredentials(organizationId: OrganizationId): Promise<Oauth2Credential[]> {
+    const rows = await this.db
+      .selectFrom('oauth2_credential')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .limit(1000)
+      .execute();
+    return rows.map(toCredential);
+  }
+
   async credentials(organizationId: OrganizationId, request: PageRequest): Promise<Page<Oauth2Credential>> {
     return await pageOfRows(this.db, 'oauth2_credential', organizationId, request, (rows) => rows.map(toCredential));
   }
