@@ -56,7 +56,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
     root = TestClient.root(service.credentials, service.baseUrl);
     authProxyConfigId = await enableProxy(root, {
       allowedOrigins: [origin],
-      allowedAuthMethods: ['email', 'passkey', 'wallet', 'google'],
+      allowedAuthMethods: ['email', 'passkey', 'wallet', 'google', 'oidc'],
       emailCustomizationParams: { appName: 'Example' },
       otpLength: 6,
       otpAlphanumeric: false,

@@ -25,7 +25,9 @@ beforeAll(async () => {
   service = await TestServer.start({ env: { CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8', ...social.settings } });
   root = connect(service.baseUrl, service.credentials);
   const authProxyConfigId = await enableProxy(TestClient.root(service.credentials, service.baseUrl), {
-    allowedAuthMethods: ['google', 'x', 'discord'],
+    allowedAuthMethods: ['google', 'x', 'discord', 'oidc'],
+    // Tokens for this client can vouch for identities of the others.
+    socialLinkingClientIds: [CLIENT_ID],
   });
   const { organizationId } = service.credentials;
   const client = new TurnkeyClient({

@@ -129,6 +129,13 @@ test.each([
   'https://issuer.test\\@evil.test',
   'https://issuer.test/ evil',
   'https://issuer.test/\u0000',
+  'https://issüer.test',
+  'https://issuer.test/ä',
+  'https://іssuer.test',
+  'https://issuer.test/\u200b',
+  'https://issuer.test\u3002evil.test',
+  'https://issuer.test/\ud800',
+  'https://issuer.test/\u007f',
   ['https://issuer.test'],
   `https://issuer.test/${'a'.repeat(500)}`,
 ])('iss %j is refused', (iss) => expect(() => readIssuer({ iss })).toThrow(refused(/no usable iss/)));

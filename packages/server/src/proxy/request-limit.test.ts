@@ -46,3 +46,18 @@ test('0 turns it off', () => {
   const limit = new RequestLimit(0, () => 0, 'too many');
   for (let index = 0; index < 1000; index += 1) limit.take('203.0.113.9');
 });
+
+test('callers from very many addresses give nobody a new share', () => {
+  const limit = new RequestLimit(1, () => 1_000_000, 'too many');
+  const victim = '203.0.113.9';
+  limit.take(victim);
+  expect(() => limit.take(victim)).toThrow(refused);
+  for (let index = 0; index < 99_999; index += 1) {
+    limit.take(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`);
+  }
+  // There is no room for more: those who were there keep their count, and those who come share one.
+  expect(() => limit.take(victim)).toThrow(refused);
+  expect(() => limit.take('10.0.0.0')).toThrow(refused);
+  limit.take('198.51.100.1');
+  expect(() => limit.take('198.51.100.2')).toThrow(refused);
+});

@@ -160,7 +160,18 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
       expect(before).toMatchObject({
         enabled: true,
         allowedOrigins: ['*'],
-        allowedAuthMethods: ['email', 'sms', 'passkey', 'wallet', 'google', 'apple', 'facebook', 'x', 'discord'],
+        allowedAuthMethods: [
+          'email',
+          'sms',
+          'passkey',
+          'wallet',
+          'google',
+          'apple',
+          'facebook',
+          'x',
+          'discord',
+          'oidc',
+        ],
         otpLength: 6,
         otpAlphanumeric: false,
         verificationTokenRequiredForGetAccountPii: true,
@@ -569,7 +580,7 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
       expect(await post('wallet_kit_config')).toEqual([
         200,
         {
-          enabledProviders: allowedAuthMethods,
+          enabledProviders: allowedAuthMethods.filter((method: string) => method !== 'oidc'),
           sessionExpirationSeconds: '900',
           organizationId: root.organizationId,
           otpAlphanumeric: false,

@@ -130,6 +130,34 @@ test('TLS that is required and not offered is not done without', async () => {
   sender.close();
 });
 
+test('a password is not sent where somebody on the way left the offer of TLS out', async () => {
+  const logins: unknown[] = [];
+  await using server = await MailServer.start({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _session, callback) => {
+      logins.push([username, password]);
+      callback(null, { user: 'user' });
+    },
+  });
+  const at = (host: string, query = '') =>
+    new SmtpSender(`${server.url.replace('//127.0.0.1', `//user:hush@${host}`)}${query}`);
+  // On the same machine nobody is on the way, and an operator may say that nobody is.
+  const fine = [at('127.0.0.1'), at('0.0.0.0', '?ignoreTLS=true')];
+  for (const sender of fine) expect((await sender.send(delivery(), NEVER)).kind).toBe('sent');
+  expect(logins).toEqual([
+    ['user', 'hush'],
+    ['user', 'hush'],
+  ]);
+  const careful = at('0.0.0.0');
+  expect(await careful.send(delivery(), NEVER)).toMatchObject({ kind: 'deferred' });
+  expect([logins.length, server.offered.length]).toEqual([2, 2]);
+  // Without a password there is none to lose.
+  const open = new SmtpSender(server.url.replace('127.0.0.1', '0.0.0.0'));
+  expect((await open.send(delivery(), NEVER)).kind).toBe('sent');
+  for (const sender of [...fine, careful, open]) sender.close();
+});
+
 test('a server that does not answer is left when the time is over', async () => {
   await using server = await MailServer.start();
   const release = server.hold();
