@@ -1187,6 +1187,7 @@ export interface GetAuthProxyConfigResponse {
       | 'facebook'
       | 'x'
       | 'discord'
+      | 'oidc'
     )[];
     sendFromEmailAddress?: string;
     replyToEmailAddress?: string;
@@ -2682,6 +2683,7 @@ export interface UpdateAuthProxyConfigParameters {
     | 'facebook'
     | 'x'
     | 'discord'
+    | 'oidc'
   )[];
   sendFromEmailAddress?: string;
   replyToEmailAddress?: string;

@@ -144,7 +144,9 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
     const keys = ['root.key', 'root-credentials.json'].map((name) => readFileSync(place.file(name)));
     {
       await using server = await place.start();
-      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd()).toBe(`Custos is listening on ${server.baseUrl}`);
+      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd()).toBe(
+        `Custos is listening on ${server.baseUrl}`,
+      );
       await expectWhoami(server.baseUrl, credentials);
       expect(await server.stop()).toBe(0);
       expect(server.output.stderr).toBe('');
@@ -227,7 +229,9 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
       const created = JSON.parse(done.stdout);
       expect(Object.keys(created)).toEqual(['organizationId', 'userId', 'authProxyConfigId']);
       await using server = await place.start();
-      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd()).toBe(`Custos is listening on ${server.baseUrl}`);
+      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd()).toBe(
+        `Custos is listening on ${server.baseUrl}`,
+      );
       expect(existsSync(place.file('root-credentials.json'))).toBe(false);
       const { status, body } = await new TestClient(server.baseUrl, created.organizationId, key).query('whoami');
       expect(status).toBe(200);

@@ -915,6 +915,7 @@ function expectActivity(activity: Answer['body'], body: string, status: string, 
 const versionOf = (type: string): ActivityVersion =>
   activities.flatMap(({ versions }) => versions).find((version) => version.type === type)!;
 
+const A_DIGEST = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
 const digest = (value: unknown): string =>
   `sha256:${createHash('sha256')
     .update(typeof value === 'string' ? value : JSON.stringify(value))
@@ -1127,7 +1128,11 @@ describe.each(DATABASES)('every operation on %s', (database) => {
         expect(approved.status, JSON.stringify(approved.body)).toBe(200);
         const { activity } = approved.body;
         expect(activity).toMatchObject({ id: answer.activity.id, status: 'ACTIVITY_STATUS_COMPLETED' });
-        expect(activity.result).toEqual({ [spec.resultKey]: result });
+        // What is shown once is not for those who only approve.
+        const { secretResults } = versionOf(activity.type);
+        const secrets = Object.fromEntries(secretResults.map((key) => [key, A_DIGEST]));
+        const shown = secretResults.length === 0 ? result : { ...(result as object), ...secrets };
+        expect(activity.result).toEqual({ [spec.resultKey]: shown });
         expect(activity.votes.map((vote: { userId: string }) => vote.userId)).toEqual([root.userId, second.userId]);
         await holds(readerOf(spec, world));
       } finally {

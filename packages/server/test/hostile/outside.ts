@@ -22,8 +22,9 @@ export { newEmail, newPhone };
 // What is outside of the service in the tests of every operation: an OpenID issuer and two OAuth 2.0 providers on
 // loopback, and the inbox in which messages end.
 
-/** Limits on codes have tests of their own; here they would only stop the many requests. */
+/** Limits have tests of their own; here they would only stop the many requests. */
 const WITHOUT_LIMITS = {
+  CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
   CUSTOS_DEV_INBOX: 'on',
   CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8',
   CUSTOS_OTP_REQUESTS: '0',

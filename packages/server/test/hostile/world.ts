@@ -73,8 +73,7 @@ export interface Tenant {
   readonly outside: Outside;
 }
 
-/** Clients with limits would only meet the limit of failed authentications; that has tests of its own. */
-const ENVIRONMENT = { CUSTOS_FAILED_AUTH_PER_MINUTE: '0', CUSTOS_LOG_LEVEL: 'error' };
+const ENVIRONMENT = { CUSTOS_LOG_LEVEL: 'error' };
 
 export class World implements AsyncDisposable {
   readonly server: TestServer;
