@@ -21,6 +21,7 @@ import { casedOperations, caseFor } from './cases.ts';
 import { changes, type Dump } from './database.ts';
 import { newEmail, newLogin, newVerification } from './outside.ts';
 import { type Field, fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
+import { inParallel } from './wire.ts';
 import { type IdKind, type Tenant, World, withPasskey, withSession } from './world.ts';
 
 /** How the attacked organization stands to the attacker's. */
@@ -472,29 +473,32 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
 
   test('a user without rights leaves a refusal in its own organization and nothing else', async () => {
     const requests: (readonly [ActivityOperation, Version, Record<string, unknown>])[] = [];
-    for (const operation of activities) {
+    for (const operation of activities.filter(({ name }) => !OWN_BUSINESS.has(name))) {
       const [version] = versionsOf(operation) as [Version];
       const { parameters } = await caseFor(operation.name, second);
       requests.push([operation, version, parametersOf(version, parameters)]);
     }
-    let after = await world.dump();
+    const before = await world.dump();
     for (const [operation, version, parameters] of requests) {
-      const before = after;
       const answer = await request(first.member, operation, version, parameters);
-      after = await world.dump();
-      if (OWN_BUSINESS.has(operation.name)) {
-        expectSuccess(operation, answer);
-        expectChangedOnly(before, after, [first]);
-        continue;
-      }
       // What a request is about is looked up before anybody is asked; what is foreign is then simply not there.
       const isLookedUp = operation.describe && UNKNOWN_THINGS.has(answer.body.errorCode);
       const denied = isLookedUp ? answer.body.errorCode : 'REQUEST_NOT_AUTHORIZED';
       expectRefusal(answer, runsIn(operation, first) ? denied : 'INVALID_ACTIVITY_CALLER');
-      for (const change of changes(before, after)) {
-        expect(change).toMatch(/^\+ (?:activity|vote|policy_evaluation) /);
-        expect(change).toContain(`["organization_id","${first.ids.organization}"]`);
-      }
+    }
+    for (const change of changes(before, await world.dump())) {
+      expect(change).toMatch(/^\+ (?:activity|vote|policy_evaluation) /);
+      expect(change).toContain(`["organization_id","${first.ids.organization}"]`);
+    }
+  });
+
+  test('what is a user’s own business changes its own organization and no other', async () => {
+    for (const operation of activities.filter(({ name }) => OWN_BUSINESS.has(name))) {
+      const [version] = versionsOf(operation) as [Version];
+      const { parameters } = await caseFor(operation.name, second);
+      const before = await world.dump();
+      expectSuccess(operation, await request(first.member, operation, version, parametersOf(version, parameters)));
+      expectChangedOnly(before, await world.dump(), [first]);
     }
   });
 
@@ -530,17 +534,23 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   });
 
   test('a captured query never becomes a submit', async () => {
-    for (const query of queries) {
+    const captured: (readonly [TestClient, string, Record<string, string>])[] = [];
+    // Which path takes which body is judged before a database is asked.
+    for (const query of database === 'sqlite' ? queries : queries.slice(0, 1)) {
       const { client, parameters } = await caseFor(query.name, runsIn(query, second) ? second : parent);
       const body = JSON.stringify({ organizationId: client.organizationId, ...parameters });
       const headers = { 'x-stamp': stampFor(Buffer.from(body), client.key) };
       expect((await send(client.baseUrl, pathOf(query), body, headers)).status).toBe(200);
-      await expectNoChange(async () => {
-        for (const operation of operations.filter(({ kind }) => kind !== 'query')) {
-          expectRefusal(await send(client.baseUrl, pathOf(operation), body, headers), 'REQUEST_INVALID');
-        }
-      });
+      captured.push([client, body, headers]);
     }
+    const submits = operations.filter(({ kind }) => kind !== 'query');
+    await expectNoChange(() =>
+      inParallel(captured, async ([{ baseUrl }, body, headers]) => {
+        for (const operation of submits) {
+          expectRefusal(await send(baseUrl, pathOf(operation), body, headers), 'REQUEST_INVALID');
+        }
+      }),
+    );
   });
 
   test('a captured submit replayed on its own path does nothing again', async () => {
@@ -729,7 +739,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     const gone = await world.addSubOrganization(parent, 'gone');
     const requests: (readonly [Operation, Version, Record<string, unknown>])[] = [];
     for (const operation of operations) {
-      for (const version of versionsOf(operation)) {
+      for (const version of versionsOf(operation).slice(0, database === 'sqlite' ? undefined : 1)) {
         const { parameters } = await caseFor(operation.name, gone, version.type);
         requests.push([operation, version, parametersOf(version, parameters)]);
       }
