@@ -56,8 +56,8 @@ async function openTransport(options: SMTPPoolOptions) {
 
 /**
  * What the address says: smtps is TLS from the start; smtp becomes TLS where the server offers it, must become so with
- * `?requireTLS=true` or a password, and never does with `?ignoreTLS=true`. Nothing else of the address is an option, so that none can
- * make the library print mails.
+ * `?requireTLS=true` or a password, and never does with `?ignoreTLS=true`. Nothing else of the address is an option, so
+ * that none can make the library print mails.
  */
 function smtpOptions(text: string): SMTPPoolOptions {
   const url = new URL(text);

@@ -30,7 +30,7 @@ export async function countMessage(
   const ofOrganization = config.otpOrganizationRequests;
   if (ofOrganization > 0) {
     await count(actor.organizationId, 'messages', ofOrganization);
-    // Anybody can sign up: what users of sub-organizations send on their own counts together, beside what the parent sends.
+    // Anybody can sign up: what users of sub-organizations send on their own counts together, beside the parent's own.
     if (actor.homeId !== rootId) await count(rootId, 'messages-of-children', ofOrganization);
   }
   await store.logins.sweepCounts(rootId, nowMs);
