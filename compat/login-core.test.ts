@@ -61,6 +61,8 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
       otpLength: 6,
       otpAlphanumeric: false,
       sessionExpirationSeconds: 1800,
+      // Tokens for the client that a page uses can vouch for identities of others.
+      walletKitSettings: { oauthClientIds: { google: CLIENT_ID } },
     });
     otpKey = (await serviceKeys(service.baseUrl)).otp;
   });

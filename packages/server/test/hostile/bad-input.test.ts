@@ -64,6 +64,22 @@ function validParameters(version: Version, own: Case): Record<string, unknown> {
   return version.type === undefined ? { organizationId: own.client.organizationId, ...parameters } : parameters;
 }
 
+const isCurrent = (operation: Operation, { type }: Version): boolean => type === versionsOf(operation)[0]?.type;
+
+/** The fields of a version; of an older one only those that the current one does not have in the same way. */
+function fieldsIn(operation: Operation, version: Version): Field[] {
+  const fields = fieldsOf(version.shape);
+  if (isCurrent(operation, version)) return fields;
+  const inCommon = new Set(
+    versionsOf(operation)
+      .slice(0, 1)
+      .flatMap(({ shape }) => fieldsOf(shape).map(toText)),
+  );
+  return fields.filter((field) => !inCommon.has(toText(field)));
+}
+
+const toText = ({ path, shape, required }: Field): string => JSON.stringify([path, shape, required]);
+
 /** Says what is wrong with the refusal of one wrong field; `where` is its place in the body. */
 function flawOfFieldRefusal({ status, body }: Answer, { shape }: Field, where: string): string | undefined {
   const flaw = flawOfRefusal({ status, body });
@@ -121,9 +137,12 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
 
   function wrongRequests(operation: Operation, version: Version, own: Case): Wrong[] {
     const parameters = validParameters(version, own);
-    const isFull = isThorough && version.type === versionsOf(operation)[0]?.type;
-    const inside = fieldsOf(version.shape).flatMap((field) =>
-      [...mutationsOf(field, parameters, isFull)].map((mutation): Wrong => {
+    const isFull = isThorough && isCurrent(operation, version);
+    const shapes = new Set<string>();
+    // Of what is large, once for each shape is enough.
+    const isNewShape = ({ shape }: Field) => shapes.size < shapes.add(JSON.stringify(shape)).size;
+    const inside = fieldsIn(operation, version).flatMap((field) =>
+      [...mutationsOf(field, parameters, isFull && isNewShape(field))].map((mutation): Wrong => {
         const isSubmit = version.type !== undefined;
         const body = isSubmit ? bodyOf(version, own, mutation.parameters) : mutation.parameters;
         return { mutation, body, field: [...(isSubmit ? ['parameters'] : []), ...mutation.field.path].join('.') };
@@ -159,7 +178,8 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       for (const version of versionsHere(operation)) {
         const own = await caseFor(operation.name, world.parent, version.type);
         const wrong = wrongRequests(operation, version, own).filter(({ mutation }) => mutation.refused);
-        expect(wrong.length).toBeGreaterThan(10);
+        if (isCurrent(operation, version)) expect(wrong.length).toBeGreaterThan(10);
+        if (wrong.length === 0) continue;
         const flaws: string[] = [];
         await expectNoChange(() =>
           inParallel(wrong, async ({ mutation, body, field }) => {
@@ -173,7 +193,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
 
     test('null in an optional field is the same as its absence', async () => {
       for (const version of versionsHere(operation)) {
-        for (const field of fieldsOf(version.shape).filter(({ required }) => !required)) {
+        for (const field of fieldsIn(operation, version).filter(({ required }) => !required)) {
           const answers = [];
           for (const value of [null, undefined]) {
             const own = await caseFor(operation.name, world.parent, version.type);

@@ -17,12 +17,15 @@ export type Dump = ReadonlyMap<string, Table>;
 interface Connection {
   readonly listTables: string;
   select(sql: string): Promise<Table>;
+  /** Another one after every commit of anybody else; undefined where that cannot be told. */
+  version(): unknown;
   close(): Promise<void>;
 }
 
 /** The database behind a running server, read without its help. */
 export class RawDatabase implements AsyncDisposable {
   readonly #connection: Connection;
+  #last: { readonly version: unknown; readonly dump: Dump } | undefined;
 
   private constructor(connection: Connection) {
     this.#connection = connection;
@@ -35,6 +38,14 @@ export class RawDatabase implements AsyncDisposable {
   }
 
   async dump(): Promise<Dump> {
+    const version = this.#connection.version();
+    if (version !== undefined && this.#last?.version === version) return this.#last.dump;
+    const dump = await this.#read();
+    this.#last = { version, dump };
+    return dump;
+  }
+
+  async #read(): Promise<Dump> {
     const { rows } = await this.#connection.select(this.#connection.listTables);
     const dump = new Map<string, Table>();
     for (const [table] of rows) dump.set(String(table), await this.#connection.select(`SELECT * FROM ${table}`));
@@ -58,6 +69,7 @@ function openSqlite(file: string): Connection {
       const statement = db.prepare(sql);
       return { columns: statement.columns().map(({ name }) => name), rows: statement.raw().all() as Row[] };
     },
+    version: () => db.pragma('data_version', { simple: true }),
     close: async () => void db.close(),
   };
 }
@@ -72,12 +84,14 @@ async function openPostgres(url: string): Promise<Connection> {
       const { fields, rows } = await client.query<Cell[]>({ text, rowMode: 'array' });
       return { columns: fields.map(({ name }) => name), rows };
     },
+    version: () => undefined,
     close: () => client.end(),
   };
 }
 
 /** What is in one dump and not in the other; empty when nothing changed. */
 export function changes(before: Dump, after: Dump): string[] {
+  if (before === after) return [];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
     const [old, current] = [before.get(name), after.get(name)];
     // Untouched tables come back in the same order; only others are worth the work of telling the rows apart.
