@@ -73,9 +73,37 @@ describe('the choice of the header', () => {
     expect(refusal({ [name]: 'a'.repeat(8193) })).toMatchObject({ code: 'HEADER_TOO_LARGE', status: 431 });
   });
 
-  test('an attested stamp is recognised, in both of its forms', () => {
-    expect(parseStamp({ 'x-stamp-attested': 'eyJ9' })).toEqual({ kind: 'attested' });
-    expect(parseStamp({ 'x-stamp-attested': '{"scheme":"x","publicKey":"y"}' })).toEqual({ kind: 'attested' });
+  test('an attested stamp is read, in both of its forms', () => {
+    const fields = {
+      publicKeyAttestation: 'a.b.c',
+      scheme: 'STAMP_ATTESTED_SCHEME_P256_OIDC',
+      publicKey: P256_KEY.toUpperCase(),
+      signature: DER,
+    };
+    const expected = {
+      kind: 'attested',
+      by: 'oidc',
+      token: 'a.b.c',
+      publicKey: P256_KEY,
+      publicKeyText: P256_KEY.toUpperCase(),
+      signatureText: DER,
+    };
+    const text = JSON.stringify(fields);
+    for (const value of [text, Buffer.from(text).toString('base64url')]) {
+      expect(parseStamp({ 'x-stamp-attested': value })).toMatchObject(expected);
+    }
+    for (const changed of [
+      { ...fields, scheme: 'SIGNATURE_SCHEME_TK_API_P256' },
+      { ...fields, publicKey: '02' },
+      { ...fields, signature: 'zz' },
+      { ...fields, signature: '00' },
+      { ...fields, publicKeyAttestation: 1 },
+    ]) {
+      expect(refusal({ 'x-stamp-attested': JSON.stringify(changed) })).toMatchObject({
+        code: 'SIGNATURE_INVALID',
+        status: 401,
+      });
+    }
   });
 
   test('a session token is handed on', () => {

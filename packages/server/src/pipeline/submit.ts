@@ -93,6 +93,7 @@ async function attemptOnce(
   };
   const expected = await judge(read, { authority: actor.home, target: actor.organization }, matter);
   const { verdict: before } = expected;
+  requireToldAtOnce(version, before);
   // Proofs that somebody else owes do not hold back the proposer's own approval.
   const isOwing = before.kind === 'authenticate' && before.owedBy === actor.userId;
   const vote: Vote = { ...draft.vote, counts: !isOwing };
@@ -117,6 +118,16 @@ async function attemptOnce(
   if (verdict.kind === 'deny') throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
   const rendered = { activity: { ...activity, result }, votes: [vote], proofs: effect?.proofs ?? [] };
   return { activity: renderActivity(rendered, readerFor(app, actor, nowMs), body.parameters) };
+}
+
+/** Who completes it later is not who may see its result, and nobody sees it twice: it would be made for nobody. */
+function requireToldAtOnce({ secretResults }: ActivityVersion, verdict: Verdict): void {
+  if (secretResults.length === 0 || verdict.kind === 'deny') return;
+  if (verdict.decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS') return;
+  throw new ApiError(
+    'FAILED_PRECONDITION',
+    'the result of this activity is shown once, in the answer to whoever asks for it, so that it cannot wait for the approval of others; a policy has to allow it',
+  );
 }
 
 /** Parents act on their children only to log users in (RES 3.3). */

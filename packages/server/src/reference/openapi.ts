@@ -30,6 +30,7 @@ export function openApi(): Json {
       securitySchemes: {
         stamp: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
         webauthn: { type: 'apiKey', in: 'header', name: 'X-Stamp-WebAuthn' },
+        attested: { type: 'apiKey', in: 'header', name: 'X-Stamp-Attested' },
         session: { type: 'apiKey', in: 'header', name: 'X-Session' },
         authProxyConfig: { type: 'apiKey', in: 'header', name: 'X-Auth-Proxy-Config-Id' },
       },
@@ -58,12 +59,19 @@ const ERROR: Json = {
 
 const json = (schema: Json): Json => ({ 'application/json': { schema } });
 
+/** A login, and the approval by which a user proves a factor (decision 19). */
+const takesAttested = (operation: Operation): boolean =>
+  operation.kind === 'activity'
+    ? operation.accepts.attested
+    : operation.kind === 'vote' && operation.selection === 'VOTE_SELECTION_APPROVED';
+
 function describeOperation(operation: Operation): Json {
   return {
     operationId: operation.name,
     summary: operation.summary,
     ...(operation.ours && { 'x-custos-addition': true }),
     ...(operation.kind === 'query' && { security: [{ stamp: [] }, { webauthn: [] }, { session: [] }] }),
+    ...(takesAttested(operation) && { security: [{ stamp: [] }, { webauthn: [] }, { attested: [] }] }),
     ...(operation.kind === 'activity' && { 'x-activity-types': operation.versions.map(describeVersion) }),
     requestBody: { required: true, content: json(requestSchema(operation)) },
     responses: {
