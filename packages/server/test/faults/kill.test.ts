@@ -23,7 +23,7 @@ import {
 } from './support.ts';
 
 const WRITERS = 16;
-const KILLS = 8;
+const KILLS = 6;
 /** How often a writer gives an unanswered request up instead of repeating it. */
 const ABANDON = 0.3;
 

@@ -282,7 +282,10 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   describe.each(['a sub-organization against its sibling', ...(database === 'sqlite' ? onAll : [])])('%s', (name) => {
     const pair = (): Pair => pairs[name] as Pair;
 
-    test.each(operations.map((operation) => [operation.name, operation] as const))('%s', async (_name, operation) => {
+    // On the second database every third operation: the stores behind them are alike.
+    const asked = operations.filter((_operation, index) => database === 'sqlite' || index % 3 === 0);
+
+    test.each(asked.map((operation) => [operation.name, operation] as const))('%s', async (_name, operation) => {
       const { attacker, victim, versions } = pair();
       for (const version of versionsOf(operation).slice(0, versions === 'all' ? undefined : 1)) {
         await showItWorks(operation, version, attacker);
