@@ -1,17 +1,8 @@
 import Type from 'typebox';
-import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
 import { identify, requireStillRegistered } from '../oauth/identify.ts';
 import { OidcTokenShape, SESSION_PARAMS } from '../shapes/auth.ts';
-import {
-  addSessionKey,
-  parseSessionSeconds,
-  sessionKeyName,
-  sessionProfileFor,
-  sessionPublicKey,
-  sessionSeconds,
-} from './session-keys.ts';
-import { signSession } from './session-token.ts';
+import { checkSession, exposeSession, openLoginSession, signLoginSession } from './login-session.ts';
 
 export const oauthLogin = defineActivity({
   name: 'oauth_login',
@@ -24,40 +15,15 @@ export const oauthLogin = defineActivity({
   parameters: Type.Object({ oidcToken: OidcTokenShape, ...SESSION_PARAMS }),
   secrets: ['oidcToken'],
   result: Type.Object({ session: Type.String() }),
-  exposes: ({ sessionProfileId }) => ({ session_profile_id: sessionProfileId ?? '' }),
-  check({ publicKey, expirationSeconds }) {
-    sessionPublicKey(publicKey);
-    parseSessionSeconds(expirationSeconds);
-  },
+  exposes: exposeSession,
+  check: checkSession,
   describe: (context, { oidcToken, publicKey }) => identify(context, oidcToken, publicKey),
   subject: ({ subject }) => subject,
-  async prepare(context, { publicKey, expirationSeconds, sessionProfileId }, identified) {
-    const { read, actor } = context;
-    const profile = await sessionProfileFor(read, actor, sessionProfileId);
-    const seconds = sessionSeconds(parseSessionSeconds(expirationSeconds), profile);
-    const key = sessionPublicKey(publicKey);
-    const { organizationId } = actor;
-    const { userId } = identified;
-    return {
-      identified,
-      key,
-      seconds,
-      sessionProfileId: profile?.id,
-      session: await signSession(context, { organizationId, userId, publicKey: key, seconds, profile }),
-    };
+  async prepare(context, parameters, identified) {
+    return { identified, login: await signLoginSession(context, parameters, identified.userId) };
   },
-  async execute(context, { invalidateExisting }, { identified, key, seconds, sessionProfileId, session }) {
-    const { actor, nowMs } = context;
-    const { organizationId, organization } = actor;
+  async execute(context, { invalidateExisting }, { identified, login }) {
     await requireStillRegistered(context, identified);
-    await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, identified.userId, {
-      type: 'CREDENTIAL_TYPE_LOGIN',
-      publicKey: key,
-      name: sessionKeyName('Login', nowMs, key),
-      seconds,
-      sessionProfileId,
-      invalidateExisting: invalidateExisting ?? false,
-    });
-    return { session };
+    return await openLoginSession(context, login, invalidateExisting);
   },
 });

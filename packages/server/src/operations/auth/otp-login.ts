@@ -1,22 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { contactKindOf, requireIssuedFor, useOf } from '../../identity/tokens.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { type OtpType, treeRoot } from '../../lib/model.ts';
+import type { OtpType } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
 import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
 import { ClientSignatureShape, SESSION_PARAMS, VerificationTokenShape } from '../shapes/auth.ts';
 import { requireClientSignature } from './client-signature.ts';
 import { consumeForLogin } from './login-proof.ts';
-import {
-  addSessionKey,
-  parseSessionSeconds,
-  sessionKeyName,
-  sessionProfileFor,
-  sessionPublicKey,
-  sessionSeconds,
-} from './session-keys.ts';
-import { signSession } from './session-token.ts';
+import { checkSession, exposeSession, openLoginSession, signLoginSession } from './login-session.ts';
+import { sessionPublicKey } from './session-keys.ts';
 
 const base = { verificationToken: VerificationTokenShape, ...SESSION_PARAMS };
 const ParametersShape = Type.Object({ ...base, clientSignature: ClientSignatureShape });
@@ -45,11 +38,8 @@ export const otpLogin = defineActivity({
     ),
   ],
   result: Type.Object({ session: Type.String() }),
-  exposes: ({ sessionProfileId }) => ({ session_profile_id: sessionProfileId ?? '' }),
-  check({ publicKey, expirationSeconds }) {
-    sessionPublicKey(publicKey);
-    parseSessionSeconds(expirationSeconds);
-  },
+  exposes: exposeSession,
+  check: checkSession,
   async describe(context, { verificationToken, publicKey, clientSignature, allowsUnbound }) {
     const { tokens, actor, nowMs } = context;
     const token = tokens.verification(verificationToken, nowMs);
@@ -68,34 +58,13 @@ export const otpLogin = defineActivity({
     credentialId: token.id,
     token: useOf(token),
   }),
-  async prepare(context, { publicKey, expirationSeconds, sessionProfileId }, { token, user }) {
-    const { read, actor } = context;
-    const profile = await sessionProfileFor(read, actor, sessionProfileId);
-    const seconds = sessionSeconds(parseSessionSeconds(expirationSeconds), profile);
-    const key = sessionPublicKey(publicKey);
-    const { organizationId } = actor;
-    return {
-      token,
-      userId: user.id,
-      key,
-      seconds,
-      sessionProfileId: profile?.id,
-      session: await signSession(context, { organizationId, userId: user.id, publicKey: key, seconds, profile }),
-    };
+  async prepare(context, parameters, { token, user }) {
+    return { token, login: await signLoginSession(context, parameters, user.id) };
   },
-  async execute(context, { invalidateExisting }, { token, userId, key, seconds, sessionProfileId, session }) {
-    const { actor, nowMs } = context;
-    const { organizationId } = actor;
+  async execute(context, { invalidateExisting }, { token, login }) {
     const method = methodOfType(token.verificationType as OtpType);
+    const { userId } = login;
     await consumeForLogin(context, { userId, method, token: useOf(token), contact: token.contact });
-    await addSessionKey(context, { organizationId, rootId: treeRoot(actor.organization) }, userId, {
-      type: 'CREDENTIAL_TYPE_LOGIN',
-      publicKey: key,
-      name: sessionKeyName('Login', nowMs, key),
-      seconds,
-      sessionProfileId,
-      invalidateExisting: invalidateExisting ?? false,
-    });
-    return { session };
+    return await openLoginSession(context, login, invalidateExisting);
   },
 });

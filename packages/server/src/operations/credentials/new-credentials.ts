@@ -31,22 +31,27 @@ export function checkAuthenticators(authenticators: readonly AuthenticatorParams
   if (firstDuplicate(names) !== undefined) throw invalidField(field, 'names two authenticators alike');
 }
 
-function canonicalKey({ curveType, publicKey }: ApiKeyParams, field: string): string {
+const canonicalKey = ({ curveType, publicKey }: ApiKeyParams, field: string): string =>
+  parsePublicKey(CURVES[curveType].curve, publicKey, field);
+
+/** A key in its one spelling, or a refusal that names the field. */
+export function parsePublicKey(curve: KeyCurve, text: string, field: string): string {
   try {
-    return normalizePublicKey(CURVES[curveType].curve, publicKey);
+    return normalizePublicKey(curve, text);
   } catch (error) {
     if (error instanceof ApiError) throw invalidField(field, error.message, error.code);
     throw error;
   }
 }
 
-function parseExpiration(text: string | undefined): number | undefined {
+/** The seconds that a key is to last, if it is to end; the text is the caller's. */
+export function parseExpiration(text: string | undefined, max: number = LIMITS.apiKeySecondsMax): number | undefined {
   if (text === undefined) return undefined;
   const seconds = /^[0-9]{1,12}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1 || seconds > LIMITS.apiKeySecondsMax) {
+  if (seconds < 1 || seconds > max) {
     throw new ApiError(
       'INVALID_API_KEY_EXPIRATION',
-      `invalid api key expiration: expirationSeconds must be a whole number from 1 to ${LIMITS.apiKeySecondsMax}`,
+      `invalid api key expiration: expirationSeconds must be a whole number from 1 to ${max}`,
     );
   }
   return seconds;

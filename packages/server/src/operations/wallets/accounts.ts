@@ -1,9 +1,9 @@
 import { type AccountSpec, type AddressFormat, type DerivedAccount, hasFormat, parsePath } from '@custos/keyring';
-import { normalizePublicKey } from '../../authn/public-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
-import { ApiError, invalidField } from '../../lib/errors.ts';
+import { invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { type Curve, treeRoot, type WalletAccount } from '../../lib/model.ts';
+import { parsePublicKey } from '../credentials/new-credentials.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import type { WalletAccountParams } from '../shapes/wallets.ts';
 
@@ -46,14 +46,8 @@ export const holderOf = ({ actor }: Pick<PrepareContext, 'actor'>, ownerId: stri
 });
 
 /** A P-256 point as the caller spelled it; bundles are encrypted to it. */
-export function targetKeyOf(hex: string): Uint8Array {
-  try {
-    return Buffer.from(normalizePublicKey('P256', hex), 'hex');
-  } catch (error) {
-    if (error instanceof ApiError) throw invalidField('parameters.targetPublicKey', error.message, error.code);
-    throw error;
-  }
-}
+export const targetKeyOf = (hex: string): Uint8Array =>
+  Buffer.from(parsePublicKey('P256', hex, 'parameters.targetPublicKey'), 'hex');
 
 /** Inserts derived accounts and lets the parent find a sub-organization by their addresses. */
 export async function addAccounts(
