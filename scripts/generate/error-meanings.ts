@@ -35,6 +35,9 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   INVALID_OAUTH2_PROVIDER: 'There is no such OAuth 2.0 provider.',
   OAUTH2_EXCHANGE_FAILED: 'The OAuth 2.0 provider refused the authorization code; the message has its reason.',
   INVALID_CAPTCHA: 'The sign-up proxy asks for a captcha, and the token is missing or was refused.',
+  INVALID_WEBHOOK_URL: 'Events cannot be sent to this URL; the message says why.',
+  INVALID_WEBHOOK_FILTER:
+    'The filter of a subscription is no JSON object, or holds something that events of the type are not chosen by.',
   EMAIL_SENDING_DISABLED: 'The service has no way to send mail, see the settings.',
   SMS_SENDING_DISABLED: 'The service has no way to send text messages, see the settings.',
   FEATURE_DISABLED:
@@ -60,6 +63,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   AUTH_PROXY_CONFIG_MISSING: 'The header `X-Auth-Proxy-Config-Id` is missing.',
   AUTH_PROXY_CONFIG_NOT_FOUND: 'There is no such configuration of the sign-up proxy, or it is disabled.',
   OAUTH2_CREDENTIAL_NOT_FOUND: 'The organization has no such OAuth 2.0 credential.',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'The organization has no such webhook endpoint.',
+  WEBHOOK_DELIVERY_NOT_FOUND: 'The organization has no such webhook delivery, or it was deleted because of its age.',
   ORGANIZATION_NOT_FOUND: 'There is no such organization, or it was deleted.',
   ACTIVITY_NOT_FOUND: 'No activity of the organization has this id or fingerprint.',
   RESOURCE_NOT_FOUND: 'The organization holds no such object.',

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { initCommand } from './commands/init.ts';
 import { keyringCommand } from './commands/keyring.ts';
 import { policyCommand } from './commands/policy.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { fail } from './fail.ts';
 
@@ -12,6 +13,7 @@ const program = new Command('custos').description('Operate a Custos service.').s
 program.addCommand(initCommand());
 program.addCommand(keyringCommand());
 program.addCommand(policyCommand());
+program.addCommand(webhooksCommand());
 program.addCommand(whoamiCommand());
 
 program.parseAsync(process.argv).catch(fail);

@@ -21,6 +21,7 @@ import {
   type StoredSecret,
 } from './keyring.ts';
 import { checkBytes, checkName, PLAINTEXT_BYTES_MAX } from './seal/layout.ts';
+import { listOf, membersOf } from './shape.ts';
 
 // The arguments of the keyring, whatever came in their place. Answers are checked copies, so that what was checked is
 // what is used, also when the caller changes its object or its bytes meanwhile.
@@ -30,7 +31,8 @@ const FORMATS_MAX = 64;
 const PAYLOADS_MAX = 1000;
 const TARGETS_MAX = 64;
 const SECRET_TARGETS_MAX = 256;
-const SERVICE_KEYS_MAX = 64;
+/** A role may have many: what deliveries are signed with is replaced from time to time. */
+const SERVICE_KEYS_MAX = 256;
 const STORED_SECRETS_MAX = 1000;
 const BUNDLE_LENGTH_MAX = 256 * 1024;
 const PROOF_LENGTH_MAX = 1024 * 1024;
@@ -290,17 +292,4 @@ function checkText(text: unknown, name: string, lengthMax: number): string {
   if (typeof text !== 'string' || LONE_SURROGATE.test(text)) throw invalid(`${name} must be well-formed text`);
   if (text.length > lengthMax) throw invalid(`${name} is longer than ${lengthMax} characters`);
   return text;
-}
-
-function membersOf<T>(value: unknown, name: string): { readonly [K in keyof T]?: unknown } {
-  if (typeof value !== 'object' || value === null) throw invalid(`${name} must be an object`);
-  return value;
-}
-
-function listOf(list: unknown, name: string, min: number, max: number): unknown[] {
-  if (!Array.isArray(list) || list.length < min || list.length > max) {
-    throw invalid(`${name} must be a list of ${min} to ${max}`);
-  }
-  // Holes of a sparse list become undefined, which map would pass over.
-  return Array.from(list as unknown[]);
 }

@@ -117,6 +117,7 @@ export const SERVICE_ROLES = [
   'oauth-secret',
   'on-ramp-secret',
   'oidc-issuer',
+  'webhook-signer',
 ] as const;
 export type ServiceRole = (typeof SERVICE_ROLES)[number];
 
@@ -128,7 +129,8 @@ export interface CreatedServiceKey {
   readonly sealed: Uint8Array;
   /** In the one spelling that clients compare with: hexadecimal in the named encoding. */
   readonly publicKey: string;
-  readonly encoding: 'compressed' | 'uncompressed';
+  /** Two forms of a point of P-256, and the 32 bytes of an Ed25519 key. */
+  readonly encoding: 'compressed' | 'uncompressed' | 'raw';
 }
 
 export interface SealedServiceKey {
@@ -136,6 +138,19 @@ export interface SealedServiceKey {
   readonly keyId: string;
   readonly sealed: Uint8Array;
 }
+
+/** What of a delivery is signed beside the key's id. */
+export interface WebhookToSign {
+  readonly timestampMs: number;
+  /** A UUID in lower case. */
+  readonly eventId: string;
+  readonly body: string;
+}
+
+/** Deliveries in one call. */
+export const WEBHOOKS_MAX = 256;
+/** Of all bodies in one call, as the lengths of their strings. A call with a single body has the same bound. */
+export const WEBHOOKS_LENGTH_MAX = 16 * 1024 * 1024;
 
 export interface RingState {
   /** The key that new organization keys are wrapped under. */
@@ -237,6 +252,11 @@ export interface Keyring extends AsyncDisposable {
   signVerificationToken(token: VerificationToken): Promise<string>;
   /** By the role oidc-issuer, with its key id. Claims are texts, whole numbers, truth values and lists of texts. */
   signIdToken(claims: Readonly<Record<string, unknown>>): Promise<string>;
+  /**
+   * Ed25519 by one key of the role webhook-signer over `v1.ed25519.<keyId>.<timestampMs>.<eventId>.<body>` in UTF-8, for
+   * each webhook in their order: lower-case hexadecimal. UNAVAILABLE while no key of this id and role is loaded.
+   */
+  signWebhooks(keyId: string, webhooks: readonly WebhookToSign[]): Promise<string[]>;
   /** Seals for its owner the client secret that was encrypted to the role oauth-secret. */
   importOauthSecret(holder: Holder, encryptedClientSecret: string): Promise<Uint8Array>;
   /** The client secret itself, for the one request that needs it. The caller wipes it after. */
@@ -244,7 +264,10 @@ export interface Keyring extends AsyncDisposable {
 
   /** A new key pair for a role, sealed under the key of the pseudo-organization DEPLOYMENT_ID. */
   createServiceKey(organizationKey: Uint8Array, role: ServiceRole): Promise<CreatedServiceKey>;
-  /** The service keys to use from now on, in place of all before. Of several for a role the first is the active one. */
+  /**
+   * The service keys to use from now on, in place of all before. Of several for a role the first is the active one; of
+   * webhook-signer all are in use, each by its id.
+   */
   loadServiceKeys(organizationKey: Uint8Array, keys: readonly SealedServiceKey[]): Promise<void>;
   /** Signed by a pair that was made when the keyring started and is nowhere else. */
   signAppProof(payload: string): Promise<AppProof>;

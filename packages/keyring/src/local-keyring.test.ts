@@ -33,6 +33,7 @@ import {
   type Holder,
   KeyringError,
   SERVICE_ROLES,
+  type ServiceRole,
   type SigningKey,
   type SigningScheme,
 } from './index.ts';
@@ -485,9 +486,13 @@ describe('secrets', () => {
 describe('service keys', () => {
   test.each(SERVICE_ROLES)('%s is told in the spelling that clients want', async (role) => {
     const made = await keyring.createServiceKey(deployment.deploymentKey, role);
-    const isCompressed = role === 'on-ramp-secret';
-    expect(made.encoding).toBe(isCompressed ? 'compressed' : 'uncompressed');
-    expect(made.publicKey).toMatch(isCompressed ? /^0[23][0-9a-f]{64}$/ : /^04[0-9a-f]{128}$/);
+    const spellings: Partial<Record<ServiceRole, [string, RegExp]>> = {
+      'on-ramp-secret': ['compressed', /^0[23][0-9a-f]{64}$/],
+      'webhook-signer': ['raw', /^[0-9a-f]{64}$/],
+    };
+    const [encoding, form] = spellings[role] ?? ['uncompressed', /^04[0-9a-f]{128}$/];
+    expect(made.encoding).toBe(encoding);
+    expect(made.publicKey).toMatch(form);
     expect(made.keyId).toMatch(/^[0-9a-f]{32}$/);
   });
 
@@ -698,6 +703,7 @@ describe('bindings', () => {
       'signSession',
       'signVerificationToken',
       'signIdToken',
+      'signWebhooks',
       'importOauthSecret',
       'lendOauthSecret',
       'createServiceKey',

@@ -23,11 +23,13 @@ import { openSealedBox } from './bundle/sealed-box.ts';
 import { type Session, signSessionJwt } from './bundle/session-jwt.ts';
 import { signImportTarget, signOtpTarget, signSecretsTarget } from './bundle/signed-bundle.ts';
 import { signVerificationToken, type VerificationToken } from './bundle/verification-token.ts';
+import { signWebhook } from './bundle/webhook-signature.ts';
 import * as check from './check.ts';
+import { checkWebhooks } from './check-webhooks.ts';
 import type { Curve } from './curve.ts';
 import { childNode, masterNode } from './derive/derive.ts';
 import { type MnemonicLanguage, parseMnemonic, phraseOf, seedOfEntropy } from './derive/mnemonic.ts';
-import { generatePrivateKeyOf, publicKeyFormsOf } from './derive/public-key.ts';
+import { generatePrivateKeyOf, publicKeyFormsOf, publicKeyOf } from './derive/public-key.ts';
 import { closed, KeyringError } from './errors.ts';
 import type * as api from './keyring.ts';
 import { DEPLOYMENT_ID } from './keyring.ts';
@@ -39,7 +41,7 @@ import * as layout from './seal/layout.ts';
 import { RootKeyRing } from './seal/root-key.ts';
 import { Secret } from './secret.ts';
 import { SecretCache } from './secret-cache.ts';
-import { type OpenedServiceKey, ServiceKeys } from './service-keys.ts';
+import { curveOfRole, type OpenedServiceKey, ServiceKeys } from './service-keys.ts';
 import { signAll } from './sign/sign.ts';
 import type { Signature } from './sign/signature.ts';
 
@@ -48,6 +50,8 @@ import type { Signature } from './sign/signature.ts';
 const ORGANIZATION_KEYS_MAX = 256;
 /** So many derivations or signatures are done before others get their turn. */
 const TURN = 32;
+/** And after so many characters of webhooks. */
+const TURN_LENGTH = 256 * 1024;
 const WALLET_LANGUAGE: MnemonicLanguage = 'MNEMONIC_LANGUAGE_ENGLISH';
 const OTP_HASH_KEY_BYTES = 32;
 const NOTHING = new Uint8Array(0);
@@ -432,6 +436,24 @@ export class LocalKeyring implements api.Keyring {
     return signIdToken(signer, signer.keyId, known);
   }
 
+  async signWebhooks(keyId: string, webhooks: readonly api.WebhookToSign[]): Promise<string[]> {
+    this.#checkOpen();
+    const [known, list] = checkWebhooks(keyId, webhooks);
+    const signatures: string[] = [];
+    let length = 0;
+    for (const [index, webhook] of list.entries()) {
+      if (index > 0 && (index % TURN === 0 || length > TURN_LENGTH)) {
+        await setImmediate();
+        this.#checkOpen();
+        length = 0;
+      }
+      length += webhook.body.length;
+      // Asked for each time, since it may have been taken away between two turns.
+      signatures.push(signWebhook(this.#serviceKeys.webhookSigner(known), known, webhook));
+    }
+    return signatures;
+  }
+
   async importOauthSecret(holder: api.Holder, encryptedClientSecret: string): Promise<Uint8Array> {
     this.#checkOpen();
     const owner = check.checkHolder(holder);
@@ -460,10 +482,10 @@ export class LocalKeyring implements api.Keyring {
     const known = check.checkRole(role);
     const keyId = layout.keyIdText(this.#random(layout.KEY_ID_BYTES));
     const holder = check.checkHolder({ organizationKey, organizationId: DEPLOYMENT_ID, ownerId: keyId });
-    const encoding = known === 'on-ramp-secret' ? 'compressed' : 'uncompressed';
-    return new Secret(generatePrivateKey(this.#random)).use(async (key) => {
-      const point = p256PublicKeyOf(key);
-      const publicKey = hexOf(encoding === 'compressed' ? compressPoint(point) : point);
+    const curve = curveOfRole(known);
+    const encoding = encodingOfRole(known);
+    return new Secret(generatePrivateKeyOf(curve, this.#random)).use(async (key) => {
+      const publicKey = hexOf(publicKeyOf(curve, key, encoding === 'raw' ? undefined : encoding));
       const sealed = await this.#seal(holder, KIND.serviceKey, material.encodeServiceKey(known, key));
       return { keyId, sealed, publicKey, encoding };
     });
@@ -720,6 +742,11 @@ function tryOpen<T>(attempt: () => T): T | undefined {
     if (error instanceof KeyringError) return undefined;
     throw error;
   }
+}
+
+function encodingOfRole(role: api.ServiceRole): api.CreatedServiceKey['encoding'] {
+  if (curveOfRole(role) === 'CURVE_ED25519') return 'raw';
+  return role === 'on-ramp-secret' ? 'compressed' : 'uncompressed';
 }
 
 function secretNotOpened(): KeyringError {

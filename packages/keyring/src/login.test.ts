@@ -49,6 +49,7 @@ const LABELS: Readonly<Record<ServiceRole, string>> = {
   'oauth-secret': 'vector tls fetcher encryption',
   'on-ramp-secret': 'an on-ramp key',
   'oidc-issuer': 'an issuer',
+  'webhook-signer': 'vector webhook key',
 };
 const publicKeyFor = (role: ServiceRole): Uint8Array => publicKeyOf(labelled(LABELS[role]));
 const OTP_SIGNER = toHex(publicKeyFor('otp'));

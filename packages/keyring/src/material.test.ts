@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromHex, fromText, toHex, toText } from '../test/fixtures/labels.ts';
+import { fromHex, fromText, labelled, toHex, toText } from '../test/fixtures/labels.ts';
 import { normalizeOtpCode, otpHash } from './bundle/otp.ts';
 import { CURVES } from './curve.ts';
 import { MNEMONIC_LANGUAGES } from './derive/mnemonic.ts';
@@ -23,6 +23,9 @@ test('the plaintexts of SPEC.md', () => {
   expect(toHex(material.encodePlain(one))).toBe(vector('target_plaintext'));
   expect(toHex(material.encodePlain(fromText('Custos ✓')))).toBe(vector('secret_plaintext'));
   expect(toHex(material.encodeServiceKey('on-ramp-secret', one))).toBe(vector('service_key_plaintext'));
+  expect(toHex(material.encodeServiceKey('webhook-signer', labelled('vector webhook key')))).toBe(
+    vector('webhook_key_plaintext'),
+  );
   const code = toText(fromHex(vector('otp_code')));
   const hashKey = fromHex(vector('otp_hash_key'));
   expect(toHex(fromText(normalizeOtpCode(code)))).toBe(vector('otp_code_normalized'));
@@ -81,7 +84,7 @@ test('other bytes are not opened', () => {
   ] as const) {
     refuse(() => material.decodePrivateKey(Uint8Array.from(key).fill(value, at, at + 1)));
   }
-  for (const code of [0, 7]) refuse(() => material.decodeServiceKey(Uint8Array.from(key).fill(code, 1, 2)));
+  for (const code of [0, 8]) refuse(() => material.decodeServiceKey(Uint8Array.from(key).fill(code, 1, 2)));
   const otp = fromHex(vector('otp_plaintext'));
   for (let length = 0; length < otp.length; length += 1) refuse(() => material.decodeOtp(otp.subarray(0, length)));
   refuse(() => material.decodeOtp(Uint8Array.of(...otp, 0)));

@@ -63,6 +63,7 @@ const ROLE_CODES: Readonly<Record<ServiceRole, number>> = {
   'oauth-secret': 4,
   'on-ramp-secret': 5,
   'oidc-issuer': 6,
+  'webhook-signer': 7,
 };
 
 const SEED_HEADER_BYTES = 3;

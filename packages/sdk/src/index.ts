@@ -71,3 +71,18 @@ export type { Signer } from './signer.ts';
 export type { Stamp, Stamper } from './stamper.ts';
 export { type AppProof, verifyAppProof } from './verify-app-proof.ts';
 export { verifyVote } from './verify-vote.ts';
+export type { WebhookHeaders } from './webhook/headers.ts';
+export type { WebhookJwk, WebhookKey, WebhookKeys } from './webhook/keys.ts';
+export {
+  WEBHOOK_FAILURE_REASONS,
+  type WebhookFailure,
+  type WebhookFailureReason,
+  type WebhookSuccess,
+  type WebhookVerification,
+} from './webhook/result.ts';
+export { type VerifyWebhookOptions, verifyWebhook, type WebhookBody } from './webhook/verify-webhook.ts';
+export {
+  createWebhookVerifier,
+  type WebhookVerifier,
+  type WebhookVerifierOptions,
+} from './webhook/webhook-verifier.ts';

@@ -6,6 +6,7 @@ import { type Unopened, type Verified, verifyKeyring } from './keyring-admin/ver
 import { LIMITS } from './lib/limits.ts';
 import { StartError } from './lib/start-error.ts';
 import { openStorage } from './storage/open.ts';
+import { type KeyRotationOptions, type RotatedWebhookKey, rotateWebhookKey } from './keyring-admin/rotate-webhook-key.ts';
 
 export { SettingError } from './config/settings.ts';
 export { credentialsPath, type RootCredentials } from './credentials-file.ts';
@@ -62,4 +63,12 @@ export async function rotate(environment: NodeJS.ProcessEnv, options: RotationOp
 /** Opens every stored secret and reports what does not open (`custos keyring verify`). */
 export async function verify(environment: NodeJS.ProcessEnv, report: (unopened: Unopened) => void): Promise<Verified> {
   return await verifyKeyring(readConfig(environment), report);
+}
+
+/** Publishes the next key for webhooks, beside a running service (`custos webhooks rotate-key`). */
+export async function rotateWebhookSigner(
+  environment: NodeJS.ProcessEnv,
+  options: KeyRotationOptions,
+): Promise<RotatedWebhookKey> {
+  return await rotateWebhookKey(readConfig(environment), options);
 }

@@ -5,7 +5,6 @@ import type { Config } from './config/config.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
-import type { ServiceKey } from './lib/model.ts';
 import { createMessages } from './messages/messages.ts';
 import { createOutbox, type Outbox } from './messages/outbox.ts';
 import { exchangeCode } from './oauth2/exchange-code.ts';
@@ -18,27 +17,35 @@ import type { App } from './pipeline/app.ts';
 import { Rulebooks } from './pipeline/rulebooks.ts';
 import { UserRecords } from './pipeline/user-records.ts';
 import { createInterfaceCache } from './policy-facts/contract-interface.ts';
+import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
+import { type Courier, localCourier } from './webhooks/courier/courier.ts';
+import { createTargetCheck } from './webhooks/target.ts';
+import { createWebhooks, type RunningWebhooks } from './webhooks/webhooks.ts';
 
 /** What a process must have opened before the service can be put together. */
 export interface Parts {
   readonly config: Config;
   readonly storage: Storage;
   readonly keyring: Keyring;
-  readonly serviceKeys: readonly ServiceKey[];
+  readonly serviceKeys: ServiceKeySet;
   readonly log: Logger;
   readonly clock?: Clock;
+  /** Who posts webhooks; in this thread unless told otherwise. */
+  readonly courier?: Courier;
   /** Where clients reach the service, once that is known. */
   readonly baseUrl: () => string;
 }
 
 /** The composition root: every dependency is built here, once, and handed down. */
-export function buildApp(parts: Parts): App & { readonly outbox: Outbox } {
-  const { config, storage, keyring, serviceKeys, log, clock = systemClock, baseUrl } = parts;
+export function buildApp(parts: Parts): App & { readonly outbox: Outbox; readonly webhooks: RunningWebhooks } {
+  const { config, storage, keyring, log, clock = systemClock, baseUrl } = parts;
+  const { keys: serviceKeys, current } = parts.serviceKeys;
+  const allow = config.outboundAllow;
   const observe = new Observer(log);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
-  const oidc = createOidcVerifier({ fetch: createGuardedFetch(config.outboundAllow), clock, own: ownIssuer });
+  const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
   return {
     config,
     clock,
@@ -56,6 +63,16 @@ export function buildApp(parts: Parts): App & { readonly outbox: Outbox } {
     tokens: createIdentityTokens(serviceKeys, oidc),
     messages: createMessages({ config, keyring, newId: randomId }),
     outbox: createOutbox({ config, storage, keyring, clock, newId: randomId, observe }),
+    webhooks: createWebhooks({
+      config,
+      storage,
+      keyring,
+      serviceKeys: current,
+      clock,
+      observe,
+      courier: parts.courier ?? localCourier({ allow }),
+      checkTarget: createTargetCheck(allow),
+    }),
     oauth2: oauth2Exchange(config),
     ownIssuer,
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import type { ErrorCode } from './lib/errors.ts';
 import type { Activity } from './lib/model.ts';
 import type { OutboxObserver } from './messages/outbox.ts';
+import type { DeliveryObserver } from './webhooks/recorder.ts';
 
 /** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
 export class Observer {
@@ -31,6 +32,12 @@ export class Observer {
     name: 'custos_messages_total',
     help: 'Mails and text messages by channel and what became of the attempt.',
     labelNames: ['channel', 'outcome'],
+    registers: [this.metrics],
+  });
+  readonly #deliveries = new Counter({
+    name: 'custos_webhook_attempts_total',
+    help: 'Attempts at webhook deliveries by what became of them.',
+    labelNames: ['verdict'],
     registers: [this.metrics],
   });
   readonly #signCounts = new Counter({
@@ -78,6 +85,19 @@ export class Observer {
   message({ outcome, channel, ...report }: Parameters<OutboxObserver['message']>[0]): void {
     this.#messages.inc({ channel, outcome });
     this.#log.info({ ...report, channel, outcome }, 'message');
+  }
+
+  /** Told in full only where something is wrong: there may be hundreds in a second. */
+  delivery({ delivery, attempt, verdict, state }: Parameters<DeliveryObserver['delivery']>[0]): void {
+    this.#deliveries.inc({ verdict });
+    const { id: deliveryId, organizationId, endpointId, eventId } = delivery;
+    const { status, error, latencyMs } = attempt;
+    const report = { deliveryId, organizationId, endpointId, eventId, verdict, state, status, error, latencyMs };
+    this.#log[verdict === 'delivered' ? 'debug' : 'info'](report, 'webhook');
+  }
+
+  endpointDisabled({ organizationId, id }: Parameters<DeliveryObserver['endpointDisabled']>[0]): void {
+    this.#log.warn({ organizationId, endpointId: id }, 'webhook endpoint disabled: it is gone');
   }
 
   signCountDecreased(organizationId: string, authenticatorId: string): void {

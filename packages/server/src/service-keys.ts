@@ -3,17 +3,27 @@ import { followRotations } from './keyring-admin/follow.ts';
 import type { ServiceKey } from './lib/model.ts';
 import type { Storage } from './storage/storage.ts';
 
+/** The service's own keys. */
+export interface ServiceKeySet {
+  /** As they were at the start; only those of webhooks change while the service runs. */
+  readonly keys: readonly ServiceKey[];
+  /** As they are now. */
+  readonly current: () => readonly ServiceKey[];
+}
+
 /**
  * Makes the service's own keys at the first start, and those of roles that came with a later version; lets the keyring
  * use them at every start and after every rotation of the root key, for as long as the keyring is open.
  */
-export async function openServiceKeys(storage: Storage, keyring: Keyring, nowMs: number): Promise<ServiceKey[]> {
+export async function openServiceKeys(storage: Storage, keyring: Keyring, nowMs: number): Promise<ServiceKeySet> {
   const wrapped = await createMissingKeys(storage, keyring, nowMs);
   const keys = await loadServiceKeys(storage, keyring, wrapped);
-  await followRotations(storage, keyring, wrapped, async (rewrapped) => {
-    await loadServiceKeys(storage, keyring, rewrapped);
+  let current: readonly ServiceKey[] = keys;
+  await followRotations(storage, keyring, { wrapped, keys }, async (rewrapped) => {
+    current = await loadServiceKeys(storage, keyring, rewrapped);
+    return current;
   });
-  return keys;
+  return { keys, current: () => current };
 }
 
 async function loadServiceKeys(storage: Storage, keyring: Keyring, wrapped: string): Promise<ServiceKey[]> {
@@ -42,7 +52,7 @@ async function createMissingKeys(storage: Storage, keyring: Keyring, nowMs: numb
       const stillMissing = new Set(missingRoles(await store.deployment.serviceKeys()));
       for (const { sealed, ...key } of made) {
         if (!stillMissing.has(key.role)) continue;
-        await store.deployment.insertServiceKey({ ...key, sealedKey: sealed, createdAtMs: nowMs });
+        await store.deployment.insertServiceKey({ ...key, sealedKey: sealed, createdAtMs: nowMs, signsFromMs: nowMs });
       }
       return true;
     });

@@ -16,6 +16,7 @@ import type { App } from './pipeline/app.ts';
 import { createSignUpProxy } from './proxy/sign-up-proxy.ts';
 import { openServiceKeys } from './service-keys.ts';
 import { openStorage } from './storage/open.ts';
+import { threadCourier } from './webhooks/courier/courier.ts';
 
 /** A service that listens. */
 export interface Service {
@@ -66,11 +67,12 @@ export async function startService(config: Config): Promise<Service> {
       keyring,
       serviceKeys,
       log,
+      courier: threadCourier({ allow: config.outboundAllow }),
       baseUrl: () => config.baseUrl ?? listening,
     });
     const proxy = createSignUpProxy(app);
     const server = buildServer(app, proxy);
-    cleanups.push(() => app.outbox.stop());
+    cleanups.push(() => Promise.all([app.outbox.stop(), app.webhooks.stop()]));
     cleanups.push(() => closeServer(server));
     const baseUrl = await listen(server, config, config.port);
     listening = baseUrl;
@@ -82,6 +84,7 @@ export async function startService(config: Config): Promise<Service> {
     if (config.proxyPort === 0) writeFileSync(join(config.dataDir, 'proxy-address'), `${proxyUrl}\n`);
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
     app.outbox.start();
+    app.webhooks.start();
     const devInbox = hasDevInbox(config) ? `${baseUrl}${DEV_INBOX_PATH}` : undefined;
     app.observe.started(baseUrl);
     return { baseUrl, proxyUrl, created, devInbox, stop: closeAll };

@@ -4,6 +4,7 @@ import type { AddressFormat } from '../address/formats.ts';
 import type { AppProof } from '../bundle/app-proof.ts';
 import type { Session } from '../bundle/session-jwt.ts';
 import type { VerificationToken } from '../bundle/verification-token.ts';
+import { checkWebhooks } from '../check-webhooks.ts';
 import type { Curve } from '../curve.ts';
 import type { MnemonicLanguage } from '../derive/mnemonic.ts';
 import { closed, KeyringError } from '../errors.ts';
@@ -261,6 +262,12 @@ export class ProcessKeyring implements api.Keyring {
 
   signIdToken(claims: Readonly<Record<string, unknown>>): Promise<string> {
     return this.#call('signIdToken', claims);
+  }
+
+  /** By one thread: deliveries can wait, and what waits for a signature of a wallet has the others. */
+  async signWebhooks(keyId: string, webhooks: readonly api.WebhookToSign[]): Promise<string[]> {
+    if (this.closing.aborted) throw closed();
+    return this.#call('signWebhooks', ...checkWebhooks(keyId, webhooks));
   }
 
   importOauthSecret(holder: api.Holder, encryptedClientSecret: string): Promise<Uint8Array> {

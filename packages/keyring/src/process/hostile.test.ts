@@ -32,6 +32,7 @@ const TOKEN = {
   expiresAtMs: 1,
   publicKey: fromHex(POINT),
 };
+const WEBHOOK = { timestampMs: 1, eventId: '00000000-0000-4000-8000-000000000005', body: '{}' };
 const CLIENT_SECRET = 'a client secret of a provider';
 
 interface Answer {
@@ -97,8 +98,11 @@ function send(message: unknown): boolean {
 /** A right call, answered rightly: everything that was sent before has been dealt with, and the process is the same. */
 async function call(method: string, args: unknown): Promise<Answer> {
   lastId += 1;
-  const id = lastId;
-  send({ id, method, body: serialize(args) });
+  send({ id: lastId, method, body: serialize(args) });
+  return answerTo(lastId);
+}
+
+async function answerTo(id: number): Promise<Answer> {
   for (;;) {
     const known = answers.find((answer) => answer.id === id);
     if (known !== undefined) return known;
@@ -254,6 +258,14 @@ test('huge lists, huge bytes and deep nesting', { timeout: 120_000 }, async () =
     ['signIdToken', [{ sub: new Array(4_000_000_000) }]],
     ['signIdToken', [nested]],
     ['signIdToken', [{ sub: nested }]],
+    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, body: 'x'.repeat(17 * 1024 * 1024) }]]],
+    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, body: '€'.repeat(17 * 1024 * 1024) }]]],
+    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, eventId: 'a'.repeat(4e6) }]]],
+    ['signWebhooks', [webhookKeyId(), Array.from({ length: 200_000 }, () => 1)]],
+    ['signWebhooks', [webhookKeyId(), new Array(4_000_000_000)]],
+    ['signWebhooks', ['x'.repeat(4e6), [WEBHOOK]]],
+    ['signWebhooks', [webhookKeyId(), nested]],
+    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, body: nested }]]],
     ['importOauthSecret', [holder, 'ab'.repeat(2e6)]],
     ['lendOauthSecret', [holder, new Uint8Array(5 * 1024 * 1024)]],
     ['seal', [new Uint8Array(9 * 1024 * 1024)]],
@@ -293,6 +305,47 @@ test('no kind of key material is opened, by whatever name and with the right key
   // The same key does sign for its holder.
   const signing = { kind: 'private-key', sealed: sealedKey, curve: 'CURVE_ED25519' };
   expect((await call('sign', [deployment.holder(OWNER), signing, 'eddsa', [SECRET]])).body).toBeDefined();
+  checkNoSecret();
+});
+
+const webhookKeyId = (): string => deployment.keys.find(({ role }) => role === 'webhook-signer')!.keyId;
+
+test('webhooks, with each argument, each of its members and each of its bytes replaced by something else', async () => {
+  await loadServiceKeys();
+  const sign = async (keyId: unknown, webhooks: unknown): Promise<Answer> => call('signWebhooks', [keyId, webhooks]);
+  const right = await sign(webhookKeyId(), [WEBHOOK]);
+  const [signature] = unpack(right.body as Uint8Array) as string[];
+  expect(signature).toMatch(/^[0-9a-f]{128}$/);
+  const junk: unknown[] = [undefined, null, -1, 1.5, Number.NaN, true, 7n, {}, new Map(), new Date(0), /x/, '\ud800'];
+  const others: unknown[] = ['__proto__', '\ud800.1', [], [[]], new Uint8Array(3), { toString: 'x' }, [WEBHOOK, 1]];
+  for (const value of [...junk, ...others]) {
+    const codes = [await sign(value, [WEBHOOK]), await sign(webhookKeyId(), value)].map(({ refusal }) => refusal?.code);
+    expect([String(codes[0]), codes[1]]).toEqual([
+      expect.stringMatching(/^(INVALID_INPUT|UNAVAILABLE)$/),
+      'INVALID_INPUT',
+    ]);
+  }
+  for (const value of junk) {
+    for (const name of Object.keys(WEBHOOK)) {
+      const { refusal } = await sign(webhookKeyId(), [{ ...WEBHOOK, [name]: value }]);
+      expect([name, value, refusal?.code]).toEqual([name, value, 'INVALID_INPUT']);
+    }
+  }
+  for (const args of [[], [webhookKeyId()], [webhookKeyId(), [{}]], [{ keyId: webhookKeyId() }, [WEBHOOK]]]) {
+    expect((await call('signWebhooks', args)).refusal?.code).toBe('INVALID_INPUT');
+  }
+  // The packed arguments with each of their bits flipped: a refusal, or the signature of what they then are.
+  const body = serialize([webhookKeyId(), [WEBHOOK]]);
+  const codes: (string | undefined)[] = [];
+  for (let bit = 0; bit < body.length * 8; bit += 1) {
+    lastId += 1;
+    send({ id: lastId, method: 'signWebhooks', body: flipped(body, bit) });
+    const answer = await answerTo(lastId);
+    codes.push(answer.refusal?.code);
+    if (answer.body !== undefined) expect(unpack(answer.body)).toEqual([expect.stringMatching(/^[0-9a-f]{128}$/)]);
+  }
+  expect(new Set(codes)).toEqual(new Set([undefined, 'INVALID_INPUT', 'UNAVAILABLE']));
+  await checkAlive();
   checkNoSecret();
 });
 

@@ -48,6 +48,7 @@ const SOLANA: AccountSpec = {
 const ABANDON = `${'abandon '.repeat(11)}about`;
 const binding = { organizationId: ORGANIZATION, ownerId: 'owner-1', kind: 'vote-message' };
 const receiver = new Receiver();
+const WEBHOOK = { timestampMs: 1, eventId: '00000000-0000-4000-8000-000000000005', body: '{}' };
 
 let folder: string;
 let rootKey: string;
@@ -250,6 +251,14 @@ describe('the same answers as inline', () => {
     }
   });
 
+  test('webhooks', async () => {
+    const { keyId } = deployment.keys.find(({ role }) => role === 'webhook-signer')!;
+    const webhooks = Array.from({ length: 40 }, (_, index) => ({ ...WEBHOOK, body: `é€ ${index}` }));
+    const signatures = await keyring.signWebhooks(keyId, webhooks);
+    expect(signatures).toEqual(await inline.signWebhooks(keyId, webhooks));
+    expect(new Set(signatures).size).toBe(40);
+  });
+
   test('refusals have the same code and message', async () => {
     const calls: ((each: Keyring) => Promise<unknown>)[] = [
       (each) => each.createOrganizationKey(''),
@@ -273,6 +282,16 @@ describe('the same answers as inline', () => {
       (each) => each.signSession({} as Session),
       (each) => each.signVerificationToken({} as VerificationToken),
       (each) => each.signIdToken({}),
+      (each) => each.signWebhooks('unknown', [WEBHOOK]),
+      (each) => each.signWebhooks(deployment.keys[0]!.keyId, [WEBHOOK]),
+      (each) => each.signWebhooks('', [WEBHOOK]),
+      (each) => each.signWebhooks('unknown', []),
+      (each) => each.signWebhooks('unknown', [{ ...WEBHOOK, timestampMs: -1 }]),
+      (each) => each.signWebhooks('unknown', [{ ...WEBHOOK, eventId: 'a.b' }]),
+      (each) => each.signWebhooks('unknown', [{ ...WEBHOOK, body: 7 as unknown as string }]),
+      (each) => each.signWebhooks('unknown', [{ ...WEBHOOK, body: 'x'.repeat(17 * 1024 * 1024) }]),
+      (each) => each.signWebhooks('unknown', Array(3).fill({ ...WEBHOOK, body: '€'.repeat(6 * 1024 * 1024) })),
+      (each) => each.signWebhooks('unknown', Array(1e6).fill(WEBHOOK)),
       (each) => each.importOauthSecret(wallet, 'ab'),
       (each) => each.lendOauthSecret(wallet, sealedSeed),
     ];
@@ -379,6 +398,8 @@ describe('the life of the process', () => {
       expect(receiver.open(bundle, deployment.signerPublicKey).length).toBeGreaterThan(20);
       // In every thread.
       await Promise.all(Array.from({ length: 8 }, () => mine.signIdToken({ sub: 'x' })));
+      const { keyId } = deployment.keys.find(({ role }) => role === 'webhook-signer')!;
+      await Promise.all(Array.from({ length: 8 }, () => mine.signWebhooks(keyId, [WEBHOOK])));
     }
     expect((await mine.signAppProof('{}')).publicKey).not.toBe(publicKey);
   });

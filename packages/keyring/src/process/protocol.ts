@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import { KEYRING_ERROR_CODES, KeyringError, type KeyringErrorCode } from '../errors.ts';
-import type { Keyring, RingState } from '../keyring.ts';
+import { type Keyring, type RingState, WEBHOOKS_LENGTH_MAX, WEBHOOKS_MAX } from '../keyring.ts';
 
 // What crosses the channel between a service and its keyring process: SPEC.md, section 8. Arguments and answers travel as
 // bytes, so that only the thread that does the work unpacks what a caller packed.
@@ -32,6 +32,7 @@ export const ROUTES = {
   signSession: 'any',
   signVerificationToken: 'any',
   signIdToken: 'any',
+  signWebhooks: 'any',
   importOauthSecret: 'any',
   lendOauthSecret: 'any',
   createServiceKey: 'any',
@@ -50,8 +51,10 @@ export type Method = keyof typeof ROUTES;
 const METHODS: ReadonlySet<unknown> = new Set(Object.keys(ROUTES));
 const CODES: ReadonlySet<unknown> = new Set(KEYRING_ERROR_CODES);
 const ARGUMENTS_MAX = 8;
-/** The largest call seals 4 MiB. */
+/** The largest call but one seals 4 MiB. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** A character is packed in one byte or in two. The rest is far below 1 KiB for each. */
+const WEBHOOKS_BYTES_MAX = 2 * WEBHOOKS_LENGTH_MAX + 1024 * WEBHOOKS_MAX;
 
 /** What the process is started with, as JSON in its arguments. Nothing of it is secret. */
 export interface Settings {
@@ -94,8 +97,9 @@ export function requestIdOf(message: unknown): number | undefined {
 export function checkRequest(message: unknown): Request {
   const { id, method, body } = message as Request;
   if (!METHODS.has(method)) throw new KeyringError('INVALID_INPUT', 'the keyring process has no such method');
-  if (!(body instanceof Uint8Array) || body.length > BODY_BYTES_MAX) {
-    throw new KeyringError('INVALID_INPUT', `the body must be at most ${BODY_BYTES_MAX} bytes`);
+  const bytesMax = method === 'signWebhooks' ? WEBHOOKS_BYTES_MAX : BODY_BYTES_MAX;
+  if (!(body instanceof Uint8Array) || body.length > bytesMax) {
+    throw new KeyringError('INVALID_INPUT', `the body must be at most ${bytesMax} bytes`);
   }
   return { id, method, body };
 }

@@ -3,7 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { signWebhook } from '../bundle/webhook-signature.ts';
 import { LocalKeyring } from '../local-keyring.ts';
+import { decodeServiceKey } from '../material.ts';
+import { ed25519PublicKey, importEd25519Key } from '../sign/ed25519.ts';
 import {
   type RandomBytes,
   sealSecret,
@@ -59,7 +62,7 @@ async function withRing<T>(files: Record<string, Uint8Array>, use: (folder: stri
 }
 
 test('SPEC.md holds the vectors', () => {
-  expect(vectors.size).toBe(40);
+  expect(vectors.size).toBe(44);
 });
 
 test('fields are prefixed with their length', () => {
@@ -141,6 +144,15 @@ test('the sealed one-time code and client secret of SPEC.md open', async () => {
     const secret = await keyring.lendOauthSecret(holder, vector('sealed_oauth_secret'));
     expect(Buffer.from(secret).toString('utf8')).toBe('client-secret-123');
   });
+});
+
+test('the webhook of SPEC.md has its signature', () => {
+  const { role, key } = decodeServiceKey(vector('webhook_key_plaintext'));
+  expect(role).toBe('webhook-signer');
+  expect(hexOf(ed25519PublicKey(key))).toBe(vectors.get('webhook_public_key'));
+  const [, , keyId = '', timestampMs, eventId = '', body = ''] = textOf('webhook_message').split('.');
+  const webhook = { timestampMs: Number(timestampMs), eventId, body };
+  expect(signWebhook(importEd25519Key(key), keyId, webhook)).toBe(vectors.get('webhook_signature'));
 });
 
 test('the passphrase of SPEC.md unlocks its ring', async () => {

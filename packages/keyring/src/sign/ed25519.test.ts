@@ -1,8 +1,9 @@
+import { sign } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { KeyringError } from '../errors.ts';
-import { ed25519PublicKey, signEd25519 } from './ed25519.ts';
+import { ed25519PublicKey, importEd25519Key, signEd25519 } from './ed25519.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'hex'));
@@ -38,6 +39,7 @@ test('another implementation makes the same signatures', () => {
     fc.property(key, fc.uint8Array({ maxLength: 2000 }), (privateKey, message) => {
       expect(hex(signEd25519(message, privateKey))).toBe(hex(ed25519.sign(message, privateKey)));
       expect(hex(ed25519PublicKey(privateKey))).toBe(hex(ed25519.getPublicKey(privateKey)));
+      expect(hex(sign(null, message, importEd25519Key(privateKey)))).toBe(hex(ed25519.sign(message, privateKey)));
     }),
     { numRuns: 50 },
   );
@@ -47,6 +49,7 @@ test('a view into a larger array is taken as the bytes it shows', () => {
   const large = Uint8Array.from({ length: 96 }, (_, index) => index);
   const view = large.subarray(40, 72);
   expect(hex(signEd25519(view, view))).toBe(hex(ed25519.sign(view, view.slice())));
+  expect(hex(sign(null, view, importEd25519Key(view)))).toBe(hex(ed25519.sign(view, view.slice())));
 });
 
 test.each([[new Uint8Array(31)], [new Uint8Array(33)], [new Uint8Array(64)], ['text'], [null]])(
@@ -54,5 +57,6 @@ test.each([[new Uint8Array(31)], [new Uint8Array(33)], [new Uint8Array(64)], ['t
   (key) => {
     expect(() => signEd25519(new Uint8Array(1), key as Uint8Array)).toThrow(KeyringError);
     expect(() => ed25519PublicKey(key as Uint8Array)).toThrow(KeyringError);
+    expect(() => importEd25519Key(key as Uint8Array)).toThrow(KeyringError);
   },
 );

@@ -192,7 +192,7 @@ export const SETTINGS = {
   vendorNames: setting(
     'CUSTOS_VENDOR_NAMES',
     'on',
-    '`on` adds the names the public SDKs read beside our neutral ones (error codes); `off` leaves only ours.',
+    '`on` adds the names the public SDKs read beside our neutral ones (error codes, webhook headers, key sets); `off` leaves only ours.',
     (value) => choice('on', 'off')(value) === 'on',
   ),
   listMax: setting(
@@ -231,8 +231,14 @@ export const SETTINGS = {
   outboundAllow: setting(
     'CUSTOS_OUTBOUND_ALLOW',
     '',
-    'Address blocks that OpenID issuers and other addresses named by organizations may be in besides public ones, and over plain http too, as CIDR blocks with commas between; unset for none.',
+    'Address blocks that webhook receivers, OpenID issuers and other addresses named by organizations may be in besides public ones, and over plain http too, as CIDR blocks with commas between; unset for none.',
     networks,
+  ),
+  webhookRetentionDays: setting(
+    'CUSTOS_WEBHOOK_RETENTION_DAYS',
+    '30',
+    'How many days webhook deliveries are kept, for their organizations to see and replay; 4 or more, because they are tried for three.',
+    integer(4, 3650),
   ),
   proxyPort: setting(
     'CUSTOS_PROXY_PORT',

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { sha256Hex } from '../lib/encoding.ts';
 import type { App } from '../pipeline/app.ts';
+import { KEY_SET_SECONDS } from '../webhooks/keys.ts';
 
 /** The issuer's key is not among them: readers of its tokens find it in its own key set. */
 const PUBLISHED: ReadonlySet<string> = new Set([
@@ -18,4 +20,20 @@ export function addDiscovery(server: FastifyInstance, app: App): void {
   server.get('/public/v1/discovery/keys', (_request, reply) =>
     reply.header('cache-control', 'public, max-age=300').send({ keys }),
   );
+  addWebhookKeys(server, app);
 }
+
+/** spec 4.5. Fastify answers HEAD by the same route. */
+function addWebhookKeys(server: FastifyInstance, { webhooks }: App): void {
+  server.get('/public/v1/discovery/webhooks/jwks', (request, reply) => {
+    const body = JSON.stringify(webhooks.keySet());
+    const etag = `"${sha256Hex(body).slice(0, 32)}"`;
+    reply.header('cache-control', `public, max-age=${KEY_SET_SECONDS}`).header('etag', etag);
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(body);
+  });
+}
+
+/** RFC 9110, 13.1.2: a list of tags, compared weakly, or `*`. */
+const isKnown = (header = '', etag: string): boolean =>
+  header.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));

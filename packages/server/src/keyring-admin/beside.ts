@@ -29,7 +29,7 @@ export async function openBeside(config: Config, command: string): Promise<Stora
   const file = join(dataDir, 'custos.db');
   requireSchema(file, await sqliteMigrations(file));
   const { openSqlite } = await import('../storage/sqlite.ts');
-  const lockFile = join(dataDir, `custos-${command}.lock`);
+  const lockFile = join(dataDir, `custos-${command.replaceAll(' ', '-')}.lock`);
   try {
     return await whileBusy(
       () => openSqlite({ file, lockFile, nowMs }),
@@ -41,7 +41,7 @@ export async function openBeside(config: Config, command: string): Promise<Stora
 }
 
 export const isRunning = (command: string): StartError =>
-  new StartError(`another \`custos keyring ${command}\` is running on this database: wait until it has ended`);
+  new StartError(`another \`custos ${command}\` is running on this database: wait until it has ended`);
 
 /** Writes beside a service that writes too. */
 export async function writeBeside<T>(storage: Storage, unit: (store: Stores) => Promise<T>): Promise<T> {

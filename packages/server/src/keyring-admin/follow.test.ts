@@ -32,7 +32,7 @@ test('a process answers a rotation before it has read the ring, and again after'
     closing: closing.signal,
   } as unknown as Keyring;
   await storage.write((store) => store.deployment.put('root_key_id', 'old'));
-  await followRotations(storage, keyring, '', async () => {});
+  await followRotations(storage, keyring, { wrapped: '', keys: [] }, async () => []);
   const states = async () =>
     (await storage.read.deployment.processes()).map(({ state }) => JSON.parse(state) as ProcessState);
 

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Keyring } from '@custos/keyring';
 import { randomId } from '../lib/ids.ts';
+import type { ServiceKey } from '../lib/model.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type ProcessState, parseRotation, type Rotation } from './rotation.ts';
 
@@ -9,18 +10,18 @@ const LOOK_EVERY_MS = 1000;
 
 /**
  * Makes this process known to rotations and follows them: it reads the key ring when another root key is wanted, says
- * whether it holds that key, and loads the service keys again once their key is wrapped anew. Ends with the keyring.
- * `loadServiceKeys` is given the wrapped key; `loaded` is the one that they were loaded with.
+ * whether it holds that key, and loads the service keys again once their key is wrapped anew or there are others. Ends
+ * with the keyring. `loadServiceKeys` is given the wrapped key; `loaded` is what was loaded, with which one.
  */
 export async function followRotations(
   storage: Storage,
   keyring: Keyring,
-  loaded: string,
-  loadServiceKeys: (wrapped: string) => Promise<void>,
+  loaded: { readonly wrapped: string; readonly keys: readonly ServiceKey[] },
+  loadServiceKeys: (wrapped: string) => Promise<readonly ServiceKey[]>,
 ): Promise<void> {
   const id: string = randomId();
   const self = { host: hostname(), pid: process.pid };
-  let known = loaded;
+  let known = { wrapped: loaded.wrapped, ids: idsOf(loaded.keys) };
   let wasRotating = false;
 
   const look = async (): Promise<void> => {
@@ -44,9 +45,10 @@ export async function followRotations(
     if (wanted !== undefined && (hasEnded || !uses(keyring, wanted))) await keyring.refreshRing().catch(() => {});
     if (rotation !== undefined) await say({ ...self, ...answerTo(rotation, keyring) });
     const wrapped = facts.get('deployment_key');
-    if (wrapped === undefined || wrapped === known) return;
-    await loadServiceKeys(wrapped);
-    known = wrapped;
+    if (wrapped === undefined) return;
+    const ids = idsOf(await storage.read.deployment.serviceKeys());
+    if (wrapped === known.wrapped && ids === known.ids) return;
+    known = { wrapped, ids: idsOf(await loadServiceKeys(wrapped)) };
   };
 
   let timer: NodeJS.Timeout | undefined;
@@ -76,6 +78,8 @@ export async function followRotations(
   await look();
   lookAgain();
 }
+
+const idsOf = (keys: readonly ServiceKey[]): string => keys.map(({ keyId }) => keyId).join();
 
 const uses = (keyring: Keyring, rootKeyId: string): boolean =>
   keyring.rootKeyId === rootKeyId && keyring.hasRootKey(rootKeyId);

@@ -25,7 +25,7 @@ export async function lockRotations(databaseUrl: string | undefined): Promise<Ro
     // A machine that lost its power says no goodbye: the server asks for it.
     await client.query('SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3');
     for (let tries = 1; !(await takes(client)); tries += 1) {
-      if (tries === TRIES_MAX) throw isRunning('rotate');
+      if (tries === TRIES_MAX) throw isRunning('keyring rotate');
       await client.query('SELECT pg_sleep($1)', [TRY_EVERY_SECONDS]);
     }
   } catch (error) {

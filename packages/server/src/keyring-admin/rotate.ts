@@ -52,7 +52,7 @@ export async function rotateKeyring(config: Config, options: RotationOptions): P
 }
 
 async function rotateAlone(config: Config, lock: RotationLock, options: RotationOptions): Promise<Rotated> {
-  const storage = await openBeside(config, 'rotate');
+  const storage = await openBeside(config, 'keyring rotate');
   try {
     const recorded = await storage.read.deployment.get('root_key_id');
     if (recorded === undefined) throw new StartError('the database is under no root key yet: start the service first');

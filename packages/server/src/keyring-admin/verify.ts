@@ -29,7 +29,7 @@ export interface Verified {
 
 /** Opens everything that is sealed in the database, page by page, beside a running service; changes nothing. */
 export async function verifyKeyring(config: Config, report: (unopened: Unopened) => void): Promise<Verified> {
-  const storage = await openBeside(config, 'verify');
+  const storage = await openBeside(config, 'keyring verify');
   try {
     if ((await storage.read.deployment.get('root_key_id')) === undefined)
       throw new StartError('the database is under no root key yet: start the service first');

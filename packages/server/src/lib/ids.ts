@@ -23,6 +23,9 @@ export type OtpId = Id<'otp'>;
 export type OauthProviderId = Id<'oauth-provider'>;
 export type Oauth2CredentialId = Id<'oauth2-credential'>;
 export type VelocityControlId = Id<'velocity-control'>;
+export type WebhookEndpointId = Id<'webhook-endpoint'>;
+export type WebhookEventId = Id<'webhook-event'>;
+export type WebhookDeliveryId = Id<'webhook-delivery'>;
 
 /** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */
 export type NewId = <Name extends string>() => Id<Name>;

@@ -15,6 +15,7 @@ export const LIMITS = {
   /** Of all contract interfaces of an organization. */
   interfacesLength: 20_000_000,
   mfaPoliciesPerUser: 100,
+  webhookEndpoints: 20,
   emailLength: 254,
   listItems: 1000,
   pageSize: 100,

@@ -301,9 +301,11 @@ export interface ServiceKey {
   readonly role: string;
   readonly keyId: string;
   readonly publicKey: string;
-  readonly encoding: 'compressed' | 'uncompressed';
+  readonly encoding: 'compressed' | 'uncompressed' | 'raw';
   readonly sealedKey: Uint8Array;
   readonly createdAtMs: number;
+  /** Before this moment it is only published. */
+  readonly signsFromMs: number;
 }
 
 /** Of an organization whose rules never changed: it has none. */

@@ -14,6 +14,7 @@ import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { WireActivity } from '../wire/activity.ts';
 import type { Attestations } from './attestations.ts';
 import type { Oauth2Exchange } from './oauth/exchange.ts';
@@ -63,6 +64,7 @@ export interface PrepareContext extends CommonContext {
   readonly tokens: IdentityTokens;
   readonly messages: Messages;
   readonly oauth2: Oauth2Exchange;
+  readonly webhooks: Pick<Webhooks, 'checkTarget' | 'sendNow'>;
   readonly ownIssuer: () => OwnIssuer;
   /** For what cannot be done twice: it is done once for each request, however often that is prepared (decision 40). */
   readonly once: <T>(work: () => Promise<T>) => Promise<T>;

@@ -128,6 +128,13 @@ import { initImportWallet } from './wallets/init-import-wallet.ts';
 import { listWalletAccounts } from './wallets/list-wallet-accounts.ts';
 import { listWallets } from './wallets/list-wallets.ts';
 import { updateWallet } from './wallets/update-wallet.ts';
+import { createWebhookEndpoint } from './webhooks/create-webhook-endpoint.ts';
+import { deleteWebhookEndpoint } from './webhooks/delete-webhook-endpoint.ts';
+import { listWebhookDeliveries } from './webhooks/list-webhook-deliveries.ts';
+import { listWebhookEndpoints } from './webhooks/list-webhook-endpoints.ts';
+import { replayWebhookDelivery } from './webhooks/replay-webhook-delivery.ts';
+import { testWebhookEndpoint } from './webhooks/test-webhook-endpoint.ts';
+import { updateWebhookEndpoint } from './webhooks/update-webhook-endpoint.ts';
 
 /** Everything the service serves, as a list a person can read. A new operation is its own file and a line here. */
 export const activities: readonly ActivityOperation[] = [
@@ -214,6 +221,11 @@ export const activities: readonly ActivityOperation[] = [
   deleteOauthProviders,
   oauth2Authenticate,
   updateOauth2Credential,
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  replayWebhookDelivery,
+  testWebhookEndpoint,
+  updateWebhookEndpoint,
 ];
 
 export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity];
@@ -262,6 +274,8 @@ export const queries: readonly QueryOperation[] = [
   getOauth2Credential,
   getOauthProviders,
   listOauth2Credentials,
+  listWebhookDeliveries,
+  listWebhookEndpoints,
 ];
 
 export const operations: readonly Operation[] = [...activities, ...votes, ...queries];

@@ -12,6 +12,7 @@ import type { Attestations } from '../operations/attestations.ts';
 import type { Oauth2Exchange } from '../operations/oauth/exchange.ts';
 import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Rulebooks } from './rulebooks.ts';
 import type { UserRecords } from './user-records.ts';
 
@@ -31,6 +32,7 @@ export interface App {
   readonly tokens: IdentityTokens;
   readonly messages: Messages;
   readonly outbox: { wake(): void };
+  readonly webhooks: Webhooks;
   readonly oauth2: Oauth2Exchange;
   /** The issuer of our own OpenID tokens. */
   readonly ownIssuer: () => OwnIssuer;

@@ -53,7 +53,7 @@ export interface Cause {
 export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   const { matter, version, activity, votes, caller, nowMs } = cause;
   const { operation, parameters, proposer } = matter;
-  const { keyring, attestations, storage, config, newId, tokens, messages, oauth2, ownIssuer } = app;
+  const { keyring, attestations, storage, config, newId, tokens, messages, oauth2, webhooks, ownIssuer } = app;
   const common = { actor: proposer, nowMs, config, newId };
   await noteAttempt(app, cause);
   const lock = lockOf(operation, proposer.organization);
@@ -67,6 +67,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       tokens,
       messages,
       oauth2,
+      webhooks,
       ownIssuer,
       once: <T>(work: () => Promise<T>): Promise<T> => {
         cause.attempt.done ??= work();

@@ -4,7 +4,7 @@ import type { TokenUse } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
-import type { ActivityId } from '../lib/ids.ts';
+import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Activity, Organization, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
@@ -12,6 +12,7 @@ import { isParentRun, isProxyRun, type PolicyEvaluation } from '../policy/index.
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
 import { admit } from './admit.ts';
+import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
@@ -220,6 +221,8 @@ interface Stored {
   /** What it resulted in, with the secrets that only the direct answer shows. */
   readonly result: unknown;
   readonly verdict: Verdict;
+  /** The webhook endpoints that are to be told. */
+  readonly told: readonly WebhookEndpointId[];
 }
 
 /** Commits the activity with its vote, and its effect if it has one, provided that the verdict still stands. */
@@ -243,9 +246,12 @@ async function store(
       await keepGrounds(stores, finished, vote, judged.verdict);
       if (judged.verdict.kind === 'authenticate' || judged.verdict.kind === 'wait')
         await noteLogin(stores, actor, finished);
-      return { activity: finished, verdict: judged.verdict, result: done.result };
+      const announced = { activity: finished, votes: [vote], proofs: effect?.proofs ?? [] };
+      const told = await announceActivity(app, stores, announced, court.target, finished.updatedAtMs);
+      return { activity: finished, verdict: judged.verdict, result: done.result, told };
     });
     app.observe.activity(stored.activity);
+    app.webhooks.wake(stored.told);
     return stored;
   } catch (error) {
     if (error instanceof Stale) return 'AGAIN';

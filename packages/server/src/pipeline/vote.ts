@@ -4,7 +4,7 @@ import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
-import type { ActivityId } from '../lib/ids.ts';
+import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.ts';
 import type { ActivityVersion, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
@@ -13,6 +13,7 @@ import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
 import { admit } from './admit.ts';
+import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
@@ -122,7 +123,7 @@ async function castOnce(
     const matter = target?.matter.inside(stores, isSameCourt(current, court));
     const bench: Bench = { app, read: stores, court: current, found: locked, matter };
     const judgement = await judgeVote(bench, ballot);
-    if (judgement.kind === 'read') return { judgement, ...locked };
+    if (judgement.kind === 'read') return { judgement, ...locked, told: [] };
     const startsRound = judgement.kind === 'approve' && judgement.startsRound;
     const round = startsRound ? nowMs : locked.activity.roundStartedAtMs;
     const paper: Vote = {
@@ -138,8 +139,10 @@ async function castOnce(
     const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
     await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
     if (judgement.kind === 'approve') await keepGrounds(stores, after, paper, judgement.verdict);
-    return { judgement, id: activityId, activity: after, votes, proofs, result };
+    const told = await announceActivity(app, stores, { activity: after, votes, proofs }, current.target, nowMs);
+    return { judgement, id: activityId, activity: after, votes, proofs, result, told };
   });
+  app.webhooks.wake(outcome.told);
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
   if (effect?.sends === true) app.outbox.wake();
   const { judgement } = outcome;
@@ -163,6 +166,8 @@ type Outcome = ActivityWithVotes & {
   readonly judgement: Judgement;
   /** What the activity resulted in, with the secrets that only this answer shows. */
   readonly result?: unknown;
+  /** The webhook endpoints that are to be told. */
+  readonly told: readonly WebhookEndpointId[];
 };
 
 /** Who decides an activity that was proposed before. */

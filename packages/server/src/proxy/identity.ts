@@ -1,7 +1,9 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
 import { sha256Hex } from '../lib/encoding.ts';
-import type { AuthProxyConfig, Organization } from '../lib/model.ts';
+import type { WebhookEndpointId } from '../lib/ids.ts';
+import type { Activity, AuthProxyConfig, Organization } from '../lib/model.ts';
 import { type ProxyIdentity, putIdentity, usableIdentity } from '../operations/auth-proxy/identity.ts';
+import { announceActivity } from '../pipeline/announce-activity.ts';
 import type { App } from '../pipeline/app.ts';
 import type { Stores } from '../storage/stores.ts';
 import { configurationNotFound } from './configuration.ts';
@@ -22,51 +24,54 @@ export async function makeIdentity(app: App, config: AuthProxyConfig, parent: Or
   const { storage, keyring, clock } = app;
   const key = await keyring.createPrivateKey(holderOf(config, parent), 'CURVE_P256', []);
   const nowMs = clock();
-  return await storage.write(async (store) => {
+  let told: readonly WebhookEndpointId[] = [];
+  const made = await storage.write(async (store) => {
     await store.organizations.lock(parent.id, 'exclusive');
     const current = await store.authProxy.byId(config.id);
     if (current?.enabled !== true) throw configurationNotFound();
     const usable = await usableIdentity(store, current);
     if (usable !== undefined) return usable;
     const identity = await putIdentity(store, current, key, app.newId, nowMs);
-    await keepActivity(app, store, current, key, identity, nowMs);
+    told = await keepActivity(app, store, parent, key, identity, nowMs);
     // A new user may matter to a decision that is being taken.
     await store.organizations.raiseAuthorityVersion(parent.id, false);
     return identity;
   });
+  app.webhooks.wake(told);
+  return made;
 }
 
 /** The audit log tells where the user came from: an activity that nobody voted on, as at genesis. */
 async function keepActivity(
   app: App,
   store: Stores,
-  { organizationId }: AuthProxyConfig,
+  parent: Organization,
   { publicKey }: CreatedPrivateKey,
   { userId }: ProxyIdentity,
   nowMs: number,
-): Promise<void> {
-  await store.activities.insert(
-    {
-      id: app.newId(),
-      organizationId,
-      fingerprint: `sha256:${sha256Hex(JSON.stringify({ type: TYPE, organizationId, publicKey }))}`,
-      operation: 'enable_auth_proxy',
-      type: TYPE,
-      status: 'ACTIVITY_STATUS_COMPLETED',
-      proposerId: undefined,
-      authorityId: undefined,
-      parameters: {},
-      sealedParameters: undefined,
-      result: { userId },
-      failure: undefined,
-      denial: undefined,
-      wantsProofs: false,
-      openTo: undefined,
-      hasMfa: false,
-      roundStartedAtMs: nowMs,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    },
-    [],
-  );
+): Promise<readonly WebhookEndpointId[]> {
+  const organizationId = parent.id;
+  const activity: Activity = {
+    id: app.newId(),
+    organizationId,
+    fingerprint: `sha256:${sha256Hex(JSON.stringify({ type: TYPE, organizationId, publicKey }))}`,
+    operation: 'enable_auth_proxy',
+    type: TYPE,
+    status: 'ACTIVITY_STATUS_COMPLETED',
+    proposerId: undefined,
+    authorityId: undefined,
+    parameters: {},
+    sealedParameters: undefined,
+    result: { userId },
+    failure: undefined,
+    denial: undefined,
+    wantsProofs: false,
+    openTo: undefined,
+    hasMfa: false,
+    roundStartedAtMs: nowMs,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  await store.activities.insert(activity, []);
+  return await announceActivity(app, store, { activity, votes: [], proofs: [] }, parent, nowMs);
 }

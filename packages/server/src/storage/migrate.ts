@@ -6,9 +6,10 @@ import { wallets } from './migrations/0002-wallets.ts';
 import { access } from './migrations/0003-access.ts';
 import { messages } from './migrations/0004-messages.ts';
 import { login } from './migrations/0005-login.ts';
+import { webhooks } from './migrations/0006-webhooks.ts';
 import type { Schema } from './schema.ts';
 
-const migrations: readonly Migration[] = [foundation, wallets, access, messages, login];
+const migrations: readonly Migration[] = [foundation, wallets, access, messages, login, webhooks];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
 

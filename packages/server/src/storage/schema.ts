@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely';
+
 /** Rows as both databases hold them: text ids, numbers for times and flags (0 or 1), JSON as text. */
 export interface Schema {
   deployment: DeploymentTable;
@@ -41,6 +43,10 @@ export interface Schema {
   used_token: UsedTokenTable;
   oauth_provider: OauthProviderTable;
   oauth2_credential: Oauth2CredentialTable;
+  webhook_endpoint: WebhookEndpointTable;
+  webhook_event: WebhookEventTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_lane: WebhookLaneTable;
 }
 
 export interface DeploymentTable {
@@ -343,6 +349,7 @@ export interface ServiceKeyTable {
   encoding: string;
   sealed_key: Uint8Array;
   created_at_ms: number;
+  signs_from_ms: number;
 }
 
 /** Expressions as their author wrote them; empty counts as true. */
@@ -550,4 +557,60 @@ export interface Oauth2CredentialTable {
   sealed_secret: Uint8Array;
   created_at_ms: number;
   updated_at_ms: number;
+}
+
+export interface WebhookEndpointTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  url: string;
+  is_active: number;
+  is_feature: number;
+  /** JSON. */
+  subscriptions: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** Something that happened, as one organization is told of it. */
+export interface WebhookEventTable {
+  organization_id: string;
+  id: string;
+  event_type: string;
+  about_id: string;
+  /** What is signed and sent. */
+  body: string;
+  /** When its retention began: when it was made, or a delivery of it replayed. */
+  kept_since_ms: number;
+  created_at_ms: number;
+}
+
+export interface WebhookDeliveryTable {
+  /** Given by the database: the order in which an endpoint is told. */
+  seq: Generated<number>;
+  organization_id: string;
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  state: string;
+  failures: number;
+  /** JSON array, the newest last. */
+  attempts: string;
+  /** 0 until the first attempt. */
+  next_attempt_at_ms: number;
+  round_started_at_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** Who works on the deliveries of an endpoint; one process at a time, so that they keep their order. */
+export interface WebhookLaneTable {
+  endpoint_id: string;
+  organization_id: string;
+  /** Empty for nobody. */
+  owner: string;
+  claimed_until_ms: number;
+  /** Until when the endpoint is left alone after failures. */
+  resting_until_ms: number;
+  failures: number;
 }

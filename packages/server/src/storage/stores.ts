@@ -25,6 +25,8 @@ import { TreeReader, TreeStore } from './stores/tree.ts';
 import { UserReader, UserStore } from './stores/users.ts';
 import { VelocityReader, VelocityStore } from './stores/velocity.ts';
 import { WalletReader, WalletStore } from './stores/wallets.ts';
+import { WebhookReader } from './stores/webhook-reader.ts';
+import { WebhookStore } from './stores/webhooks.ts';
 
 /** What queries and decisions may use. */
 export interface ReadStores {
@@ -51,6 +53,7 @@ export interface ReadStores {
   readonly oauth: OauthReader;
   readonly authProxy: AuthProxyReader;
   readonly messages: MessageReader;
+  readonly webhooks: WebhookReader;
   readonly sealed: SealedReader;
 }
 
@@ -77,6 +80,7 @@ export interface Stores extends ReadStores {
   readonly oauth: OauthStore;
   readonly authProxy: AuthProxyStore;
   readonly messages: MessageStore;
+  readonly webhooks: WebhookStore;
   readonly sealed: SealedStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
@@ -107,6 +111,7 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     oauth: new OauthReader(db),
     authProxy: new AuthProxyReader(db),
     messages: new MessageReader(db, kind),
+    webhooks: new WebhookReader(db, kind),
     sealed: new SealedReader(db),
   };
 }
@@ -136,6 +141,7 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     oauth: new OauthStore(db),
     authProxy: new AuthProxyStore(db),
     messages: new MessageStore(db, kind),
+    webhooks: new WebhookStore(db, kind),
     sealed: new SealedStore(db),
     savepoint,
   };

@@ -92,6 +92,11 @@ export const UNIQUE_RULES = {
     'an OAuth 2.0 credential for this provider and client id already exists',
   ),
   ux_auth_proxy_config: rule('auth_proxy_config', ['id'], 'a sign-up proxy configuration with this id already exists'),
+  ux_webhook_endpoint_name: rule(
+    'webhook_endpoint',
+    ['organization_id', 'name'],
+    'a webhook endpoint with this name already exists',
+  ),
   ux_secret_name: rule('secret', ['organization_id', 'name'], 'a secret with this name already exists'),
 } as const satisfies Record<string, UniqueRule>;
 

@@ -9,8 +9,9 @@ import type { WireUser } from './user.ts';
 /** Whose view it is: the flags of an activity are relative to the reader (RES 1.4). */
 export interface Reader {
   /** The reader's own. */
-  readonly organization: Organization;
-  readonly userId: UserId;
+  readonly organization: Pick<Organization, 'id' | 'rootUserIds'>;
+  /** Undefined for a webhook, which can approve nothing. */
+  readonly userId: UserId | undefined;
   readonly nowMs: number;
   readonly vendorNames: boolean;
   /** Names of the intent and the result of an activity type. */
@@ -58,7 +59,7 @@ function voteFlags(
   { organization, userId }: Reader,
 ): { canApprove: boolean; canReject: boolean } {
   const concernsReader = (activity.authorityId ?? activity.organizationId) === organization.id;
-  if (isTerminal(activity.status) || !concernsReader) return { canApprove: false, canReject: false };
+  if (isTerminal(activity.status) || !concernsReader || userId === undefined) return { canApprove: false, canReject: false };
   const isProposer = activity.proposerId === userId;
   const { openTo } = activity;
   const eligible =

@@ -629,6 +629,7 @@ describe('PostgreSQL at start', () => {
 describe('settings', () => {
   /** For every setting, values that cannot be used; a folder or a host may be any text. */
   const BAD: Record<keyof typeof SETTINGS, readonly string[]> = {
+    webhookRetentionDays: ['3', '3651', '7.5', 'week'],
     dataDir: [],
     host: [],
     port: ['http', '-1', '65536', '80.5', ' 80', '0x50', '1e3'],

@@ -49,6 +49,7 @@ export async function openTestApp(database: DatabaseKind, env: Record<string, st
   const server = buildServer(app);
   const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
   app.outbox.start();
+  app.webhooks.start();
   const key = newKeyPair();
   const first = { organizationName: 'Test', userName: 'Root', apiKeyName: 'root', publicKey: key.publicKey };
   const created = await createFirstOrganization(storage, keyring, first, Date.now());
@@ -63,7 +64,7 @@ export async function openTestApp(database: DatabaseKind, env: Record<string, st
     },
     [Symbol.asyncDispose]: async () => {
       await server.close();
-      await app.outbox.stop();
+      await Promise.all([app.outbox.stop(), app.webhooks.stop()]);
       await storage.close();
       await keyring.close();
       await postgres?.[Symbol.asyncDispose]();

@@ -37,8 +37,11 @@ function withStep(keyring: Keyring, step: () => Promise<unknown>): Keyring {
   });
 }
 
+const openKeys = async (...start: Parameters<typeof openServiceKeys>): Promise<readonly ServiceKey[]> =>
+  (await openServiceKeys(...start)).keys;
+
 /** Starts several at once; none stores a key before all of them have found that keys are missing. */
-async function startTogether(storages: readonly Storage[], keyrings: readonly Keyring[]): Promise<ServiceKey[][]> {
+async function startTogether(storages: readonly Storage[], keyrings: readonly Keyring[]): Promise<(readonly ServiceKey[])[]> {
   let arrived = 0;
   let open = (): void => {};
   const all = new Promise<void>((resolve) => {
@@ -53,7 +56,7 @@ async function startTogether(storages: readonly Storage[], keyrings: readonly Ke
         if (arrived === storages.length) open();
         return all;
       };
-      return openServiceKeys(storage, withStep(keyrings[index] as Keyring, step), NOW + index);
+      return openKeys(storage, withStep(keyrings[index] as Keyring, step), NOW + index);
     }),
   );
 }
@@ -78,10 +81,10 @@ describe.each(DATABASES)('service keys on %s', (kind) => {
   test('are made at the first start and stay at the next', async () => {
     await using place = await Place.create(kind);
     const storage = await place.open();
-    const keys = await openServiceKeys(storage, await openRing(place), NOW);
+    const keys = await openKeys(storage, await openRing(place), NOW);
     expect(rolesOf(keys)).toEqual(ALL_ROLES);
     const again = await openRing(place);
-    expect(await openServiceKeys(storage, again, NOW + 1)).toEqual(keys);
+    expect(await openKeys(storage, again, NOW + 1)).toEqual(keys);
     await checkIssuer(again, keys);
   });
 
@@ -103,7 +106,7 @@ describe.each(DATABASES)('service keys on %s', (kind) => {
     await using place = await Place.create(kind);
     const storages = await openStorages(place, kind, 3);
     const storage = storages[0] as Storage;
-    const before = await openServiceKeys(storage, await openRing(place), NOW);
+    const before = await openKeys(storage, await openRing(place), NOW);
     await place.run("DELETE FROM service_key WHERE role = 'oidc-issuer'");
     const five = await storage.read.deployment.serviceKeys();
     expect(five).toEqual(before.filter(({ role }) => role !== 'oidc-issuer'));
@@ -134,7 +137,7 @@ describe.each(DATABASES)('service keys on %s', (kind) => {
       expect(changed).not.toBe(wrapped);
       expect(await storage.write((store) => store.deployment.exchange('deployment_key', wrapped, changed))).toBe(true);
     };
-    const keys = await openServiceKeys(storage, withStep(keyring, rotate), NOW);
+    const keys = await openKeys(storage, withStep(keyring, rotate), NOW);
     expect(rolesOf(keys)).toEqual(ALL_ROLES);
     expect(steps).toBe(2 * SERVICE_ROLES.length);
     await checkIssuer(keyring, keys);

@@ -675,12 +675,18 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
         encoding: 'uncompressed' as const,
         sealedKey: BYTES,
         createdAtMs: NOW + index,
+        signsFromMs: NOW + 900 + index,
       }));
       await storage.write(async (store) => {
         for (const key of keys) await store.deployment.insertServiceKey(key);
       });
       const stored = await storage.read.deployment.serviceKeys();
       expect(stored.map(plain)).toEqual([keys[1], keys[2], keys[0]].map((key) => plain(key as object)));
+      await storage.write(async (store) => {
+        await store.deployment.deleteServiceKeys('b-role', ['0', '1']);
+        await store.deployment.deleteServiceKeys('b-role', []);
+      });
+      expect((await storage.read.deployment.serviceKeys()).map(({ keyId }) => keyId)).toEqual(['1', '2']);
     });
   });
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../define.ts';
 import { FeatureNameShape, FeatureShape } from '../shapes/organizations.ts';
+import { dropFeatureEndpoint } from '../webhooks/feature-endpoint.ts';
 
 export const removeOrganizationFeature = defineActivity({
   name: 'remove_organization_feature',
@@ -11,6 +12,7 @@ export const removeOrganizationFeature = defineActivity({
   result: Type.Object({ features: Type.Array(FeatureShape) }),
   async execute({ store, actor }, { name }) {
     await store.organizations.removeFeature(actor.organizationId, name);
+    if (name === 'FEATURE_NAME_WEBHOOK') await dropFeatureEndpoint(store, actor.organizationId);
     return { features: await store.organizations.features(actor.organizationId) };
   },
 });

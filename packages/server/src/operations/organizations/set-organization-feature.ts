@@ -1,9 +1,11 @@
 import Type from 'typebox';
 import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
-import { ApiError, notServed } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
 import { type FeatureName, FeatureNameShape, FeatureShape } from '../shapes/organizations.ts';
+import { WEBHOOK_URL_MAX } from '../shapes/webhooks.ts';
+import { putFeatureEndpoint } from '../webhooks/feature-endpoint.ts';
 
 const VALUE_MAX = 16_384;
 
@@ -16,8 +18,13 @@ export const setOrganizationFeature = defineActivity({
   parameters: Type.Object({ name: FeatureNameShape, value: textShape(VALUE_MAX) }),
   result: Type.Object({ features: Type.Array(FeatureShape) }),
   check: ({ name, value }) => checkValue(name as FeatureName, value),
-  async execute({ store, actor }, { name, value }) {
+  async prepare({ webhooks }, { name, value }) {
+    if (name === 'FEATURE_NAME_WEBHOOK') await webhooks.checkTarget(value);
+  },
+  async execute(context, { name, value }) {
+    const { store, actor } = context;
     await store.organizations.setFeature(actor.organizationId, name, value);
+    if (name === 'FEATURE_NAME_WEBHOOK') await putFeatureEndpoint(context, value);
     return { features: await store.organizations.features(actor.organizationId) };
   },
 });
@@ -29,7 +36,10 @@ function checkValue(name: FeatureName, value: string): void {
       parseWebauthnOrigins(value);
       return;
     case 'FEATURE_NAME_WEBHOOK':
-      throw notServed('FEATURE_NAME_WEBHOOK');
+      if (value.length > WEBHOOK_URL_MAX) {
+        throw new ApiError('INVALID_WEBHOOK_URL', `a URL has at most ${WEBHOOK_URL_MAX} characters`);
+      }
+      return;
     case 'FEATURE_NAME_SWAP_CONFIG':
     case 'FEATURE_NAME_EARN_CONFIG':
       if (value !== '') requireJsonObject(name, value);

@@ -41,6 +41,8 @@ const PARAMS: Readonly<Record<string, readonly string[]>> = {
   OAUTH_LOGIN: LOGIN_PARAMS,
   UPDATE_WEBHOOK_ENDPOINT: ['endpoint_id'],
   DELETE_WEBHOOK_ENDPOINT: ['endpoint_id'],
+  REPLAY_WEBHOOK_DELIVERY: ['endpoint_id'],
+  TEST_WEBHOOK_ENDPOINT: ['endpoint_id'],
   SPARK_SIGN_FROST: ['sign_with', 'signatures'],
   SPARK_PREPARE_TRANSFER: ['sign_with', 'transfer'],
   SPARK_CLAIM_TRANSFER: ['sign_with', 'claim'],

@@ -72,6 +72,7 @@ export class DeploymentReader {
       encoding: row.encoding as ServiceKey['encoding'],
       sealedKey: row.sealed_key,
       createdAtMs: row.created_at_ms,
+      signsFromMs: row.signs_from_ms,
     }));
   }
 
@@ -96,8 +97,14 @@ export class DeploymentStore extends DeploymentReader {
         encoding: key.encoding,
         sealed_key: key.sealedKey,
         created_at_ms: key.createdAtMs,
+        signs_from_ms: key.signsFromMs,
       })
       .execute();
+  }
+
+  async deleteServiceKeys(role: string, keyIds: readonly string[]): Promise<void> {
+    if (keyIds.length === 0) return;
+    await this.db.deleteFrom('service_key').where('role', '=', role).where('key_id', 'in', keyIds).execute();
   }
 
   async put(name: DeploymentFact, value: string): Promise<void> {

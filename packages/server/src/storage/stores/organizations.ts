@@ -113,6 +113,10 @@ const ERASED = [
   ['outbox_message', 'id'],
   ['email_event', 'id'],
   ['dev_message', 'id'],
+  ['webhook_endpoint', 'id'],
+  ['webhook_event', 'id'],
+  ['webhook_delivery', 'id'],
+  ['webhook_lane', 'endpoint_id'],
 ] as const;
 
 export class OrganizationStore extends OrganizationReader {

@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { ApiError } from '../../lib/errors.ts';
+import type { WebhookEndpointId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { WebhookEndpoint } from '../../lib/webhook.ts';
+import { defineActivity } from '../define.ts';
+import { listShape, NameShape } from '../shapes/basic.ts';
+import { WebhookEndpointShape, WebhookSubscriptionShape, WebhookUrlShape } from '../shapes/webhooks.ts';
+import { renderEndpoint, requireAudience, toSubscriptions } from './endpoints.ts';
+
+export const createWebhookEndpoint = defineActivity({
+  name: 'create_webhook_endpoint',
+  type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT',
+  summary: 'Register a URL that signed events are sent to, with what it subscribes to.',
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'CREATE' },
+  parameters: Type.Object({
+    url: WebhookUrlShape,
+    name: NameShape,
+    subscriptions: Type.Optional(listShape(WebhookSubscriptionShape)),
+  }),
+  result: Type.Object({ endpointId: Type.String(), webhookEndpoint: WebhookEndpointShape }),
+  check: ({ subscriptions = [] }) => {
+    toSubscriptions(subscriptions);
+  },
+  async describe({ actor }, { subscriptions = [] }) {
+    requireAudience(actor.organization, subscriptions);
+  },
+  async prepare({ webhooks }, { url }) {
+    await webhooks.checkTarget(url);
+  },
+  async execute({ store, actor, newId, nowMs }, { url, name, subscriptions = [] }) {
+    const { organizationId } = actor;
+    if ((await store.webhooks.countEndpoints(organizationId)) >= LIMITS.webhookEndpoints) {
+      throw new ApiError(
+        'RESOURCE_LIMIT_EXCEEDED',
+        `an organization has at most ${LIMITS.webhookEndpoints} webhook endpoints`,
+      );
+    }
+    const endpoint: WebhookEndpoint = {
+      id: newId() as WebhookEndpointId,
+      organizationId,
+      name,
+      url,
+      isActive: true,
+      isFeature: false,
+      subscriptions: toSubscriptions(subscriptions),
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    await store.webhooks.insertEndpoint(endpoint);
+    return { endpointId: endpoint.id, webhookEndpoint: renderEndpoint(endpoint) };
+  },
+});

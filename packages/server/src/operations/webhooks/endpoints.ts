@@ -1,0 +1,62 @@
+import type { Static } from 'typebox';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import type { Organization } from '../../lib/model.ts';
+import {
+  WEBHOOK_EVENT_TYPES,
+  type WebhookEndpoint,
+  type WebhookEventType,
+  type WebhookSubscription,
+} from '../../lib/webhook.ts';
+import { PARENT_ONLY } from '../../webhooks/announce.ts';
+import { checkFilters } from '../../webhooks/filters.ts';
+import type { WebhookEndpointShape, WebhookSubscriptionShape } from '../shapes/webhooks.ts';
+
+type WireSubscription = Static<typeof WebhookSubscriptionShape>;
+
+/** Checks what is subscribed to. The same subscription twice is one; two different ones of a type would contradict. */
+export function toSubscriptions(given: readonly WireSubscription[]): WebhookSubscription[] {
+  const found = new Map<WebhookEventType, WebhookSubscription>();
+  for (const [index, { eventType, filtersJson, isActive = true }] of given.entries()) {
+    const field = `parameters.subscriptions.${index}`;
+    const type = WEBHOOK_EVENT_TYPES.find((known) => known === eventType);
+    if (type === undefined) {
+      throw invalidField(`${field}.eventType`, `must be one of ${WEBHOOK_EVENT_TYPES.join(', ')}`);
+    }
+    if (filtersJson) checkFilters(type, filtersJson, `${field}.filtersJson`);
+    const subscription = { eventType: type, ...(filtersJson && { filtersJson }), isActive };
+    const before = found.get(type);
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(subscription)) {
+      throw invalidField(`${field}.eventType`, `${type} is already subscribed to in another way`);
+    }
+    found.set(type, subscription);
+  }
+  return [...found.values()];
+}
+
+/** Balances and transactions of a whole tree are its parent's business (RES 10.1). */
+export function requireAudience({ parentId }: Organization, subscriptions: readonly WireSubscription[]): void {
+  const forParents = subscriptions.find(({ eventType }) => PARENT_ONLY.has(eventType as WebhookEventType));
+  if (parentId === undefined || forParents === undefined) return;
+  throw new ApiError(
+    'REQUEST_NOT_AUTHORIZED',
+    `only a parent organization can subscribe to ${forParents.eventType}; it is told of its sub-organizations too`,
+  );
+}
+
+/** The endpoint of a feature changes with the feature and in no other way. */
+export function requireOwn({ isFeature }: WebhookEndpoint): void {
+  if (!isFeature) return;
+  throw new ApiError(
+    'FAILED_PRECONDITION',
+    'this endpoint belongs to the feature FEATURE_NAME_WEBHOOK; set_organization_feature and remove_organization_feature change it',
+  );
+}
+
+export const renderEndpoint = (endpoint: WebhookEndpoint): Static<typeof WebhookEndpointShape> => ({
+  endpointId: endpoint.id,
+  organizationId: endpoint.organizationId,
+  url: endpoint.url,
+  name: endpoint.name,
+  isActive: endpoint.isActive,
+  subscriptions: endpoint.subscriptions.map((subscription) => ({ ...subscription })),
+});

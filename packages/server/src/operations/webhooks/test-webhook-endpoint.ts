@@ -1,0 +1,74 @@
+import Type from 'typebox';
+import { toRfc3339 } from '../../lib/clock.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { WebhookDeliveryId, WebhookEventId } from '../../lib/ids.ts';
+import { WEBHOOK_TEST_EVENT, type WebhookEvent } from '../../lib/webhook.ts';
+import { toAttempt } from '../../webhooks/result.ts';
+import { verdictOf } from '../../webhooks/verdict.ts';
+import { defineActivity } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { WebhookAttemptShape } from '../shapes/webhooks.ts';
+
+const TESTS_PER_MINUTE = 30;
+const MINUTE_MS = 60_000;
+
+export const testWebhookEndpoint = defineActivity({
+  name: 'test_webhook_endpoint',
+  type: 'ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT',
+  summary: 'Send a signed test event to an endpoint, also one that is switched off, and tell what it answered.',
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'VERIFY' },
+  ours: true,
+  lock: 'shared',
+  parameters: Type.Object({ endpointId: IdShape }),
+  result: Type.Object({
+    endpointId: Type.String(),
+    deliveryId: Type.String(),
+    eventId: Type.String(),
+    delivered: Type.Boolean(),
+    attempt: WebhookAttemptShape,
+  }),
+  exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
+  describe: ({ read, actor }, { endpointId }) => read.webhooks.getEndpoint(actor.organizationId, endpointId),
+  async attempt({ store, actor, nowMs }) {
+    const limit = { max: TESTS_PER_MINUTE, windowMs: MINUTE_MS, nowMs };
+    if (await store.logins.countUp(actor.organizationId, 'webhook-tests', limit)) return;
+    throw new ApiError('RATE_LIMIT_EXCEEDED', `at most ${TESTS_PER_MINUTE} test events are sent in a minute`, {
+      retryAfterSeconds: 60,
+    });
+  },
+  prepare: ({ actor, webhooks, newId, nowMs, once }, { endpointId }, endpoint) =>
+    once(async () => {
+      const { organizationId } = actor;
+      const id: WebhookEventId = newId();
+      const payload = { type: 'webhook:test', organizationId, endpointId, createdAt: toRfc3339(nowMs) };
+      const event: WebhookEvent = {
+        organizationId,
+        id,
+        type: WEBHOOK_TEST_EVENT,
+        aboutId: organizationId,
+        body: JSON.stringify(payload),
+        createdAtMs: nowMs,
+      };
+      return { event, receipt: await webhooks.sendNow(endpoint, event) };
+    }),
+  async execute({ store, actor, newId, nowMs }, { endpointId }, { event, receipt }) {
+    const endpoint = await store.webhooks.getEndpoint(actor.organizationId, endpointId);
+    const delivered = verdictOf(receipt) === 'delivered';
+    const attempt = toAttempt(receipt, nowMs);
+    const deliveryId: WebhookDeliveryId = newId();
+    await store.webhooks.insertFinished(event, {
+      id: deliveryId,
+      endpointId: endpoint.id,
+      state: delivered ? 'delivered' : 'failed',
+      attempt,
+    });
+    const { atMs, ...told } = attempt;
+    return {
+      endpointId,
+      deliveryId,
+      eventId: event.id,
+      delivered,
+      attempt: { attemptedAt: toRfc3339(atMs), ...told },
+    };
+  },
+});

@@ -1,0 +1,46 @@
+import type { NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
+import { wireKeysOfType } from '../operations/registry.ts';
+import type { Stores } from '../storage/stores.ts';
+import { announce } from '../webhooks/announce.ts';
+import { type RenderedActivity, renderActivity } from '../wire/activity.ts';
+import type { App } from './app.ts';
+
+/** Where an activity happened. */
+interface Place {
+  readonly id: OrganizationId;
+  readonly parentId: OrganizationId | undefined;
+}
+
+/**
+ * Tells webhooks of an activity that this transaction makes or changes: as it is stored, so without its secrets. To be
+ * called last, when what it did to endpoints is done.
+ */
+export async function announceActivity(
+  { config, newId }: { readonly config: Pick<App['config'], 'vendorNames'>; readonly newId: NewId },
+  store: Stores,
+  found: RenderedActivity,
+  place: Place,
+  nowMs: number,
+): Promise<readonly WebhookEndpointId[]> {
+  const { type, status } = found.activity;
+  const bodyFor = (recipientId: OrganizationId): string => {
+    const rendered = renderActivity(found, {
+      organization: { id: recipientId, rootUserIds: [] },
+      userId: undefined,
+      nowMs,
+      vendorNames: config.vendorNames,
+      keysOf: wireKeysOfType,
+    });
+    return JSON.stringify({ ...rendered, result: withoutSession(rendered.result) });
+  };
+  const facts = { activityTypes: type, statuses: status };
+  return await announce(store, { type: 'ACTIVITY_UPDATES', facts, bodyFor }, place, newId, nowMs);
+}
+
+/** A session may be used by whoever has it (RES 10.4). */
+function withoutSession(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(result).map(([key, value]) =>
+    typeof value === 'object' && value !== null && 'session' in value ? [key, { ...value, session: '' }] : [key, value],
+  );
+  return Object.fromEntries(entries);
+}

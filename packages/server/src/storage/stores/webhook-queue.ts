@@ -1,0 +1,176 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { OrganizationId, WebhookEndpointId } from '../../lib/ids.ts';
+import type { DeliveryResult } from '../../lib/webhook.ts';
+import { jsonRows } from '../json-rows.ts';
+import { type DueLane, WebhookReader, withWaiting } from './webhook-reader.ts';
+
+/** Of more attempts the last ones are kept. */
+const ATTEMPTS_KEPT = 25;
+/** How many overdue retries of an endpoint are looked at to learn whether any can be given up. */
+const OVERDUE_SEEN = 20;
+
+const RESULT_COLUMNS = {
+  organization_id: 'text',
+  id: 'text',
+  failures: 'bigint',
+  state: 'text',
+  failed: 'bigint',
+  next_attempt_at_ms: 'bigint',
+  attempts: 'text',
+} as const;
+
+const toRow = ({ delivery, attempt, state, nextAttemptAtMs }: DeliveryResult) => ({
+  organization_id: delivery.organizationId,
+  id: delivery.id,
+  failures: delivery.failures,
+  state,
+  failed: state === 'delivered' ? 0 : 1,
+  next_attempt_at_ms: nextAttemptAtMs,
+  attempts: JSON.stringify([...delivery.attempts, attempt].slice(-ATTEMPTS_KEPT)),
+});
+
+/** What the processes that deliver do: sharing the endpoints, noting results, clearing away. */
+export class WebhookQueue extends WebhookReader {
+  /** Takes an endpoint, so that nobody else works on it meanwhile; undefined when another one has it, or it rests. */
+  async claimLane(
+    endpointId: WebhookEndpointId,
+    owner: string,
+    nowMs: number,
+    untilMs: number,
+  ): Promise<Pick<DueLane, 'organizationId' | 'failures'> | undefined> {
+    const row = await this.db
+      .updateTable('webhook_lane')
+      .set({ owner, claimed_until_ms: untilMs })
+      .where('endpoint_id', '=', endpointId)
+      .where('resting_until_ms', '<=', nowMs)
+      .where((eb) => eb.or([eb('claimed_until_ms', '<=', nowMs), eb('owner', '=', owner)]))
+      .returning(['organization_id', 'failures'])
+      .executeTakeFirst();
+    return row && { organizationId: row.organization_id as OrganizationId, failures: row.failures };
+  }
+
+  /** Prolongs every claim of an owner; answers with the endpoints that it still has. */
+  async renewLanes(owner: string, nowMs: number, untilMs: number): Promise<WebhookEndpointId[]> {
+    const rows = await this.db
+      .updateTable('webhook_lane')
+      .set({ claimed_until_ms: untilMs })
+      .where(this.#ownedBy(owner))
+      .where('claimed_until_ms', '>', nowMs)
+      .returning('endpoint_id')
+      .execute();
+    return rows.map((row) => row.endpoint_id as WebhookEndpointId);
+  }
+
+  /** Gives an endpoint back; false when the claim is over and the endpoint another one's. */
+  async releaseLane(
+    endpointId: WebhookEndpointId,
+    owner: string,
+    { failures, restingUntilMs }: { readonly failures: number; readonly restingUntilMs: number },
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('webhook_lane')
+      .set({ owner: '', claimed_until_ms: 0, resting_until_ms: restingUntilMs, failures })
+      .where('endpoint_id', '=', endpointId)
+      .where('owner', '=', owner)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+
+  /** Gives back all that an owner has. */
+  async releaseOwner(owner: string): Promise<void> {
+    await this.db
+      .updateTable('webhook_lane')
+      .set({ owner: '', claimed_until_ms: 0 })
+      .where(this.#ownedBy(owner))
+      .execute();
+  }
+
+  /** Ends the claims of processes that are gone; for a database that has one process at a time. */
+  async releaseAllLanes(): Promise<void> {
+    await this.db
+      .updateTable('webhook_lane')
+      .set({ owner: '', claimed_until_ms: 0 })
+      .where(sql<boolean>`owner <> ''`)
+      .execute();
+  }
+
+  /**
+   * Notes what became of deliveries, of any organization; answers how many were noted. One that changed since it was
+   * read is left alone: somebody else has noted it, or it was replayed.
+   */
+  async record(results: readonly DeliveryResult[], nowMs: number): Promise<number> {
+    if (results.length === 0) return 0;
+    const noted = jsonRows(this.kind, 'noted', RESULT_COLUMNS, JSON.stringify(results.map(toRow)));
+    const { numAffectedRows } = await sql`UPDATE webhook_delivery SET state = noted.state,
+        failures = noted.failures + noted.failed, next_attempt_at_ms = noted.next_attempt_at_ms,
+        attempts = noted.attempts, updated_at_ms = ${nowMs}
+      FROM ${noted}
+      WHERE webhook_delivery.organization_id = noted.organization_id AND webhook_delivery.id = noted.id
+        AND webhook_delivery.failures = noted.failures
+        AND webhook_delivery.state || '' = 'pending'`.execute(this.db);
+    return Number(numAffectedRows ?? 0n);
+  }
+
+  /**
+   * Gives up what could not be tried in a round that began before a moment: its endpoint is off, or has more than it
+   * takes. What is pending for an endpoint that is gone, goes. Answers how many there were, at most so many. Of each
+   * endpoint it looks at those that have waited longest only, so that it costs little where there are very many.
+   */
+  async expire(beforeMs: number, nowMs: number, limit: number): Promise<number> {
+    const fresh = (endpoint: RawBuilder<unknown>, count: number) => sql`
+      SELECT organization_id, id, round_started_at_ms FROM webhook_delivery
+      WHERE state = 'pending' AND endpoint_id = ${endpoint} AND next_attempt_at_ms = 0 ORDER BY seq LIMIT ${count}`;
+    const overdue = (endpoint: RawBuilder<unknown>, count: number) => sql`
+      SELECT organization_id, id, round_started_at_ms FROM webhook_delivery
+      WHERE state = 'pending' AND endpoint_id = ${endpoint}
+        AND next_attempt_at_ms > 0 AND next_attempt_at_ms <= ${nowMs}
+      ORDER BY next_attempt_at_ms, seq LIMIT ${count}`;
+    const isOver = sql`round_started_at_ms < ${beforeMs}`;
+    const waiting = sql`waiting.endpoint_id`;
+    const { rows } = await sql<{ endpoint_id: string; is_gone: number }>`${withWaiting('')}
+      SELECT waiting.endpoint_id, CASE WHEN lane.endpoint_id IS NULL THEN 1 ELSE 0 END AS is_gone FROM waiting
+      LEFT JOIN webhook_lane AS lane ON lane.endpoint_id = waiting.endpoint_id
+      WHERE waiting.endpoint_id IS NOT NULL AND (lane.endpoint_id IS NULL
+        OR EXISTS (SELECT 1 FROM (${fresh(waiting, 1)}) AS first WHERE ${isOver})
+        OR EXISTS (SELECT 1 FROM (${overdue(waiting, OVERDUE_SEEN)}) AS again WHERE ${isOver}))
+      LIMIT ${limit}`.execute(this.db);
+    let count = 0;
+    for (const { endpoint_id, is_gone } of rows) {
+      const id = sql`${endpoint_id}`;
+      for (const shelf of [fresh, overdue]) {
+        const left = limit - count;
+        if (left === 0) return count;
+        const all = shelf(id, left);
+        const { numAffectedRows } = await (is_gone === 1
+          ? sql`DELETE FROM webhook_delivery WHERE (organization_id, id) IN (SELECT organization_id, id FROM (${all}) AS shelf)`
+          : sql`UPDATE webhook_delivery SET state = 'dead', updated_at_ms = ${nowMs} WHERE state || '' = 'pending'
+              AND (organization_id, id) IN (SELECT organization_id, id FROM (${all}) AS shelf WHERE ${isOver})`
+        ).execute(this.db);
+        count += Number(numAffectedRows ?? 0n);
+      }
+    }
+    return count;
+  }
+
+  /** Deletes a number of events that are kept since before a moment and wait for nothing; answers how many there were. */
+  async sweep(beforeMs: number, limit: number): Promise<number> {
+    // On PostgreSQL those that somebody else sweeps or replays right now are passed over.
+    const { rows } = await sql<{ organization_id: string; id: string }>`SELECT organization_id, id
+      FROM webhook_event AS event WHERE kept_since_ms < ${beforeMs}
+        AND NOT EXISTS (SELECT 1 FROM webhook_delivery AS delivery WHERE delivery.state || '' = 'pending'
+          AND delivery.organization_id = event.organization_id AND delivery.event_id = event.id)
+      ORDER BY kept_since_ms LIMIT ${limit}
+      ${this.kind === 'postgres' ? sql`FOR UPDATE OF event SKIP LOCKED` : sql``}`.execute(this.db);
+    if (rows.length === 0) return 0;
+    const old = sql`SELECT organization_id, id
+      FROM ${jsonRows(this.kind, 'old', { organization_id: 'text', id: 'text' }, JSON.stringify(rows))}`;
+    await sql`DELETE FROM webhook_delivery WHERE (organization_id, event_id) IN (${old})`.execute(this.db);
+    await sql`DELETE FROM webhook_event WHERE (organization_id, id) IN (${old})`.execute(this.db);
+    return rows.length;
+  }
+
+  /** In the words of the index of claimed lanes. */
+  #ownedBy(owner: string): RawBuilder<boolean> {
+    return sql<boolean>`owner <> '' AND owner = ${owner}`;
+  }
+}

@@ -1,0 +1,238 @@
+import { sql } from 'kysely';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../lib/ids.ts';
+import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../lib/webhook.ts';
+import type { DatabaseKind } from '../dialect.ts';
+import { jsonRows } from '../json-rows.ts';
+import { statement } from '../statement.ts';
+import { WebhookQueue } from './webhook-queue.ts';
+import { deliveryNotFound, endpointNotFound } from './webhook-reader.ts';
+
+/** Deliveries of one endpoint that a statement deletes: many more would take longer than a statement may. */
+const ROWS_PER_DELETE = 10_000;
+
+export interface NewDelivery {
+  readonly id: WebhookDeliveryId;
+  readonly endpointId: WebhookEndpointId;
+}
+
+/** A delivery that was made before it was written down. */
+export interface FinishedDelivery extends NewDelivery {
+  readonly state: 'delivered' | 'failed';
+  readonly attempt: WebhookAttempt;
+}
+
+interface EventValues extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly type: string;
+  readonly aboutId: string;
+  readonly body: string;
+  readonly createdAtMs: number;
+}
+
+const insertEventRow = statement('webhook-event-insert', (db, event: EventValues) =>
+  db.insertInto('webhook_event').values({
+    organization_id: event.organizationId,
+    id: event.id,
+    event_type: event.type,
+    about_id: event.aboutId,
+    body: event.body,
+    kept_since_ms: event.createdAtMs,
+    created_at_ms: event.createdAtMs,
+  }),
+);
+
+interface DeliveriesValues extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly eventId: string;
+  readonly nowMs: number;
+  /** JSON array of { id, endpoint_id }. */
+  readonly made: string;
+}
+
+const insertPendingOn = (kind: DatabaseKind) =>
+  statement('webhook-deliveries-insert', (db, { organizationId, eventId, nowMs, made }: DeliveriesValues) => {
+    const query = sql`INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id, state, failures,
+        attempts, next_attempt_at_ms, round_started_at_ms, created_at_ms, updated_at_ms)
+      SELECT ${organizationId}, made.id, made.endpoint_id, ${eventId}, 'pending', 0, '[]', 0,
+        ${nowMs}, ${nowMs}, ${nowMs}
+      FROM ${jsonRows(kind, 'made', { id: 'text', endpoint_id: 'text' }, made)}`;
+    return { compile: () => query.compile(db) };
+  });
+const insertPending = { sqlite: insertPendingOn('sqlite'), postgres: insertPendingOn('postgres') };
+
+export class WebhookStore extends WebhookQueue {
+  async insertEndpoint(endpoint: WebhookEndpoint): Promise<void> {
+    await this.db
+      .insertInto('webhook_endpoint')
+      .values({
+        organization_id: endpoint.organizationId,
+        id: endpoint.id,
+        name: endpoint.name,
+        url: endpoint.url,
+        is_active: endpoint.isActive ? 1 : 0,
+        is_feature: endpoint.isFeature ? 1 : 0,
+        subscriptions: JSON.stringify(endpoint.subscriptions),
+        created_at_ms: endpoint.createdAtMs,
+        updated_at_ms: endpoint.updatedAtMs,
+      })
+      .execute();
+    await this.db
+      .insertInto('webhook_lane')
+      .values({
+        endpoint_id: endpoint.id,
+        organization_id: endpoint.organizationId,
+        owner: '',
+        claimed_until_ms: 0,
+        resting_until_ms: 0,
+        failures: 0,
+      })
+      .execute();
+  }
+
+  /** Changes what can change of an endpoint, and lets it be tried again at once. */
+  async updateEndpoint(endpoint: WebhookEndpoint): Promise<void> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('webhook_endpoint')
+      .set({
+        name: endpoint.name,
+        url: endpoint.url,
+        is_active: endpoint.isActive ? 1 : 0,
+        subscriptions: JSON.stringify(endpoint.subscriptions),
+        updated_at_ms: endpoint.updatedAtMs,
+      })
+      .where('organization_id', '=', endpoint.organizationId)
+      .where('id', '=', endpoint.id)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) throw endpointNotFound();
+    await this.db
+      .updateTable('webhook_lane')
+      .set({ resting_until_ms: 0, failures: 0 })
+      .where('endpoint_id', '=', endpoint.id)
+      .execute();
+  }
+
+  /** Switches an endpoint off, unless it goes somewhere else by now; answers whether it was switched. */
+  async deactivate(
+    organizationId: OrganizationId,
+    id: WebhookEndpointId,
+    url: string,
+    nowMs: number,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('webhook_endpoint')
+      .set({ is_active: 0, updated_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .where('url', '=', url)
+      .where('is_active', '=', 1)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+
+  /** With its deliveries; events that were for it alone go with their age. */
+  async deleteEndpoint(organizationId: OrganizationId, id: string): Promise<void> {
+    const { numDeletedRows } = await this.db
+      .deleteFrom('webhook_endpoint')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) throw endpointNotFound();
+    await this.db.deleteFrom('webhook_lane').where('endpoint_id', '=', id).execute();
+    for (let deleted = ROWS_PER_DELETE; deleted === ROWS_PER_DELETE; ) {
+      const result = await sql`DELETE FROM webhook_delivery WHERE organization_id = ${organizationId} AND id IN (
+        SELECT id FROM webhook_delivery WHERE endpoint_id = ${id} LIMIT ${ROWS_PER_DELETE})`.execute(this.db);
+      deleted = Number(result.numAffectedRows ?? 0n);
+    }
+  }
+
+  /** Makes an event part of the transaction: it is delivered if and only if that commits. */
+  async insertEvent(event: WebhookEvent, deliveries: readonly NewDelivery[]): Promise<void> {
+    await Promise.all([
+      insertEventRow(this.db, { ...event }),
+      insertPending[this.kind](this.db, {
+        organizationId: event.organizationId,
+        eventId: event.id,
+        nowMs: event.createdAtMs,
+        made: JSON.stringify(deliveries.map(({ id, endpointId }) => ({ id, endpoint_id: endpointId }))),
+      }),
+    ]);
+  }
+
+  /** An event with a delivery that has been made already and is not made again by itself. */
+  async insertFinished(event: WebhookEvent, delivery: FinishedDelivery): Promise<void> {
+    await insertEventRow(this.db, { ...event });
+    await this.db
+      .insertInto('webhook_delivery')
+      .values({
+        organization_id: event.organizationId,
+        id: delivery.id,
+        endpoint_id: delivery.endpointId,
+        event_id: event.id,
+        state: delivery.state,
+        failures: delivery.state === 'delivered' ? 0 : 1,
+        attempts: JSON.stringify([delivery.attempt]),
+        next_attempt_at_ms: delivery.attempt.atMs,
+        round_started_at_ms: event.createdAtMs,
+        created_at_ms: event.createdAtMs,
+        updated_at_ms: event.createdAtMs,
+      })
+      .execute();
+  }
+
+  /** Begins a new round of attempts, whatever became of the last one. */
+  async replay(organizationId: OrganizationId, id: string, nowMs: number): Promise<void> {
+    const row = await this.db
+      .selectFrom('webhook_delivery')
+      .select(['id', 'event_id', 'endpoint_id'])
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (row === undefined || (await this.#replay(organizationId, [row], nowMs)) === 0) throw deliveryNotFound();
+    await this.#wake(row.endpoint_id);
+  }
+
+  /**
+   * The same for what has failed of an endpoint and was made at a moment or later, the oldest first and at most so many;
+   * answers how many there were.
+   */
+  async replayFailed(
+    organizationId: OrganizationId,
+    endpointId: string,
+    sinceMs: number,
+    limit: number,
+    nowMs: number,
+  ): Promise<number> {
+    const { rows } = await sql<{ id: string; event_id: string }>`SELECT id, event_id FROM webhook_delivery
+      WHERE state IN ('failed', 'dead') AND endpoint_id = ${endpointId} AND created_at_ms >= ${sinceMs}
+      ORDER BY created_at_ms, seq LIMIT ${limit}`.execute(this.db);
+    if (rows.length === 0) return 0;
+    const count = await this.#replay(organizationId, rows, nowMs);
+    await this.#wake(endpointId);
+    return count;
+  }
+
+  /** Events first: whoever deletes old ones holds these and then their deliveries. */
+  async #replay(
+    organizationId: OrganizationId,
+    deliveries: readonly { readonly id: string; readonly event_id: string }[],
+    nowMs: number,
+  ): Promise<number> {
+    const json = JSON.stringify(deliveries.map(({ id, event_id }) => ({ id, event_id })));
+    const chosen = jsonRows(this.kind, 'chosen', { id: 'text', event_id: 'text' }, json);
+    await sql`UPDATE webhook_event SET kept_since_ms = ${nowMs}
+      WHERE organization_id = ${organizationId} AND id IN (SELECT event_id FROM ${chosen})`.execute(this.db);
+    const { numAffectedRows } = await sql`UPDATE webhook_delivery SET state = 'pending', failures = 0,
+        next_attempt_at_ms = ${nowMs}, round_started_at_ms = ${nowMs}, updated_at_ms = ${nowMs}
+      WHERE organization_id = ${organizationId} AND id IN (SELECT id FROM ${chosen})`.execute(this.db);
+    return Number(numAffectedRows ?? 0n);
+  }
+
+  async #wake(endpointId: string): Promise<void> {
+    await this.db
+      .updateTable('webhook_lane')
+      .set({ resting_until_ms: 0 })
+      .where('endpoint_id', '=', endpointId)
+      .execute();
+  }
+}

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { LocalCourierParts, Parcel, Receipt } from './courier.ts';
+
+/** What can be handed to a thread. */
+export type ThreadSettings = Pick<LocalCourierParts, 'allow' | 'ca' | 'timeoutMs'>;
+
+export interface ThreadParts extends ThreadSettings {
+  /** Is told of each thread. */
+  readonly started?: (worker: Worker) => void;
+  /** Is told why a thread ended that nobody ended. */
+  readonly died?: (cause: unknown) => void;
+}
+
+/** Many at a time, because each message has a price of its own. Tickets count up from the first one. */
+export interface ParcelBatch {
+  readonly first: number;
+  readonly parcels: readonly Parcel[];
+}
+
+export type ReceiptBatch = readonly (readonly [ticket: number, receipt: Receipt])[];
+
+export interface Thread {
+  deliver(parcel: Parcel): Promise<Receipt>;
+  end(): Promise<void>;
+}
+
+interface Waiting {
+  readonly sinceMs: number;
+  readonly resolve: (receipt: Receipt) => void;
+}
+
+export function startThread(
+  { allow, ca, timeoutMs, started, died }: ThreadParts,
+  gone: (thread: Thread) => void,
+): Thread {
+  const settings: ThreadSettings = {
+    allow,
+    ...(ca === undefined ? {} : { ca }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+  // It needs nothing of the environment, which may hold passwords.
+  const worker = new Worker(join(packageFolder(), 'dist', 'webhooks', 'courier', 'worker.js'), {
+    workerData: settings,
+    env: {},
+  });
+  const waiting = new Map<number, Waiting>();
+  let tickets = 0;
+  let outgoing: Parcel[] = [];
+  let isGone = false;
+
+  function post(): void {
+    const parcels = outgoing;
+    outgoing = [];
+    if (!isGone) worker.postMessage({ first: tickets - parcels.length, parcels } satisfies ParcelBatch);
+  }
+
+  function leave(): void {
+    isGone = true;
+    gone(thread);
+    for (const { sinceMs, resolve } of waiting.values())
+      resolve({ latencyMs: Math.round(performance.now() - sinceMs), error: 'network' });
+    waiting.clear();
+  }
+
+  function die(cause: unknown): void {
+    if (isGone) return;
+    leave();
+    died?.(cause);
+  }
+
+  const thread: Thread = {
+    deliver: (parcel) =>
+      new Promise((resolve) => {
+        waiting.set(tickets, { sinceMs: performance.now(), resolve });
+        tickets += 1;
+        if (outgoing.push(parcel) === 1) setImmediate(post);
+      }),
+    async end() {
+      if (!isGone) leave();
+      await worker.terminate();
+    },
+  };
+
+  worker.on('message', (batch: ReceiptBatch) => {
+    for (const [ticket, receipt] of batch) {
+      waiting.get(ticket)?.resolve(receipt);
+      waiting.delete(ticket);
+    }
+  });
+  worker.on('error', die);
+  worker.on('exit', (code) => die(new Error(`the thread ended with code ${code}`)));
+  // The service ends without waiting for a thread that has nothing to do.
+  worker.unref();
+  started?.(worker);
+  return thread;
+}
+
+/** The thread runs a built file, also when this one is a source file under a test runner. */
+function packageFolder(folder = dirname(fileURLToPath(import.meta.url))): string {
+  return existsSync(join(folder, 'package.json')) ? folder : packageFolder(dirname(folder));
+}

@@ -1,0 +1,37 @@
+import { constants, setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { localCourier, type Receipt } from './courier.ts';
+import type { ParcelBatch, ReceiptBatch, ThreadSettings } from './thread.ts';
+
+// The thread of threadCourier.
+
+if (parentPort === null) throw new Error('this file is the entry of a worker thread');
+const port = parentPort;
+const courier = localCourier(workerData as ThreadSettings);
+let outgoing: [number, Receipt][] = [];
+
+yieldToRequests();
+
+port.on('message', ({ first, parcels }: ParcelBatch) => {
+  for (const [index, parcel] of parcels.entries()) {
+    void courier.deliver(parcel).then((receipt) => {
+      if (outgoing.push([first + index, receipt]) === 1) setImmediate(report);
+    });
+  }
+});
+
+function report(): void {
+  const batch: ReceiptBatch = outgoing;
+  outgoing = [];
+  port.postMessage(batch);
+}
+
+/** On Linux the call concerns the thread that makes it, elsewhere the whole process, which must keep its own. */
+function yieldToRequests(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It is only a courtesy; some sandboxes forbid it.
+  }
+}

@@ -1,0 +1,177 @@
+import type { Clock } from '../lib/clock.ts';
+import type { OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
+import type { DueDelivery, WebhookEndpoint } from '../lib/webhook.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Recorder } from './recorder.ts';
+import { type Attempted, resultOf } from './result.ts';
+import type { WebhookSender } from './sender.ts';
+
+/** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
+const BATCH = { fresh: 48, retries: 16 };
+const PROBE = { fresh: 1, retries: 1 };
+/** From then on the receiver does not keep up, and several are sent at a time, no longer in strict order. */
+const CROWD = 16;
+const WIDTH = 8;
+/** After that long the endpoint is read again: it may have been changed or switched off. */
+const BATCH_MS = 2000;
+/** How long a lane without work is kept, so that the next event need not claim it again. */
+const LINGER_MS = 1000;
+/** How often it looks meanwhile for what other processes have stored. */
+const LOOK_EVERY_MS = 100;
+/** So many failures in a row, and the endpoint is given rests and one delivery at a time. */
+export const TROUBLED_AT = 3;
+const REST_MS = 1000;
+const REST_MS_MAX = 30_000;
+/** The longest rest that a receiver can ask for all its deliveries by Retry-After. */
+const ASKED_REST_MS_MAX = 60_000;
+
+export interface LaneParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly send: WebhookSender;
+  readonly recorder: Recorder;
+}
+
+export interface LaneClaim {
+  readonly endpointId: WebhookEndpointId;
+  readonly organizationId: OrganizationId;
+  /** Attempts in a row that failed. */
+  readonly failures: number;
+}
+
+/** How a lane is left. */
+export interface LaneEnd {
+  readonly failures: number;
+  readonly restingUntilMs: number;
+}
+
+/** The deliveries of one endpoint, one after the other, for as long as this process holds its lane. */
+export class Lane {
+  readonly #parts: LaneParts;
+  readonly #claim: LaneClaim;
+  #failures: number;
+  #restMs = 0;
+  #heldUntilMs: number;
+  #isEnding = false;
+  #isWoken = false;
+  #wakeUp: (() => void) | undefined;
+
+  constructor(parts: LaneParts, claim: LaneClaim, heldUntilMs: number) {
+    this.#parts = parts;
+    this.#claim = claim;
+    this.#failures = claim.failures;
+    this.#heldUntilMs = heldUntilMs;
+  }
+
+  get isTroubled(): boolean {
+    return this.#failures >= TROUBLED_AT;
+  }
+
+  /** There may be something new. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wakeUp?.();
+  }
+
+  keep(untilMs: number): void {
+    this.#heldUntilMs = untilMs;
+  }
+
+  /** Begins nothing more: the service stops, or another process has the lane. */
+  end(): void {
+    this.#isEnding = true;
+    this.wake();
+  }
+
+  async run(): Promise<LaneEnd> {
+    const { clock } = this.#parts;
+    let idleSinceMs = performance.now();
+    while (this.#mayGoOn()) {
+      this.#isWoken = false;
+      const isWorking = await this.#round();
+      if (this.#restMs > 0) break;
+      if (isWorking) idleSinceMs = performance.now();
+      else if (performance.now() - idleSinceMs >= LINGER_MS) break;
+      else await this.#idle();
+    }
+    return { failures: this.#failures, restingUntilMs: this.#restMs === 0 ? 0 : clock() + this.#restMs };
+  }
+
+  #mayGoOn(): boolean {
+    return !this.#isEnding && this.#parts.clock() < this.#heldUntilMs;
+  }
+
+  /** Sends what is due; false when nothing was. */
+  async #round(): Promise<boolean> {
+    const { storage, clock } = this.#parts;
+    const { organizationId, endpointId } = this.#claim;
+    const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
+    if (endpoint?.isActive !== true) return false;
+    const batch = await storage.read.webhooks.batch(
+      organizationId,
+      endpointId,
+      clock(),
+      this.isTroubled ? PROBE : BATCH,
+    );
+    if (batch.length === 0) return false;
+    await this.#sendAll(endpoint, batch);
+    return true;
+  }
+
+  async #sendAll(endpoint: WebhookEndpoint, batch: readonly DueDelivery[]): Promise<void> {
+    const width = batch.length < CROWD ? 1 : WIDTH;
+    const startedAt = performance.now();
+    const recorded: Promise<void>[] = [];
+    const queue = batch.values();
+    const work = async (): Promise<void> => {
+      for (const delivery of queue) {
+        const attempted = await this.#attempt(endpoint, delivery);
+        if (this.#isEnding && attempted.attempt.status === undefined) return;
+        recorded.push(this.#parts.recorder.record(endpoint, attempted));
+        this.#note(attempted);
+        if (this.#restMs > 0 || attempted.verdict === 'gone' || !this.#mayGoOn()) return;
+        if (performance.now() - startedAt > BATCH_MS) return;
+      }
+    };
+    try {
+      // Each takes the next one from the same queue; whoever stops leaves the rest for the next round.
+      await Promise.all(Array.from({ length: width }, () => work()));
+    } finally {
+      // The next round would read them again.
+      await Promise.all(recorded);
+    }
+  }
+
+  async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery): Promise<Attempted> {
+    const { clock, send } = this.#parts;
+    const atMs = clock();
+    const { eventId: id, eventType: type, aboutId, body } = delivery;
+    const receipt = await send(endpoint, { id, type, aboutId, body });
+    return resultOf(delivery, receipt, atMs, clock(), Math.random());
+  }
+
+  /** One endpoint's trouble must cost others nothing: who fails in a row, or asks for it, is left alone for a while. */
+  #note({ verdict, retryAfterMs = 0 }: Attempted): void {
+    if (verdict !== 'retry') {
+      this.#failures = 0;
+      return;
+    }
+    // Several may have been under way when it began to fail; together they are one failure more.
+    if (this.#restMs > 0) return;
+    this.#failures += 1;
+    const ownMs = this.isTroubled ? Math.min(REST_MS * 2 ** (this.#failures - TROUBLED_AT), REST_MS_MAX) : 0;
+    this.#restMs = Math.max(ownMs, Math.min(retryAfterMs, ASKED_REST_MS_MAX));
+  }
+
+  async #idle(): Promise<void> {
+    if (this.#isWoken) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.#parts.storage.kind === 'sqlite' ? LINGER_MS : LOOK_EVERY_MS);
+      this.#wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wakeUp = undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../lib/clock.ts';
+import type { WebhookEndpoint } from '../lib/webhook.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Attempted } from './result.ts';
+
+const AGAIN_MS = 250;
+const AGAIN_MS_MAX = 5000;
+const RESULTS_PER_COMMIT = 500;
+
+/** What is told about attempts as they are written down. */
+export interface DeliveryObserver {
+  delivery(attempted: Attempted): void;
+  endpointDisabled(endpoint: Pick<WebhookEndpoint, 'organizationId' | 'id'>): void;
+  unavailable(operation: string, cause: unknown): void;
+}
+
+interface Waiting {
+  readonly endpoint: WebhookEndpoint;
+  readonly attempted: Attempted;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Writes down what became of deliveries, those of all lanes together: while one commit is under way the next one's
+ * results gather. What was delivered must not be sent again because the database is away for a moment, so it does not
+ * give up before `end`.
+ */
+export function createRecorder(storage: Storage, clock: Clock, observe: DeliveryObserver, end: AbortSignal) {
+  const waiting: Waiting[] = [];
+  let isBusy = false;
+
+  const commit = async (some: readonly Waiting[]): Promise<void> => {
+    const disabled = await storage.write(async (store) => {
+      const nowMs = clock();
+      await store.webhooks.record(
+        some.map(({ attempted }) => attempted),
+        nowMs,
+      );
+      const gone: WebhookEndpoint[] = [];
+      for (const { endpoint, attempted } of some) {
+        const { organizationId, id, url } = endpoint;
+        if (attempted.verdict !== 'gone') continue;
+        if (await store.webhooks.deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
+      }
+      return gone;
+    });
+    for (const { attempted } of some) observe.delivery(attempted);
+    for (const endpoint of disabled) observe.endpointDisabled(endpoint);
+  };
+
+  const commitInTheEnd = async (some: readonly Waiting[]): Promise<void> => {
+    for (let delayMs = AGAIN_MS; ; delayMs = Math.min(2 * delayMs, AGAIN_MS_MAX)) {
+      try {
+        return await commit(some);
+      } catch (error) {
+        if (end.aborted) throw error;
+        if (delayMs === AGAIN_MS) observe.unavailable('webhooks', error);
+        await sleep(delayMs, undefined, { signal: end }).catch(() => {});
+      }
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    isBusy = true;
+    while (waiting.length > 0) {
+      const some = waiting.splice(0, RESULTS_PER_COMMIT);
+      try {
+        await commitInTheEnd(some);
+        for (const { resolve } of some) resolve();
+      } catch (error) {
+        for (const { reject } of some) reject(error);
+      }
+    }
+    isBusy = false;
+  };
+
+  return {
+    /** Resolves after the commit. */
+    record: (endpoint: WebhookEndpoint, attempted: Attempted): Promise<void> =>
+      new Promise((resolve, reject) => {
+        waiting.push({ endpoint, attempted, resolve, reject });
+        if (!isBusy) void run();
+      }),
+  };
+}
+
+export type Recorder = ReturnType<typeof createRecorder>;

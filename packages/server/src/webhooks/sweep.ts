@@ -1,0 +1,37 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ServiceKey } from '../lib/model.ts';
+import type { Storage } from '../storage/storage.ts';
+import { retiredKeys, WEBHOOK_ROLE } from './keys.ts';
+import { ROUND_MS } from './schedule.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const SWEEP_EVERY_MS = 60_000;
+const ROWS_PER_COMMIT = 1000;
+/** Beyond the last moment at which a delivery may be tried again. */
+const SLACK_MS = 60 * 60 * 1000;
+
+/**
+ * Gives up what could not be tried, because its endpoint was off or resting until the end, forgets what is older than
+ * deliveries are kept, and keys that sign no more. Some at a time, and not more often than once a minute.
+ */
+export function createSweep(
+  storage: Storage,
+  clock: Clock,
+  retentionDays: number,
+  keys: () => readonly ServiceKey[],
+): () => Promise<void> {
+  let nextAtMs = 0;
+  return async () => {
+    const nowMs = clock();
+    if (nowMs < nextAtMs) return;
+    nextAtMs = nowMs + SWEEP_EVERY_MS;
+    const deadBeforeMs = nowMs - ROUND_MS - SLACK_MS;
+    const expired = await storage.write((store) => store.webhooks.expire(deadBeforeMs, nowMs, ROWS_PER_COMMIT));
+    const keptSinceMs = nowMs - retentionDays * DAY_MS;
+    const swept = await storage.write((store) => store.webhooks.sweep(keptSinceMs, ROWS_PER_COMMIT));
+    const retired = retiredKeys(keys(), nowMs);
+    if (retired.length > 0) await storage.write((store) => store.deployment.deleteServiceKeys(WEBHOOK_ROLE, retired));
+    // With the next poll, where there is more: requests come in between.
+    if (expired === ROWS_PER_COMMIT || swept === ROWS_PER_COMMIT) nextAtMs = 0;
+  };
+}

@@ -1,0 +1,67 @@
+import type { Keyring } from '@custos/keyring';
+import type { Clock } from '../lib/clock.ts';
+import type { WebhookEndpointId } from '../lib/ids.ts';
+import type { ServiceKey } from '../lib/model.ts';
+import type { WebhookEndpoint, WebhookEvent } from '../lib/webhook.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Courier, Receipt } from './courier/courier.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { keySet } from './keys.ts';
+import type { DeliveryObserver } from './recorder.ts';
+import { createWebhookSender } from './sender.ts';
+import { createWebhookSigner } from './signer.ts';
+import { createSweep } from './sweep.ts';
+import type { TargetCheck } from './target.ts';
+
+/** What the rest of the service has to do with webhooks. */
+export interface Webhooks {
+  /** To be called after a commit with deliveries in it; without endpoints all that are due are looked for. */
+  wake(endpointIds?: readonly WebhookEndpointId[]): void;
+  /** Refuses URLs that nothing may be sent to. */
+  readonly checkTarget: TargetCheck;
+  /** Sends an event now and answers with what came back, whatever that is. */
+  sendNow(
+    endpoint: Pick<WebhookEndpoint, 'url'>,
+    event: Pick<WebhookEvent, 'id' | 'type' | 'aboutId' | 'body'>,
+  ): Promise<Receipt>;
+  /** The key discovery document of this moment. */
+  keySet(): ReturnType<typeof keySet>;
+}
+
+export interface WebhookParts {
+  readonly config: { readonly vendorNames: boolean; readonly webhookRetentionDays: number };
+  readonly storage: Storage;
+  readonly keyring: Keyring;
+  readonly serviceKeys: () => readonly ServiceKey[];
+  readonly clock: Clock;
+  readonly observe: DeliveryObserver;
+  readonly courier: Courier;
+  readonly checkTarget: TargetCheck;
+}
+
+export interface RunningWebhooks extends Webhooks {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createWebhooks(parts: WebhookParts): RunningWebhooks {
+  const { config, storage, keyring, serviceKeys, clock, observe, courier, checkTarget } = parts;
+  const sign = createWebhookSigner(keyring, serviceKeys, clock);
+  const send = createWebhookSender(sign, courier, config.vendorNames);
+  const dispatcher = new Dispatcher({
+    storage,
+    clock,
+    send,
+    observe,
+    breakOff: () => courier.close(),
+    sweep: createSweep(storage, clock, config.webhookRetentionDays, serviceKeys),
+  });
+  return {
+    start: () => dispatcher.start(),
+    stop: () => dispatcher.stop(),
+    wake: (endpointIds) => dispatcher.wake(endpointIds),
+    checkTarget,
+    sendNow: send,
+    keySet: () => keySet(serviceKeys(), clock(), config.vendorNames),
+  };
+}
