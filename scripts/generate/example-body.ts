@@ -30,6 +30,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   contact: 'alice@example.com',
   credentialId: '6kHtPPqRTKaLms_L0xFKpw',
   decimals: '18',
+  deliveryId: '0195d1f0-9f40-7b21-9c3d-4e5f60718293',
   duration: '24h',
   email: 'alice@example.com',
   encryptedBundle: '{"encappedPublic":"04…","ciphertext":"…"}',
@@ -38,10 +39,12 @@ const VALUES: Readonly<Record<string, unknown>> = {
   encoding: 'PAYLOAD_ENCODING_TEXT_UTF8',
   hashFunction: 'HASH_FUNCTION_KECCAK256',
   identifier: 'ether-per-day',
+  isActive: false,
   label: 'Office',
   limit: '10',
   message: '{"login":{"publicKey":"02a1…"},"tokenId":"0195d1f0-…","type":"USAGE_TYPE_LOGIN"}',
   mfaPolicyName: 'Passkey for signing',
+  name: 'Payments',
   newPrivateKeyTagName: 'Cold',
   newUserTagName: 'Approvers',
   nonce: '0a165a794dc53eface39a67928b608c28ca9e1ccf08e2fdbcf20ce865a1107ae',
@@ -75,9 +78,11 @@ const VALUES: Readonly<Record<string, unknown>> = {
   smartContractInterface:
     '[{"type":"function","name":"transfer","inputs":[{"name":"to","type":"address"},{"name":"value","type":"uint256"}]}]',
   subOrganizationName: 'End user 42',
+  subscriptions: [{ eventType: 'ACTIVITY_UPDATES', filtersJson: '{"statuses":["ACTIVITY_STATUS_COMPLETED"]}' }],
   targetPublicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
   threshold: 1,
   unsignedTransaction: '02e70180843b9aca008477359400825208949858effd232b4033e47d90003d41ec34ecaeda940180c0',
+  url: 'https://app.example/webhooks',
   userEmail: 'alice@example.com',
   userName: 'Alice',
   userPhoneNumber: '+14155550123',
@@ -95,7 +100,10 @@ const TELLING: readonly string[] = [
   'chainAssetTransfer',
   'condition',
   'consensus',
+  'deliveryId',
   'enabled',
+  'endpointId',
+  'isActive',
   'limit',
   'oidcToken',
   'organization',
@@ -103,6 +111,7 @@ const TELLING: readonly string[] = [
   'policyCondition',
   'rolling',
   'rules',
+  'subscriptions',
 ];
 
 /** A body that the operation accepts; throws if it does not, so that no page shows one that fails. */
@@ -121,7 +130,8 @@ export function exampleBody(operation: Operation): unknown {
 
 /** Required fields, and the telling ones of the others. */
 function exampleOf(node: SchemaNode, name = ''): unknown {
-  if (Object.hasOwn(VALUES, name)) return node['x-decimal'] ? String(VALUES[name]) : VALUES[name];
+  const isTold = Object.hasOwn(VALUES, name) && (node.enum?.includes(VALUES[name] as string) ?? true);
+  if (isTold) return node['x-decimal'] ? String(VALUES[name]) : VALUES[name];
   if (node.enum !== undefined) return node.enum[0];
   switch (node.type) {
     case 'object':

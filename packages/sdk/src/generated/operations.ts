@@ -824,6 +824,34 @@ export interface CreateWalletAccountsResult {
   addresses: string[];
 }
 
+/** Parameters of create_webhook_endpoint. */
+export interface CreateWebhookEndpointParameters {
+  url: string;
+  name: string;
+  subscriptions?: {
+    eventType: string;
+    filtersJson?: string;
+    isActive?: boolean;
+  }[];
+}
+
+/** Result of create_webhook_endpoint. */
+export interface CreateWebhookEndpointResult {
+  endpointId: string;
+  webhookEndpoint: {
+    endpointId: string;
+    organizationId: string;
+    url: string;
+    name: string;
+    isActive: boolean;
+    subscriptions: {
+      eventType: string;
+      filtersJson?: string;
+      isActive?: boolean;
+    }[];
+  };
+}
+
 /** Parameters of delete_api_keys. */
 export interface DeleteApiKeysParameters {
   userId: string;
@@ -1011,6 +1039,16 @@ export interface DeleteWalletsParameters {
 /** Result of delete_wallets. */
 export interface DeleteWalletsResult {
   walletIds: string[];
+}
+
+/** Parameters of delete_webhook_endpoint. */
+export interface DeleteWebhookEndpointParameters {
+  endpointId: string;
+}
+
+/** Result of delete_webhook_endpoint. */
+export interface DeleteWebhookEndpointResult {
+  endpointId: string;
 }
 
 /** Parameters of disable_auth_proxy. */
@@ -2332,6 +2370,64 @@ export interface ListWalletsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_webhook_deliveries. */
+export interface ListWebhookDeliveriesParameters {
+  endpointId?: string;
+  eventId?: string;
+  state?:
+    | 'WEBHOOK_DELIVERY_STATE_PENDING'
+    | 'WEBHOOK_DELIVERY_STATE_DELIVERED'
+    | 'WEBHOOK_DELIVERY_STATE_FAILED'
+    | 'WEBHOOK_DELIVERY_STATE_DEAD_LETTERED';
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_webhook_deliveries. */
+export interface ListWebhookDeliveriesResponse {
+  webhookDeliveries: {
+    deliveryId: string;
+    endpointId: string;
+    eventId: string;
+    eventType: string;
+    organizationId: string;
+    state:
+      | 'WEBHOOK_DELIVERY_STATE_PENDING'
+      | 'WEBHOOK_DELIVERY_STATE_DELIVERED'
+      | 'WEBHOOK_DELIVERY_STATE_FAILED'
+      | 'WEBHOOK_DELIVERY_STATE_DEAD_LETTERED';
+    attempts: {
+      attemptedAt: string;
+      latencyMs: number;
+      status?: number;
+      error?: string;
+      answer?: string;
+    }[];
+    nextAttemptAt?: string;
+    createdAt: string;
+    updatedAt: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_webhook_endpoints. */
+export interface ListWebhookEndpointsParameters {}
+
+/** Answer of list_webhook_endpoints. */
+export interface ListWebhookEndpointsResponse {
+  webhookEndpoints: {
+    endpointId: string;
+    organizationId: string;
+    url: string;
+    name: string;
+    isActive: boolean;
+    subscriptions: {
+      eventType: string;
+      filtersJson?: string;
+      isActive?: boolean;
+    }[];
+  }[];
+}
+
 /** Parameters of oauth. */
 export interface OauthParameters {
   oidcToken: string;
@@ -2447,6 +2543,20 @@ export interface RemoveOrganizationFeatureParameters {
 /** Result of remove_organization_feature. */
 export interface RemoveOrganizationFeatureResult {
   features: Feature[];
+}
+
+/** Parameters of replay_webhook_delivery. */
+export interface ReplayWebhookDeliveryParameters {
+  endpointId: string;
+  deliveryId?: string;
+  sinceMs?: string;
+}
+
+/** Result of replay_webhook_delivery. */
+export interface ReplayWebhookDeliveryResult {
+  endpointId: string;
+  replayedCount: number;
+  hasMore: boolean;
 }
 
 /** Parameters of set_ip_allowlist. */
@@ -2668,6 +2778,26 @@ export interface StampLoginParameters {
 /** Result of stamp_login. */
 export interface StampLoginResult {
   session: string;
+}
+
+/** Parameters of test_webhook_endpoint. */
+export interface TestWebhookEndpointParameters {
+  endpointId: string;
+}
+
+/** Result of test_webhook_endpoint. */
+export interface TestWebhookEndpointResult {
+  endpointId: string;
+  deliveryId: string;
+  eventId: string;
+  delivered: boolean;
+  attempt: {
+    attemptedAt: string;
+    latencyMs: number;
+    status?: number;
+    error?: string;
+    answer?: string;
+  };
 }
 
 /** Parameters of update_auth_proxy_config. */
@@ -2895,6 +3025,31 @@ export interface UpdateWalletResult {
   walletId: string;
 }
 
+/** Parameters of update_webhook_endpoint. */
+export interface UpdateWebhookEndpointParameters {
+  endpointId: string;
+  url?: string;
+  name?: string;
+  isActive?: boolean;
+}
+
+/** Result of update_webhook_endpoint. */
+export interface UpdateWebhookEndpointResult {
+  endpointId: string;
+  webhookEndpoint: {
+    endpointId: string;
+    organizationId: string;
+    url: string;
+    name: string;
+    isActive: boolean;
+    subscriptions: {
+      eventType: string;
+      filtersJson?: string;
+      isActive?: boolean;
+    }[];
+  };
+}
+
 /** Parameters of verify_otp. */
 export interface VerifyOtpParameters {
   otpId: string;
@@ -3027,6 +3182,11 @@ export interface OperationMethods {
     parameters: CreateWalletAccountsParameters,
     options?: SubmitOptions,
   ): Promise<CreateWalletAccountsResult & { activity: Activity }>;
+  /** Register a URL that signed events are sent to, with what it subscribes to. */
+  createWebhookEndpoint(
+    parameters: CreateWebhookEndpointParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateWebhookEndpointResult & { activity: Activity }>;
   /** Delete API keys of a user, all or nothing; also the key that stamps the request. */
   deleteApiKeys(
     parameters: DeleteApiKeysParameters,
@@ -3117,6 +3277,11 @@ export interface OperationMethods {
     parameters: DeleteWalletsParameters,
     options?: SubmitOptions,
   ): Promise<DeleteWalletsResult & { activity: Activity }>;
+  /** Delete a webhook endpoint with all its deliveries, also those that wait. */
+  deleteWebhookEndpoint(
+    parameters: DeleteWebhookEndpointParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteWebhookEndpointResult & { activity: Activity }>;
   /** Turn the sign-up proxy off; its configuration, its user and its key stay. */
   disableAuthProxy(
     parameters?: DisableAuthProxyParameters,
@@ -3327,6 +3492,16 @@ export interface OperationMethods {
   ): Promise<ListWalletAccountsResponse>;
   /** Wallets of the organization, oldest first. */
   listWallets(parameters?: ListWalletsParameters, options?: QueryOptions): Promise<ListWalletsResponse>;
+  /** What was sent to the webhook endpoints of the organization, and what was answered; newest first. */
+  listWebhookDeliveries(
+    parameters?: ListWebhookDeliveriesParameters,
+    options?: QueryOptions,
+  ): Promise<ListWebhookDeliveriesResponse>;
+  /** The webhook endpoints of the organization with what they subscribe to, oldest first. */
+  listWebhookEndpoints(
+    parameters?: ListWebhookEndpointsParameters,
+    options?: QueryOptions,
+  ): Promise<ListWebhookEndpointsResponse>;
   /** Make an API key for a user of a sub-organization by an OpenID token, encrypted to the key it is bound to. */
   oauth(parameters: OauthParameters, options?: SubmitOptions): Promise<OauthResult & { activity: Activity }>;
   /** Exchange an authorization code of an OAuth 2.0 provider for an OpenID token of this service. */
@@ -3360,6 +3535,11 @@ export interface OperationMethods {
     parameters: RemoveOrganizationFeatureParameters,
     options?: SubmitOptions,
   ): Promise<RemoveOrganizationFeatureResult & { activity: Activity }>;
+  /** Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay. */
+  replayWebhookDelivery(
+    parameters: ReplayWebhookDeliveryParameters,
+    options?: SubmitOptions,
+  ): Promise<ReplayWebhookDeliveryResult & { activity: Activity }>;
   /** Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused unless allowLockout is true. */
   setIpAllowlist(
     parameters?: SetIpAllowlistParameters,
@@ -3392,6 +3572,11 @@ export interface OperationMethods {
     parameters: StampLoginParameters,
     options?: SubmitOptions,
   ): Promise<StampLoginResult & { activity: Activity }>;
+  /** Send a signed test event to an endpoint, also one that is switched off, and tell what it answered. */
+  testWebhookEndpoint(
+    parameters: TestWebhookEndpointParameters,
+    options?: SubmitOptions,
+  ): Promise<TestWebhookEndpointResult & { activity: Activity }>;
   /** Change what the sign-up proxy may do and how; what is absent stays as it is, empty text takes a value away. */
   updateAuthProxyConfig(
     parameters?: UpdateAuthProxyConfigParameters,
@@ -3457,6 +3642,11 @@ export interface OperationMethods {
     parameters: UpdateWalletParameters,
     options?: SubmitOptions,
   ): Promise<UpdateWalletResult & { activity: Activity }>;
+  /** Change the URL or the name of a webhook endpoint, or switch it off and on. What waits for it goes on. */
+  updateWebhookEndpoint(
+    parameters: UpdateWebhookEndpointParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdateWebhookEndpointResult & { activity: Activity }>;
   /** Turn a one-time code into a token that says whose contact it was sent to. */
   verifyOtp(
     parameters: VerifyOtpParameters,
@@ -3642,6 +3832,14 @@ export const OPERATIONS = {
     intentKey: 'createWalletAccountsIntent',
     resultKey: 'createWalletAccountsResult',
   },
+  createWebhookEndpoint: {
+    kind: 'activity',
+    name: 'create_webhook_endpoint',
+    path: '/public/v1/submit/create_webhook_endpoint',
+    type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT',
+    intentKey: 'createWebhookEndpointIntent',
+    resultKey: 'createWebhookEndpointResult',
+  },
   deleteApiKeys: {
     kind: 'activity',
     name: 'delete_api_keys',
@@ -3785,6 +3983,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_DELETE_WALLETS',
     intentKey: 'deleteWalletsIntent',
     resultKey: 'deleteWalletsResult',
+  },
+  deleteWebhookEndpoint: {
+    kind: 'activity',
+    name: 'delete_webhook_endpoint',
+    path: '/public/v1/submit/delete_webhook_endpoint',
+    type: 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT',
+    intentKey: 'deleteWebhookEndpointIntent',
+    resultKey: 'deleteWebhookEndpointResult',
   },
   disableAuthProxy: {
     kind: 'activity',
@@ -4119,6 +4325,16 @@ export const OPERATIONS = {
     name: 'list_wallets',
     path: '/public/v1/query/list_wallets',
   },
+  listWebhookDeliveries: {
+    kind: 'query',
+    name: 'list_webhook_deliveries',
+    path: '/public/v1/query/list_webhook_deliveries',
+  },
+  listWebhookEndpoints: {
+    kind: 'query',
+    name: 'list_webhook_endpoints',
+    path: '/public/v1/query/list_webhook_endpoints',
+  },
   oauth: {
     kind: 'activity',
     name: 'oauth',
@@ -4189,6 +4405,14 @@ export const OPERATIONS = {
     intentKey: 'removeOrganizationFeatureIntent',
     resultKey: 'removeOrganizationFeatureResult',
   },
+  replayWebhookDelivery: {
+    kind: 'activity',
+    name: 'replay_webhook_delivery',
+    path: '/public/v1/submit/replay_webhook_delivery',
+    type: 'ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY',
+    intentKey: 'replayWebhookDeliveryIntent',
+    resultKey: 'replayWebhookDeliveryResult',
+  },
   setIpAllowlist: {
     kind: 'activity',
     name: 'set_ip_allowlist',
@@ -4241,6 +4465,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_STAMP_LOGIN',
     intentKey: 'stampLoginIntent',
     resultKey: 'stampLoginResult',
+  },
+  testWebhookEndpoint: {
+    kind: 'activity',
+    name: 'test_webhook_endpoint',
+    path: '/public/v1/submit/test_webhook_endpoint',
+    type: 'ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT',
+    intentKey: 'testWebhookEndpointIntent',
+    resultKey: 'testWebhookEndpointResult',
   },
   updateAuthProxyConfig: {
     kind: 'activity',
@@ -4346,6 +4578,14 @@ export const OPERATIONS = {
     intentKey: 'updateWalletIntent',
     resultKey: 'updateWalletResult',
   },
+  updateWebhookEndpoint: {
+    kind: 'activity',
+    name: 'update_webhook_endpoint',
+    path: '/public/v1/submit/update_webhook_endpoint',
+    type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
+    intentKey: 'updateWebhookEndpointIntent',
+    resultKey: 'updateWebhookEndpointResult',
+  },
   verifyOtp: {
     kind: 'activity',
     name: 'verify_otp',
@@ -4393,6 +4633,8 @@ export const ERROR_CODES = {
   INVALID_OAUTH2_PROVIDER: { grpcCode: 3, httpStatus: 400 },
   OAUTH2_EXCHANGE_FAILED: { grpcCode: 3, httpStatus: 400 },
   INVALID_CAPTCHA: { grpcCode: 3, httpStatus: 400 },
+  INVALID_WEBHOOK_URL: { grpcCode: 3, httpStatus: 400 },
+  INVALID_WEBHOOK_FILTER: { grpcCode: 3, httpStatus: 400 },
   EMAIL_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
   SMS_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
   FEATURE_DISABLED: { grpcCode: 9, httpStatus: 400 },
@@ -4415,6 +4657,8 @@ export const ERROR_CODES = {
   AUTH_PROXY_CONFIG_MISSING: { grpcCode: 16, httpStatus: 401 },
   AUTH_PROXY_CONFIG_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   OAUTH2_CREDENTIAL_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
+  WEBHOOK_ENDPOINT_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
+  WEBHOOK_DELIVERY_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   ORGANIZATION_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   ACTIVITY_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },
   RESOURCE_NOT_FOUND: { grpcCode: 5, httpStatus: 404 },

@@ -332,6 +332,8 @@ describe('when the service cannot be asked', () => {
     publish([first, second]);
     nowMs += 5_000;
     expect(await reasonOf(verifying, delivery(second))).toBe('ok');
+    // What was answered since is the last word again.
+    expect(await reasonOf(verifying, delivery(first, 'third'))).toBe('missing_key');
   });
 
   test('a server that is gone', async () => {
@@ -422,6 +424,9 @@ test('entries that are no keys for us are passed over', async () => {
   }
   answerWith(200, JSON.stringify({ keys: [...others, second.jwk] }));
   expect(await reasonOf(verifier(), delivery(second))).toBe('ok');
+  // Of two keys of one name the first counts.
+  answerWith(200, JSON.stringify({ keys: [first.jwk, { ...second.jwk, kid: 'first' }] }));
+  expect(await reasonOf(verifier(), delivery(first))).toBe('ok');
 });
 
 test('keys are asked of the named address, with nothing else', async () => {

@@ -30,7 +30,7 @@ export interface WebhookVerifier {
  * Verifies deliveries with the keys that the service publishes. They are fetched with the first delivery and kept as the
  * answer's Cache-Control says. For a key that is not among them they are fetched again before the delivery is refused,
  * though not more than once in ten seconds. While the service cannot be reached, known keys are used for another day.
- * Make one per process.
+ * One verifier serves a whole receiver.
  */
 export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookVerifier {
   const { jwksUrl, fetch = globalFetch, now = Date.now } = options;

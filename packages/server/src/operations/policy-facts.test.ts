@@ -79,6 +79,16 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   ACTIVITY_TYPE_INIT_OTP_AUTH: { parameters: code, exposed: {} },
   ACTIVITY_TYPE_INIT_OTP_AUTH_V2: { parameters: { ...code, otpLength: 6 }, exposed: { otp_length: 6n } },
   ACTIVITY_TYPE_INIT_OTP_AUTH_V3: { parameters: { ...code, appName: 'App' }, exposed: { otp_length: 0n } },
+  ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT: {
+    parameters: { endpointId: UPPER, isActive: false },
+    exposed: { endpoint_id: ID },
+  },
+  ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT: { parameters: { endpointId: UPPER }, exposed: { endpoint_id: ID } },
+  ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT: { parameters: { endpointId: UPPER }, exposed: { endpoint_id: ID } },
+  ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY: {
+    parameters: { endpointId: UPPER, deliveryId: OTHER },
+    exposed: { endpoint_id: ID },
+  },
 };
 
 const versions = activities.flatMap((operation) =>

@@ -210,6 +210,11 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_DISABLE_AUTH_PROXY: ['disableAuthProxyIntent', 'disableAuthProxyResult'],
     ACTIVITY_TYPE_ENABLE_AUTH_PROXY: ['enableAuthProxyIntent', 'enableAuthProxyResult'],
     ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG: ['updateAuthProxyConfigIntent', 'updateAuthProxyConfigResult'],
+    ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT: ['createWebhookEndpointIntent', 'createWebhookEndpointResult'],
+    ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT: ['deleteWebhookEndpointIntent', 'deleteWebhookEndpointResult'],
+    ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY: ['replayWebhookDeliveryIntent', 'replayWebhookDeliveryResult'],
+    ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT: ['testWebhookEndpointIntent', 'testWebhookEndpointResult'],
+    ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT: ['updateWebhookEndpointIntent', 'updateWebhookEndpointResult'],
   };
 
   test('are those of the wire protocol, for every type that is served', () => {
@@ -285,10 +290,12 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'otp_auth',
     'otp_login',
     'recover_user',
+    'replay_webhook_delivery',
     'sign_raw_payload',
     'sign_raw_payloads',
     'sign_transaction',
     'stamp_login',
+    'test_webhook_endpoint',
     'verify_otp',
   ]);
 });
@@ -344,9 +351,9 @@ test('the user of a login that somebody else asks for is named, wherever a code,
   expect(named.sort()).toEqual(['email_auth', 'oauth', 'oauth_login', 'otp_auth', 'otp_login']);
 });
 
-test('attempts are counted wherever there is something to guess', () => {
+test('attempts are counted wherever there is something to guess, or a request of ours for the asking', () => {
   const counted = activities.filter(({ attempt }) => attempt).map(({ name }) => name);
-  expect(counted.sort()).toEqual(['otp_auth', 'verify_otp']);
+  expect(counted.sort()).toEqual(['otp_auth', 'test_webhook_endpoint', 'verify_otp']);
 });
 
 test('whatever sends a message says so', () => {

@@ -108,7 +108,7 @@ export function converse(
     request.destroy();
   }
 
-  request.once('socket', (connection) => {
+  request.on('socket', (connection) => {
     if (isOver) return;
     socket = connection;
     if (connection.connecting) return followConnection(connection);
@@ -126,7 +126,7 @@ export function converse(
     informations += 1;
     if (informations > INFORMATION_MAX) fail(new OutboundError('too-large', 'there are too many interim answers'));
   });
-  request.once('response', (response) => {
+  request.on('response', (response) => {
     answer = response;
     response.on('data', (chunk: Buffer) => {
       if (isOver) return;
@@ -135,18 +135,18 @@ export function converse(
       if (size > maxBytes) fail(new OutboundError('too-large', `the answer is longer than ${maxBytes} bytes`));
     });
     response.on('error', (error) => fail(new OutboundError('network', 'the answer was cut short', error)));
-    response.once('end', () => {
+    response.on('end', () => {
       if (!isOver) endWithAnswer(response);
     });
   });
   if (acceptPartial) {
-    request.once('upgrade', (response, connection) => {
+    request.on('upgrade', (response, connection) => {
       connection.destroy();
       if (!isOver) endWithAnswer(response);
     });
   }
   // An answer that switches protocols ends without any other event.
-  request.once('close', () => {
+  request.on('close', () => {
     if (!isOver) fail(new OutboundError('network', 'the connection was closed without an answer'));
   });
   request.end(body);

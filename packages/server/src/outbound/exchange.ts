@@ -12,8 +12,6 @@ export interface OutboundOptions extends Bounds {
   readonly body?: Uint8Array | string;
   /** For everything together: name, connection, handshake, answer. */
   readonly timeoutMs: number;
-  /** Whether a POST, too, is sent again when the peer closed a kept connection: then it may arrive twice. */
-  readonly resend?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,8 +21,8 @@ export type Dial = Pick<RequestOptions, 'agent' | 'lookup' | 'ca'> & Pick<Listen
 /** One request and its whole answer. */
 export async function exchange(url: URL, options: OutboundOptions, dial: Dial, signal: AbortSignal): Promise<Exchange> {
   let outcome = await attempt(url, options, dial, signal);
-  // A reading request may simply be asked again on a new connection.
-  if (outcome === 'stale-connection' && (options.method !== 'POST' || options.resend))
+  // A reading request may simply be asked again on a new connection; a writing one might do its work twice.
+  if (outcome === 'stale-connection' && options.method !== 'POST')
     outcome = await attempt(url, options, { ...dial, agent: false }, signal);
   if (outcome === 'stale-connection') throw new OutboundError('network', 'the connection was closed');
   if (outcome instanceof OutboundError) throw outcome;

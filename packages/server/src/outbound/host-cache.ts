@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { lruCache } from '../lib/lru.ts';
+import { boundedMap } from './bounded-map.ts';
 import type { ResolveHost } from './resolve-host.ts';
 
 /** The addresses of host names for a while, so that a busy host does not cost a question to a name server every time. */
@@ -22,7 +22,7 @@ const FRESH_MS = 30_000;
 const FAILURE_MS = 1000;
 
 export function createHostCache(resolveHost: ResolveHost, clock: Clock): HostCache {
-  const entries = lruCache<Entry>(HOSTS_MAX);
+  const entries = boundedMap<Entry>(HOSTS_MAX);
 
   function fresh(hostname: string): Entry | undefined {
     const entry = entries.get(hostname);

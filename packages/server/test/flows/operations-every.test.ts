@@ -40,6 +40,7 @@ import {
 } from './every/case.ts';
 import { LOGIN_CASES, LOGIN_QUERIES } from './every/logins.ts';
 import { anEthereumAddress, ETHEREUM, WALLET_CASES, WALLET_QUERIES } from './every/wallets.ts';
+import { WEBHOOK_CASES, WEBHOOK_QUERIES } from './every/webhooks.ts';
 
 // Every operation of the registry against the same questions; rules of single operations are in the files beside.
 
@@ -390,6 +391,7 @@ const CASES: Readonly<Record<string, ActivityCase>> = {
   ...ACCESS_CASES,
   ...LOGIN_CASES,
   ...WALLET_CASES,
+  ...WEBHOOK_CASES,
   create_api_keys: {
     intentKey: 'createApiKeysIntentV2',
     resultKey: 'createApiKeysResult',
@@ -777,6 +779,7 @@ const QUERIES: Readonly<Record<string, QueryCase>> = {
   ...ACCESS_QUERIES,
   ...LOGIN_QUERIES,
   ...WALLET_QUERIES,
+  ...WEBHOOK_QUERIES,
   get_activity: {
     parameters: withId('activityId', lastActivity),
     answer: ({ root }) => ({ activity: expect.objectContaining({ organizationId: root.organizationId }) }),

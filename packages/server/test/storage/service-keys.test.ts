@@ -41,7 +41,10 @@ const openKeys = async (...start: Parameters<typeof openServiceKeys>): Promise<r
   (await openServiceKeys(...start)).keys;
 
 /** Starts several at once; none stores a key before all of them have found that keys are missing. */
-async function startTogether(storages: readonly Storage[], keyrings: readonly Keyring[]): Promise<(readonly ServiceKey[])[]> {
+async function startTogether(
+  storages: readonly Storage[],
+  keyrings: readonly Keyring[],
+): Promise<(readonly ServiceKey[])[]> {
   let arrived = 0;
   let open = (): void => {};
   const all = new Promise<void>((resolve) => {

@@ -5,6 +5,7 @@ import { OutboundError, type OutboundReason } from '../../outbound/outbound-erro
 import { createResolveHost, type ResolveHost, systemLookup } from '../../outbound/resolve-host.ts';
 import { createRoutes } from './routes.ts';
 import { webhookGuard } from './rules.ts';
+import { createSlots } from './slots.ts';
 import { startThread, type Thread, type ThreadParts } from './thread.ts';
 import { startTrip } from './trip.ts';
 
@@ -54,7 +55,7 @@ export function localCourier(parts: LocalCourierParts): Courier {
   const { allow, ca, timeoutMs: totalMs = TIMEOUT_MS, clock = systemClock } = parts;
   const resolveHost = parts.resolveHost ?? createResolveHost(allow.length > 0 ? systemLookup : undefined);
   const routes = createRoutes(webhookGuard(allow), createHostCache(resolveHost, clock), ca);
-  const underWay = new Set<BreakOff>();
+  const underWay = createSlots<BreakOff>();
   const trip = { routes, underWay, patience: { connectMs: totalMs / 2, totalMs } };
   let isClosed = false;
   return {
@@ -65,7 +66,7 @@ export function localCourier(parts: LocalCourierParts): Courier {
       }),
     async close() {
       isClosed = true;
-      for (const breakOff of underWay) breakOff(new OutboundError('network', 'the courier was closed'));
+      for (const breakOff of underWay.takeAll()) breakOff(new OutboundError('network', 'the courier was closed'));
       routes.close();
     },
   };

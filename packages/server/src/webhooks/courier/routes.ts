@@ -1,6 +1,6 @@
 import { type ClientRequest, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https';
-import { lruCache } from '../../lib/lru.ts';
+import { boundedMap } from '../../outbound/bounded-map.ts';
 import type { AddressClass } from '../../outbound/classify-address.ts';
 import {
   addressesOf,
@@ -58,7 +58,7 @@ class HttpsPool extends HttpsAgent {
 }
 
 export function createRoutes(guard: Guard, hosts: HostCache, ca?: string): Routes {
-  const places = lruCache<Place>(URLS_MAX);
+  const places = boundedMap<Place>(URLS_MAX);
   const pools = { 'http:': new HttpPool(KEPT), 'https:': new HttpsPool(KEPT) };
 
   function placeOf(url: string): Place {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { LocalCourierParts, Parcel, Receipt } from './courier.ts';
+import { createSlots } from './slots.ts';
 
 /** What can be handed to a thread. */
 export type ThreadSettings = Pick<LocalCourierParts, 'allow' | 'ca' | 'timeoutMs'>;
@@ -14,12 +15,8 @@ export interface ThreadParts extends ThreadSettings {
   readonly died?: (cause: unknown) => void;
 }
 
-/** Many at a time, because each message has a price of its own. Tickets count up from the first one. */
-export interface ParcelBatch {
-  readonly first: number;
-  readonly parcels: readonly Parcel[];
-}
-
+/** Many at a time, because each message has a price of its own. */
+export type ParcelBatch = readonly (readonly [ticket: number, parcel: Parcel])[];
 export type ReceiptBatch = readonly (readonly [ticket: number, receipt: Receipt])[];
 
 export interface Thread {
@@ -46,23 +43,21 @@ export function startThread(
     workerData: settings,
     env: {},
   });
-  const waiting = new Map<number, Waiting>();
-  let tickets = 0;
-  let outgoing: Parcel[] = [];
+  const waiting = createSlots<Waiting>();
+  let outgoing: [number, Parcel][] = [];
   let isGone = false;
 
   function post(): void {
-    const parcels = outgoing;
+    const batch: ParcelBatch = outgoing;
     outgoing = [];
-    if (!isGone) worker.postMessage({ first: tickets - parcels.length, parcels } satisfies ParcelBatch);
+    if (!isGone) worker.postMessage(batch);
   }
 
   function leave(): void {
     isGone = true;
     gone(thread);
-    for (const { sinceMs, resolve } of waiting.values())
+    for (const { sinceMs, resolve } of waiting.takeAll())
       resolve({ latencyMs: Math.round(performance.now() - sinceMs), error: 'network' });
-    waiting.clear();
   }
 
   function die(cause: unknown): void {
@@ -74,9 +69,8 @@ export function startThread(
   const thread: Thread = {
     deliver: (parcel) =>
       new Promise((resolve) => {
-        waiting.set(tickets, { sinceMs: performance.now(), resolve });
-        tickets += 1;
-        if (outgoing.push(parcel) === 1) setImmediate(post);
+        const ticket = waiting.put({ sinceMs: performance.now(), resolve });
+        if (outgoing.push([ticket, parcel]) === 1) setImmediate(post);
       }),
     async end() {
       if (!isGone) leave();
@@ -85,10 +79,7 @@ export function startThread(
   };
 
   worker.on('message', (batch: ReceiptBatch) => {
-    for (const [ticket, receipt] of batch) {
-      waiting.get(ticket)?.resolve(receipt);
-      waiting.delete(ticket);
-    }
+    for (const [ticket, receipt] of batch) waiting.take(ticket)?.resolve(receipt);
   });
   worker.on('error', die);
   worker.on('exit', (code) => die(new Error(`the thread ended with code ${code}`)));

@@ -3,6 +3,7 @@ import { OutboundError } from '../../outbound/outbound-error.ts';
 import { answerText } from './answer-text.ts';
 import type { Parcel, Receipt } from './courier.ts';
 import type { Route, Routes } from './routes.ts';
+import type { Slots } from './slots.ts';
 
 /** A longer answer is cut off, and its status counts (RES 10.2). */
 const ANSWER = { maxBytes: 64 * 1024, acceptPartial: true };
@@ -11,7 +12,7 @@ const RETRY_AFTER_LENGTH_MAX = 64;
 export interface TripParts {
   readonly routes: Routes;
   readonly patience: Patience;
-  readonly underWay: Set<BreakOff>;
+  readonly underWay: Slots<BreakOff>;
 }
 
 interface Patience {
@@ -31,6 +32,7 @@ export function startTrip(
   ended: (receipt: Receipt) => void,
 ): void {
   const startedAtMs = performance.now();
+  const slot = underWay.put(breakOff);
   let isOver = false;
   let leaveConversation: BreakOff | undefined;
   let connecting: NodeJS.Timeout | undefined;
@@ -39,7 +41,7 @@ export function startTrip(
   function end(result: Omit<Receipt, 'latencyMs'>): void {
     if (isOver) return;
     isOver = true;
-    underWay.delete(breakOff);
+    underWay.take(slot);
     clearTimeout(total);
     stopConnecting();
     ended({ latencyMs: Math.round(performance.now() - startedAtMs), ...result });
@@ -92,7 +94,6 @@ export function startTrip(
     }
   }
 
-  underWay.add(breakOff);
   attempt(() => {
     const found = routes.find(url);
     if (!(found instanceof Promise)) return send(found, false);

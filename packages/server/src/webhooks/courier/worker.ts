@@ -12,10 +12,10 @@ let outgoing: [number, Receipt][] = [];
 
 yieldToRequests();
 
-port.on('message', ({ first, parcels }: ParcelBatch) => {
-  for (const [index, parcel] of parcels.entries()) {
+port.on('message', (batch: ParcelBatch) => {
+  for (const [ticket, parcel] of batch) {
     void courier.deliver(parcel).then((receipt) => {
-      if (outgoing.push([first + index, receipt]) === 1) setImmediate(report);
+      if (outgoing.push([ticket, receipt]) === 1) setImmediate(report);
     });
   }
 });

@@ -1,0 +1,305 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import {
+  BROKEN_OFF,
+  DELIVERED,
+  deliveryOf,
+  endpointOf,
+  FakeQueue,
+  ORGANIZATION,
+  REFUSED,
+} from '../../test/harness/webhook-fakes.ts';
+import type { DueDelivery, WebhookEndpoint } from '../lib/webhook.ts';
+import type { Receipt } from './courier/courier.ts';
+import { Lane, type LaneEnd } from './lane.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import type { WebhookSender } from './sender.ts';
+
+const NOW = 1_800_000_000_000;
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+
+const deferred = <T>() => Promise.withResolvers<T>();
+
+/** A lane over a queue, whose receiver the test plays. */
+function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
+  const queue = new FakeQueue();
+  const time = { nowMs: NOW };
+  const sent: string[] = [];
+  const inFlight = { now: 0, max: 0 };
+  let answer: (delivery: { readonly id: string; readonly body: string }) => Promise<Receipt> | Receipt = () => DELIVERED;
+  const send: WebhookSender = async (_endpoint, event) => {
+    sent.push(event.id);
+    inFlight.now += 1;
+    inFlight.max = Math.max(inFlight.max, inFlight.now);
+    try {
+      return await answer(event);
+    } finally {
+      inFlight.now -= 1;
+    }
+  };
+  const storage = queue.storage();
+  const end = new AbortController();
+  const observe = { delivery: () => {}, endpointDisabled: () => {}, unavailable: () => {} };
+  const recorder = createRecorder(storage, () => time.nowMs, observe, end.signal);
+  const laneOver = (instead: Recorder = recorder): Lane =>
+    new Lane(
+      { storage, clock: () => time.nowMs, send, recorder: instead },
+      { endpointId: endpoint.id, organizationId: ORGANIZATION, failures },
+      NOW + 10_000,
+    );
+  const add = (count: number, extra: (index: number) => Partial<DueDelivery> = () => ({})): DueDelivery[] => {
+    const deliveries = times(count, (index) => deliveryOf(endpoint, { roundStartedAtMs: NOW, ...extra(index) }));
+    queue.add(endpoint, deliveries);
+    return deliveries;
+  };
+  return {
+    queue,
+    time,
+    sent,
+    inFlight,
+    endpoint: endpoint as WebhookEndpoint,
+    laneOver,
+    add,
+    answerWith: (next: typeof answer) => {
+      answer = next;
+    },
+  };
+}
+
+const eventIds = (deliveries: readonly DueDelivery[]): string[] => deliveries.map(({ eventId }) => eventId);
+
+/** Runs a lane until it has nothing more to do. */
+async function runToTheEnd(lane: Lane): Promise<LaneEnd> {
+  return await lane.run();
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a few are sent one after the other, in their order', async () => {
+  const { add, laneOver, sent, inFlight, answerWith } = setUp();
+  const deliveries = add(15);
+  answerWith(async () => {
+    await turn();
+    return DELIVERED;
+  });
+  expect(await runToTheEnd(laneOver())).toEqual({ failures: 0, restingUntilMs: 0 });
+  expect(sent).toEqual(eventIds(deliveries));
+  expect(inFlight.max).toBe(1);
+});
+
+test('of very many, eight are sent at a time', async () => {
+  const { add, laneOver, sent, inFlight, answerWith, queue } = setUp();
+  const deliveries = add(200);
+  answerWith(async () => {
+    await turn();
+    return DELIVERED;
+  });
+  await runToTheEnd(laneOver());
+  expect(new Set(sent)).toEqual(new Set(eventIds(deliveries)));
+  expect(sent).toHaveLength(200);
+  expect(inFlight.max).toBe(8);
+  expect(queue.pending.size).toBe(0);
+});
+
+test('where one cannot be signed, the lane is left only when the others have ended', async () => {
+  const { add, laneOver, answerWith, queue, inFlight } = setUp();
+  const deliveries = add(200);
+  const slow = deferred<Receipt>();
+  let isBroken = false;
+  answerWith(async ({ id }) => {
+    await turn();
+    if (inFlight.max < 8) return DELIVERED;
+    if (isBroken) return await slow.promise;
+    isBroken = true;
+    throw new Error(`no signature for ${id}`);
+  });
+  const ended = vi.fn();
+  const running = laneOver().run().catch(ended);
+  await vi.waitFor(() => expect(inFlight.now).toBe(7));
+  await turn();
+  await turn();
+  expect(ended).not.toHaveBeenCalled();
+  slow.resolve(DELIVERED);
+  await running;
+  expect(ended).toHaveBeenCalledOnce();
+  // What the others have delivered is written down, and what could not be signed is still there.
+  expect(inFlight.now).toBe(0);
+  expect(queue.pending.size).toBeGreaterThan(0);
+  expect(queue.pending.size + queue.recorded.length).toBe(deliveries.length);
+});
+
+test('a result that cannot be written down ends the lane and nothing else', async () => {
+  const { add, laneOver, answerWith, inFlight } = setUp();
+  add(200);
+  const slow = deferred<Receipt>();
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  try {
+    let count = 0;
+    answerWith(async () => {
+      await turn();
+      count += 1;
+      return inFlight.max === 8 && count % 2 === 0 ? await slow.promise : DELIVERED;
+    });
+    const failing: Recorder = { record: () => Promise.reject(new Error('the database is away')) };
+    const running = expect(laneOver(failing).run()).rejects.toThrow('the database is away');
+    await vi.waitFor(() => expect(inFlight.now).toBeGreaterThan(0));
+    for (let index = 0; index < 20; index += 1) await turn();
+    slow.resolve(DELIVERED);
+    await running;
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
+});
+
+test('the third failure in a row gives the endpoint a rest, and each further one a longer one', async () => {
+  const rests: number[] = [];
+  for (let failures = 0; failures < 10; failures += 1) {
+    const { add, laneOver, answerWith, queue } = setUp({ failures });
+    add(1);
+    answerWith(() => REFUSED);
+    const end = await runToTheEnd(laneOver());
+    expect(end.failures).toBe(failures + 1);
+    rests.push(end.restingUntilMs === 0 ? 0 : (end.restingUntilMs - NOW) / 1000);
+    expect(queue.recorded).toHaveLength(1);
+  }
+  expect(rests).toEqual([0, 0, 1, 2, 4, 8, 16, 30, 30, 30]);
+});
+
+test('an endpoint in trouble is tried with one event and one retry, and gets the rest once it answers', async () => {
+  const { add, laneOver, queue, sent, answerWith } = setUp({ failures: 5 });
+  const fresh = add(20);
+  const retries = add(3, (index) => ({ nextAttemptAtMs: NOW - 1000 + index, failures: 2 }));
+  answerWith(() => REFUSED);
+  const end = await runToTheEnd(laneOver());
+  expect(queue.batches).toEqual([{ fresh: 1, retries: 1 }]);
+  expect(sent).toEqual(eventIds(fresh.slice(0, 1)));
+  expect(end.failures).toBe(6);
+  answerWith(() => DELIVERED);
+  sent.length = 0;
+  expect((await runToTheEnd(laneOver())).failures).toBe(0);
+  expect(new Set(sent)).toEqual(new Set(eventIds([...fresh.slice(1), ...retries])));
+  // The oldest first, with the retry that was the longest due.
+  expect(sent.slice(0, 2)).toEqual([fresh[1]?.eventId, retries[0]?.eventId]);
+});
+
+test.each([
+  ['that it asks for', '20', 20],
+  ['of a minute at most', '86400', 60],
+  ['until a date', new Date(NOW + 7000).toUTCString(), 7],
+  ['unless it asks for none', '0', 0],
+])('a receiver is given the rest %s', async (_what, retryAfter, seconds) => {
+  const { add, laneOver, answerWith, sent } = setUp();
+  const deliveries = add(3);
+  answerWith(({ id }) => (id === deliveries[0]?.eventId ? { latencyMs: 1, status: 429, retryAfter } : DELIVERED));
+  const end = await runToTheEnd(laneOver());
+  expect(end.restingUntilMs).toBe(seconds === 0 ? 0 : NOW + seconds * 1000);
+  expect(sent).toHaveLength(seconds === 0 ? 3 : 1);
+});
+
+test('what is broken off by the end is not counted, what was answered is', async () => {
+  const { add, laneOver, answerWith, queue } = setUp();
+  const [first] = add(3) as [DueDelivery];
+  const lane = laneOver();
+  answerWith(() => {
+    lane.end();
+    return BROKEN_OFF;
+  });
+  expect(await lane.run()).toEqual({ failures: 0, restingUntilMs: 0 });
+  expect(queue.recorded).toEqual([]);
+  const second = laneOver();
+  answerWith(() => {
+    second.end();
+    return DELIVERED;
+  });
+  await second.run();
+  expect(queue.recorded.map(({ delivery, state }) => [delivery.id, state])).toEqual([[first.id, 'delivered']]);
+});
+
+test('nothing more is sent to an endpoint that is gone, nor to one that was switched off', async () => {
+  const { add, laneOver, answerWith, queue, sent, endpoint } = setUp();
+  add(5);
+  answerWith(() => ({ latencyMs: 1, status: 410 }));
+  await runToTheEnd(laneOver());
+  expect(sent).toHaveLength(1);
+  expect(queue.endpoints.get(endpoint.id)?.isActive).toBe(false);
+  await runToTheEnd(laneOver());
+  expect(sent).toHaveLength(1);
+});
+
+test('an endpoint that moved while it answered 410 stays switched on', async () => {
+  const { add, laneOver, answerWith, queue, sent, endpoint } = setUp();
+  add(2);
+  const urls: string[] = [];
+  answerWith(() => {
+    urls.push(queue.endpoints.get(endpoint.id)?.url ?? '');
+    queue.endpoints.set(endpoint.id, { ...endpoint, url: 'https://moved.example/' });
+    return urls.length === 1 ? { latencyMs: 1, status: 410 } : DELIVERED;
+  });
+  await runToTheEnd(laneOver());
+  expect(sent).toHaveLength(2);
+  expect(urls).toEqual(['https://receiver.example/', 'https://moved.example/']);
+  expect(queue.endpoints.get(endpoint.id)?.isActive).toBe(true);
+});
+
+test('nothing is begun after the claim is over', async () => {
+  const { add, laneOver, answerWith, sent, time, queue } = setUp();
+  add(3);
+  answerWith(() => {
+    time.nowMs += 10_000;
+    return DELIVERED;
+  });
+  await runToTheEnd(laneOver());
+  expect(sent).toHaveLength(1);
+  expect(queue.recorded).toHaveLength(1);
+  expect(queue.pending.size).toBe(2);
+});
+
+test('a claim that is renewed goes on', async () => {
+  const { add, laneOver, answerWith, sent, time } = setUp();
+  add(3);
+  const lane = laneOver();
+  answerWith(() => {
+    time.nowMs += 9000;
+    lane.keep(time.nowMs + 10_000);
+    return DELIVERED;
+  });
+  await runToTheEnd(lane);
+  expect(sent).toHaveLength(3);
+});
+
+test('what comes with its last look is still seen', async () => {
+  const { add, laneOver, sent, queue, endpoint } = setUp();
+  add(1);
+  const lane = laneOver();
+  const clock = vi.spyOn(performance, 'now');
+  let readings = 0;
+  queue.before = (method) => {
+    if (method !== 'batch' || (readings += 1) !== 3) return;
+    // It has been idle for long, and the event is committed right after it has read.
+    clock.mockReturnValue(1e12);
+    queueMicrotask(() => {
+      queue.add(endpoint, [deliveryOf(endpoint, { roundStartedAtMs: NOW })]);
+      lane.wake();
+    });
+  };
+  lane.wake();
+  await vi.waitFor(() => expect(sent).toHaveLength(1));
+  const running = lane.run;
+  void running;
+  clock.mockRestore();
+});
+
+test('bodies that are large are not all read at once', async () => {
+  const { add, laneOver, queue, sent } = setUp();
+  const body = 'x'.repeat(4 * 1024 * 1024);
+  add(60, () => ({ body }));
+  await runToTheEnd(laneOver());
+  expect(sent).toHaveLength(60);
+  const most = Math.max(...queue.batches.map(({ fresh, retries }) => fresh + retries));
+  expect(most).toBeLessThanOrEqual(16);
+});

@@ -1,0 +1,176 @@
+import {
+  type OrganizationId,
+  randomId,
+  type WebhookDeliveryId,
+  type WebhookEndpointId,
+  type WebhookEventId,
+} from '../../src/lib/ids.ts';
+import type { DeliveryResult, DueDelivery, WebhookEndpoint } from '../../src/lib/webhook.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import type { Receipt } from '../../src/webhooks/courier/courier.ts';
+
+// Stand-ins for what the dispatcher works with, which a test can make slow or take away.
+
+export const ORGANIZATION = randomId() as OrganizationId;
+
+export const endpointOf = (extra: Partial<WebhookEndpoint> = {}): WebhookEndpoint => ({
+  id: randomId() as WebhookEndpointId,
+  organizationId: ORGANIZATION,
+  name: 'receiver',
+  url: 'https://receiver.example/',
+  isActive: true,
+  isFeature: false,
+  subscriptions: [],
+  createdAtMs: 0,
+  updatedAtMs: 0,
+  ...extra,
+});
+
+export const deliveryOf = (endpoint: WebhookEndpoint, extra: Partial<DueDelivery> = {}): DueDelivery => ({
+  id: randomId() as WebhookDeliveryId,
+  organizationId: endpoint.organizationId,
+  endpointId: endpoint.id,
+  eventId: randomId() as WebhookEventId,
+  eventType: 'ACTIVITY_UPDATES',
+  aboutId: endpoint.organizationId,
+  state: 'pending',
+  failures: 0,
+  attempts: [],
+  nextAttemptAtMs: 0,
+  roundStartedAtMs: 0,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+  body: '{}',
+  ...extra,
+});
+
+export const DELIVERED: Receipt = { latencyMs: 1, status: 200 };
+export const REFUSED: Receipt = { latencyMs: 1, status: 500 };
+export const BROKEN_OFF: Receipt = { latencyMs: 1, error: 'network' };
+
+interface FakeLane {
+  owner: string;
+  claimedUntilMs: number;
+  restingUntilMs: number;
+  failures: number;
+}
+
+/** The part of the store that the dispatcher uses, in memory: the queue of every endpoint and who works on it. */
+export class FakeQueue {
+  readonly endpoints = new Map<WebhookEndpointId, WebhookEndpoint>();
+  readonly lanes = new Map<WebhookEndpointId, FakeLane>();
+  readonly pending = new Map<WebhookDeliveryId, DueDelivery>();
+  readonly recorded: DeliveryResult[] = [];
+  /** What was read at once, of each batch. */
+  readonly batches: { readonly fresh: number; readonly retries: number }[] = [];
+  /** Is asked before each call; throws for a database that is away. */
+  before: (method: string) => void = () => {};
+
+  add(endpoint: WebhookEndpoint, deliveries: readonly DueDelivery[] = [], lane: Partial<FakeLane> = {}): void {
+    this.endpoints.set(endpoint.id, endpoint);
+    this.lanes.set(endpoint.id, { owner: '', claimedUntilMs: 0, restingUntilMs: 0, failures: 0, ...lane });
+    for (const delivery of deliveries) this.pending.set(delivery.id, delivery);
+  }
+
+  #due(endpointId: WebhookEndpointId, nowMs: number): DueDelivery[] {
+    return [...this.pending.values()].filter(
+      (delivery) => delivery.endpointId === endpointId && delivery.nextAttemptAtMs <= nowMs,
+    );
+  }
+
+  readonly #store = {
+    findEndpoint: async (_organizationId: OrganizationId, id: WebhookEndpointId) => this.endpoints.get(id),
+    dueLanes: async (nowMs: number, limit: number, after: WebhookEndpointId | '' = '') =>
+      [...this.lanes]
+        .filter(([id, lane]) => id > after && lane.claimedUntilMs <= nowMs && lane.restingUntilMs <= nowMs)
+        .filter(([id]) => this.endpoints.get(id)?.isActive === true && this.#due(id, nowMs).length > 0)
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .slice(0, limit)
+        .map(([endpointId, { failures }]) => ({ endpointId, organizationId: ORGANIZATION, failures })),
+    batch: async (
+      _organizationId: OrganizationId,
+      endpointId: WebhookEndpointId,
+      nowMs: number,
+      limits: { readonly fresh: number; readonly retries: number },
+    ) => {
+      this.batches.push(limits);
+      const due = this.#due(endpointId, nowMs);
+      const fresh = due.filter(({ nextAttemptAtMs }) => nextAttemptAtMs === 0).slice(0, limits.fresh);
+      const retries = due.filter(({ nextAttemptAtMs }) => nextAttemptAtMs > 0);
+      retries.sort((one, other) => one.nextAttemptAtMs - other.nextAttemptAtMs);
+      return [...fresh, ...retries.slice(0, limits.retries)];
+    },
+    claimLane: async (id: WebhookEndpointId, owner: string, nowMs: number, untilMs: number) => {
+      const lane = this.lanes.get(id);
+      if (lane === undefined || lane.restingUntilMs > nowMs) return undefined;
+      if (lane.claimedUntilMs > nowMs && lane.owner !== owner) return undefined;
+      Object.assign(lane, { owner, claimedUntilMs: untilMs });
+      return { organizationId: ORGANIZATION, failures: lane.failures };
+    },
+    renewLanes: async (owner: string, nowMs: number, untilMs: number) => {
+      const held = [...this.lanes].filter(([, lane]) => lane.owner === owner && lane.claimedUntilMs > nowMs);
+      for (const [, lane] of held) lane.claimedUntilMs = untilMs;
+      return held.map(([id]) => id);
+    },
+    releaseLane: async (
+      id: WebhookEndpointId,
+      owner: string,
+      { failures, restingUntilMs }: { readonly failures: number; readonly restingUntilMs: number },
+    ) => {
+      const lane = this.lanes.get(id);
+      if (lane?.owner !== owner) return false;
+      Object.assign(lane, { owner: '', claimedUntilMs: 0, failures, restingUntilMs });
+      return true;
+    },
+    releaseOwner: async (owner: string) => {
+      for (const lane of this.lanes.values()) {
+        if (lane.owner === owner) Object.assign(lane, { owner: '', claimedUntilMs: 0 });
+      }
+    },
+    releaseAllLanes: async () => {
+      for (const lane of this.lanes.values()) Object.assign(lane, { owner: '', claimedUntilMs: 0 });
+    },
+    record: async (results: readonly DeliveryResult[]) => {
+      for (const result of results) {
+        const { delivery, state, nextAttemptAtMs, attempt } = result;
+        const before = this.pending.get(delivery.id);
+        if (before === undefined || before.failures !== delivery.failures) continue;
+        this.recorded.push(result);
+        const failures = before.failures + (state === 'delivered' ? 0 : 1);
+        if (state !== 'pending') this.pending.delete(delivery.id);
+        else {
+          const attempts = [...before.attempts, attempt];
+          this.pending.set(delivery.id, { ...before, failures, attempts, nextAttemptAtMs });
+        }
+      }
+      return results.length;
+    },
+    deactivate: async (_organizationId: OrganizationId, id: WebhookEndpointId, url: string) => {
+      const endpoint = this.endpoints.get(id);
+      if (endpoint?.isActive !== true || endpoint.url !== url) return false;
+      this.endpoints.set(id, { ...endpoint, isActive: false });
+      return true;
+    },
+  };
+
+  /** Under `sqlite` lanes wait for a wake alone; under `postgres` they look for themselves. */
+  storage(kind: Storage['kind'] = 'sqlite'): Storage {
+    const webhooks = new Proxy(this.#store, {
+      get: (store, method: keyof typeof store) => {
+        if (typeof store[method] !== 'function') throw new Error(`the fake store has no ${String(method)}`);
+        return async (...values: unknown[]) => {
+          await undefined;
+          this.before(method);
+          return await (store[method] as (...given: unknown[]) => Promise<unknown>)(...values);
+        };
+      },
+    });
+    const stores = { webhooks };
+    return {
+      kind,
+      read: stores,
+      write: (unit: (store: typeof stores) => Promise<unknown>) => unit(stores),
+      close: async () => {},
+    } as unknown as Storage;
+  }
+}
