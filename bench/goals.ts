@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Figure, type FloorName, figureTitle, isKeyFigure, MANY, SINGLE } from './figures.ts';
 import type { Scale } from './scale/scale.ts';
+import type { WebhookFigure } from './webhooks/webhooks.ts';
 
 /** A sentence of the goals with what was measured. */
 export interface Verdict {
@@ -17,6 +18,9 @@ const KEYRING_MS_MAX = 1;
 const BATCH_TIMES_BARE_MAX = 1.3;
 const SHARE_OF_CORES_MIN = 0.75;
 const TIMES_AMONG_TEN_MAX = 1.2;
+const DELIVERIES_PER_SECOND_MIN = 800;
+const TIMES_BARE_POST_MAX = 3;
+const TIMES_IDLE_MAX = 1.5;
 const REST_MB_MAX = 200;
 const START_MS_MAX = 2000;
 
@@ -97,6 +101,31 @@ export function judgeScale(database: string, { figures, plans }: Scale): Verdict
       met: slow === 0,
     },
   ];
+}
+
+export function judgeWebhooks({ title: figure, name, other: { rate }, ratio }: WebhookFigure): Verdict[] {
+  const atMost = (max: number, what: string): Verdict => ({
+    figure,
+    goal: `at most ${max} times ${what}`,
+    measured: `${ratio.toFixed(2)} times`,
+    met: ratio <= max,
+  });
+  switch (name) {
+    case 'deliveries':
+      return [
+        {
+          figure,
+          goal: `at least ${DELIVERIES_PER_SECOND_MIN} deliveries a second`,
+          measured: rate.toFixed(0),
+          met: rate >= DELIVERIES_PER_SECOND_MIN,
+        },
+        atMost(TIMES_BARE_POST_MAX, 'the time of a bare POST loop'),
+      ];
+    case 'signing':
+      return [atMost(TIMES_IDLE_MAX, 'the idle latency at p50')];
+    case 'delay':
+      return [];
+  }
 }
 
 export const judgeRest = (residentMb: number): Verdict => ({

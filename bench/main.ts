@@ -6,7 +6,7 @@ import { Child, waitForQuiet } from './child.ts';
 import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from './figures.ts';
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
-import { judgeFigure, judgeRest, judgeScale, judgeStart, type Verdict } from './goals.ts';
+import { judgeFigure, judgeRest, judgeScale, judgeStart, judgeWebhooks, type Verdict } from './goals.ts';
 import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
@@ -28,6 +28,7 @@ import {
 import { MANY_WALLETS, measureScale, SCALE_NAMES, type Scale, scaleTitle } from './scale/scale.ts';
 import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
+import { measureWebhooks, WEBHOOK_NAMES, type WebhookFigure, webhookTitle } from './webhooks/webhooks.ts';
 
 const COMPONENT_SECONDS = 0.3;
 /** More than this in use by others, and rates are not those of this machine. */
@@ -87,6 +88,16 @@ async function main(options: Options): Promise<void> {
     logins.push(...found);
   }
 
+  const webhooks: WebhookFigure[] = [];
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const names = WEBHOOK_NAMES.filter((name) => wanted(webhookTitle(database, name)));
+    if (names.length === 0) continue;
+    const found = await measureWebhooks(database, names, load, options, (figure) =>
+      print(table([FIGURE_HEAD, ...policyLines(figure)])),
+    );
+    webhooks.push(...found);
+  }
+
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = SCALE_NAMES.filter((name) => wanted(scaleTitle(database, name)));
     if (names.length === 0) continue;
@@ -98,6 +109,7 @@ async function main(options: Options): Promise<void> {
 
   const verdicts: Verdict[] = figures.flatMap((figure) => judgeFigure(figure, figures));
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
+  verdicts.push(...webhooks.flatMap(judgeWebhooks));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   const file = writeReport({
     startedAt,
@@ -112,6 +124,7 @@ async function main(options: Options): Promise<void> {
     scale,
     policies,
     logins,
+    webhooks,
     start,
     verdicts,
   });
@@ -121,6 +134,7 @@ async function main(options: Options): Promise<void> {
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
   if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
+  if (webhooks.length > 0) print(`\n${table([FIGURE_HEAD, ...webhooks.flatMap(policyLines)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {

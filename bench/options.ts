@@ -8,6 +8,10 @@ export interface Options {
   /** How long a round may wait for others on this machine to finish. */
   readonly patienceSeconds: number;
   readonly full: boolean;
+  /** Webhook events that wait when their deliveries begin. */
+  readonly events: number;
+  /** Past webhook deliveries that `full` puts beside them. */
+  readonly past: number;
   /** Write a processor profile of the service for the one figure that `only` names. */
   readonly profile: boolean;
   /** With `profile`: the keyring in the service's own process, so that its time shows too. */
@@ -21,7 +25,10 @@ export const USAGE = `npm run bench -- [options]
   --patience N  seconds that a round waits for a machine that others are using (15)
   --profile     with --only: profile the service under that load and print where its time goes
   --inline      with --profile: the keyring in the service's own process, so that its time shows too
-  --full        also the figures among a million wallets, "sqlite scale" and "postgres scale"
+  --full        also the figures among a million wallets, "sqlite scale" and "postgres scale", and among past webhook
+                deliveries, "sqlite webhooks past" and "postgres webhooks past"
+  --events N    webhook events that wait when their deliveries begin (10000)
+  --past N      with --full: past webhook deliveries (10000000)
 `;
 
 export function readOptions(args: readonly string[]): Options {
@@ -33,6 +40,8 @@ export function readOptions(args: readonly string[]): Options {
       rounds: { type: 'string', default: '5' },
       patience: { type: 'string', default: '15' },
       full: { type: 'boolean', default: false },
+      events: { type: 'string', default: '10000' },
+      past: { type: 'string', default: '10000000' },
       profile: { type: 'boolean', default: false },
       inline: { type: 'boolean', default: false },
     },
@@ -43,6 +52,8 @@ export function readOptions(args: readonly string[]): Options {
     rounds: positive('rounds', values.rounds),
     patienceSeconds: positive('patience', values.patience),
     full: values.full,
+    events: positive('events', values.events),
+    past: positive('past', values.past),
     profile: values.profile,
     inline: values.inline,
   };

@@ -9,6 +9,7 @@ import type { LoginFigure } from './logins/logins.ts';
 import type { PolicyFigure } from './policies/policies.ts';
 import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
 import type { StartFigures } from './start.ts';
+import type { WebhookFigure } from './webhooks/webhooks.ts';
 
 export interface Report {
   readonly startedAt: string;
@@ -23,6 +24,7 @@ export interface Report {
   readonly scale: Readonly<Record<string, Scale>>;
   readonly policies: readonly PolicyFigure[];
   readonly logins: readonly LoginFigure[];
+  readonly webhooks: readonly WebhookFigure[];
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
 }
@@ -69,7 +71,7 @@ const FLOOR_LABELS: Readonly<Record<FloorName, string>> = {
 const QUERY_LABEL = 'HTTP + verify + one read';
 
 const round = (value: number): string => Math.round(value).toLocaleString('en');
-const ms = (us: number): string => (us / 1000).toFixed(2);
+const ms = (us: number): string => (Number.isNaN(us) ? '' : (us / 1000).toFixed(2));
 
 const cells = ({ rate, p50Us, p99Us, cpuUs, otherCores }: Summary): string[] => [
   round(rate),
@@ -98,7 +100,13 @@ export const scaleLines = ({ title, few, many, ratio }: ScaleFigure): string[][]
   ['  ten wallets', ...cells(few), ratio.toFixed(2), (many.cpuUs / few.cpuUs).toFixed(2)],
 ];
 
-export const policyLines = ({ title, beside, base, other, ratio }: PolicyFigure | LoginFigure): string[][] => [
+export const policyLines = ({
+  title,
+  beside,
+  base,
+  other,
+  ratio,
+}: PolicyFigure | LoginFigure | WebhookFigure): string[][] => [
   [title, ...cells(other), '', ''],
   [`  ${beside}`, ...cells(base), ratio.toFixed(2), (other.cpuUs / base.cpuUs).toFixed(2)],
 ];

@@ -1,5 +1,6 @@
 // Events and their deliveries, written into the tables of a service that is stopped: those that wait, and those of the
 // past. The same statement on both databases, which do all of the work.
+import type { WebhookDeliveryTable, WebhookEventTable } from '../../packages/server/src/storage/schema.ts';
 import { type FloorDatabase, openSqlite, pg } from '../floors/drivers.ts';
 
 /** An organization with one endpoint. */
@@ -73,31 +74,50 @@ const numbered = ({ recipients, firstMs, stepMs }: Deliveries, from: number, to:
   event AS (SELECT n, CAST(${firstMs} AS bigint) + n * ${stepMs} AS ms, organization_id, endpoint_id
     FROM numbers JOIN recipient ON position = n % ${recipients.length})`;
 
-const eventsOf = (kind: FloorDatabase['kind'], deliveries: Deliveries, from: number, to: number): string => `
-  INSERT INTO webhook_event (organization_id, id, event_type, about_id, body, kept_since_ms, created_at_ms)
-  ${numbered(deliveries, from, to)}
-  SELECT organization_id, ${idOf(kind, 'n')}, 'ACTIVITY_UPDATES', organization_id, CAST($1 AS text), ms, ms
-  FROM event ORDER BY n`;
+/** All columns, so that the compiler tells when there are others. */
+type Columns<Table> = Readonly<Record<Exclude<keyof Table, 'seq'>, string>>;
+
+function eventsOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: number, to: number): string {
+  const columns: Columns<WebhookEventTable> = {
+    organization_id: 'organization_id',
+    id: idOf(kind, 'n'),
+    event_type: "'ACTIVITY_UPDATES'",
+    about_id: 'organization_id',
+    body: 'CAST($1 AS text)',
+    body_length: String(deliveries.body.length),
+    kept_since_ms: 'ms',
+    created_at_ms: 'ms',
+  };
+  return `${insert('webhook_event', columns)} ${numbered(deliveries, from, to)}
+    SELECT ${Object.values(columns)} FROM event ORDER BY n`;
+}
 
 function deliveriesOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: number, to: number): string {
   const { state, deliveriesPerEvent: each } = deliveries;
-  const attempts = state === 'pending' ? "'[]'" : `'[{"atMs":' || ms || ',"latencyMs":5,"status":200}]'`;
-  return `
-    INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id, state, failures, attempts,
-      next_attempt_at_ms, round_started_at_ms, created_at_ms, updated_at_ms)
-    ${numbered(deliveries, from, to)},
+  const columns: Columns<WebhookDeliveryTable> = {
+    organization_id: 'organization_id',
+    id: idOf(kind, `n * ${each} + copy`),
+    endpoint_id: 'endpoint_id',
+    event_id: idOf(kind, 'n'),
+    state: `'${state}'`,
+    failures: '0',
+    attempts: state === 'pending' ? "'[]'" : `'[{"atMs":' || ms || ',"latencyMs":5,"status":200}]'`,
+    next_attempt_at_ms: '0',
+    round_started_at_ms: 'ms',
+    created_at_ms: 'ms',
+    updated_at_ms: 'ms',
+  };
+  return `${insert('webhook_delivery', columns)} ${numbered(deliveries, from, to)},
     copies (copy) AS (SELECT 0 UNION ALL SELECT copy + 1 FROM copies WHERE copy + 1 < ${each})
-    SELECT organization_id, ${idOf(kind, `n * ${each} + copy`)}, endpoint_id, ${idOf(kind, 'n')}, '${state}', 0, ${attempts},
-      0, ms, ms, ms
-    FROM event CROSS JOIN copies ORDER BY n, copy`;
+    SELECT ${Object.values(columns)} FROM event CROSS JOIN copies ORDER BY n, copy`;
 }
+
+const insert = (table: string, columns: object): string => `INSERT INTO ${table} (${Object.keys(columns)})`;
 
 /** A UUID of version 7 of the row's time. */
 function idOf(kind: FloorDatabase['kind'], number: string): string {
   const hex = (value: string, digits: number): string =>
-    kind === 'sqlite'
-      ? `printf('%0${digits}x', ${value})`
-      : `lpad(to_hex(CAST(${value} AS bigint)), ${digits}, '0')`;
+    kind === 'sqlite' ? `printf('%0${digits}x', ${value})` : `lpad(to_hex(CAST(${value} AS bigint)), ${digits}, '0')`;
   return `${hex('ms >> 16', 8)} || '-' || ${hex('ms & 65535', 4)} || '-7000-8000-' || ${hex(number, 12)}`;
 }
 
@@ -108,7 +128,7 @@ function sqlite(file: string): Driver {
   db.pragma('cache_size = -1000000');
   return {
     kind: 'sqlite',
-    run: async (statement, values = []) => void db.prepare(statement.replaceAll('$1', '?1')).run(...values),
+    run: async (statement, values = []) => void db.prepare(statement.replaceAll('$1', '?')).run(...values),
     number: async (statement) => (db.prepare(statement).get() as { found: number }).found,
     settle: async () => void db.pragma('wal_checkpoint(TRUNCATE)'),
     close: async () => void db.close(),

@@ -124,7 +124,8 @@ function receive(socket: Socket): void {
 
 function note(head: string, body: Buffer): void {
   const atUs = nowUs();
-  const [, id] = by === 'event' ? (EVENT_ID.exec(head) ?? []) : (ACTIVITY_ID.exec(body.toString('latin1', 0, 200)) ?? []);
+  const [, id] =
+    by === 'event' ? (EVENT_ID.exec(head) ?? []) : (ACTIVITY_ID.exec(body.toString('latin1', 0, 200)) ?? []);
   if (id === undefined || times.has(id)) return;
   times.set(id, atUs);
   arrivals = { count: times.size, firstUs: times.size === 1 ? atUs : arrivals.firstUs, lastUs: atUs };

@@ -114,8 +114,6 @@ export function converse(
     if (connection.connecting) return followConnection(connection);
     stage = 'http';
     readBefore = connection.bytesRead;
-    // What a peer says without being asked would be taken for its answer.
-    if (connection.readableLength > 0) return endStale();
     checkPeer(connection);
   });
   request.on('error', (error: NodeJS.ErrnoException) => {

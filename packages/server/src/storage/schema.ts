@@ -580,6 +580,8 @@ export interface WebhookEventTable {
   about_id: string;
   /** What is signed and sent. */
   body: string;
+  /** So that nobody need read it to know. */
+  body_length: number;
   /** When its retention began: when it was made, or a delivery of it replayed. */
   kept_since_ms: number;
   created_at_ms: number;

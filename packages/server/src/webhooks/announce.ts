@@ -44,6 +44,7 @@ export async function announce(
   const facts = factsOf(occurrence, place);
   const eventId: WebhookEventId = newId();
   const told: WebhookEndpointId[] = [];
+  const inserted: Promise<void>[] = [];
   for (const recipientId of [place.id, place.parentId]) {
     if (recipientId === undefined) continue;
     if (PARENT_ONLY.has(occurrence.type) && recipientId !== (place.parentId ?? place.id)) continue;
@@ -61,9 +62,10 @@ export async function announce(
       createdAtMs: nowMs,
     };
     const deliveries = endpoints.map(({ id }) => ({ id: newId() as WebhookDeliveryId, endpointId: id }));
-    await store.webhooks.insertEvent(event, deliveries);
+    inserted.push(store.webhooks.insertEvent(event, deliveries));
     told.push(...endpoints.map(({ id }) => id));
   }
+  await Promise.all(inserted);
   return told;
 }
 

@@ -44,6 +44,7 @@ export class Dispatcher {
   #state: 'new' | 'running' | 'stopping' = 'new';
   #timer: NodeJS.Timeout | undefined;
   #polling = Promise.resolve();
+  #lookAfter: WebhookEndpointId | '' = '';
   #renewAtMs = 0;
   #isAway = false;
   #stopped: Promise<void> | undefined;
@@ -136,7 +137,10 @@ export class Dispatcher {
 
   async #look(): Promise<void> {
     const { storage, clock } = this.#parts;
-    for (const { endpointId, failures } of await storage.read.webhooks.dueLanes(clock(), LANES_MAX)) {
+    const due = await storage.read.webhooks.dueLanes(clock(), LANES_MAX, this.#lookAfter);
+    // Where there are more, the next look goes on behind them: those in front may find no place for long.
+    this.#lookAfter = due.length < LANES_MAX ? '' : (due.at(-1)?.endpointId ?? '');
+    for (const { endpointId, failures } of due) {
       if (failures < TROUBLED_AT || this.#troubledCount() < TROUBLED_LANES_MAX) this.#woken.add(endpointId);
     }
     this.#claimWoken();

@@ -91,7 +91,7 @@ export class Lane {
       const isWorking = await this.#round();
       if (this.#restMs > 0) break;
       if (isWorking) idleSinceMs = performance.now();
-      else if (performance.now() - idleSinceMs >= LINGER_MS) break;
+      else if (!this.#isWoken && performance.now() - idleSinceMs >= LINGER_MS) break;
       else await this.#idle();
     }
     return { failures: this.#failures, restingUntilMs: this.#restMs === 0 ? 0 : clock() + this.#restMs };
@@ -122,24 +122,26 @@ export class Lane {
     const width = batch.length < CROWD ? 1 : WIDTH;
     const startedAt = performance.now();
     const recorded: Promise<void>[] = [];
+    const errors: unknown[] = [];
+    const fail = (error: unknown): void => {
+      errors.push(error);
+    };
     const queue = batch.values();
     const work = async (): Promise<void> => {
       for (const delivery of queue) {
         const attempted = await this.#attempt(endpoint, delivery);
         if (this.#isEnding && attempted.attempt.status === undefined) return;
-        recorded.push(this.#parts.recorder.record(endpoint, attempted));
+        recorded.push(this.#parts.recorder.record(endpoint, attempted).catch(fail));
         this.#note(attempted);
-        if (this.#restMs > 0 || attempted.verdict === 'gone' || !this.#mayGoOn()) return;
+        if (this.#restMs > 0 || attempted.verdict === 'gone' || errors.length > 0 || !this.#mayGoOn()) return;
         if (performance.now() - startedAt > BATCH_MS) return;
       }
     };
-    try {
-      // Each takes the next one from the same queue; whoever stops leaves the rest for the next round.
-      await Promise.all(Array.from({ length: width }, () => work()));
-    } finally {
-      // The next round would read them again.
-      await Promise.all(recorded);
-    }
+    // Each takes the next one from the same queue; whoever stops leaves the rest for the next round.
+    await Promise.all(Array.from({ length: width }, () => work().catch(fail)));
+    // The next round would read them again.
+    await Promise.all(recorded);
+    if (errors.length > 0) throw errors[0];
   }
 
   async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery): Promise<Attempted> {

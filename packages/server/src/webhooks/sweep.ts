@@ -6,7 +6,8 @@ import { ROUND_MS } from './schedule.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SWEEP_EVERY_MS = 60_000;
-const ROWS_PER_COMMIT = 1000;
+/** Few, because the embedded database holds up everything else meanwhile. */
+const ROWS_PER_COMMIT = 200;
 /** Beyond the last moment at which a delivery may be tried again. */
 const SLACK_MS = 60 * 60 * 1000;
 

@@ -47,8 +47,8 @@ function parse(text: string): Target {
 /** The same words for unknown names and names that lead to a private address: nobody shall map our network by them. */
 function whyUnreachable({ scheme, isAddress }: Target): string {
   if (scheme === 'http:') return 'the URL must be https; plain http is for addresses that the operator allows';
-  if (isAddress) return 'the address is not public, nor one that the operator allows';
-  return 'the host has no address, or one that is not public, nor one that the operator allows';
+  if (isAddress) return 'the address is neither public nor allowed by the operator';
+  return 'the host needs an address, and each of them must be public or allowed by the operator';
 }
 
 const refuse = (problem: string, cause?: unknown): ApiError => new ApiError('INVALID_WEBHOOK_URL', problem, { cause });

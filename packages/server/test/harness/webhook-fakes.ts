@@ -65,6 +65,8 @@ export class FakeQueue {
   readonly batches: { readonly fresh: number; readonly retries: number }[] = [];
   /** Is asked before each call; throws for a database that is away. */
   before: (method: string) => void = () => {};
+  /** Is told when somebody found nothing to send. */
+  emptied: () => void = () => {};
 
   add(endpoint: WebhookEndpoint, deliveries: readonly DueDelivery[] = [], lane: Partial<FakeLane> = {}): void {
     this.endpoints.set(endpoint.id, endpoint);
@@ -79,7 +81,11 @@ export class FakeQueue {
   }
 
   readonly #store = {
-    findEndpoint: async (_organizationId: OrganizationId, id: WebhookEndpointId) => this.endpoints.get(id),
+    findEndpoint: async (_organizationId: OrganizationId, id: WebhookEndpointId) => {
+      const endpoint = this.endpoints.get(id);
+      if (endpoint?.isActive !== true) this.emptied();
+      return endpoint;
+    },
     dueLanes: async (nowMs: number, limit: number, after: WebhookEndpointId | '' = '') =>
       [...this.lanes]
         .filter(([id, lane]) => id > after && lane.claimedUntilMs <= nowMs && lane.restingUntilMs <= nowMs)
@@ -98,7 +104,9 @@ export class FakeQueue {
       const fresh = due.filter(({ nextAttemptAtMs }) => nextAttemptAtMs === 0).slice(0, limits.fresh);
       const retries = due.filter(({ nextAttemptAtMs }) => nextAttemptAtMs > 0);
       retries.sort((one, other) => one.nextAttemptAtMs - other.nextAttemptAtMs);
-      return [...fresh, ...retries.slice(0, limits.retries)];
+      const batch = [...fresh, ...retries.slice(0, limits.retries)];
+      if (batch.length === 0) this.emptied();
+      return batch;
     },
     claimLane: async (id: WebhookEndpointId, owner: string, nowMs: number, untilMs: number) => {
       const lane = this.lanes.get(id);

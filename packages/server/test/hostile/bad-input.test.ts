@@ -7,7 +7,7 @@ import { LIMITS } from '../../src/lib/limits.ts';
 import type { Operation } from '../../src/operations/define.ts';
 import { operations, pathOf } from '../../src/operations/registry.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
-import { type Answer, newKeyPair, stampFor, type TestClient } from '../harness/client.ts';
+import { type Answer, createSubOrganization, newKeyPair, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { contractParams, controlParams, mfaParams, policyParams } from './access.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from './answers.ts';
@@ -19,6 +19,7 @@ import { type Mutation, mutationsOf, toJson, withStrangers } from './mutations.t
 import { attestedStamp, newVerification } from './outside.ts';
 import { newPasskey } from './passkey.ts';
 import { type Field, fieldsOf, prune, read, type Shape, type Version, versionsOf, withValue } from './schema.ts';
+import { makeRoom } from './webhooks.ts';
 import { abandon, exchange, exchangeAndEnd, exchangeSeveral, inParallel, type RawAnswer } from './wire.ts';
 import { newApiKey, World } from './world.ts';
 
@@ -94,6 +95,121 @@ function flawOfFieldRefusal({ status, body }: Answer, { shape }: Field, where: s
     ? undefined
     : `names ${JSON.stringify(violations)}`;
 }
+
+/** None of them needs a name to be looked up; PORT is one that answers on 127.0.0.1, which the operator allows. */
+const FORBIDDEN_URLS = [
+  '',
+  ' ',
+  'text',
+  '/hooks',
+  '//127.0.0.1:PORT/',
+  '127.0.0.1:PORT',
+  'localhost:PORT/hooks',
+  'http://',
+  'http://:PORT/',
+  'http://127.0.0.1:65536/',
+  'http://127.0.0.1:-1/',
+  'http://[::1/',
+  'http://256.0.0.1/',
+  'ftp://127.0.0.1:PORT/',
+  'ws://127.0.0.1:PORT/',
+  'gopher://127.0.0.1:PORT/',
+  'file:///etc/passwd',
+  'data:application/json,{}',
+  'javascript:alert(1)',
+  'blob:http://127.0.0.1:PORT/',
+  // What is called would not be what is shown.
+  ' http://127.0.0.1:PORT/',
+  'http://127.0.0.1:PORT/ ',
+  'http://127.0.0.1:PORT/a b',
+  'http://127.0.0.1:PORT/a\nb',
+  'ht\ttp://127.0.0.1:PORT/',
+  'http:\\\\127.0.0.1:PORT/',
+  'http://127.0.0.1:PORT\\@10.0.0.1/',
+  'http://127.0.0.1:PORT/#part',
+  'http://user:password@127.0.0.1:PORT/',
+  'http://user@127.0.0.1:PORT/',
+  'http://127.0.0.1:PORT@10.0.0.1/',
+  // Plain http elsewhere.
+  'http://1.2.3.4/',
+  'http://[2600::1]/',
+  // Addresses that are not public, in many spellings.
+  ...[
+    '0.0.0.0',
+    '10.0.0.1',
+    '10.1',
+    '167772161',
+    '0x0a000001',
+    '012.0.0.1',
+    '0xa.0.0.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '2852039166',
+    '172.16.0.1',
+    '192.168.1.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '\uff11\uff10.0.0.1',
+    '10\u30020\u30020\u30021',
+    '[::]',
+    '[::1]',
+    '[::ffff:10.0.0.1]',
+    '[::ffff:a9fe:a9fe]',
+    '[::10.0.0.1]',
+    '[64:ff9b::10.0.0.1]',
+    '[2002:a00:1::]',
+    '[fc00::1]',
+    '[fd00:ec2::254]',
+    '[fe80::1]',
+    '[ff02::1]',
+    '[2001:db8::1]',
+  ].flatMap((host) => [`http://${host}/`, `https://${host}/`, `https://${host}:8443/`]),
+  // Ports of other services.
+  ...[0, 22, 25, 53, 80, 445, 1023].map((port) => `https://1.2.3.4:${port}/`),
+];
+
+const EVERY_FILTER = {
+  activityTypes: ['ACTIVITY_TYPE_CREATE_USERS_V4'],
+  statuses: ['ACTIVITY_STATUS_COMPLETED'],
+  organizationIds: ['00000000-0000-4000-8000-000000000001'],
+};
+
+const WRONG_FILTERS = [
+  ' ',
+  '{',
+  'null',
+  'true',
+  '1',
+  '"text"',
+  '[]',
+  '[{}]',
+  '{"statuses":null}',
+  '{"statuses":"ACTIVITY_STATUS_COMPLETED"}',
+  '{"statuses":[]}',
+  '{"statuses":[null]}',
+  '{"statuses":[["ACTIVITY_STATUS_COMPLETED"]]}',
+  '{"statuses":["ACTIVITY_STATUS_COMPLETED",1]}',
+  '{"statuses":["completed"]}',
+  '{"statuses":{"0":"ACTIVITY_STATUS_COMPLETED","length":1}}',
+  '{"activityTypes":["ACTIVITY_TYPE_NOTHING"]}',
+  '{"activityTypes":["constructor"]}',
+  '{"activityTypes":["__proto__"]}',
+  '{"organizationIds":["mine"]}',
+  '{"organizationIds":["00000000-0000-4000-8000-000000000001\\u0000"]}',
+  '{"addresses":["0x00"]}',
+  '{"caip2":["eip155:1"]}',
+  '{"unknown":["x"]}',
+  '{"__proto__":["x"]}',
+  '{"constructor":["x"]}',
+  '{"toString":["x"]}',
+  '{"":["x"]}',
+  `{"${'a'.repeat(16_000)}":["x"]}`,
+  '['.repeat(16_384),
+  '{"a":'.repeat(3276),
+  `{"statuses":${'['.repeat(8000)}${']'.repeat(8000)}}`,
+];
 
 const complaintsRead = new WeakMap<World, number>();
 
@@ -348,6 +464,153 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       expect(answer.status, `${label}: ${JSON.stringify(answer.body).slice(0, 300)}`).toBe(status);
       expect(flawOfAnswer(answer), label).toBeUndefined();
     }
+  });
+
+  test('webhooks go to no URL that is forbidden, however it is set', async () => {
+    const { root, marker, outside } = world.parent;
+    const { port } = new URL(outside.issuer);
+    const name = `${marker} forbidden`;
+    const { endpointId } = await root.run('create_webhook_endpoint', { url: outside.hook(name), name });
+    let made: string | undefined;
+    const ways: Readonly<Record<string, (url: string) => Promise<Answer>>> = {
+      create: async (url) => {
+        const answer = await root.submit('create_webhook_endpoint', { url, name: `${name} too` });
+        made = answer.body.activity?.result.createWebhookEndpointResult.endpointId;
+        return answer;
+      },
+      update: (url) => root.submit('update_webhook_endpoint', { endpointId, url }),
+      feature: (value) => root.submit('set_organization_feature', { name: 'FEATURE_NAME_WEBHOOK', value }),
+    };
+    // What is written otherwise is the same address; all of it is what the operator allows here.
+    for (const url of [
+      outside.hook(name),
+      `HTTP://127.0.0.1:${port}`,
+      `http://2130706433:${port}/`,
+      `http://0x7f.1:${port}/`,
+      `http://127.0.0.1:${port}/${'a'.repeat(2000)}`,
+      `http://127.0.0.1:${port}/?to=http://10.0.0.1/`,
+    ]) {
+      for (const [way, set] of Object.entries(ways)) expect((await set(url)).status, `${way} ${url}`).toBe(200);
+      await root.run('remove_organization_feature', { name: 'FEATURE_NAME_WEBHOOK' });
+      await root.run('delete_webhook_endpoint', { endpointId: made });
+    }
+    const flaws: string[] = [];
+    await expectNoChange(() =>
+      inParallel(
+        FORBIDDEN_URLS.map((url) => url.replace('PORT', port)).flatMap((url) =>
+          Object.entries(ways).map(([way, set]) => ({ way, url, set })),
+        ),
+        async ({ way, url, set }) => {
+          const answer = await set(url);
+          const flaw = flawOfRefusal(answer) ?? (answer.body.errorCode === 'INVALID_WEBHOOK_URL' ? undefined : 'code');
+          if (flaw !== undefined) flaws.push(`${way} ${url.slice(0, 80)}: ${flaw} ${JSON.stringify(answer.body)}`);
+        },
+      ),
+    );
+    expect(flaws).toEqual([]);
+    await root.run('delete_webhook_endpoint', { endpointId });
+  });
+
+  test('webhook subscriptions and replays that make no sense are refused', async () => {
+    const { root, marker, outside, ids } = world.parent;
+    const child = await createSubOrganization(root, `${marker} subscriber`);
+    const times = <T>(count: number, make: (index: number) => T): T[] =>
+      Array.from({ length: count }, (_, at) => make(at));
+    const endpoint = (...subscriptions: unknown[]) => ({
+      url: outside.hook(marker),
+      name: `${marker} ${timestampMs()}`,
+      subscriptions,
+    });
+    const filtered = (filters: unknown, eventType = 'ACTIVITY_UPDATES') =>
+      endpoint({ eventType, filtersJson: typeof filters === 'string' ? filters : JSON.stringify(filters) });
+    const balances = { eventType: 'BALANCE_CONFIRMED_UPDATES' };
+    const someIds = (count: number) =>
+      times(count, (index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
+    const replayed = { endpointId: ids.webhookEndpoint, deliveryId: ids.webhookDelivery };
+    const isFull = (index: number) => (index < LIMITS.webhookEndpoints ? 200 : 429);
+    for (const [label, client, status, operation, parameters] of [
+      ['none', root, 200, 'create_webhook_endpoint', endpoint()],
+      [
+        'one without filters',
+        root,
+        200,
+        'create_webhook_endpoint',
+        endpoint({ eventType: 'BALANCE_FINALIZED_UPDATES' }),
+      ],
+      ['one of every filter', root, 200, 'create_webhook_endpoint', filtered(EVERY_FILTER)],
+      ['100 organizations', root, 200, 'create_webhook_endpoint', filtered({ organizationIds: someIds(100) })],
+      ['101 organizations', root, 400, 'create_webhook_endpoint', filtered({ organizationIds: someIds(101) })],
+      ['the same 1,000 times', root, 200, 'create_webhook_endpoint', endpoint(...times(1000, () => balances))],
+      ['the same 1,001 times', root, 400, 'create_webhook_endpoint', endpoint(...times(1001, () => balances))],
+      ['two of a type', root, 400, 'create_webhook_endpoint', endpoint(balances, { ...balances, isActive: false })],
+      ['a type that is none', root, 400, 'create_webhook_endpoint', endpoint({ eventType: 'WEBHOOK_TEST' })],
+      ['a type of objects', root, 400, 'create_webhook_endpoint', endpoint({ eventType: 'constructor' })],
+      ...WRONG_FILTERS.map((filters) => [
+        filters.slice(0, 80),
+        root,
+        400,
+        'create_webhook_endpoint',
+        filtered(filters),
+      ]),
+      [
+        'a status of activities for balances',
+        root,
+        400,
+        'create_webhook_endpoint',
+        filtered(EVERY_FILTER, balances.eventType),
+      ],
+      ['balances of a parent', root, 200, 'create_webhook_endpoint', endpoint(balances)],
+      ['balances of a child', child, 403, 'create_webhook_endpoint', endpoint(balances)],
+      ['no change', root, 400, 'update_webhook_endpoint', { endpointId: ids.webhookEndpoint }],
+      ['one delivery', root, 200, 'replay_webhook_delivery', replayed],
+      ['nothing to replay', root, 400, 'replay_webhook_delivery', { endpointId: ids.webhookEndpoint }],
+      ['both to replay', root, 400, 'replay_webhook_delivery', { ...replayed, sinceMs: '0' }],
+      ['since ever', root, 200, 'replay_webhook_delivery', { endpointId: ids.webhookEndpoint, sinceMs: '0' }],
+      [
+        'since the end',
+        root,
+        200,
+        'replay_webhook_delivery',
+        { endpointId: ids.webhookEndpoint, sinceMs: '9'.repeat(15) },
+      ],
+      [
+        'since later',
+        root,
+        400,
+        'replay_webhook_delivery',
+        { endpointId: ids.webhookEndpoint, sinceMs: '9'.repeat(16) },
+      ],
+      ...times(LIMITS.webhookEndpoints + 1, (index) => [
+        `number ${index}`,
+        child,
+        isFull(index),
+        'create_webhook_endpoint',
+        endpoint(),
+      ]),
+    ] as (readonly [string, TestClient, number, string, Record<string, unknown>])[]) {
+      const answer = await client.submit(operation, parameters);
+      expect(answer.status, `${label}: ${JSON.stringify(answer.body).slice(0, 300)}`).toBe(status);
+      expect(flawOfAnswer(answer), label).toBeUndefined();
+    }
+    await makeRoom(root, 0);
+  });
+
+  test('the webhook endpoint of a feature is changed by the feature alone', async () => {
+    const client = await createSubOrganization(world.parent.root, 'with a feature');
+    const name = 'FEATURE_NAME_WEBHOOK';
+    await client.run('set_organization_feature', { name, value: world.outside.hook('feature') });
+    const listed = async () => (await client.query('list_webhook_endpoints')).body.webhookEndpoints;
+    const [{ endpointId }] = await listed();
+    for (const [operation, parameters] of [
+      ['update_webhook_endpoint', { endpointId, isActive: false }],
+      ['update_webhook_endpoint', { endpointId, url: world.outside.hook('other') }],
+      ['delete_webhook_endpoint', { endpointId }],
+    ] as const) {
+      expectRefusal(await client.submit(operation, parameters), 'FAILED_PRECONDITION');
+    }
+    expect(await listed()).toMatchObject([{ endpointId, isActive: true, url: world.outside.hook('feature') }]);
+    await client.run('remove_organization_feature', { name });
+    expect(await listed()).toEqual([]);
   });
 
   test('many policies, rules, steps and assets at once, and expressions that would take long, are answered', async () => {

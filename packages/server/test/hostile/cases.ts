@@ -31,6 +31,7 @@ import {
 import { LOGIN_CASES, newProvider, proofOf, signUpProof } from './login-cases.ts';
 import { newPasskey } from './passkey.ts';
 import type { Shape } from './schema.ts';
+import { endpointParams, makeRoom, newEndpoint } from './webhooks.ts';
 import { newApiKey, newInvitation, newPending, newPhone, type Tenant } from './world.ts';
 
 const newUser = (tenant: Tenant) => ({
@@ -269,6 +270,20 @@ const CASES: Readonly<Record<string, Build>> = {
   delete_velocity_control: byRoot(async (tenant) => ({
     velocityControlId: await newVelocityControl(tenant.root, fresh(tenant)),
   })),
+  create_webhook_endpoint: byRoot(async (tenant) => {
+    await makeRoom(tenant.root);
+    return endpointParams(tenant, fresh(tenant));
+  }),
+  update_webhook_endpoint: byRoot(async (tenant) => ({
+    endpointId: await newEndpoint(tenant, fresh(tenant)),
+    url: tenant.outside.hook(fresh(tenant)),
+    name: fresh(tenant),
+    isActive: false,
+  })),
+  delete_webhook_endpoint: byRoot(async (tenant) => ({ endpointId: await newEndpoint(tenant, fresh(tenant)) })),
+  // Either the one delivery or those since a time.
+  replay_webhook_delivery: byRoot(({ ids }) => ({ endpointId: ids.webhookEndpoint, deliveryId: ids.webhookDelivery })),
+  test_webhook_endpoint: byRoot(({ ids }) => ({ endpointId: ids.webhookEndpoint })),
   approve_activity: byRoot(async (tenant) => ({
     fingerprint: (await newPending(tenant.root, tenant.second, fresh(tenant))).fingerprint,
   })),
@@ -335,6 +350,12 @@ const CASES: Readonly<Record<string, Build>> = {
   list_smart_contract_interfaces: byRoot(() => ({})),
   get_velocity_control: byRoot((tenant) => ({ velocityControlId: tenant.ids.velocityControl })),
   list_velocity_controls: byRoot(() => ({})),
+  list_webhook_endpoints: byRoot(() => ({})),
+  list_webhook_deliveries: byRoot(({ ids }) => ({
+    endpointId: ids.webhookEndpoint,
+    eventId: ids.webhookEvent,
+    state: 'WEBHOOK_DELIVERY_STATE_DELIVERED',
+  })),
 };
 
 /** The table's request of an operation, built for one tenant and one version, the current one unless told. */

@@ -11,7 +11,10 @@ interface Table {
   readonly rows: readonly Row[];
 }
 
-/** Every row of every table. */
+/** Who works on the webhooks of which endpoint: it changes without any request. */
+const RESTLESS_TABLE = 'webhook_lane';
+
+/** Every row of every other table. */
 export type Dump = ReadonlyMap<string, Table>;
 
 interface Connection {
@@ -48,12 +51,15 @@ export class RawDatabase implements AsyncDisposable {
   async #read(): Promise<Dump> {
     const { rows } = await this.#connection.select(this.#connection.listTables);
     const dump = new Map<string, Table>();
-    for (const [table] of rows) dump.set(String(table), await this.#connection.select(`SELECT * FROM ${table}`));
+    for (const [table] of rows) {
+      if (table !== RESTLESS_TABLE) dump.set(String(table), await this.#connection.select(`SELECT * FROM ${table}`));
+    }
     return dump;
   }
 
-  async isEmpty(table: string): Promise<boolean> {
-    return (await this.#connection.select(`SELECT 1 FROM ${table} LIMIT 1`)).rows.length === 0;
+  /** `rows` is a table, with a condition behind it or without. */
+  async isEmpty(rows: string): Promise<boolean> {
+    return (await this.#connection.select(`SELECT 1 FROM ${rows} LIMIT 1`)).rows.length === 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

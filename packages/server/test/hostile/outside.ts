@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import {
   attemptOf,
@@ -19,8 +20,8 @@ import { ec, makeToken, toJwk } from '../harness/oidc-issuer.ts';
 
 export { newEmail, newPhone };
 
-// What is outside of the service in the tests of every operation: an OpenID issuer and two OAuth 2.0 providers on
-// loopback, and the inbox in which messages end.
+// What is outside of the service in the tests of every operation: an OpenID issuer, a receiver of webhooks and two
+// OAuth 2.0 providers on loopback, and the inbox in which messages end.
 
 /** Limits have tests of their own; here they would only stop the many requests. */
 const WITHOUT_LIMITS = {
@@ -35,26 +36,41 @@ const WITHOUT_LIMITS = {
 
 export const AUDIENCE = 'app';
 
+/** What came to the receiver of webhooks. */
+interface Received {
+  /** Of the endpoint, as it was asked for. */
+  readonly name: string;
+  readonly body: string;
+}
+
 export class Outside implements AsyncDisposable {
   readonly providers: Oauth2Providers;
   /** The name of the OpenID issuer. */
   readonly issuer: string;
+  readonly received: readonly Received[];
   readonly #server: Server;
 
-  private constructor(providers: Oauth2Providers, server: Server) {
+  private constructor(providers: Oauth2Providers, server: Server, received: readonly Received[]) {
     this.providers = providers;
     this.#server = server;
+    this.received = received;
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   static async start(): Promise<Outside> {
-    const server = createServer(({ url, headers }, response) => {
+    const received: Received[] = [];
+    const server = createServer(async (request, response) => {
+      const { url = '', method, headers } = request;
       const issuer = `http://${headers.host}`;
+      if (method === 'POST') {
+        const name = new URL(url, issuer).searchParams.get('name') ?? '';
+        received.push({ name, body: await text(request) });
+      }
       const isKeys = url === '/keys';
       response.end(JSON.stringify(isKeys ? { keys: [toJwk(ec)] } : { issuer, jwks_uri: `${issuer}/keys` }));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Outside(await Oauth2Providers.start(), server);
+    return new Outside(await Oauth2Providers.start(), server, received);
   }
 
   /** Settings of a service that reaches all of it. */
@@ -67,6 +83,11 @@ export class Outside implements AsyncDisposable {
     const now = Math.floor(Date.now() / 1000);
     const nonce = publicKey === undefined ? {} : boundTo(publicKey);
     return makeToken(ec, 'ES256', { iss: this.issuer, sub, aud: AUDIENCE, iat: now, exp: now + 3600, ...nonce });
+  }
+
+  /** Where webhooks of an endpoint go. */
+  hook(name: string): string {
+    return `${this.issuer}/hooks?name=${encodeURIComponent(name)}`;
   }
 
   /** The request of somebody whom a provider has just sent back. */

@@ -78,6 +78,10 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
   otpId: ['otp'],
   providerIds: ['oauthProvider'],
   oauth2CredentialId: ['oauth2Credential'],
+  endpointId: ['webhookEndpoint', 'webhookDelivery'],
+  deliveryId: ['webhookDelivery', 'webhookEvent'],
+  // Chooses among what the organization has; of others there is nothing to choose from.
+  eventId: [],
   organizationId: ['organization'],
   // Names that others gave: of clients at providers, and of templates.
   clientId: [],
@@ -125,6 +129,7 @@ const UNKNOWN_THINGS: ReadonlySet<string> = new Set([
   'INVALID_OTP_CODE',
   'INVALID_VERIFICATION_TOKEN',
   'RESOURCE_NOT_FOUND',
+  'WEBHOOK_ENDPOINT_NOT_FOUND',
 ]);
 
 /** Queries of what only parents have. */
@@ -688,6 +693,81 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       expect(await read(reader.root, sender)).toEqual([]);
     }
     expect(await read(parent.root, first, first.ids.organization)).toEqual([true]);
+  });
+
+  test('webhooks tell an organization and its parent what happens in it, and nobody else', async () => {
+    const { received } = world.outside;
+    const tenants = [parent, first, second, other, othersChild];
+    const all = { eventType: 'ACTIVITY_UPDATES' };
+    const listen = async ({ root }: Tenant, name: string, subscription: Record<string, unknown>) => {
+      const parameters = { url: world.outside.hook(name), name, subscriptions: [subscription] };
+      return [root, (await root.run('create_webhook_endpoint', parameters)).endpointId] as const;
+    };
+    const secret = `told ${randomUUID()}`;
+    const names = () => received.filter(({ body }) => body.includes(secret)).map(({ name }) => name);
+    const endpoints: (readonly [TestClient, string])[] = [];
+    try {
+      for (const tenant of tenants) endpoints.push(await listen(tenant, `all of ${tenant.marker}`, all));
+      // To name an organization in a filter opens nothing.
+      const seconds = JSON.stringify({ organizationIds: [second.ids.organization] });
+      for (const tenant of [first, other, othersChild]) {
+        endpoints.push(await listen(tenant, `seconds for ${tenant.marker}`, { ...all, filtersJson: seconds }));
+      }
+      endpoints.push(await listen(parent, 'seconds for its parent', { ...all, filtersJson: seconds }));
+      await second.root.run('update_user_name', { userId: second.second.userId, userName: secret });
+      await world.dump();
+      expect(names().sort()).toEqual(
+        [`all of ${parent.marker}`, `all of ${second.marker}`, 'seconds for its parent'].sort(),
+      );
+      for (const { root, ids } of tenants) {
+        const { webhookDeliveries } = (await root.query('list_webhook_deliveries')).body;
+        const about = new Set(webhookDeliveries.map((delivery: { organizationId: string }) => delivery.organizationId));
+        const tree = root === parent.root ? [first, second] : root === other.root ? [othersChild] : [];
+        for (const child of tree) about.delete(child.ids.organization);
+        expect([...about]).toEqual([ids.organization]);
+      }
+    } finally {
+      for (const [root, endpointId] of endpoints) await root.run('delete_webhook_endpoint', { endpointId });
+    }
+  });
+
+  test('deliveries are for the organization that they go to, and its parent', async () => {
+    const read = async (reader: TestClient, { ids }: Tenant, organizationId = reader.organizationId) => {
+      const { body } = await reader.query('list_webhook_deliveries', { eventId: ids.webhookEvent, organizationId });
+      return body.webhookDeliveries.map(({ deliveryId }: { deliveryId: string }) => deliveryId);
+    };
+    for (const [reader, owner] of [
+      [first, second],
+      [first, parent],
+      [parent, first],
+      [other, parent],
+    ] as const) {
+      expect(await read(owner.root, owner)).toEqual([owner.ids.webhookDelivery]);
+      expect(await read(reader.root, owner)).toEqual([]);
+      // All that failed since ever, of an endpoint of others and of their own one.
+      const replay = (endpointId: string) =>
+        reader.root.submit('replay_webhook_delivery', { endpointId, sinceMs: '0' });
+      expect((await replay(reader.ids.webhookEndpoint)).status).toBe(200);
+      const foreign = await expectNoChange(() => replay(owner.ids.webhookEndpoint));
+      expectRefusal(foreign, 'WEBHOOK_ENDPOINT_NOT_FOUND');
+      expect(outward(foreign)).toEqual(outward(await replay(randomId())));
+    }
+    expect(await read(parent.root, first, first.ids.organization)).toEqual([first.ids.webhookDelivery]);
+  });
+
+  test('nothing is sent to an endpoint for somebody who may not', async () => {
+    const { received } = world.outside;
+    const name = `${second.marker} hook`;
+    const count = () => received.filter((one) => one.name === name).length;
+    const send = ({ root, member }: Tenant, sender: 'root' | 'member') =>
+      (sender === 'root' ? root : member).submit('test_webhook_endpoint', { endpointId: second.ids.webhookEndpoint });
+    const before = count();
+    expect((await send(second, 'root')).status).toBe(200);
+    expect(count()).toBe(before + 1);
+    expectRefusal(await send(second, 'member'), 'REQUEST_NOT_AUTHORIZED');
+    for (const tenant of [first, parent, other])
+      expectRefusal(await send(tenant, 'root'), 'WEBHOOK_ENDPOINT_NOT_FOUND');
+    expect(count()).toBe(before + 1);
   });
 
   test('a session profile serves the tree of its parent and no other', async () => {

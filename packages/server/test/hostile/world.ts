@@ -21,6 +21,7 @@ import { type Dump, RawDatabase } from './database.ts';
 import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
 import { newEmail, newKnownCredential, Outside, turnLoginsOn } from './outside.ts';
 import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
+import { newTestedEndpoint } from './webhooks.ts';
 
 /** What an id in a request can stand for. */
 export type IdKind =
@@ -50,7 +51,10 @@ export type IdKind =
   | 'email'
   | 'otp'
   | 'oauthProvider'
-  | 'oauth2Credential';
+  | 'oauth2Credential'
+  | 'webhookEndpoint'
+  | 'webhookDelivery'
+  | 'webhookEvent';
 
 /** An organization with one of everything in it. */
 export interface Tenant {
@@ -101,11 +105,13 @@ export class World implements AsyncDisposable {
     return await furnish(this.outside, await createSubOrganization(parent.root, name), parent.root);
   }
 
-  /** Every row, once all messages have left: what sends them goes on after the answer. */
+  /** Every row, once all messages and webhooks have left: what sends them goes on after the answer. */
   async dump(): Promise<Dump> {
     await vi.waitFor(
       async () => {
         if (!(await this.database.isEmpty('outbox_message'))) throw new Error('messages still wait');
+        if (!(await this.database.isEmpty("webhook_delivery WHERE state = 'pending'")))
+          throw new Error('webhooks still wait');
       },
       { timeout: 10_000, interval: 5 },
     );
@@ -243,11 +249,13 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
   // Only parents have such credentials.
   const oauth2Credential = root === treeRoot ? await newKnownCredential(root) : randomId<'oauth2-credential'>();
   const pending = await newPending(root, second, `${marker} second`);
+  const scope = root === treeRoot ? 'parent' : 'sub-organization';
+  const webhook = await newTestedEndpoint({ root, scope, outside }, `${marker} hook`);
   const denied = await member.submit('update_user_name', { userId: member.userId, userName: `${marker} denied` });
   if (denied.status !== 403) throw new Error(`expected a denial, not ${denied.status}`);
   const { session } = await second.run('create_read_only_session', {});
   const tenant: Tenant = {
-    scope: root === treeRoot ? 'parent' : 'sub-organization',
+    scope,
     marker,
     root,
     second,
@@ -283,6 +291,9 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
       otp: otpId,
       oauthProvider: provider.providerId,
       oauth2Credential,
+      webhookEndpoint: webhook.endpointId,
+      webhookDelivery: webhook.deliveryId,
+      webhookEvent: webhook.eventId,
     },
     treeRoot,
     outside,

@@ -31,8 +31,8 @@ function fillWith(kind: DatabaseKind): string {
       SELECT ${id('o', 'n / 2')}, ${id('e', 'n')}, ${id('n', 'n')}, '', 1, 0, '[]', 0, 0 FROM series;
     INSERT INTO webhook_lane (endpoint_id, organization_id, owner, claimed_until_ms, resting_until_ms, failures)
       ${numbers(ENDPOINTS)} SELECT ${id('e', 'n')}, ${id('o', 'n / 2')}, '', 0, 0, 0 FROM series;
-    INSERT INTO webhook_event (organization_id, id, event_type, about_id, body, kept_since_ms, created_at_ms)
-      ${numbers(DELIVERIES)} SELECT ${organization}, ${id('v', 'n')}, '', '', '', n, n FROM series;
+    INSERT INTO webhook_event (organization_id, id, event_type, about_id, body, body_length, kept_since_ms, created_at_ms)
+      ${numbers(DELIVERIES)} SELECT ${organization}, ${id('v', 'n')}, '', '', '', 0, n, n FROM series;
     INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id, state, failures, attempts,
       next_attempt_at_ms, round_started_at_ms, created_at_ms, updated_at_ms) ${numbers(DELIVERIES)}
       SELECT ${organization}, ${id('d', 'n')}, ${endpoint}, ${id('v', 'n')},

@@ -298,6 +298,17 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
         failures: 3,
       });
     });
+
+    test('gives no more bodies at once than fit, but always one', async () => {
+      const { parent, addEndpoint, tell, batch, settle } = await setUp();
+      const endpoint = await addEndpoint(parent.id);
+      const MIB = 1024 * 1024;
+      for (const length of [5, 1, 2, 3]) await tell([endpoint], { body: 'x'.repeat(length * MIB) });
+      const lengths = async () => (await batch(endpoint)).map(({ body }) => body.length / MIB);
+      expect(await lengths()).toEqual([5]);
+      await settle(endpoint, 'delivered');
+      expect(await lengths()).toEqual([1, 2]);
+    });
   });
 
   describe('lanes', () => {

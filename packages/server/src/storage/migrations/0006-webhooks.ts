@@ -26,7 +26,7 @@ export const webhooks: Migration = {
       PRIMARY KEY (organization_id, id))`);
     await run(sql`CREATE TABLE webhook_event (
       organization_id ${text} NOT NULL, id ${text} NOT NULL, event_type text NOT NULL, about_id ${text} NOT NULL,
-      body text NOT NULL, kept_since_ms bigint NOT NULL, created_at_ms bigint NOT NULL,
+      body text NOT NULL, body_length integer NOT NULL, kept_since_ms bigint NOT NULL, created_at_ms bigint NOT NULL,
       PRIMARY KEY (organization_id, id))`);
     await run(sql`CREATE INDEX ix_webhook_event_kept ON webhook_event (kept_since_ms)`);
     await run(sql`CREATE TABLE webhook_delivery (

@@ -13,6 +13,7 @@ import {
   type WebhookSubscription,
 } from '../../lib/webhook.ts';
 import type { DatabaseKind } from '../dialect.ts';
+import { jsonRows } from '../json-rows.ts';
 import { fetchPage, type Range } from '../keyset.ts';
 import { findRow } from '../organization-rows.ts';
 import type { Schema, WebhookDeliveryTable, WebhookEndpointTable } from '../schema.ts';
@@ -32,8 +33,11 @@ export interface DeliveryFilter {
   readonly state?: WebhookDeliveryState | undefined;
 }
 
+/** Characters of all bodies of a batch: an event can be as large as a request and more. */
+const BATCH_LENGTH_MAX = 4 * 1024 * 1024;
+
 type DeliveryRow = Selectable<WebhookDeliveryTable> & { readonly event_type: string; readonly about_id: string };
-type DueRow = DeliveryRow & { readonly body: string };
+type DueRow = DeliveryRow & { readonly body_length: number };
 
 const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => ({
   id: row.id as WebhookEndpointId,
@@ -63,7 +67,14 @@ const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   updatedAtMs: row.updated_at_ms,
 });
 
-const toDue = (row: DueRow): DueDelivery => ({ ...toDelivery(row), body: row.body });
+/** Those of a batch whose bodies fit into the memory that it may take; the first one in any case. */
+function fitting(rows: readonly DueRow[]): DueRow[] {
+  let length = 0;
+  return rows.filter((row, index) => {
+    length += row.body_length;
+    return index === 0 || length <= BATCH_LENGTH_MAX;
+  });
+}
 
 export const endpointNotFound = (): ApiError =>
   new ApiError('WEBHOOK_ENDPOINT_NOT_FOUND', 'webhook endpoint not found in this organization');
@@ -131,7 +142,7 @@ interface BatchValues extends Record<string, unknown> {
 
 /** The first ones of a part of the queue, as its index has them, and then all of each. */
 const batchOf = (part: (values: BatchValues) => RawBuilder<unknown>) => (db: Kysely<Schema>, values: BatchValues) => {
-  const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body
+  const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body_length
       FROM (SELECT next_attempt_at_ms, seq, id FROM webhook_delivery
         WHERE state = 'pending' AND endpoint_id = ${values.endpointId} AND ${part(values)}
         ORDER BY next_attempt_at_ms, seq LIMIT ${values.limit}) AS page
@@ -148,6 +159,15 @@ const retries = statement(
   'webhook-retries',
   batchOf(({ nowMs }) => sql`next_attempt_at_ms > 0 AND next_attempt_at_ms <= ${nowMs}`),
 );
+
+const bodiesOn = (kind: DatabaseKind) =>
+  statement('webhook-bodies', (db, { organizationId, ids }: { organizationId: string; ids: string }) => {
+    const query = sql<{ id: string; body: string }>`SELECT event.id, event.body
+      FROM ${jsonRows(kind, 'wanted', { id: 'text' }, ids)} CROSS JOIN webhook_event AS event
+      WHERE event.organization_id = ${organizationId} AND event.id = wanted.id`;
+    return { compile: () => query.compile(db) };
+  });
+const bodiesOf = { sqlite: bodiesOn('sqlite'), postgres: bodiesOn('postgres') };
 
 /** Within the page, after the cursor. `column` is what ids are compared by. */
 function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<unknown> {
@@ -229,7 +249,16 @@ export class WebhookReader {
       limits.fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: limits.fresh }),
       limits.retries === 0 ? [] : retries(this.db, { ...values, limit: limits.retries }),
     ]);
-    return [...first, ...again].map(toDue);
+    const rows = fitting([...first, ...again]);
+    const bodies = await this.#bodies(organizationId, rows);
+    return rows.map((row) => ({ ...toDelivery(row), body: bodies.get(row.event_id) as string }));
+  }
+
+  async #bodies(organizationId: OrganizationId, rows: readonly DueRow[]): Promise<ReadonlyMap<string, string>> {
+    if (rows.length === 0) return new Map();
+    const ids = JSON.stringify(rows.map(({ event_id }) => ({ id: event_id })));
+    const found = await bodiesOf[this.kind](this.db, { organizationId, ids });
+    return new Map(found.map(({ id, body }) => [id, body]));
   }
 
   async getDelivery(organizationId: OrganizationId, id: string): Promise<WebhookDelivery> {

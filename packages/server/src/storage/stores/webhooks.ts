@@ -27,6 +27,7 @@ interface EventValues extends Record<string, unknown> {
   readonly type: string;
   readonly aboutId: string;
   readonly body: string;
+  readonly bodyLength: number;
   readonly createdAtMs: number;
 }
 
@@ -37,6 +38,7 @@ const insertEventRow = statement('webhook-event-insert', (db, event: EventValues
     event_type: event.type,
     about_id: event.aboutId,
     body: event.body,
+    body_length: event.bodyLength,
     kept_since_ms: event.createdAtMs,
     created_at_ms: event.createdAtMs,
   }),
@@ -149,7 +151,7 @@ export class WebhookStore extends WebhookQueue {
   /** Makes an event part of the transaction: it is delivered if and only if that commits. */
   async insertEvent(event: WebhookEvent, deliveries: readonly NewDelivery[]): Promise<void> {
     await Promise.all([
-      insertEventRow(this.db, { ...event }),
+      insertEventRow(this.db, { ...event, bodyLength: event.body.length }),
       insertPending[this.kind](this.db, {
         organizationId: event.organizationId,
         eventId: event.id,
@@ -161,7 +163,7 @@ export class WebhookStore extends WebhookQueue {
 
   /** An event with a delivery that has been made already and is not made again by itself. */
   async insertFinished(event: WebhookEvent, delivery: FinishedDelivery): Promise<void> {
-    await insertEventRow(this.db, { ...event });
+    await insertEventRow(this.db, { ...event, bodyLength: event.body.length });
     await this.db
       .insertInto('webhook_delivery')
       .values({

@@ -1,0 +1,31 @@
+import { waitForQuiet } from '../child.ts';
+import type { Comparison } from '../compare.ts';
+import { median, summarize } from '../figures.ts';
+import type { Measured } from '../load/load.ts';
+import type { Options } from '../options.ts';
+
+type Window = () => Promise<Measured>;
+
+/** By which the times of two windows are compared: those of one piece among many, or of one that waits for its answer. */
+export const byRate = (base: Measured, other: Measured): number => base.rate / other.rate;
+export const byLatency = (base: Measured, other: Measured): number => other.p50Us / base.p50Us;
+
+/** Like compare.ts, for windows that end with their work and not by the clock. */
+export async function alternate(
+  base: Window,
+  other: Window,
+  ratio: (base: Measured, other: Measured) => number,
+  { rounds, patienceSeconds }: Pick<Options, 'rounds' | 'patienceSeconds'>,
+): Promise<Comparison> {
+  const windows = { base: [] as Measured[], other: [] as Measured[] };
+  for (let round = 0; round < rounds; round += 1) {
+    await waitForQuiet(patienceSeconds);
+    const order = [async () => windows.base.push(await base()), async () => windows.other.push(await other())];
+    for (const window of round % 2 === 0 ? order : order.reverse()) await window();
+  }
+  return {
+    base: summarize(windows.base),
+    other: summarize(windows.other),
+    ratio: median(windows.base.map((window, round) => ratio(window, windows.other[round] as Measured))),
+  };
+}
