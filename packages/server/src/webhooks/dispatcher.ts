@@ -39,6 +39,10 @@ export class Dispatcher {
   readonly #lanes = new Map<WebhookEndpointId, Lane>();
   readonly #running = new Map<WebhookEndpointId, Promise<void>>();
   readonly #woken = new Set<WebhookEndpointId>();
+  /** Those in trouble that have a place and no lane yet. */
+  readonly #awaited = new Set<WebhookEndpointId>();
+  /** The last endpoint that was looked at when all places were taken. */
+  #lookedUntil: WebhookEndpointId | '' = '';
   /** Aborted when a stop has waited long enough. */
   readonly #end = new AbortController();
   #state: 'new' | 'running' | 'stopping' = 'new';
@@ -133,21 +137,38 @@ export class Dispatcher {
       if (held.has(endpointId)) lane.keep(untilMs);
       else lane.end();
     }
+    // One that is held and has nobody at it could not be given back when its work was done.
+    for (const endpointId of held) if (!this.#running.has(endpointId)) this.#woken.add(endpointId);
   }
 
+  /** Begins where it ended when there were more than it had places for, so that nobody waits for ever. */
   async #look(): Promise<void> {
     const { storage, clock } = this.#parts;
-    const due = await storage.read.webhooks.dueLanes(clock(), LANES_MAX, this.#lookAfter);
-    // Where there are more, the next look goes on behind them: those in front may find no place for long.
-    this.#lookAfter = due.length < LANES_MAX ? '' : (due.at(-1)?.endpointId ?? '');
-    for (const { endpointId, failures } of due) {
-      if (failures < TROUBLED_AT || this.#troubledCount() < TROUBLED_LANES_MAX) this.#woken.add(endpointId);
+    for (let isMore = true; isMore && this.#state === 'running'; ) {
+      const due = await storage.read.webhooks.dueLanes(clock(), LANES_MAX, this.#lookedUntil);
+      for (const { endpointId, failures } of due) {
+        if (failures < TROUBLED_AT) this.#woken.add(endpointId);
+        else if (this.#hasPlaceForTroubled()) {
+          this.#awaited.add(endpointId);
+          this.#woken.add(endpointId);
+        }
+      }
+      const places = LANES_MAX - this.#running.size;
+      this.#claimWoken();
+      isMore = due.length === LANES_MAX && places > 0;
+      this.#lookedUntil = due.length === LANES_MAX ? (due.at(-1)?.endpointId ?? '') : '';
+      if (due.length > places) this.#makeRoom(due.length - places);
     }
-    this.#claimWoken();
   }
 
-  #troubledCount(): number {
-    return [...this.#lanes.values()].filter((lane) => lane.isTroubled).length;
+  #hasPlaceForTroubled(): boolean {
+    const lanes = [...this.#lanes.values()].filter((lane) => lane.isTroubled);
+    return lanes.length + this.#awaited.size < TROUBLED_LANES_MAX;
+  }
+
+  /** Lets those that have had their places for longest go when they have done what they are at. */
+  #makeRoom(count: number): void {
+    for (const lane of [...this.#lanes.values()].slice(0, count)) lane.leave();
   }
 
   /** Those that find no place are found again by a poll. */
@@ -155,9 +176,13 @@ export class Dispatcher {
     for (const endpointId of this.#woken) {
       if (this.#running.has(endpointId)) continue;
       this.#woken.delete(endpointId);
-      if (this.#state !== 'running' || this.#running.size >= LANES_MAX) continue;
+      if (this.#state !== 'running' || this.#running.size >= LANES_MAX) {
+        this.#awaited.delete(endpointId);
+        continue;
+      }
       const done = this.#guard(() => this.#serve(endpointId)).finally(() => {
         this.#running.delete(endpointId);
+        this.#awaited.delete(endpointId);
         // It may have been woken while it was being left.
         this.#claimWoken();
       });
@@ -171,7 +196,12 @@ export class Dispatcher {
     const untilMs = nowMs + CLAIM_MS;
     const claim = await storage.write((store) => store.webhooks.claimLane(endpointId, this.#owner, nowMs, untilMs));
     if (claim === undefined) return;
-    const end = await this.#travel({ endpointId, ...claim }, untilMs);
+    // Woken by a new event, it may be one too many of those in trouble.
+    const isOneTooMany =
+      claim.failures >= TROUBLED_AT && !this.#awaited.has(endpointId) && !this.#hasPlaceForTroubled();
+    const end = isOneTooMany
+      ? { failures: claim.failures, restingUntilMs: 0 }
+      : await this.#travel({ endpointId, ...claim }, untilMs);
     await storage.write((store) => store.webhooks.releaseLane(endpointId, this.#owner, end));
   }
 
@@ -179,6 +209,7 @@ export class Dispatcher {
     const { endpointId, failures } = claim;
     const lane = new Lane(this.#laneParts, claim, untilMs);
     if (this.#state !== 'running') lane.end();
+    this.#awaited.delete(endpointId);
     this.#lanes.set(endpointId, lane);
     try {
       return await lane.run();

@@ -52,6 +52,7 @@ export class Lane {
   #failures: number;
   #restMs = 0;
   #heldUntilMs: number;
+  #isLeaving = false;
   #isEnding = false;
   #isWoken = false;
   #wakeUp: (() => void) | undefined;
@@ -77,6 +78,12 @@ export class Lane {
     this.#heldUntilMs = untilMs;
   }
 
+  /** Ends when it has sent what it has read: others wait for its place. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.wake();
+  }
+
   /** Begins nothing more: the service stops, or another process has the lane. */
   end(): void {
     this.#isEnding = true;
@@ -86,7 +93,7 @@ export class Lane {
   async run(): Promise<LaneEnd> {
     const { clock } = this.#parts;
     let idleSinceMs = performance.now();
-    while (this.#mayGoOn()) {
+    while (this.#mayGoOn() && !this.#isLeaving) {
       this.#isWoken = false;
       const isWorking = await this.#round();
       if (this.#restMs > 0) break;
