@@ -341,7 +341,7 @@ describe.each(DATABASES)('the HTTP client on %s', (database) => {
         expect.objectContaining({ fieldViolations: [expect.objectContaining({ field: 'type' })] }),
       );
       // Operations that only this package knows.
-      const unserved = await failure(root.listFiatOnRampCredentials({ organizationId }), TurnkeyRequestError);
+      const unserved = await failure(root.getGasUsage({ organizationId }), TurnkeyRequestError);
       expect(unserved.code).toBe(12);
     });
   });

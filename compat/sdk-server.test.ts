@@ -901,12 +901,12 @@ describe.each(['postgres'] as const)('the server SDK on %s', (database) => {
     });
 
     test('what this version does not serve says so by name', async () => {
-      const query = await refusal(root.listFiatOnRampCredentials({}));
+      const query = await refusal(root.getGasUsage({}));
       expect(query.code).toBe(12);
-      expect(query.message).toContain('list_fiat_on_ramp_credentials is not available in this version');
-      const submit = await refusal(root.deleteFiatOnRampCredential({ fiatOnrampCredentialId: crypto.randomUUID() }));
+      expect(query.message).toContain('get_gas_usage is not available in this version');
+      const submit = await refusal(root.claimSwapFees({}));
       expect(submit.code).toBe(12);
-      expect(submit.message).toContain('delete_fiat_on_ramp_credential is not available in this version');
+      expect(submit.message).toContain('claim_swap_fees is not available in this version');
     });
 
     test('a stale request', async () => {

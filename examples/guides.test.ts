@@ -97,13 +97,14 @@ beforeAll(async () => {
       CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8',
       CUSTOS_OAUTH2_X_TOKEN_URL: `${elsewhere.url}/oauth2/token`,
       CUSTOS_OAUTH2_X_USER_URL: `${elsewhere.url}/oauth2/user`,
+      CUSTOS_MOONPAY_API_URL: elsewhere.url,
     },
   });
   folder = mkdtempSync(join(tmpdir(), 'custos-guides-'));
   mkdirSync(join(folder, 'node_modules/@custos'), { recursive: true });
   symlinkSync(fileURLToPath(new URL('packages/sdk', ROOT)), join(folder, 'node_modules/@custos/sdk'));
   const save = (name: string, text: string): void => writeFileSync(join(folder, name), text);
-  for (const guide of ['wallets', 'one-time-codes', 'oauth', 'recovery', 'sessions', 'sign-up-proxy']) {
+  for (const guide of ['wallets', 'one-time-codes', 'oauth', 'recovery', 'sessions', 'sign-up-proxy', 'fiat-on-ramp']) {
     for (const [name, code] of programsOf(`${guide}.md`)) save(name, code);
   }
   // What the guides say that their readers bring.
@@ -116,6 +117,7 @@ beforeAll(async () => {
     `export const [clientId, clientSecret, redirectUri] = ['example-client', 'a secret', 'https://app.example/back'];
     export const authorize = async () => ({ authCode: 'the code', codeVerifier: '${Elsewhere.verifier}' });`,
   );
+  save('provider.mjs', `export const [publishableApiKey, secretKey] = ['pk_test_1', 'sk_test_1'];`);
   const { registration } = newPasskey('New device');
   save('passkey.mjs', `export const newPasskey = async () => (${JSON.stringify(registration)});`);
 });
@@ -150,6 +152,10 @@ test('the sign-up proxy', async () => {
 test('OpenID and OAuth', async () => {
   expect(await run('oidc-login.mjs')).toBe("Dan [ 'Example' ]");
   expect(await run('oauth2-login.mjs')).toBe('x:42 true');
+});
+
+test('fiat on-ramp', async () => {
+  expect(await run('on-ramp.mjs')).toBe('buy-sandbox.moonpay.com\nPENDING');
 });
 
 test('recovery', async () => {

@@ -33,6 +33,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   INVALID_OIDC_TOKEN:
     "The OpenID token does not verify against its issuer's keys, has expired or is bound to another key.",
   INVALID_OAUTH2_PROVIDER: 'There is no such OAuth 2.0 provider.',
+  ON_RAMP_PROVIDER_FAILED:
+    'The on-ramp provider refused a request, or answered with something else; the message has its reason.',
   OAUTH2_EXCHANGE_FAILED: 'The OAuth 2.0 provider refused the authorization code; the message has its reason.',
   INVALID_CAPTCHA: 'The sign-up proxy asks for a captcha, and the token is missing or was refused.',
   INVALID_WEBHOOK_URL: 'Events cannot be sent to this URL; the message says why.',
@@ -40,6 +42,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
     'The filter of a subscription is no JSON object, or holds something that events of the type are not chosen by.',
   EMAIL_SENDING_DISABLED: 'The service has no way to send mail, see the settings.',
   SMS_SENDING_DISABLED: 'The service has no way to send text messages, see the settings.',
+  ON_RAMP_NOT_CONFIGURED:
+    'Neither the organization nor its parent has a credential for this on-ramp provider and mode.',
   FEATURE_DISABLED:
     'The organization, or its parent, has not switched this way to log in on; the message names the feature.',
   IP_LOCKOUT:

@@ -5,6 +5,7 @@ import { SETTINGS } from '../../packages/server/src/config/settings.ts';
 import { ApiError, ERROR_CODES, type ErrorCode } from '../../packages/server/src/lib/errors.ts';
 import {
   HARDWARE_QUERIES,
+  UNSERVED_REASONS,
   WIRE_PROXY_CALLS,
   WIRE_QUERIES,
   WIRE_SUBMITS,
@@ -138,7 +139,8 @@ function notServedPage(): string {
   const served = new Set([...operations.map(pathOf), ...proxyCalls.map(proxyPathOf)]);
   const list = (names: readonly string[], path: (name: string) => string): string => {
     const missing = names.filter((name) => !served.has(path(name)) && !HARDWARE_QUERIES.has(name));
-    return missing.length === 0 ? 'None.' : missing.map((name) => `- ${code(path(name))}`).join('\n');
+    const reasonOf = (name: string): string => (UNSERVED_REASONS.has(name) ? `: ${UNSERVED_REASONS.get(name)}` : '');
+    return missing.length === 0 ? 'None.' : missing.map((name) => `- ${code(path(name))}${reasonOf(name)}`).join('\n');
   };
   const types = operations.flatMap((operation) =>
     operation.kind === 'activity' ? operation.unserved.map((type) => `- ${code(type)} (${code(operation.name)})`) : [],

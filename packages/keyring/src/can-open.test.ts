@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf, type Deployment, deploy, flipped } from '../test/fixtures/client.ts';
 import { fromHex, fromText } from '../test/fixtures/labels.ts';
+import { sealText } from './bundle/credential-bundle.ts';
 import { sealBox } from './bundle/sealed-box.ts';
 import { createKeyring, DEPLOYMENT_ID, type Keyring, type StoredSecret } from './index.ts';
 
@@ -51,6 +52,14 @@ beforeAll(async () => {
         sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText('client secret')),
       ),
     },
+    {
+      ownerId: 'on-ramp',
+      kind: 'on-ramp-secret',
+      sealed: await keyring.importOnRampSecret(
+        holder('on-ramp'),
+        sealText(fromHex(deployment.publicKeys['on-ramp-secret']), fromText('sk_test')),
+      ),
+    },
     { ownerId: 'batch', kind: 'secret-target', sealed: target?.sealedTarget as Uint8Array },
     { ownerId: 'activity', kind: 'activity-parameters', sealed: await seal('activity', 'activity-parameters') },
     { ownerId: 'vote', kind: 'vote-message', sealed: await seal('vote', 'vote-message') },
@@ -93,7 +102,7 @@ test('service keys open under the key of the deployment', async () => {
 test('what was sealed as something else than it says does not count as open', async () => {
   const { organizationKey, organizationId } = deployment.holder('any');
   // Callers cannot seal a kind of the keyring's own, so the layouts are tried on one another instead.
-  for (const { kind } of secrets.slice(0, 6)) {
+  for (const { kind } of secrets.slice(0, 7)) {
     expect(await canOpen(secrets.map((secret) => ({ ...secret, kind })))).toEqual(
       secrets.map((secret) => secret.kind === kind),
     );

@@ -152,6 +152,18 @@ export const WEBHOOKS_MAX = 256;
 /** Of all bodies in one call, as the lengths of their strings. A call with a single body has the same bound. */
 export const WEBHOOKS_LENGTH_MAX = 16 * 1024 * 1024;
 
+/** A call to the on-ramp API of Coinbase, as its token is to name it. */
+export interface CoinbaseCall {
+  /** The provider's id of the key. */
+  readonly keyId: string;
+  readonly method: 'GET' | 'POST';
+  /** With its port, where that is not the usual one. */
+  readonly host: string;
+  readonly path: string;
+  /** The token is good from then on, for two minutes. */
+  readonly nowMs: number;
+}
+
 export interface RingState {
   /** The key that new organization keys are wrapped under. */
   readonly active: string;
@@ -261,6 +273,12 @@ export interface Keyring extends AsyncDisposable {
   importOauthSecret(holder: Holder, encryptedClientSecret: string): Promise<Uint8Array>;
   /** The client secret itself, for the one request that needs it. The caller wipes it after. */
   lendOauthSecret(holder: Holder, sealedSecret: Uint8Array): Promise<Uint8Array>;
+  /** Seals for its owner a secret of an on-ramp provider that was encrypted to the role on-ramp-secret. */
+  importOnRampSecret(holder: Holder, encryptedSecret: string): Promise<Uint8Array>;
+  /** HMAC-SHA-256 of the query of a URL, with its leading `?`, under such a secret: base64. */
+  signMoonpayQuery(holder: Holder, sealedSecret: Uint8Array, search: string): Promise<string>;
+  /** The bearer token of one call, by such a secret: ES256 or EdDSA. INVALID_KEY for a secret that is no key. */
+  signCoinbaseToken(holder: Holder, sealedSecret: Uint8Array, call: CoinbaseCall): Promise<string>;
 
   /** A new key pair for a role, sealed under the key of the pseudo-organization DEPLOYMENT_ID. */
   createServiceKey(organizationKey: Uint8Array, role: ServiceRole): Promise<CreatedServiceKey>;

@@ -20,6 +20,7 @@ import {
 } from '../test/fixtures/client.ts';
 import { fromHex, fromText, toHex, toText } from '../test/fixtures/labels.ts';
 import { formatsOf } from './address/index.ts';
+import { sealText } from './bundle/credential-bundle.ts';
 import { sealBox } from './bundle/sealed-box.ts';
 import { CURVES } from './curve.ts';
 import { deriveKey } from './derive/derive.ts';
@@ -44,6 +45,7 @@ import { type RandomBytes, systemRandom } from './seal/envelope.ts';
 import { RootKeyRing } from './seal/root-key.ts';
 import { Secret } from './secret.ts';
 import { ServiceKeys } from './service-keys.ts';
+import { ed25519PublicKey } from './sign/ed25519.ts';
 import { taprootPublicKey } from './sign/secp256k1.ts';
 import { joinSignature } from './sign/signature.ts';
 
@@ -594,6 +596,11 @@ describe('bindings', () => {
     const { sealedOtp: otp } = await keyring.createOtp(holder, '123456');
     const box = sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText('client secret'));
     const oauthSecret = await keyring.importOauthSecret(holder, box);
+    const seed64 = new Uint8Array(32).fill(7);
+    const onRampKey = Buffer.concat([seed64, ed25519PublicKey(seed64)]).toString('base64');
+    const sealedText = sealText(fromHex(deployment.publicKeys['on-ramp-secret']), fromText(onRampKey));
+    const onRampSecret = await keyring.importOnRampSecret(holder, sealedText);
+    const call = { keyId: 'k', method: 'POST', host: 'a.test', path: '/onramp/v1/token', nowMs: 0 } as const;
     const blobs = {
       seed,
       key,
@@ -602,6 +609,7 @@ describe('bindings', () => {
       secret,
       otp,
       oauthSecret,
+      onRampSecret,
       forged,
     };
     const bundle = encryptTo(target.targetPublicKey, fromText(ABANDON));
@@ -624,6 +632,8 @@ describe('bindings', () => {
       ['otp', (blob) => keyring.checkOtp(holder, blob, { code: '123456' })],
       ['otp', (blob) => keyring.checkOtp(holder, blob, { encryptedBundle: bundle })],
       ['oauthSecret', (blob) => keyring.lendOauthSecret(holder, blob)],
+      ['onRampSecret', (blob) => keyring.signMoonpayQuery(holder, blob, '?a=b')],
+      ['onRampSecret', (blob) => keyring.signCoinbaseToken(holder, blob, call)],
     ];
     for (const [own, use] of uses) {
       for (const name of Object.keys(blobs) as (keyof typeof blobs)[]) {
@@ -706,6 +716,9 @@ describe('bindings', () => {
       'signWebhooks',
       'importOauthSecret',
       'lendOauthSecret',
+      'importOnRampSecret',
+      'signMoonpayQuery',
+      'signCoinbaseToken',
       'createServiceKey',
       'loadServiceKeys',
     ] as const;

@@ -2,6 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { type AddressFormat, addressOfKey } from './address/index.ts';
 import { type AppProof, signAppProof } from './bundle/app-proof.ts';
+import { NONCE_BYTES, signCoinbaseToken } from './bundle/coinbase-token.ts';
 import { sealCredentialBundle } from './bundle/credential-bundle.ts';
 import { hexOf } from './bundle/encoding.ts';
 import { keyPlaintext, sealExportBundle, walletPlaintext } from './bundle/export.ts';
@@ -9,6 +10,8 @@ import { open as openHpke, type Sealed } from './bundle/hpke.ts';
 import { openHpkeJson, parseHpkeJson } from './bundle/hpke-json.ts';
 import { signIdToken } from './bundle/id-token.ts';
 import { type ImportedWallet as ImportedPhrase, parseKeyPlaintext, parseWalletPlaintext } from './bundle/import.ts';
+import { signMoonpayQuery } from './bundle/moonpay-signature.ts';
+import { openOnRampSecret } from './bundle/on-ramp.ts';
 import { isOtpCode, otpHash, parseOtpPlaintext } from './bundle/otp.ts';
 import {
   compressPoint,
@@ -25,6 +28,7 @@ import { signImportTarget, signOtpTarget, signSecretsTarget } from './bundle/sig
 import { signVerificationToken, type VerificationToken } from './bundle/verification-token.ts';
 import { signWebhook } from './bundle/webhook-signature.ts';
 import * as check from './check.ts';
+import { checkCoinbaseCall, checkSearch } from './check-on-ramp.ts';
 import { checkWebhooks } from './check-webhooks.ts';
 import type { Curve } from './curve.ts';
 import { childNode, masterNode } from './derive/derive.ts';
@@ -458,9 +462,9 @@ export class LocalKeyring implements api.Keyring {
     this.#checkOpen();
     const owner = check.checkHolder(holder);
     const box = check.checkEncryptedSecret(encryptedClientSecret);
-    const key = this.#serviceKeys.oauthSecretKey();
+    const key = this.#serviceKeys.decryptionKey('oauth-secret');
     const opened = tryOpen(() => new Secret(openSealedBox(key, box)));
-    if (opened === undefined) throw secretNotOpened();
+    if (opened === undefined) throw secretNotOpened('client secret', 'uncompressed', 'oauth-secret');
     return opened.use((secret) => {
       // No provider gives out such a secret: whoever encrypted it made a mistake.
       if (secret.length === 0 || !isUtf8(secret)) {
@@ -474,7 +478,40 @@ export class LocalKeyring implements api.Keyring {
     this.#checkOpen();
     const owner = check.checkHolder(holder);
     const sealed = check.checkSealed(sealedSecret, 'sealedSecret');
-    return this.#unseal(owner, KIND.oauthSecret, sealed, (bytes) => check.copyOf(material.decodeOauthSecret(bytes)));
+    return this.#unseal(owner, KIND.oauthSecret, sealed, (bytes) => check.copyOf(material.decodeProviderSecret(bytes)));
+  }
+
+  async importOnRampSecret(holder: api.Holder, encryptedSecret: string): Promise<Uint8Array> {
+    this.#checkOpen();
+    const owner = check.checkHolder(holder);
+    const bundle = check.checkEncryptedSecret(encryptedSecret);
+    const key = this.#serviceKeys.decryptionKey('on-ramp-secret');
+    const opened = tryOpen(() => new Secret(openOnRampSecret(key, bundle)));
+    if (opened === undefined) throw secretNotOpened('secret', 'compressed', 'on-ramp-secret');
+    return opened.use((secret) => {
+      if (secret.length === 0) throw new KeyringError('INVALID_BUNDLE', 'the secret is empty');
+      return this.#seal(owner, KIND.onRampSecret, material.encodePlain(secret));
+    });
+  }
+
+  async signMoonpayQuery(holder: api.Holder, sealedSecret: Uint8Array, search: string): Promise<string> {
+    this.#checkOpen();
+    const owner = check.checkHolder(holder);
+    const sealed = check.checkSealed(sealedSecret, 'sealedSecret');
+    const query = checkSearch(search);
+    return this.#unseal(owner, KIND.onRampSecret, sealed, (bytes) =>
+      signMoonpayQuery(material.decodeProviderSecret(bytes), query),
+    );
+  }
+
+  async signCoinbaseToken(holder: api.Holder, sealedSecret: Uint8Array, call: api.CoinbaseCall): Promise<string> {
+    this.#checkOpen();
+    const owner = check.checkHolder(holder);
+    const sealed = check.checkSealed(sealedSecret, 'sealedSecret');
+    const known = checkCoinbaseCall(call);
+    return this.#unseal(owner, KIND.onRampSecret, sealed, (bytes) =>
+      signCoinbaseToken(material.decodeProviderSecret(bytes), known, this.#random(NONCE_BYTES)),
+    );
   }
 
   async createServiceKey(organizationKey: Uint8Array, role: api.ServiceRole): Promise<api.CreatedServiceKey> {
@@ -749,10 +786,10 @@ function encodingOfRole(role: api.ServiceRole): api.CreatedServiceKey['encoding'
   return role === 'on-ramp-secret' ? 'compressed' : 'uncompressed';
 }
 
-function secretNotOpened(): KeyringError {
+function secretNotOpened(name: string, encoding: string, role: api.ServiceRole): KeyringError {
   return new KeyringError(
     'INVALID_BUNDLE',
-    'the client secret does not open: it must be encrypted to the uncompressed key of the role oauth-secret',
+    `the ${name} does not open: it must be text, encrypted to the ${encoding} key of the role ${role}`,
   );
 }
 

@@ -634,27 +634,29 @@ describe('service keys', () => {
     expect(await kidOf([issuer, { role: 'oidc-issuer', keyId, sealed }])).toBe(issuer.keyId);
   });
 
-  test('the key that client secrets are encrypted to is wiped when others are loaded and when it is cleared', () => {
-    const opened = (): OpenedServiceKey[] => [{ role: 'oauth-secret', keyId: 'k', key: generatePrivateKey() }];
-    const loaded = new ServiceKeys();
-    const given = opened();
-    loaded.load(given);
-    const first = loaded.oauthSecretKey();
-    expect(first).toEqual(given[0]?.key);
-    // A copy, since whoever opened the key wipes it.
-    expect(first).not.toBe(given[0]?.key);
-    expect(() => loaded.load([...opened(), { role: 'otp', keyId: 'x', key: new Uint8Array(32) }])).toThrow(
-      KeyringError,
-    );
-    expect(loaded.oauthSecretKey()).toBe(first);
-    loaded.load(opened());
-    expect(first.every((byte) => byte === 0)).toBe(true);
-    const second = loaded.oauthSecretKey();
-    expect(second.every((byte) => byte === 0)).toBe(false);
-    loaded.clear();
-    expect(second.every((byte) => byte === 0)).toBe(true);
-    expect(() => loaded.oauthSecretKey()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
-    expect(() => loaded.signer('otp')).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+  test('the keys that secrets of providers are encrypted to are wiped when others are loaded and when they are cleared', () => {
+    for (const role of ['oauth-secret', 'on-ramp-secret'] as const) {
+      const opened = (): OpenedServiceKey[] => [{ role, keyId: 'k', key: generatePrivateKey() }];
+      const loaded = new ServiceKeys();
+      const given = opened();
+      loaded.load(given);
+      const first = loaded.decryptionKey(role);
+      expect(first).toEqual(given[0]?.key);
+      // A copy, since whoever opened the key wipes it.
+      expect(first).not.toBe(given[0]?.key);
+      expect(() => loaded.load([...opened(), { role: 'otp', keyId: 'x', key: new Uint8Array(32) }])).toThrow(
+        KeyringError,
+      );
+      expect(loaded.decryptionKey(role)).toBe(first);
+      loaded.load(opened());
+      expect(first.every((byte) => byte === 0)).toBe(true);
+      const second = loaded.decryptionKey(role);
+      expect(second.every((byte) => byte === 0)).toBe(false);
+      loaded.clear();
+      expect(second.every((byte) => byte === 0)).toBe(true);
+      expect(() => loaded.decryptionKey(role)).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+      expect(() => loaded.signer('otp')).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+    }
   });
 
   test('a closed keyring answers none of the calls', async () => {

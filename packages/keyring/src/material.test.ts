@@ -33,6 +33,7 @@ test('the plaintexts of SPEC.md', () => {
   const otp = { hashKey, hash: otpHash(hashKey, code), target: one };
   expect(toHex(material.encodeOtp(otp))).toBe(vector('otp_plaintext'));
   expect(toHex(material.encodePlain(fromText('client-secret-123')))).toBe(vector('oauth_secret_plaintext'));
+  expect(toHex(material.encodePlain(fromText('sk_test_123')))).toBe(vector('on_ramp_secret_plaintext'));
 });
 
 test('what was written is read', () => {
@@ -57,7 +58,7 @@ test('what was written is read', () => {
   expect(material.decodePlain(material.encodePlain(one))).toEqual(one);
   const otp = { hashKey: one, hash: new Uint8Array(32).fill(2), target: new Uint8Array(32).fill(3) };
   expect(material.decodeOtp(material.encodeOtp(otp))).toEqual(otp);
-  expect(material.decodeOauthSecret(material.encodePlain(Uint8Array.of(7)))).toEqual(Uint8Array.of(7));
+  expect(material.decodeProviderSecret(material.encodePlain(Uint8Array.of(7)))).toEqual(Uint8Array.of(7));
 });
 
 test('other bytes are not opened', () => {
@@ -89,7 +90,7 @@ test('other bytes are not opened', () => {
   for (let length = 0; length < otp.length; length += 1) refuse(() => material.decodeOtp(otp.subarray(0, length)));
   refuse(() => material.decodeOtp(Uint8Array.of(...otp, 0)));
   refuse(() => material.decodeOtp(Uint8Array.from(otp).fill(2, 0, 1)));
-  for (const bytes of [[], [1], [2, 7]]) refuse(() => material.decodeOauthSecret(Uint8Array.from(bytes)));
+  for (const bytes of [[], [1], [2, 7]]) refuse(() => material.decodeProviderSecret(Uint8Array.from(bytes)));
 });
 
 function refuse(decode: () => unknown): void {

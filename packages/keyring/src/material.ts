@@ -19,6 +19,7 @@ export const KIND = {
   secret: 'secret',
   otp: 'otp',
   oauthSecret: 'oauth-secret',
+  onRampSecret: 'on-ramp-secret',
   serviceKey: 'service-key',
 } as const;
 
@@ -30,7 +31,8 @@ const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   [KIND.secretTarget]: decodeTarget,
   [KIND.secret]: decodePlain,
   [KIND.otp]: decodeOtp,
-  [KIND.oauthSecret]: decodeOauthSecret,
+  [KIND.oauthSecret]: decodeProviderSecret,
+  [KIND.onRampSecret]: decodeProviderSecret,
   [KIND.serviceKey]: decodeServiceKey,
 };
 
@@ -172,8 +174,8 @@ export function decodeOtp(bytes: Uint8Array): OtpMaterial {
   };
 }
 
-/** A view of the bytes, which the caller wipes. */
-export function decodeOauthSecret(bytes: Uint8Array): Uint8Array {
+/** What a provider knows the service's user by. A view of the bytes, which the caller wipes. */
+export function decodeProviderSecret(bytes: Uint8Array): Uint8Array {
   const secret = decodePlain(bytes);
   if (secret.length === 0) throw notOpened();
   return secret;

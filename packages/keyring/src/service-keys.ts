@@ -17,17 +17,21 @@ export type ServiceSigner = SigningKey & { readonly keyId: string };
 const SIGNING_ROLES = ['bundle-signer', 'session-signer', 'otp', 'oidc-issuer'] as const;
 export type SigningRole = (typeof SIGNING_ROLES)[number];
 
+/** To what clients encrypt secrets of providers. */
+const DECRYPTION_ROLES = ['oauth-secret', 'on-ramp-secret'] as const;
+export type DecryptionRole = (typeof DECRYPTION_ROLES)[number];
+
 const WEBHOOK_ROLE = 'webhook-signer';
 
 export function curveOfRole(role: ServiceRole): 'CURVE_ED25519' | 'CURVE_P256' {
   return role === WEBHOOK_ROLE ? 'CURVE_ED25519' : 'CURVE_P256';
 }
 
-/** The keys that calls of the keyring use. Those of roles that no call uses are checked and not kept. */
+/** The keys that calls of the keyring use. */
 export class ServiceKeys {
   #signers: ReadonlyMap<SigningRole, ServiceSigner> = new Map();
   #webhookSigners: ReadonlyMap<string, KeyObject> = new Map();
-  #oauthSecret: Uint8Array | undefined;
+  #decryptionKeys: ReadonlyMap<DecryptionRole, Uint8Array> = new Map();
 
   /** Replaces all keys, or none when one of them is refused. Does not keep the bytes. */
   load(keys: readonly OpenedServiceKey[]): void {
@@ -41,11 +45,15 @@ export class ServiceKeys {
     for (const { role, keyId, key } of keys) {
       if (role === WEBHOOK_ROLE) webhookSigners.set(keyId, importEd25519Key(key));
     }
-    const oauthSecret = keys.find(({ role }) => role === 'oauth-secret');
+    const decryptionKeys = new Map<DecryptionRole, Uint8Array>();
+    for (const role of DECRYPTION_ROLES) {
+      const found = keys.find((each) => each.role === role);
+      if (found !== undefined) decryptionKeys.set(role, new Uint8Array(found.key));
+    }
     this.clear();
     this.#signers = signers;
     this.#webhookSigners = webhookSigners;
-    this.#oauthSecret = oauthSecret && new Uint8Array(oauthSecret.key);
+    this.#decryptionKeys = decryptionKeys;
   }
 
   signer(role: SigningRole): ServiceSigner {
@@ -60,17 +68,18 @@ export class ServiceKeys {
     return key;
   }
 
-  /** The private key to which OAuth 2.0 client secrets are encrypted, to be used before any await. */
-  oauthSecretKey(): Uint8Array {
-    if (this.#oauthSecret === undefined) throw notLoaded('oauth-secret');
-    return this.#oauthSecret;
+  /** The private key to which secrets of providers are encrypted, to be used before any await. */
+  decryptionKey(role: DecryptionRole): Uint8Array {
+    const key = this.#decryptionKeys.get(role);
+    if (key === undefined) throw notLoaded(role);
+    return key;
   }
 
   clear(): void {
     this.#signers = new Map();
     this.#webhookSigners = new Map();
-    this.#oauthSecret?.fill(0);
-    this.#oauthSecret = undefined;
+    for (const key of this.#decryptionKeys.values()) key.fill(0);
+    this.#decryptionKeys = new Map();
   }
 }
 

@@ -60,6 +60,7 @@ export {
   type VerifyVerificationTokenOptions,
   verifyVerificationToken,
 } from './login/verification-token.ts';
+export { type SealOnRampSecretOptions, sealOnRampSecret } from './on-ramp/on-ramp-secret.ts';
 export type { ClientOptions, QueryOptions, RawOptions, SubmitOptions } from './options.ts';
 export { PasskeyStamper, type PasskeyStamperOptions } from './passkey-stamper.ts';
 export { type ProxyCallOptions, type ProxyClient, type ProxyClientOptions, proxyClient } from './proxy/proxy-client.ts';

@@ -5,7 +5,8 @@ import { checkBaseUrl, exchange, globalFetch, parseAnswer } from './transport.ts
 export interface ServiceKey {
   /**
    * `bundle-signer` signs the bundles of imports and exports, `session-signer` sessions, `otp` the targets of one-time
-   * codes and verification tokens; client secrets of OAuth 2.0 are sealed to `oauth-secret`.
+   * codes and verification tokens; client secrets of OAuth 2.0 are sealed to `oauth-secret`, those of
+   * on-ramp providers to `on-ramp-secret`.
    */
   readonly role: 'bundle-signer' | 'session-signer' | 'otp' | 'oauth-secret' | 'on-ramp-secret' | (string & {});
   /** Hex, in the one spelling that clients compare with. */

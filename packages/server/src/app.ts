@@ -11,6 +11,7 @@ import { exchangeCode } from './oauth2/exchange-code.ts';
 import { Observer } from './observe.ts';
 import type { OwnIssuer } from './oidc/own-issuer.ts';
 import { createOidcVerifier } from './oidc/verifier.ts';
+import { createOnRamp } from './on-ramp/on-ramp.ts';
 import type { Oauth2Exchange } from './operations/oauth/exchange.ts';
 import { createGuardedFetch } from './outbound/guarded-fetch.ts';
 import type { App } from './pipeline/app.ts';
@@ -74,6 +75,7 @@ export function buildApp(parts: Parts): App & { readonly outbox: Outbox; readonl
       checkTarget: createTargetCheck(allow),
     }),
     oauth2: oauth2Exchange(config),
+    onRamp: createOnRamp({ config, storage, keyring, clock }),
     ownIssuer,
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
     observe,

@@ -278,6 +278,18 @@ export class ProcessKeyring implements api.Keyring {
     return this.#call('lendOauthSecret', holder, sealedSecret);
   }
 
+  importOnRampSecret(holder: api.Holder, encryptedSecret: string): Promise<Uint8Array> {
+    return this.#call('importOnRampSecret', holder, encryptedSecret);
+  }
+
+  signMoonpayQuery(holder: api.Holder, sealedSecret: Uint8Array, search: string): Promise<string> {
+    return this.#call('signMoonpayQuery', holder, sealedSecret, search);
+  }
+
+  signCoinbaseToken(holder: api.Holder, sealedSecret: Uint8Array, call: api.CoinbaseCall): Promise<string> {
+    return this.#call('signCoinbaseToken', holder, sealedSecret, call);
+  }
+
   createServiceKey(organizationKey: Uint8Array, role: api.ServiceRole): Promise<api.CreatedServiceKey> {
     return this.#call('createServiceKey', organizationKey, role);
   }

@@ -8,10 +8,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireBuilt } from '../../test/fixtures/built.ts';
 import { type Deployment, deploy, encryptTo, flipped, ORGANIZATION } from '../../test/fixtures/client.ts';
-import { fromHex, fromText } from '../../test/fixtures/labels.ts';
+import { fromHex, fromText, labelled } from '../../test/fixtures/labels.ts';
+import { sealText } from '../bundle/credential-bundle.ts';
 import { sealBox } from '../bundle/sealed-box.ts';
 import { createKeyring, KeyringError } from '../index.ts';
 import { CALLER_KINDS, KIND } from '../material.ts';
+import { ed25519PublicKey } from '../sign/ed25519.ts';
 import { ROUTES, unpack } from './protocol.ts';
 import { startKeyringProcess } from './start.ts';
 
@@ -34,6 +36,9 @@ const TOKEN = {
 };
 const WEBHOOK = { timestampMs: 1, eventId: '00000000-0000-4000-8000-000000000005', body: '{}' };
 const CLIENT_SECRET = 'a client secret of a provider';
+const ON_RAMP_SECRET = 'sk_test_of_an_on_ramp_provider';
+const ON_RAMP_KEY = labelled('an on-ramp key of a provider');
+const COINBASE_CALL = { keyId: 'k', method: 'POST', host: 'a.test', path: '/onramp/v1/token', nowMs: 1 };
 
 interface Answer {
   readonly id: number;
@@ -50,6 +55,9 @@ let sealedOtp: Uint8Array;
 let otpAttempt: string;
 let clientSecretBox: string;
 let sealedClientSecret: Uint8Array;
+let onRampBundle: string;
+let sealedOnRampSecret: Uint8Array;
+let sealedOnRampKey: Uint8Array;
 let lastId = 1_000_000;
 const answers: Answer[] = [];
 
@@ -70,6 +78,11 @@ beforeAll(async () => {
   otpAttempt = encryptTo(targetPublic, fromText(JSON.stringify({ otp_code: OTP_CODE, public_key: POINT })));
   clientSecretBox = sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText(CLIENT_SECRET));
   sealedClientSecret = await keyring.importOauthSecret(deployment.holder('credential-1'), clientSecretBox);
+  const onRamp = (secret: string) => sealText(fromHex(deployment.publicKeys['on-ramp-secret']), fromText(secret));
+  onRampBundle = onRamp(ON_RAMP_SECRET);
+  sealedOnRampSecret = await keyring.importOnRampSecret(deployment.holder('on-ramp-1'), onRampBundle);
+  const pair = Buffer.concat([ON_RAMP_KEY, ed25519PublicKey(ON_RAMP_KEY)]).toString('base64');
+  sealedOnRampKey = await keyring.importOnRampSecret(deployment.holder('on-ramp-2'), onRamp(pair));
   child = startKeyringProcess({ rootKey, create: false, threads: 2 });
   child.on('message', (message: Answer) => {
     if ('id' in message) answers.push(message);
@@ -123,7 +136,7 @@ async function loadServiceKeys(): Promise<void> {
 
 /** Neither a secret itself nor its text in an answer. */
 function checkNoSecret(): void {
-  const secrets = [SECRET, fromText(OTP_CODE), fromText(CLIENT_SECRET)];
+  const secrets = [SECRET, fromText(OTP_CODE), fromText(CLIENT_SECRET), fromText(ON_RAMP_SECRET), ON_RAMP_KEY];
   const texts = secrets.flatMap((secret) =>
     ['latin1', 'hex', 'base64', 'base64url'].map((encoding) =>
       Buffer.from(secret).toString(encoding as BufferEncoding),
@@ -268,6 +281,14 @@ test('huge lists, huge bytes and deep nesting', { timeout: 120_000 }, async () =
     ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, body: nested }]]],
     ['importOauthSecret', [holder, 'ab'.repeat(2e6)]],
     ['lendOauthSecret', [holder, new Uint8Array(5 * 1024 * 1024)]],
+    ['importOnRampSecret', [holder, '1'.repeat(4e6)]],
+    ['signMoonpayQuery', [holder, new Uint8Array(5 * 1024 * 1024), '?a=b']],
+    ['signMoonpayQuery', [deployment.holder('on-ramp-1'), sealedOnRampSecret, `?${'a'.repeat(4e6)}`]],
+    [
+      'signCoinbaseToken',
+      [deployment.holder('on-ramp-2'), sealedOnRampKey, { ...COINBASE_CALL, path: '/a'.repeat(2e6) }],
+    ],
+    ['signCoinbaseToken', [deployment.holder('on-ramp-2'), sealedOnRampKey, nested]],
     ['seal', [new Uint8Array(9 * 1024 * 1024)]],
   ];
   await loadServiceKeys();
@@ -289,6 +310,7 @@ test('no kind of key material is opened, by whatever name and with the right key
     [ORGANIZATION, 'wallet-1', organizationKey, sealedSeed],
     [ORGANIZATION, 'otp-1', organizationKey, sealedOtp],
     [ORGANIZATION, 'credential-1', organizationKey, sealedClientSecret],
+    [ORGANIZATION, 'on-ramp-1', organizationKey, sealedOnRampSecret],
     ['deployment', deployment.keys[0]!.keyId, deployment.deploymentKey, deployment.keys[0]!.sealed],
   ];
   for (const [organizationId, ownerId, key, blob] of blobs) {
@@ -349,7 +371,7 @@ test('webhooks, with each argument, each of its members and each of its bytes re
   checkNoSecret();
 });
 
-/** The calls of logins, each with arguments that it takes. */
+/** The calls of logins and of on-ramps, each with arguments that it takes. */
 const loginCalls = (): Readonly<Record<string, readonly unknown[]>> => ({
   createOtp: [deployment.holder('otp-1'), OTP_CODE],
   checkOtp: [deployment.holder('otp-1'), sealedOtp, { encryptedBundle: otpAttempt }],
@@ -359,9 +381,12 @@ const loginCalls = (): Readonly<Record<string, readonly unknown[]>> => ({
   signIdToken: [{ sub: 'x', aud: ['a'], iat: 1 }],
   importOauthSecret: [deployment.holder('credential-1'), clientSecretBox],
   lendOauthSecret: [deployment.holder('credential-1'), sealedClientSecret],
+  importOnRampSecret: [deployment.holder('on-ramp-1'), onRampBundle],
+  signMoonpayQuery: [deployment.holder('on-ramp-1'), sealedOnRampSecret, '?apiKey=pk'],
+  signCoinbaseToken: [deployment.holder('on-ramp-2'), sealedOnRampKey, COINBASE_CALL],
 });
 
-test('logins, with each argument and each of its members replaced by something else', {
+test('logins and on-ramps, with each argument and each of its members replaced by something else', {
   timeout: 120_000,
 }, async () => {
   await loadServiceKeys();
@@ -391,28 +416,30 @@ test('logins, with each argument and each of its members replaced by something e
       expect(shorter.refusal?.code).toBe('INVALID_INPUT');
     }
   }
-  // Taken all the same: attempts that are wrong, names that are odd, and claims that are numbers. Nothing is lent.
+  // Taken all the same: attempts that are wrong, names that are odd, claims and times that are numbers. Nothing is lent.
+  const refusing = ['createCredential', 'lendOauthSecret', 'signMoonpayQuery'];
   expect(new Set(accepted.map((text) => text.split(' ')[0]))).toEqual(
-    new Set(Object.keys(calls).filter((method) => method !== 'createCredential' && method !== 'lendOauthSecret')),
+    new Set(Object.keys(calls).filter((method) => !refusing.includes(method))),
   );
   expect(accepted.filter((text) => text.startsWith('checkOtp') && !text.includes('{"matches":false}'))).toEqual([]);
   await checkAlive();
   checkNoSecret();
 });
 
-test('logins, with blobs that were changed, moved or made for something else', async () => {
+test('logins and on-ramps, with blobs that were changed, moved or made for something else', async () => {
   await loadServiceKeys();
   const right: [string, string, Uint8Array, unknown[]][] = [
     ['checkOtp', 'otp-1', sealedOtp, [{ code: OTP_CODE }]],
     ['lendOauthSecret', 'credential-1', sealedClientSecret, []],
+    ['signMoonpayQuery', 'on-ramp-1', sealedOnRampSecret, ['?apiKey=pk']],
+    ['signCoinbaseToken', 'on-ramp-2', sealedOnRampKey, [COINBASE_CALL]],
   ];
   for (const [method, ownerId, blob, rest] of right) {
     const holder = deployment.holder(ownerId);
     expect((await call(method, [holder, blob, ...rest])).body).toBeDefined();
     answers.length = 0;
-    const blobs = [sealedKey, sealedSeed, sealedOtp, sealedClientSecret, deployment.keys[0]!.sealed].filter(
-      (each) => each !== blob,
-    );
+    const all = [sealedKey, sealedSeed, sealedOtp, sealedClientSecret, sealedOnRampSecret, sealedOnRampKey];
+    const blobs = [...all, deployment.keys[0]!.sealed].filter((each) => each !== blob);
     for (let bit = 0; bit < blob.length * 8; bit += 61) blobs.push(flipped(blob, bit));
     for (const other of blobs) expect((await call(method, [holder, other, ...rest])).refusal?.code).toBe('NOT_OPENED');
     const holders = [

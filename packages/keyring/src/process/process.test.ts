@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -19,6 +19,7 @@ import {
   readSigned,
 } from '../../test/fixtures/client.ts';
 import { fromHex, fromText, toText } from '../../test/fixtures/labels.ts';
+import { sealText } from '../bundle/credential-bundle.ts';
 import { sealBox } from '../bundle/sealed-box.ts';
 import {
   type AccountSpec,
@@ -48,6 +49,7 @@ const SOLANA: AccountSpec = {
 const ABANDON = `${'abandon '.repeat(11)}about`;
 const binding = { organizationId: ORGANIZATION, ownerId: 'owner-1', kind: 'vote-message' };
 const receiver = new Receiver();
+const COINBASE_CALL = { keyId: 'k', method: 'POST', host: 'a.test', path: '/onramp/v1/token', nowMs: 0 } as const;
 const WEBHOOK = { timestampMs: 1, eventId: '00000000-0000-4000-8000-000000000005', body: '{}' };
 
 let folder: string;
@@ -232,6 +234,11 @@ describe('the same answers as inline', () => {
       const box = sealBox(fromHex(deployment.publicKeys['oauth-secret']), fromText('client secret'));
       const sealed = await one.importOauthSecret(deployment.holder('c'), box);
       expect(toText(await other.lendOauthSecret(deployment.holder('c'), sealed))).toBe('client secret');
+      const bundle = sealText(fromHex(deployment.publicKeys['on-ramp-secret']), fromText('sk_test'));
+      const onRamp = await one.importOnRampSecret(deployment.holder('c'), bundle);
+      expect(await other.signMoonpayQuery(deployment.holder('c'), onRamp, '?a=b')).toBe(
+        createHmac('sha256', 'sk_test').update('?a=b').digest('base64'),
+      );
     }
     // Signatures differ, what is signed does not.
     const publicKey = receiver.publicKey;
@@ -294,6 +301,11 @@ describe('the same answers as inline', () => {
       (each) => each.signWebhooks('unknown', Array(1e6).fill(WEBHOOK)),
       (each) => each.importOauthSecret(wallet, 'ab'),
       (each) => each.lendOauthSecret(wallet, sealedSeed),
+      (each) => each.importOnRampSecret(wallet, 'ab'),
+      (each) => each.signMoonpayQuery(wallet, sealedSeed, 'a=b'),
+      (each) => each.signMoonpayQuery(wallet, sealedSeed, '?a=b'),
+      (each) => each.signCoinbaseToken(wallet, sealedSeed, { ...COINBASE_CALL, path: '/v2/accounts' }),
+      (each) => each.signCoinbaseToken(wallet, sealedSeed, COINBASE_CALL),
     ];
     for (const call of calls) {
       // One after the other, because two that change a ring at once refuse each other.

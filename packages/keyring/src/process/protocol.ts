@@ -35,6 +35,9 @@ export const ROUTES = {
   signWebhooks: 'any',
   importOauthSecret: 'any',
   lendOauthSecret: 'any',
+  importOnRampSecret: 'any',
+  signMoonpayQuery: 'any',
+  signCoinbaseToken: 'any',
   createServiceKey: 'any',
   /** Always the same thread, since the pair that signs is made once for each process. */
   signAppProof: 'first',

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { signCoinbaseToken } from '../bundle/coinbase-token.ts';
 import { signWebhook } from '../bundle/webhook-signature.ts';
 import { LocalKeyring } from '../local-keyring.ts';
 import { decodeServiceKey } from '../material.ts';
@@ -62,7 +63,7 @@ async function withRing<T>(files: Record<string, Uint8Array>, use: (folder: stri
 }
 
 test('SPEC.md holds the vectors', () => {
-  expect(vectors.size).toBe(44);
+  expect(vectors.size).toBe(51);
 });
 
 test('fields are prefixed with their length', () => {
@@ -128,7 +129,7 @@ test('the sealed seed of SPEC.md has its address', async () => {
   });
 });
 
-test('the sealed one-time code and client secret of SPEC.md open', async () => {
+test('the sealed one-time code, client secret and on-ramp secret of SPEC.md open', async () => {
   await withRing({ 'root.key': vector('ring_file') }, async (folder) => {
     const ring = await RootKeyRing.open(`file:${join(folder, 'root.key')}`, false, systemRandom);
     await using keyring = new LocalKeyring(ring, systemRandom);
@@ -143,7 +144,21 @@ test('the sealed one-time code and client secret of SPEC.md open', async () => {
     }
     const secret = await keyring.lendOauthSecret(holder, vector('sealed_oauth_secret'));
     expect(Buffer.from(secret).toString('utf8')).toBe('client-secret-123');
+    const signed = await keyring.signMoonpayQuery(holder, vector('sealed_on_ramp_secret'), textOf('moonpay_query'));
+    expect(Buffer.from(signed, 'base64').toString('hex')).toBe(vectors.get('moonpay_signature'));
   });
+});
+
+test('the call of SPEC.md has its token', () => {
+  const call = {
+    keyId: 'vector-key',
+    method: 'POST',
+    host: 'api.developer.coinbase.com',
+    path: '/onramp/v1/token',
+    nowMs: 1_767_225_600_999,
+  } as const;
+  const token = signCoinbaseToken(vector('coinbase_secret'), call, vector('coinbase_nonce'));
+  expect(token).toBe(textOf('coinbase_token'));
 });
 
 test('the webhook of SPEC.md has its signature', () => {

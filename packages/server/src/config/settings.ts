@@ -105,6 +105,17 @@ function webUrl(value: string): string | undefined {
   return value;
 }
 
+/** What calls are made below, and what tokens for them name: a host and at most a plain path. */
+function apiUrl(value: string): string {
+  const base = baseUrl(value) as string;
+  const { username, password, hostname, pathname } = new URL(base);
+  const isPlain = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostname) && /^(?:\/|(?:\/[\w.~-]+)+)$/.test(pathname);
+  if (username !== '' || password !== '' || !isPlain) {
+    throw new SettingError('must be an address of a host and at most a plain path');
+  }
+  return base;
+}
+
 const requiredWebUrl = (value: string): string => webUrl(value) as string;
 
 /** An address, or a name and an address in angle brackets. */
@@ -123,6 +134,15 @@ function domains(value: string): readonly string[] {
     if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) throw new SettingError('must be domain names with commas between');
     return domain;
   });
+}
+
+/** A name that others can be put in front of: labels of letters, digits and hyphens. */
+function domain(value: string): string {
+  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+  if (value.length > 200 || !new RegExp(`^${label}(?:\\.${label})*$`).test(value)) {
+    throw new SettingError('must be a domain name in lower case');
+  }
+  return value;
 }
 
 const optionalText = (value: string): string | undefined => (value === '' ? undefined : value);
@@ -239,6 +259,12 @@ export const SETTINGS = {
     '30',
     'How many days webhook deliveries are kept, for their organizations to see and replay; 4 or more, because they are tried for three.',
     integer(4, 3650),
+  ),
+  appDomain: setting(
+    'CUSTOS_APP_DOMAIN',
+    'apps.localhost',
+    'Domain of deployed apps: the publicDomain of an app is `app-<id>.` and this.',
+    domain,
   ),
   proxyPort: setting(
     'CUSTOS_PROXY_PORT',
@@ -370,6 +396,42 @@ export const SETTINGS = {
     'https://discord.com/api/users/@me',
     'User endpoint of OAUTH2_PROVIDER_DISCORD.',
     requiredWebUrl,
+  ),
+  moonpayUrl: setting(
+    'CUSTOS_MOONPAY_URL',
+    'https://buy.moonpay.com',
+    'Page of FIAT_ON_RAMP_PROVIDER_MOONPAY to which buyers are sent.',
+    apiUrl,
+  ),
+  moonpaySandboxUrl: setting(
+    'CUSTOS_MOONPAY_SANDBOX_URL',
+    'https://buy-sandbox.moonpay.com',
+    'The same for `sandboxMode`.',
+    apiUrl,
+  ),
+  moonpayApiUrl: setting(
+    'CUSTOS_MOONPAY_API_URL',
+    'https://api.moonpay.com',
+    'Where FIAT_ON_RAMP_PROVIDER_MOONPAY is asked what became of purchases.',
+    apiUrl,
+  ),
+  coinbasePayUrl: setting(
+    'CUSTOS_COINBASE_PAY_URL',
+    'https://pay.coinbase.com',
+    'Page of FIAT_ON_RAMP_PROVIDER_COINBASE to which buyers are sent.',
+    apiUrl,
+  ),
+  coinbaseSandboxUrl: setting(
+    'CUSTOS_COINBASE_SANDBOX_URL',
+    'https://pay-sandbox.coinbase.com',
+    'The same for `sandboxMode`.',
+    apiUrl,
+  ),
+  coinbaseApiUrl: setting(
+    'CUSTOS_COINBASE_API_URL',
+    'https://api.developer.coinbase.com',
+    'Where FIAT_ON_RAMP_PROVIDER_COINBASE is asked for session tokens and what became of purchases.',
+    apiUrl,
   ),
   captchaSiteKey: setting(
     'CUSTOS_CAPTCHA_SITE_KEY',

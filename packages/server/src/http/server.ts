@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode, notServed, toErrorBody } from '../lib/errors.
 import { LIMITS } from '../lib/limits.ts';
 import { addIssuerRoutes } from '../oidc/own-issuer.ts';
 import { operations, pathOf } from '../operations/registry.ts';
-import { HARDWARE_QUERIES, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
+import { HARDWARE_QUERIES, UNSERVED_REASONS, WIRE_QUERIES, WIRE_SUBMITS } from '../operations/wire-operations.ts';
 import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
@@ -136,7 +136,7 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
     if (served.has(path)) continue;
     const error = HARDWARE_QUERIES.has(name)
       ? new ApiError('RESOURCE_NOT_FOUND', 'this deployment is not attested: it has no boot proofs')
-      : notServed(name);
+      : notServed(name, UNSERVED_REASONS.get(name));
     server.post(path, (_request, reply) => sendError(app, reply, error));
   }
 }

@@ -49,11 +49,13 @@ export const ERROR_CODES = {
   INVALID_OIDC_TOKEN: 'INVALID_ARGUMENT',
   INVALID_OAUTH2_PROVIDER: 'INVALID_ARGUMENT',
   OAUTH2_EXCHANGE_FAILED: 'INVALID_ARGUMENT',
+  ON_RAMP_PROVIDER_FAILED: 'INVALID_ARGUMENT',
   INVALID_CAPTCHA: 'INVALID_ARGUMENT',
   INVALID_WEBHOOK_URL: 'INVALID_ARGUMENT',
   INVALID_WEBHOOK_FILTER: 'INVALID_ARGUMENT',
   EMAIL_SENDING_DISABLED: 'FAILED_PRECONDITION',
   SMS_SENDING_DISABLED: 'FAILED_PRECONDITION',
+  ON_RAMP_NOT_CONFIGURED: 'FAILED_PRECONDITION',
   FEATURE_DISABLED: 'FAILED_PRECONDITION',
   IP_LOCKOUT: 'FAILED_PRECONDITION',
   RESULT_TOO_LARGE: 'INVALID_ARGUMENT',
@@ -147,8 +149,9 @@ export function invalidField(field: string, description: string, code: ErrorCode
 }
 
 /** A part of the wire contract that this version does not serve (decision 7): never a pretended success. */
-export function notServed(feature: string): ApiError {
-  return new ApiError('UNIMPLEMENTED', `${feature} is not available in this version`);
+export function notServed(feature: string, reason?: string): ApiError {
+  const why = reason === undefined ? '' : `: ${reason}`;
+  return new ApiError('UNIMPLEMENTED', `${feature} is not available in this version${why}`);
 }
 
 export interface ErrorBody {

@@ -23,9 +23,17 @@ export type OtpId = Id<'otp'>;
 export type OauthProviderId = Id<'oauth-provider'>;
 export type Oauth2CredentialId = Id<'oauth2-credential'>;
 export type VelocityControlId = Id<'velocity-control'>;
+export type FiatOnRampCredentialId = Id<'fiat-on-ramp-credential'>;
+export type OnRampTransactionId = Id<'on-ramp-transaction'>;
 export type WebhookEndpointId = Id<'webhook-endpoint'>;
 export type WebhookEventId = Id<'webhook-event'>;
 export type WebhookDeliveryId = Id<'webhook-delivery'>;
+export type TvcAppId = Id<'tvc-app'>;
+export type TvcDeploymentId = Id<'tvc-deployment'>;
+export type TvcManifestId = Id<'tvc-manifest'>;
+export type TvcApprovalId = Id<'tvc-approval'>;
+export type TvcOperatorId = Id<'tvc-operator'>;
+export type TvcOperatorSetId = Id<'tvc-operator-set'>;
 
 /** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */
 export type NewId = <Name extends string>() => Id<Name>;

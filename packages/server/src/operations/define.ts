@@ -8,6 +8,7 @@ import type { AuthenticationMethod } from '../lib/model.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { OwnIssuer } from '../oidc/own-issuer.ts';
+import type { OnRamp } from '../on-ramp/on-ramp.ts';
 import type { ActivityParams, ExpressionCache, Namespaces, PolicyAction, PolicyResource } from '../policy/index.ts';
 import type { AssetTransfer } from '../policy-facts/assets/caip19.ts';
 import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
@@ -32,6 +33,8 @@ export interface QueryContext extends CommonContext {
   /** The wire form of an activity, as this caller may see it. */
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
   readonly simulate: (request: SimulationRequest) => Promise<Simulation>;
+  /** What asks on-ramp providers what became of purchases. */
+  readonly onRamp: OnRamp;
   /** Tokens that a list can be searched by. */
   readonly tokens: IdentityTokens;
   /** Expressions that were compiled before. */
@@ -58,6 +61,8 @@ export interface FactsContext extends DescribeContext {
 
 /** What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. */
 export interface PrepareContext extends CommonContext {
+  /** Whose call makes it happen. */
+  readonly caller: ExecuteContext['caller'];
   readonly read: ReadStores;
   readonly keyring: Keyring;
   readonly attestations: Attestations;

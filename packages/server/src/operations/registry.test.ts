@@ -77,9 +77,14 @@ describe('names', () => {
   });
 });
 
+/** Those whose path has another name in the wire protocol. */
+const OTHER_TYPES: ReadonlyMap<string, string> = new Map([
+  ['set_tvc_app_live_deployment', 'ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT'],
+]);
+
 describe('types', () => {
   test.each(activities.map((operation) => [operation.name, operation] as const))('of %s', (name, operation) => {
-    const base = `ACTIVITY_TYPE_${name.toUpperCase()}`;
+    const base = OTHER_TYPES.get(name) ?? `ACTIVITY_TYPE_${name.toUpperCase()}`;
     for (const { type } of operation.versions) {
       expect(type.replace(/_V[0-9]+$/, '')).toBe(base);
       expect(operationOfType(type)).toBe(operation);
@@ -207,6 +212,19 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_OAUTH2_AUTHENTICATE: ['oauth2AuthenticateIntent', 'oauth2AuthenticateResult'],
     ACTIVITY_TYPE_OAUTH_LOGIN: ['oauthLoginIntent', 'oauthLoginResult'],
     ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL: ['updateOauth2CredentialIntent', 'updateOauth2CredentialResult'],
+    ACTIVITY_TYPE_CREATE_FIAT_ON_RAMP_CREDENTIAL: [
+      'createFiatOnRampCredentialIntent',
+      'createFiatOnRampCredentialResult',
+    ],
+    ACTIVITY_TYPE_DELETE_FIAT_ON_RAMP_CREDENTIAL: [
+      'deleteFiatOnRampCredentialIntent',
+      'deleteFiatOnRampCredentialResult',
+    ],
+    ACTIVITY_TYPE_INIT_FIAT_ON_RAMP: ['initFiatOnRampIntent', 'initFiatOnRampResult'],
+    ACTIVITY_TYPE_UPDATE_FIAT_ON_RAMP_CREDENTIAL: [
+      'updateFiatOnRampCredentialIntent',
+      'updateFiatOnRampCredentialResult',
+    ],
     ACTIVITY_TYPE_DISABLE_AUTH_PROXY: ['disableAuthProxyIntent', 'disableAuthProxyResult'],
     ACTIVITY_TYPE_ENABLE_AUTH_PROXY: ['enableAuthProxyIntent', 'enableAuthProxyResult'],
     ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG: ['updateAuthProxyConfigIntent', 'updateAuthProxyConfigResult'],
@@ -215,6 +233,23 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY: ['replayWebhookDeliveryIntent', 'replayWebhookDeliveryResult'],
     ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT: ['testWebhookEndpointIntent', 'testWebhookEndpointResult'],
     ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT: ['updateWebhookEndpointIntent', 'updateWebhookEndpointResult'],
+    ACTIVITY_TYPE_CREATE_TVC_APP: ['createTvcAppIntent', 'createTvcAppResult'],
+    ACTIVITY_TYPE_CREATE_TVC_DEPLOYMENT: ['createTvcDeploymentIntent', 'createTvcDeploymentResult'],
+    ACTIVITY_TYPE_CREATE_TVC_MANIFEST_APPROVALS: [
+      'createTvcManifestApprovalsIntent',
+      'createTvcManifestApprovalsResult',
+    ],
+    ACTIVITY_TYPE_CREATE_TVC_OPERATOR: ['createTvcOperatorIntent', 'createTvcOperatorResult'],
+    ACTIVITY_TYPE_DELETE_TVC_APP_AND_DEPLOYMENTS: [
+      'deleteTvcAppAndDeploymentsIntent',
+      'deleteTvcAppAndDeploymentsResult',
+    ],
+    ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT: ['deleteTvcDeploymentIntent', 'deleteTvcDeploymentResult'],
+    ACTIVITY_TYPE_RESTORE_TVC_DEPLOYMENT: ['restoreTvcDeploymentIntent', 'restoreTvcDeploymentResult'],
+    ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT: [
+      'updateTvcAppLiveDeploymentIntent',
+      'updateTvcAppLiveDeploymentResult',
+    ],
   };
 
   test('are those of the wire protocol, for every type that is served', () => {
@@ -264,6 +299,7 @@ test('whatever a decision may rest on takes the organization for itself', () => 
   expect(locked('shared').sort()).toEqual([
     'create_api_keys',
     'create_authenticators',
+    'create_fiat_on_ramp_credential',
     'create_oauth2_credential',
     'create_oauth_providers',
     'create_private_keys',
@@ -278,6 +314,7 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'import_private_key',
     'import_secrets',
     'import_wallet',
+    'init_fiat_on_ramp',
     'init_import_private_key',
     'init_import_secrets',
     'init_import_wallet',

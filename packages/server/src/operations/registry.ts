@@ -32,6 +32,21 @@ import { getAuthenticator } from './credentials/get-authenticator.ts';
 import { getAuthenticators } from './credentials/get-authenticators.ts';
 import type { ActivityOperation, ActivityVersion, Operation, QueryOperation, VoteOperation } from './define.ts';
 import { wireKeys } from './define.ts';
+import { createTvcApp } from './deployments/create-tvc-app.ts';
+import { createTvcDeployment } from './deployments/create-tvc-deployment.ts';
+import { createTvcManifestApprovals } from './deployments/create-tvc-manifest-approvals.ts';
+import { createTvcOperator } from './deployments/create-tvc-operator.ts';
+import { deleteTvcAppAndDeployments } from './deployments/delete-tvc-app-and-deployments.ts';
+import { deleteTvcDeployment } from './deployments/delete-tvc-deployment.ts';
+import { getAppStatus } from './deployments/get-app-status.ts';
+import { getTvcApp } from './deployments/get-tvc-app.ts';
+import { getTvcDeployment } from './deployments/get-tvc-deployment.ts';
+import { listTvcAppDeployments } from './deployments/list-tvc-app-deployments.ts';
+import { listTvcApps } from './deployments/list-tvc-apps.ts';
+import { listTvcOperators } from './deployments/list-tvc-operators.ts';
+import { listTvcQuorumKeys } from './deployments/list-tvc-quorum-keys.ts';
+import { restoreTvcDeployment } from './deployments/restore-tvc-deployment.ts';
+import { setTvcAppLiveDeployment } from './deployments/set-tvc-app-live-deployment.ts';
 import { listEmailEvents } from './messages/list-email-events.ts';
 import { createMfaPolicy } from './mfa/create-mfa-policy.ts';
 import { createSessionProfile } from './mfa/create-session-profile.ts';
@@ -54,6 +69,12 @@ import { getOauth2Credential } from './oauth/get-oauth2-credential.ts';
 import { listOauth2Credentials } from './oauth/list-oauth2-credentials.ts';
 import { oauth2Authenticate } from './oauth/oauth2-authenticate.ts';
 import { updateOauth2Credential } from './oauth/update-oauth2-credential.ts';
+import { createFiatOnRampCredential } from './onramp/create-fiat-on-ramp-credential.ts';
+import { deleteFiatOnRampCredential } from './onramp/delete-fiat-on-ramp-credential.ts';
+import { getOnrampTransactionStatus } from './onramp/get-onramp-transaction-status.ts';
+import { initFiatOnRamp } from './onramp/init-fiat-on-ramp.ts';
+import { listFiatOnRampCredentials } from './onramp/list-fiat-on-ramp-credentials.ts';
+import { updateFiatOnRampCredential } from './onramp/update-fiat-on-ramp-credential.ts';
 import { createInvitations } from './organizations/create-invitations.ts';
 import { createSubOrganization } from './organizations/create-sub-organization.ts';
 import { deleteInvitation } from './organizations/delete-invitation.ts';
@@ -221,11 +242,23 @@ export const activities: readonly ActivityOperation[] = [
   deleteOauthProviders,
   oauth2Authenticate,
   updateOauth2Credential,
+  createFiatOnRampCredential,
+  deleteFiatOnRampCredential,
+  initFiatOnRamp,
+  updateFiatOnRampCredential,
   createWebhookEndpoint,
   deleteWebhookEndpoint,
   replayWebhookDelivery,
   testWebhookEndpoint,
   updateWebhookEndpoint,
+  createTvcApp,
+  createTvcDeployment,
+  createTvcManifestApprovals,
+  createTvcOperator,
+  deleteTvcAppAndDeployments,
+  deleteTvcDeployment,
+  restoreTvcDeployment,
+  setTvcAppLiveDeployment,
 ];
 
 export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity];
@@ -274,8 +307,17 @@ export const queries: readonly QueryOperation[] = [
   getOauth2Credential,
   getOauthProviders,
   listOauth2Credentials,
+  getOnrampTransactionStatus,
+  listFiatOnRampCredentials,
   listWebhookDeliveries,
   listWebhookEndpoints,
+  getAppStatus,
+  getTvcApp,
+  getTvcDeployment,
+  listTvcAppDeployments,
+  listTvcApps,
+  listTvcOperators,
+  listTvcQuorumKeys,
 ];
 
 export const operations: readonly Operation[] = [...activities, ...votes, ...queries];

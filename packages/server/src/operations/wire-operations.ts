@@ -216,3 +216,14 @@ export const WIRE_PROXY_CALLS: readonly string[] = [
 
 /** Boot proofs come from special hardware only; a deployment without it says so rather than make one up (decision 7). */
 export const HARDWARE_QUERIES: ReadonlySet<string> = new Set(['get_boot_proof', 'get_latest_boot_proof']);
+
+/** Why some operations answer 501 whatever comes: they act inside enclaves, or ask registries of images (RES 11.2). */
+export const UNSERVED_REASONS: ReadonlyMap<string, string> = new Map([
+  ['create_tvc_quorum_key', 'a quorum key is made and split inside an enclave, and this service runs none'],
+  ['post_tvc_quorum_key_share', 'shares of a quorum key are handed to an enclave, and this service runs none'],
+  ['re_encrypt_tvc_quorum_key_share', 'shares of a quorum key are held by an enclave, and this service runs none'],
+  ['get_tvc_deployment_provisioning_details', 'an enclave attests itself, and this service runs none'],
+  ['get_tvc_deployment_debug_logs', 'this service keeps deployments and runs none, so that there are no logs'],
+  ['get_tvc_qos_versions', 'this service runs no enclaves; it records whatever qosVersion a deployment names'],
+  ['validate_tvc_image', 'this service asks no registry of images'],
+]);

@@ -8,6 +8,7 @@ import type { ServiceKey } from '../lib/model.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Observer } from '../observe.ts';
 import type { OwnIssuer } from '../oidc/own-issuer.ts';
+import type { OnRamp } from '../on-ramp/on-ramp.ts';
 import type { Attestations } from '../operations/attestations.ts';
 import type { Oauth2Exchange } from '../operations/oauth/exchange.ts';
 import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
@@ -34,6 +35,7 @@ export interface App {
   readonly outbox: { wake(): void };
   readonly webhooks: Webhooks;
   readonly oauth2: Oauth2Exchange;
+  readonly onRamp: OnRamp;
   /** The issuer of our own OpenID tokens. */
   readonly ownIssuer: () => OwnIssuer;
   readonly failedAuth: FailedAuthLimit;

@@ -61,6 +61,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
     const described = await matter.describe();
     const context = {
       ...common,
+      caller,
       read: storage.read,
       keyring,
       attestations,

@@ -5,6 +5,7 @@ import { renderActivity } from '../wire/activity.ts';
 import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import { readerFor } from './ballot.ts';
+import { withKeyringErrors } from './keyring-errors.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
 import { simulate } from './simulate.ts';
 
@@ -28,8 +29,9 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     config: app.config,
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
     tokens: app.tokens,
+    onRamp: app.onRamp,
     expressions: app.rulebooks.expressions,
     simulate: (wish: SimulationRequest) => simulate(app, actor, wish, nowMs),
   };
-  return await operation.run(context, parameters);
+  return await withKeyringErrors(() => operation.run(context, parameters));
 }

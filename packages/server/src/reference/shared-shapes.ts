@@ -10,6 +10,12 @@ import {
   OauthProviderParamsShape,
 } from '../operations/shapes/credentials.ts';
 import {
+  TvcAppShape,
+  TvcDeploymentShape,
+  TvcOperatorSetShape,
+  TvcOperatorShape,
+} from '../operations/shapes/deployments.ts';
+import {
   AccessTypeShape,
   FeatureNameShape,
   FeatureShape,
@@ -38,6 +44,10 @@ export const SHARED_SHAPES = {
   RootUserParams: RootUserParamsShape,
   Tag: TagShape,
   Timestamp: TimestampShape,
+  TvcApp: TvcAppShape,
+  TvcDeployment: TvcDeploymentShape,
+  TvcOperator: TvcOperatorShape,
+  TvcOperatorSet: TvcOperatorSetShape,
   User: UserShape,
   UserParams: UserParamsShape,
   Vote: VoteShape,

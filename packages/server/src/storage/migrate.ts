@@ -7,9 +7,11 @@ import { access } from './migrations/0003-access.ts';
 import { messages } from './migrations/0004-messages.ts';
 import { login } from './migrations/0005-login.ts';
 import { webhooks } from './migrations/0006-webhooks.ts';
+import { onRamp } from './migrations/0007-on-ramp.ts';
+import { deployments } from './migrations/0008-deployments.ts';
 import type { Schema } from './schema.ts';
 
-const migrations: readonly Migration[] = [foundation, wallets, access, messages, login, webhooks];
+const migrations: readonly Migration[] = [foundation, wallets, access, messages, login, webhooks, onRamp, deployments];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
 

@@ -43,10 +43,17 @@ export interface Schema {
   used_token: UsedTokenTable;
   oauth_provider: OauthProviderTable;
   oauth2_credential: Oauth2CredentialTable;
+  on_ramp_credential: OnRampCredentialTable;
+  on_ramp_transaction: OnRampTransactionTable;
   webhook_endpoint: WebhookEndpointTable;
   webhook_event: WebhookEventTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_lane: WebhookLaneTable;
+  tvc_operator: TvcOperatorTable;
+  tvc_operator_set: TvcOperatorSetTable;
+  tvc_app: TvcAppTable;
+  tvc_deployment: TvcDeploymentTable;
+  tvc_approval: TvcApprovalTable;
 }
 
 export interface DeploymentTable {
@@ -559,6 +566,33 @@ export interface Oauth2CredentialTable {
   updated_at_ms: number;
 }
 
+export interface OnRampCredentialTable {
+  organization_id: string;
+  id: string;
+  provider: string;
+  project_id: string | null;
+  publishable_api_key: string;
+  /** As they were submitted, which is what queries show. */
+  encrypted_secret_api_key: string;
+  encrypted_private_api_key: string | null;
+  sealed_secret_key: Uint8Array;
+  sealed_private_key: Uint8Array | null;
+  is_sandbox: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface OnRampTransactionTable {
+  organization_id: string;
+  id: string;
+  credential_id: string;
+  provider: string;
+  is_sandbox: number;
+  status: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
 export interface WebhookEndpointTable {
   organization_id: string;
   id: string;
@@ -615,4 +649,70 @@ export interface WebhookLaneTable {
   /** Until when the endpoint is left alone after failures. */
   resting_until_ms: number;
   failures: number;
+}
+
+/** Somebody who approves manifests or holds a share of a quorum key. */
+export interface TvcOperatorTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  sign_public_key: string;
+  /** Null for an operator of whom only a signing key is known. */
+  encrypt_public_key: string | null;
+  key_source: string;
+  created_at_ms: number;
+}
+
+/** Never changed once it is made. */
+export interface TvcOperatorSetTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  threshold: number;
+  /** JSON array of operator ids; fifty at most. */
+  operator_ids: string;
+  /** SHA-256 of the members in one order, so that the same set is not made twice. */
+  members_digest: string;
+  created_at_ms: number;
+}
+
+export interface TvcAppTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  quorum_public_key: string;
+  manifest_set_id: string;
+  share_set_id: string;
+  enable_egress: number;
+  enable_debug_mode: number;
+  live_deployment_id: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  deleted_at_ms: number | null;
+}
+
+export interface TvcDeploymentTable {
+  organization_id: string;
+  id: string;
+  app_id: string;
+  manifest_id: string;
+  /** What operators sign: canonical JSON that says all about the deployment. */
+  manifest: string;
+  /** As it was submitted: encrypted, and not to us. */
+  encrypted_pull_secret: string | null;
+  /** When the approvals became enough. */
+  approved_at_ms: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+  deleted_at_ms: number | null;
+}
+
+export interface TvcApprovalTable {
+  organization_id: string;
+  id: string;
+  deployment_id: string;
+  operator_id: string;
+  /** r and s, 64 bytes. */
+  signature: Uint8Array;
+  created_at_ms: number;
 }

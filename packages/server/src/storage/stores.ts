@@ -14,6 +14,7 @@ import { MessageReader, MessageStore } from './stores/messages.ts';
 import { MfaReader, MfaStore } from './stores/mfa.ts';
 import { NetworkReader, NetworkStore } from './stores/networks.ts';
 import { OauthReader, OauthStore } from './stores/oauth.ts';
+import { OnRampReader, OnRampStore } from './stores/on-ramp.ts';
 import { OrganizationReader, OrganizationStore } from './stores/organizations.ts';
 import { PolicyReader, PolicyStore } from './stores/policies.ts';
 import { PrincipalReader } from './stores/principals.ts';
@@ -22,6 +23,7 @@ import { SealedReader, SealedStore } from './stores/sealed.ts';
 import { SessionProfileReader, SessionProfileStore } from './stores/session-profiles.ts';
 import { TagReader, TagStore } from './stores/tags.ts';
 import { TreeReader, TreeStore } from './stores/tree.ts';
+import { TvcReader, TvcStore } from './stores/tvc.ts';
 import { UserReader, UserStore } from './stores/users.ts';
 import { VelocityReader, VelocityStore } from './stores/velocity.ts';
 import { WalletReader, WalletStore } from './stores/wallets.ts';
@@ -51,9 +53,11 @@ export interface ReadStores {
   readonly velocity: VelocityReader;
   readonly logins: LoginReader;
   readonly oauth: OauthReader;
+  readonly onRamp: OnRampReader;
   readonly authProxy: AuthProxyReader;
   readonly messages: MessageReader;
   readonly webhooks: WebhookReader;
+  readonly tvc: TvcReader;
   readonly sealed: SealedReader;
 }
 
@@ -78,9 +82,11 @@ export interface Stores extends ReadStores {
   readonly velocity: VelocityStore;
   readonly logins: LoginStore;
   readonly oauth: OauthStore;
+  readonly onRamp: OnRampStore;
   readonly authProxy: AuthProxyStore;
   readonly messages: MessageStore;
   readonly webhooks: WebhookStore;
+  readonly tvc: TvcStore;
   readonly sealed: SealedStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
@@ -109,9 +115,11 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     velocity: new VelocityReader(db, kind),
     logins: new LoginReader(db, kind),
     oauth: new OauthReader(db),
+    onRamp: new OnRampReader(db),
     authProxy: new AuthProxyReader(db),
     messages: new MessageReader(db, kind),
     webhooks: new WebhookReader(db, kind),
+    tvc: new TvcReader(db),
     sealed: new SealedReader(db),
   };
 }
@@ -139,9 +147,11 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     velocity: new VelocityStore(db, kind),
     logins: new LoginStore(db, kind),
     oauth: new OauthStore(db),
+    onRamp: new OnRampStore(db),
     authProxy: new AuthProxyStore(db),
     messages: new MessageStore(db, kind),
     webhooks: new WebhookStore(db, kind),
+    tvc: new TvcStore(db),
     sealed: new SealedStore(db),
     savepoint,
   };

@@ -97,6 +97,22 @@ export const UNIQUE_RULES = {
     ['organization_id', 'name'],
     'a webhook endpoint with this name already exists',
   ),
+  ux_tvc_operator_key: rule(
+    'tvc_operator',
+    ['organization_id', 'sign_public_key'],
+    'an operator with this public key already exists',
+  ),
+  ux_tvc_operator_set: rule(
+    'tvc_operator_set',
+    ['organization_id', 'name', 'threshold', 'members_digest'],
+    'this operator set already exists',
+  ),
+  ux_tvc_manifest: rule('tvc_deployment', ['organization_id', 'manifest_id'], 'this manifest already exists'),
+  ux_tvc_approval: rule(
+    'tvc_approval',
+    ['organization_id', 'deployment_id', 'operator_id'],
+    'an approval of this manifest by this operator already exists',
+  ),
   ux_secret_name: rule('secret', ['organization_id', 'name'], 'a secret with this name already exists'),
 } as const satisfies Record<string, UniqueRule>;
 

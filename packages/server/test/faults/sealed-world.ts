@@ -9,6 +9,7 @@ import { sealContent } from '../../src/messages/message.ts';
 import { encryptTo, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
 import type { TestServer } from '../harness/server.ts';
+import { newOnRampCredential } from '../hostile/on-ramp.ts';
 import { newCode, newKnownCredential, turnLoginsOn } from '../hostile/outside.ts';
 import { onPostgres, openTables, type Row } from './support.ts';
 
@@ -56,6 +57,7 @@ export class SealedWorld {
     await newSecretTargets(root);
     await root.run('enable_auth_proxy', {});
     await newKnownCredential(root);
+    await newOnRampCredential(root, 'a project');
     const child = await createSubOrganization(root, 'a child');
     await child.run('create_wallet', newWallet('a wallet of the child'));
     const ids = { walletId, address: addresses[0], privateKeyId: privateKeys[0].privateKeyId, secretId: secretIds[0] };

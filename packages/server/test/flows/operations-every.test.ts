@@ -38,7 +38,9 @@ import {
   type VersionCase,
   type World,
 } from './every/case.ts';
+import { DEPLOYMENT_CASES, DEPLOYMENT_QUERIES } from './every/deployments.ts';
 import { LOGIN_CASES, LOGIN_QUERIES } from './every/logins.ts';
+import { ON_RAMP_CASES, ON_RAMP_QUERIES } from './every/on-ramp.ts';
 import { anEthereumAddress, ETHEREUM, WALLET_CASES, WALLET_QUERIES } from './every/wallets.ts';
 import { WEBHOOK_CASES, WEBHOOK_QUERIES } from './every/webhooks.ts';
 
@@ -389,7 +391,9 @@ const userWithOldKeys = (tagId: string, userName: string, extra: Record<string, 
 
 const CASES: Readonly<Record<string, ActivityCase>> = {
   ...ACCESS_CASES,
+  ...DEPLOYMENT_CASES,
   ...LOGIN_CASES,
+  ...ON_RAMP_CASES,
   ...WALLET_CASES,
   ...WEBHOOK_CASES,
   create_api_keys: {
@@ -777,7 +781,9 @@ const newAuthenticator = async ({ root }: World): Promise<string> => {
 
 const QUERIES: Readonly<Record<string, QueryCase>> = {
   ...ACCESS_QUERIES,
+  ...DEPLOYMENT_QUERIES,
   ...LOGIN_QUERIES,
+  ...ON_RAMP_QUERIES,
   ...WALLET_QUERIES,
   ...WEBHOOK_QUERIES,
   get_activity: {
@@ -972,8 +978,17 @@ function readProof({ scheme, publicKey, proofPayload, signature }: Record<string
 }
 
 /** The addresses that a result tells of, those of wallets only: private keys are not derived. */
-function newAddresses({ addresses, wallet }: { addresses?: unknown[]; wallet?: { addresses: string[] } }): unknown[] {
-  return (wallet?.addresses ?? addresses ?? []).filter((address) => typeof address === 'string');
+function newAddresses({ addresses, wallet, encryptPublicKey, signPublicKey }: Result): unknown[] {
+  const told = wallet?.addresses ?? addresses ?? [encryptPublicKey, signPublicKey];
+  return told.filter((address) => typeof address === 'string');
+}
+
+interface Result {
+  readonly addresses?: unknown[];
+  readonly wallet?: { readonly addresses: string[] };
+  /** Of an operator: keys that are addresses at the same time. */
+  readonly encryptPublicKey?: string;
+  readonly signPublicKey?: string;
 }
 
 interface Broken {

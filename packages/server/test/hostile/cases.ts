@@ -14,6 +14,7 @@ import {
   profileParams,
 } from './access.ts';
 import { another, type Build, byRoot, type Case, fresh } from './case.ts';
+import { DEPLOYMENT_CASES } from './deployment-cases.ts';
 import {
   ETHEREUM,
   keyParams,
@@ -29,6 +30,7 @@ import {
   TRANSACTION,
 } from './keys.ts';
 import { LOGIN_CASES, newProvider, proofOf, signUpProof } from './login-cases.ts';
+import { ON_RAMP_CASES } from './on-ramp-cases.ts';
 import { newPasskey } from './passkey.ts';
 import type { Shape } from './schema.ts';
 import { endpointParams, makeRoom, newEndpoint } from './webhooks.ts';
@@ -73,6 +75,8 @@ const signerOf = ({ ids }: Tenant) => ({ signWith: ids.address, privateKeyId: id
  */
 const CASES: Readonly<Record<string, Build>> = {
   ...LOGIN_CASES,
+  ...ON_RAMP_CASES,
+  ...DEPLOYMENT_CASES,
   create_api_keys: byRoot((tenant) => ({ userId: tenant.second.userId, apiKeys: [newApiKey(fresh(tenant))] })),
   create_authenticators: byRoot((tenant) => ({
     userId: tenant.second.userId,

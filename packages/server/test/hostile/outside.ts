@@ -14,14 +14,15 @@ import {
   SMS,
 } from '../flows/fixtures/logins.ts';
 import { boundTo, encryptClientSecret, OAUTH2_CLIENT, Oauth2Providers, sha256Hex } from '../flows/fixtures/oauth.ts';
+import { OnRampProviders } from '../flows/fixtures/on-ramp.ts';
 import { targetOf } from '../harness/bundles.ts';
 import { type KeyPair, newKeyPair, stampFor, type TestClient } from '../harness/client.ts';
 import { ec, makeToken, toJwk } from '../harness/oidc-issuer.ts';
 
 export { newEmail, newPhone };
 
-// What is outside of the service in the tests of every operation: an OpenID issuer, a receiver of webhooks and two
-// OAuth 2.0 providers on loopback, and the inbox in which messages end.
+// What is outside of the service in the tests of every operation: an OpenID issuer, a receiver of webhooks, two
+// OAuth 2.0 providers and the on-ramp providers on loopback, and the inbox in which messages end.
 
 /** Limits have tests of their own; here they would only stop the many requests. */
 const WITHOUT_LIMITS = {
@@ -45,13 +46,20 @@ interface Received {
 
 export class Outside implements AsyncDisposable {
   readonly providers: Oauth2Providers;
+  readonly onRamp: OnRampProviders;
   /** The name of the OpenID issuer. */
   readonly issuer: string;
   readonly received: readonly Received[];
   readonly #server: Server;
 
-  private constructor(providers: Oauth2Providers, server: Server, received: readonly Received[]) {
+  private constructor(
+    providers: Oauth2Providers,
+    onRamp: OnRampProviders,
+    server: Server,
+    received: readonly Received[],
+  ) {
     this.providers = providers;
+    this.onRamp = onRamp;
     this.#server = server;
     this.received = received;
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -70,12 +78,12 @@ export class Outside implements AsyncDisposable {
       response.end(JSON.stringify(isKeys ? { keys: [toJwk(ec)] } : { issuer, jwks_uri: `${issuer}/keys` }));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Outside(await Oauth2Providers.start(), server, received);
+    return new Outside(await Oauth2Providers.start(), await OnRampProviders.start(), server, received);
   }
 
   /** Settings of a service that reaches all of it. */
   get env(): Record<string, string> {
-    return { ...WITHOUT_LIMITS, ...this.providers.env };
+    return { ...WITHOUT_LIMITS, ...this.providers.env, ...this.onRamp.env };
   }
 
   /** A token about somebody that is good now, bound to a key if there is one. */
@@ -99,6 +107,7 @@ export class Outside implements AsyncDisposable {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
     await this.providers[Symbol.asyncDispose]();
+    await this.onRamp[Symbol.asyncDispose]();
   }
 }
 

@@ -78,13 +78,23 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
   otpId: ['otp'],
   providerIds: ['oauthProvider'],
   oauth2CredentialId: ['oauth2Credential'],
+  fiatOnrampCredentialId: ['onRampCredential'],
+  transactionId: ['onRampTransaction'],
   endpointId: ['webhookEndpoint', 'webhookDelivery'],
   deliveryId: ['webhookDelivery', 'webhookEvent'],
   // Chooses among what the organization has; of others there is nothing to choose from.
   eventId: [],
+  tvcAppId: ['tvcApp', 'tvcDeployment'],
+  appId: ['tvcApp', 'tvcDeployment'],
+  deploymentId: ['tvcDeployment', 'tvcApp'],
+  manifestId: ['tvcManifest', 'tvcDeployment'],
+  operatorId: ['tvcOperator'],
+  existingOperatorIds: ['tvcOperator', 'tvcOperatorSet'],
+  shareSetId: ['tvcOperatorSet', 'tvcOperator'],
   organizationId: ['organization'],
   // Names that others gave: of clients at providers, and of templates.
   clientId: [],
+  projectId: [],
   socialLinkingClientIds: [],
   templateId: [],
   emailAuthTemplateId: [],
@@ -96,6 +106,9 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
 /** Texts that name a tenant's thing in one operation only. */
 const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
   'import_secrets secrets.0.targetPublicKey': ['secretTarget'],
+  // A set is named by its id or by its members, and the table has one of each.
+  'create_tvc_app manifestSetId': [],
+  'create_tvc_app shareSetParams.existingOperatorIds.0': [],
   'set_ip_allowlist publicKey': ['publicKey'],
   'create_read_write_session email': ['email'],
   'email_auth email': ['email'],
@@ -133,7 +146,14 @@ const UNKNOWN_THINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** Queries of what only parents have. */
-const OF_PARENTS: ReadonlySet<string> = new Set(['get_auth_proxy_config', 'get_oauth2_credential']);
+const OF_PARENTS: ReadonlySet<string> = new Set([
+  'get_app_status',
+  'get_auth_proxy_config',
+  'get_oauth2_credential',
+  'get_tvc_app',
+  'get_tvc_deployment',
+  'list_tvc_app_deployments',
+]);
 
 /** What users do to themselves alone, and need nobody's leave for. */
 const OWN_BUSINESS: ReadonlySet<string> = new Set(['create_read_only_session', 'stamp_login']);
@@ -433,6 +453,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
 
   async function attackCursors(operation: Operation, version: Version, { attacker, victim }: Pair): Promise<void> {
     if (version.shape.properties?.paginationOptions === undefined) return;
+    if (!runsIn(operation, attacker) || !runsIn(operation, victim)) return;
     const parametersFor = async (tenant: Tenant) => {
       const { parameters } = await caseFor(operation.name, tenant);
       return operation.name.endsWith('suborgs') ? {} : parametersOf(version, parameters);

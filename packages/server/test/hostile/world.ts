@@ -18,7 +18,9 @@ import {
   newVelocityControl,
 } from './access.ts';
 import { type Dump, RawDatabase } from './database.ts';
+import { newDeploymentWorld } from './deployment-cases.ts';
 import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
+import { newOnRampCredential, newPurchase } from './on-ramp.ts';
 import { newEmail, newKnownCredential, Outside, turnLoginsOn } from './outside.ts';
 import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
 import { newTestedEndpoint } from './webhooks.ts';
@@ -52,9 +54,16 @@ export type IdKind =
   | 'otp'
   | 'oauthProvider'
   | 'oauth2Credential'
+  | 'onRampCredential'
+  | 'onRampTransaction'
   | 'webhookEndpoint'
   | 'webhookDelivery'
-  | 'webhookEvent';
+  | 'webhookEvent'
+  | 'tvcApp'
+  | 'tvcDeployment'
+  | 'tvcManifest'
+  | 'tvcOperator'
+  | 'tvcOperatorSet';
 
 /** An organization with one of everything in it. */
 export interface Tenant {
@@ -248,9 +257,13 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
   const { otpId } = await root.run('init_otp', code);
   // Only parents have such credentials.
   const oauth2Credential = root === treeRoot ? await newKnownCredential(root) : randomId<'oauth2-credential'>();
+  const onRampCredential =
+    root === treeRoot ? await newOnRampCredential(root, marker) : randomId<'fiat-on-ramp-credential'>();
+  const onRampTransaction = await newPurchase(root);
   const pending = await newPending(root, second, `${marker} second`);
   const scope = root === treeRoot ? 'parent' : 'sub-organization';
   const webhook = await newTestedEndpoint({ root, scope, outside }, `${marker} hook`);
+  const deployment = await newDeploymentWorld(root, root === treeRoot, marker);
   const denied = await member.submit('update_user_name', { userId: member.userId, userName: `${marker} denied` });
   if (denied.status !== 403) throw new Error(`expected a denial, not ${denied.status}`);
   const { session } = await second.run('create_read_only_session', {});
@@ -291,9 +304,12 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
       otp: otpId,
       oauthProvider: provider.providerId,
       oauth2Credential,
+      onRampCredential,
+      onRampTransaction,
       webhookEndpoint: webhook.endpointId,
       webhookDelivery: webhook.deliveryId,
       webhookEvent: webhook.eventId,
+      ...deployment,
     },
     treeRoot,
     outside,

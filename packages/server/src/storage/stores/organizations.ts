@@ -110,6 +110,8 @@ const ERASED = [
   ['used_token', 'token_id'],
   ['oauth_provider', 'id'],
   ['oauth2_credential', 'id'],
+  ['on_ramp_credential', 'id'],
+  ['on_ramp_transaction', 'id'],
   ['outbox_message', 'id'],
   ['email_event', 'id'],
   ['dev_message', 'id'],
@@ -117,6 +119,11 @@ const ERASED = [
   ['webhook_event', 'id'],
   ['webhook_delivery', 'id'],
   ['webhook_lane', 'endpoint_id'],
+  ['tvc_operator', 'id'],
+  ['tvc_operator_set', 'id'],
+  ['tvc_app', 'id'],
+  ['tvc_deployment', 'id'],
+  ['tvc_approval', 'id'],
 ] as const;
 
 export class OrganizationStore extends OrganizationReader {

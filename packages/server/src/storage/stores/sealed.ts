@@ -41,6 +41,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   },
   { table: 'otp', column: 'sealed_otp', ...OWNED, kind: 'otp' },
   { table: 'oauth2_credential', column: 'sealed_secret', ...OWNED, kind: 'oauth-secret' },
+  { table: 'on_ramp_credential', column: 'sealed_secret_key', ...OWNED, kind: 'on-ramp-secret' },
+  { table: 'on_ramp_credential', column: 'sealed_private_key', ...OWNED, kind: 'on-ramp-secret' },
   { table: 'auth_proxy_config', column: 'sealed_key', ...OWNED, kind: 'private-key' },
   { table: 'outbox_message', column: 'sealed_message', ...OWNED, kind: 'outbox-message' },
   { table: 'dev_message', column: 'sealed_message', ...OWNED, kind: 'dev-message' },

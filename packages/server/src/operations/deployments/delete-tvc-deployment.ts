@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import type { TvcDeployment } from '../../lib/deployments.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import type { ReadStores } from '../../storage/stores.ts';
+import { defineActivity } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { requireDeletable, requireNotLive } from './lifecycle.ts';
+
+/** RES 11. */
+export const deleteTvcDeployment = defineActivity({
+  name: 'delete_tvc_deployment',
+  type: 'ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT',
+  summary: 'Mark a deployment as deleted; its record stays. The live one can go only if it is the only one.',
+  policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'DELETE' },
+  scope: 'parent',
+  parameters: Type.Object({ deploymentId: IdShape }),
+  result: Type.Object({ deploymentId: Type.String() }),
+  async describe({ read, actor }, { deploymentId }) {
+    await judge(read, actor.organizationId, deploymentId);
+  },
+  async execute({ store, actor, nowMs }, { deploymentId }) {
+    const { organizationId } = actor;
+    const { deployment, isLive } = await judge(store, organizationId, deploymentId);
+    await store.tvc.markDeployment(organizationId, deployment.id, nowMs, nowMs);
+    if (isLive) await store.tvc.setLive(organizationId, deployment.appId, undefined, nowMs);
+    return { deploymentId };
+  },
+});
+
+async function judge(
+  { tvc }: Pick<ReadStores, 'tvc'>,
+  organizationId: OrganizationId,
+  deploymentId: string,
+): Promise<{ readonly deployment: TvcDeployment; readonly isLive: boolean }> {
+  const deployment = await tvc.getDeployment(organizationId, deploymentId);
+  requireDeletable(deployment);
+  const app = await tvc.appOf(organizationId, deployment);
+  requireNotLive(deployment, app, await tvc.hasOtherDeployment(organizationId, deployment));
+  return { deployment, isLive: app.liveDeploymentId === deployment.id };
+}

@@ -1,0 +1,18 @@
+import Type from 'typebox';
+import { renderStatus } from '../../wire/deployments.ts';
+import { defineQuery } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { AppStatusShape } from '../shapes/deployments.ts';
+
+export const getAppStatus = defineQuery({
+  name: 'get_app_status',
+  summary: 'Which deployment of an app is targeted. No replica is ever ready: this service runs no enclaves.',
+  parameters: Type.Object({ organizationId: IdShape, appId: IdShape }),
+  response: Type.Object({ appStatus: AppStatusShape }),
+  async run({ read, actor: { organizationId }, config }, { appId }) {
+    const app = await read.tvc.getApp(organizationId, appId);
+    const everything = { kind: 'all', max: config.listMax } as const;
+    const { items } = await read.tvc.deployments(organizationId, appId, 'undeleted', everything);
+    return { appStatus: renderStatus(app, items) };
+  },
+});

@@ -1,0 +1,33 @@
+import type { TvcApp, TvcDeployment } from '../../lib/deployments.ts';
+import { ApiError } from '../../lib/errors.ts';
+
+// What may follow what (RES 11.2). Each rule is judged when somebody asks, and again in the transaction.
+
+const refuse = (sentence: string): ApiError => new ApiError('FAILED_PRECONDITION', sentence);
+
+export function requireUndeleted({ deletedAtMs }: TvcDeployment): void {
+  if (deletedAtMs !== undefined) throw refuse('this deployment is deleted; restore it first');
+}
+
+export function requireDeletable({ deletedAtMs }: TvcDeployment): void {
+  if (deletedAtMs !== undefined) throw refuse('this deployment is already deleted');
+}
+
+/** Traffic would go nowhere while there is something else to send it to. */
+export function requireNotLive({ id }: TvcDeployment, { liveDeploymentId }: TvcApp, hasOthers: boolean): void {
+  if (liveDeploymentId !== id || !hasOthers) return;
+  throw refuse('this deployment is live, and the app has others; set another one live before you delete it');
+}
+
+export function requireRestorable({ deletedAtMs }: TvcDeployment, app: TvcApp): void {
+  if (app.deletedAtMs !== undefined) {
+    throw refuse('the app of this deployment was deleted with all its deployments; they cannot be restored');
+  }
+  if (deletedAtMs === undefined) throw refuse('this deployment is not deleted, so that there is nothing to restore');
+}
+
+export function requireApproved({ approvedAtMs }: TvcDeployment): void {
+  if (approvedAtMs === undefined) {
+    throw refuse('the manifest of this deployment needs more approvals before it can be live');
+  }
+}

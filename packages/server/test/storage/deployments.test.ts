@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest';
+import type { TvcApp, TvcApproval, TvcDeployment, TvcOperator, TvcOperatorSet } from '../../src/lib/deployments.ts';
+import { type OrganizationId, randomId, type TvcAppId } from '../../src/lib/ids.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { codeOf, NOW, Place, times, withOrganization } from './place.ts';
+
+// Operators, apps, deployments and approvals, on both databases.
+
+const ALL = { kind: 'all', max: 100 } as const;
+const TEXT = 'é"😀\u2028\\';
+const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
+
+const operator = (extra: Partial<TvcOperator> = {}): TvcOperator => ({
+  id: randomId(),
+  name: TEXT,
+  signPublicKey: randomId(),
+  encryptPublicKey: randomId(),
+  keySource: 'ORG_WALLET_ACCOUNT',
+  createdAtMs: NOW,
+  ...extra,
+});
+const operatorSet = (operators: readonly TvcOperator[], extra: Partial<TvcOperatorSet> = {}): TvcOperatorSet => ({
+  id: randomId(),
+  name: TEXT,
+  threshold: 2,
+  operators,
+  createdAtMs: NOW,
+  ...extra,
+});
+const app = (set: TvcOperatorSet, extra: Partial<TvcApp> = {}): TvcApp => ({
+  id: randomId(),
+  name: TEXT,
+  quorumPublicKey: '02ab',
+  manifestSetId: set.id,
+  shareSetId: set.id,
+  enableEgress: true,
+  enableDebugMode: false,
+  liveDeploymentId: undefined,
+  createdAtMs: NOW,
+  updatedAtMs: NOW + 1,
+  deletedAtMs: undefined,
+  ...extra,
+});
+const deployment = (appId: TvcAppId, extra: Partial<TvcDeployment> = {}): TvcDeployment => ({
+  id: randomId(),
+  appId,
+  manifestId: randomId(),
+  manifest: `{"a":${JSON.stringify(TEXT)}}`,
+  encryptedPullSecret: undefined,
+  approvedAtMs: undefined,
+  createdAtMs: NOW,
+  updatedAtMs: NOW + 1,
+  deletedAtMs: undefined,
+  ...extra,
+});
+const approval = (of: TvcDeployment, by: TvcOperator, extra: Partial<TvcApproval> = {}): TvcApproval => ({
+  id: randomId(),
+  deploymentId: of.id,
+  operatorId: by.id,
+  signature: Uint8Array.from({ length: 64 }, (_, index) => 255 - index),
+  createdAtMs: NOW,
+  ...extra,
+});
+
+/** An organization with two operators in a set, and an app of it. */
+async function furnish(storage: Storage): Promise<{
+  organizationId: OrganizationId;
+  operators: [TvcOperator, TvcOperator];
+  set: TvcOperatorSet;
+  made: TvcApp;
+}> {
+  const { id: organizationId } = await withOrganization(storage);
+  const operators: [TvcOperator, TvcOperator] = [operator(), operator({ encryptPublicKey: undefined })];
+  const set = operatorSet(operators);
+  const made = app(set);
+  await storage.write(async ({ tvc }) => {
+    for (const one of operators) await tvc.insertOperator(organizationId, one);
+    await tvc.insertOperatorSet(organizationId, set);
+    await tvc.insertApp(organizationId, made);
+  });
+  return { organizationId, operators, set, made };
+}
+
+describe.each(DATABASES)('stores of deployments on %s', (kind) => {
+  test('answer what was put in', async () => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { organizationId, operators, set, made } = await furnish(storage);
+    const { tvc } = storage.read;
+    expect(await tvc.getOperators(organizationId, [operators[1].id, operators[0].id])).toEqual(
+      [...operators].reverse(),
+    );
+    expect(await tvc.findOperator(organizationId, operators[1].signPublicKey)).toEqual(operators[1]);
+    expect(await tvc.findOperator(organizationId, randomId())).toBeUndefined();
+    expect((await tvc.operators(organizationId, ALL)).items).toEqual(operators);
+    expect(await tvc.getOperatorSet(organizationId, set.id)).toEqual(set);
+    expect(await tvc.operatorSets(organizationId, [set.id, set.id, randomId()])).toEqual(new Map([[set.id, set]]));
+    expect(await tvc.operatorSets(organizationId, [])).toEqual(new Map());
+    expect(await tvc.getApp(organizationId, made.id)).toEqual(made);
+    const filled = deployment(made.id, {
+      encryptedPullSecret: TEXT,
+      approvedAtMs: NOW + 2,
+      deletedAtMs: NOW + 3,
+    });
+    await storage.write((store) => store.tvc.insertDeployment(organizationId, filled));
+    expect(await tvc.getDeployment(organizationId, filled.id)).toEqual(filled);
+    expect(await tvc.getDeploymentOfManifest(organizationId, filled.manifestId)).toEqual(filled);
+    const live = app(set, { liveDeploymentId: filled.id, enableDebugMode: true, enableEgress: false });
+    await storage.write((store) => store.tvc.insertApp(organizationId, live));
+    expect(await tvc.findApp(organizationId, live.id)).toEqual(live);
+    const missing = [
+      tvc.getOperators(organizationId, [operators[0].id, randomId()]),
+      tvc.getOperatorSet(organizationId, randomId()),
+      tvc.getApp(organizationId, randomId()),
+      tvc.appOf(organizationId, { appId: randomId() }),
+      tvc.getDeployment(organizationId, randomId()),
+      tvc.getDeploymentOfManifest(organizationId, filled.id),
+    ].map(codeOf);
+    expect(new Set(await Promise.all(missing))).toEqual(new Set(['RESOURCE_NOT_FOUND']));
+  });
+
+  test('keep organizations apart', async () => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { organizationId, operators, set, made } = await furnish(storage);
+    const { organizationId: other } = await furnish(storage);
+    const row = deployment(made.id);
+    await storage.write(async (store) => {
+      await store.tvc.insertDeployment(organizationId, row);
+      await store.tvc.keepApproval(organizationId, approval(row, operators[0]));
+      // Nobody's hands reach across.
+      expect(await store.tvc.markApproved(other, row.id, NOW)).toBe(false);
+      expect(await store.tvc.setFirstLive(other, row, NOW)).toBe(false);
+      await store.tvc.setLive(other, made.id, row.id, NOW);
+      await store.tvc.markDeployment(other, row.id, NOW, NOW);
+      await store.tvc.deleteApp(other, made.id, NOW);
+    });
+    const { tvc } = storage.read;
+    expect(await tvc.getApp(organizationId, made.id)).toEqual(made);
+    expect(await tvc.getDeployment(organizationId, row.id)).toEqual(row);
+    const foreign = [
+      tvc.getOperators(other, [operators[0].id]),
+      tvc.getOperatorSet(other, set.id),
+      tvc.getApp(other, made.id),
+      tvc.getDeployment(other, row.id),
+      tvc.getDeploymentOfManifest(other, row.manifestId),
+    ].map(codeOf);
+    expect(new Set(await Promise.all(foreign))).toEqual(new Set(['RESOURCE_NOT_FOUND']));
+    expect(await tvc.findOperator(other, operators[0].signPublicKey)).toBeUndefined();
+    expect(await tvc.findOperatorSet(other, TEXT, 2, idsOf(operators))).toBeUndefined();
+    expect(await tvc.approvals(other, [row.id])).toEqual([]);
+    expect((await tvc.deployments(other, made.id, 'all', ALL)).items).toEqual([]);
+    expect(idsOf((await tvc.apps(other, ALL)).items)).not.toContain(made.id);
+    expect(idsOf((await tvc.operators(other, ALL)).items)).toHaveLength(2);
+  });
+
+  test('find a set by its members in any order, and by nothing less', async () => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { organizationId, operators, set } = await furnish(storage);
+    const ids = idsOf(operators);
+    const find = (name: string, threshold: number, members: readonly string[]) =>
+      storage.read.tvc.findOperatorSet(organizationId, name, threshold, members);
+    expect(await find(TEXT, 2, ids)).toEqual(set);
+    expect(await find(TEXT, 2, [...ids].reverse())).toEqual(set);
+    expect(await find(`${TEXT} `, 2, ids)).toBeUndefined();
+    expect(await find(TEXT, 1, ids)).toBeUndefined();
+    expect(await find(TEXT, 2, ids.slice(0, 1))).toBeUndefined();
+    expect(await find(TEXT, 2, [...ids, randomId()])).toBeUndefined();
+    const twin = operatorSet([...operators].reverse());
+    expect(await codeOf(storage.write((store) => store.tvc.insertOperatorSet(organizationId, twin)))).toBe(
+      'ALREADY_EXISTS',
+    );
+  });
+
+  test('keep the first approval of an operator', async () => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { organizationId, operators, made } = await furnish(storage);
+    const [row, other] = [deployment(made.id), deployment(made.id)];
+    const first = approval(row, operators[0]);
+    const kept = await storage.write(async ({ tvc }) => {
+      for (const one of [row, other]) await tvc.insertDeployment(organizationId, one);
+      const ids: string[] = [];
+      for (const one of [
+        first,
+        approval(row, operators[0], { signature: Uint8Array.of(1), createdAtMs: NOW + 1 }),
+        approval(row, operators[1]),
+        approval(other, operators[0]),
+      ]) {
+        ids.push(await tvc.keepApproval(organizationId, one));
+      }
+      return ids;
+    });
+    expect(kept[0]).toBe(first.id);
+    expect(kept[1]).toBe(first.id);
+    expect(new Set(kept).size).toBe(3);
+    const found = await storage.read.tvc.approvals(organizationId, [row.id]);
+    expect(idsOf(found)).toEqual([kept[0], kept[2]].sort());
+    expect({ ...found[0], signature: Buffer.from(found[0]?.signature ?? []).toString('hex') }).toEqual({
+      ...first,
+      signature: Buffer.from(first.signature).toString('hex'),
+    });
+    expect(await storage.read.tvc.approvals(organizationId, [row.id, other.id])).toHaveLength(3);
+    expect(await storage.read.tvc.approvals(organizationId, [])).toEqual([]);
+  });
+
+  test('mark once, and make one live, whoever is first', async () => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { organizationId, made } = await furnish(storage);
+    const rows = times(5, () => deployment(made.id));
+    await storage.write(async ({ tvc }) => {
+      for (const row of rows) await tvc.insertDeployment(organizationId, row);
+    });
+    // Without the lock of the organization, which an activity holds besides.
+    const marked = await Promise.all(
+      times(5, () => storage.write(({ tvc }) => tvc.markApproved(organizationId, rows[0]!.id, NOW + 5))),
+    );
+    expect(marked.filter(Boolean)).toHaveLength(1);
+    const live = await Promise.all(
+      rows.map((row) => storage.write(({ tvc }) => tvc.setFirstLive(organizationId, row, NOW + 6))),
+    );
+    expect(live.filter(Boolean)).toHaveLength(1);
+    const { tvc } = storage.read;
+    expect(await tvc.getDeployment(organizationId, rows[0]!.id)).toMatchObject({
+      approvedAtMs: NOW + 5,
+      updatedAtMs: NOW + 5,
+    });
+    expect(await tvc.getApp(organizationId, made.id)).toMatchObject({
+      liveDeploymentId: rows[live.indexOf(true)]?.id,
+      updatedAtMs: NOW + 6,
+    });
+    await storage.write((store) => store.tvc.setLive(organizationId, made.id, undefined, NOW + 7));
+    expect((await tvc.getApp(organizationId, made.id)).liveDeploymentId).toBeUndefined();
+    await storage.write((store) => store.tvc.deleteApp(organizationId, made.id, NOW + 8));
+    expect(await storage.write((store) => store.tvc.setFirstLive(organizationId, rows[0]!, NOW))).toBe(false);
+  });
+
+  test('list what is there, and leave what is marked', async () => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { organizationId, set, made } = await furnish(storage);
+    const second = app(set);
+    const rows = times(4, () => deployment(made.id));
+    const elsewhere = deployment(second.id);
+    await storage.write(async (store) => {
+      await store.tvc.insertApp(organizationId, second);
+      for (const row of [...rows, elsewhere]) await store.tvc.insertDeployment(organizationId, row);
+      await store.tvc.markDeployment(organizationId, rows[1]!.id, NOW + 9, NOW + 10);
+    });
+    const { tvc } = storage.read;
+    const list = async (which: 'all' | 'undeleted', request: Parameters<typeof tvc.deployments>[3] = ALL) =>
+      idsOf((await tvc.deployments(organizationId, made.id, which, request)).items);
+    expect(await list('all')).toEqual(idsOf(rows));
+    expect(await list('undeleted')).toEqual(idsOf([rows[0]!, rows[2]!, rows[3]!]));
+    const page = { kind: 'page', limit: 2, after: rows[1]!.id } as const;
+    expect(await list('all', page)).toEqual(idsOf(rows.slice(2)));
+    expect(await codeOf(list('all', { kind: 'all', max: 3 }))).toBe('RESULT_TOO_LARGE');
+    expect(await tvc.getDeployment(organizationId, rows[1]!.id)).toMatchObject({
+      deletedAtMs: NOW + 9,
+      updatedAtMs: NOW + 10,
+    });
+    expect(await tvc.hasOtherDeployment(organizationId, elsewhere)).toBe(false);
+    expect(await tvc.hasOtherDeployment(organizationId, rows[1]!)).toBe(true);
+    await storage.write(async (store) => {
+      await store.tvc.markDeployment(organizationId, rows[1]!.id, undefined, NOW);
+      for (const row of rows.slice(1)) await store.tvc.markDeployment(organizationId, row.id, NOW, NOW);
+    });
+    expect(await tvc.hasOtherDeployment(organizationId, rows[0]!)).toBe(false);
+    // An app that is deleted takes the rest along, and no other app's.
+    await storage.write((store) => store.tvc.deleteApp(organizationId, made.id, NOW + 11));
+    expect(await codeOf(tvc.getApp(organizationId, made.id))).toBe('RESOURCE_NOT_FOUND');
+    expect(await tvc.appOf(organizationId, { appId: made.id })).toMatchObject({ deletedAtMs: NOW + 11 });
+    expect(await list('undeleted')).toEqual([]);
+    // What was marked before keeps its time.
+    const marks = (await tvc.deployments(organizationId, made.id, 'all', ALL)).items.map((row) => row.deletedAtMs);
+    expect(marks).toEqual([NOW + 11, NOW, NOW, NOW]);
+    expect((await tvc.getDeployment(organizationId, elsewhere.id)).deletedAtMs).toBeUndefined();
+    expect(idsOf((await tvc.apps(organizationId, ALL)).items)).toEqual([second.id]);
+    expect((await tvc.apps(organizationId, { kind: 'page', limit: 1, after: made.id })).items).toHaveLength(1);
+    expect((await tvc.quorumKeys(ALL)).items).toEqual([]);
+    expect(await codeOf(tvc.quorumKeys({ kind: 'page', limit: 1, after: made.id }))).toBe('REQUEST_INVALID');
+  });
+
+  test('nothing of an organization that is erased stays', async () => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { organizationId, operators, set, made } = await furnish(storage);
+    const { organizationId: other } = await furnish(storage);
+    const row = deployment(made.id);
+    await storage.write(async (store) => {
+      await store.tvc.insertDeployment(organizationId, row);
+      await store.tvc.keepApproval(organizationId, approval(row, operators[0]));
+      await store.organizations.erase(organizationId, NOW);
+    });
+    const { tvc } = storage.read;
+    expect(await tvc.findApp(organizationId, made.id)).toBeUndefined();
+    expect(await codeOf(tvc.getDeployment(organizationId, row.id))).toBe('RESOURCE_NOT_FOUND');
+    expect(await tvc.operatorSets(organizationId, [set.id])).toEqual(new Map());
+    expect(await tvc.approvals(organizationId, [row.id])).toEqual([]);
+    expect((await tvc.operators(organizationId, ALL)).items).toEqual([]);
+    expect((await tvc.operators(other, ALL)).items).toHaveLength(2);
+  });
+});

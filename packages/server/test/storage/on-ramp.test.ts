@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
+import { ON_RAMP_STATUSES, type OnRampCredential, type OnRampTransaction } from '../../src/lib/on-ramp.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { codeOf, NOW, Place, withOrganization } from './place.ts';
+
+// Credentials at on-ramp providers and purchases, on both databases.
+
+const COINBASE = 'FIAT_ON_RAMP_PROVIDER_COINBASE';
+const MOONPAY = 'FIAT_ON_RAMP_PROVIDER_MOONPAY';
+const ALL = { kind: 'all', max: 100 } as const;
+
+const credentialOf = (extra: Partial<OnRampCredential> = {}): OnRampCredential => ({
+  id: randomId(),
+  provider: MOONPAY,
+  projectId: undefined,
+  publishableApiKey: 'pk',
+  encryptedSecretApiKey: 'é😀',
+  encryptedPrivateApiKey: undefined,
+  sealedSecretKey: Uint8Array.of(0, 1, 255),
+  sealedPrivateKey: undefined,
+  isSandbox: false,
+  createdAtMs: NOW,
+  updatedAtMs: NOW + 1,
+  ...extra,
+});
+const full: Partial<OnRampCredential> = {
+  provider: COINBASE,
+  projectId: 'a project',
+  encryptedPrivateApiKey: 'x',
+  sealedPrivateKey: Uint8Array.of(7),
+  isSandbox: true,
+};
+const transactionOf = (extra: Partial<OnRampTransaction> = {}): OnRampTransaction => ({
+  id: randomId(),
+  credentialId: randomId(),
+  provider: COINBASE,
+  isSandbox: true,
+  status: 'PENDING',
+  createdAtMs: NOW,
+  updatedAtMs: NOW,
+  ...extra,
+});
+/** Bytes come back as a Buffer. */
+const plain = (credential: OnRampCredential | undefined) =>
+  credential && {
+    ...credential,
+    sealedSecretKey: new Uint8Array(credential.sealedSecretKey),
+    sealedPrivateKey: credential.sealedPrivateKey && new Uint8Array(credential.sealedPrivateKey),
+  };
+
+describe.each(DATABASES)('on-ramp on %s', (kind) => {
+  let place: Place;
+  let storage: Storage;
+  let here: OrganizationId;
+  let elsewhere: OrganizationId;
+
+  beforeAll(async () => {
+    place = await Place.create(kind);
+    storage = await place.open();
+    const parent = await withOrganization(storage);
+    here = parent.id;
+    elsewhere = (await withOrganization(storage, { parentId: here })).id;
+  });
+  afterAll(() => place[Symbol.asyncDispose]());
+
+  test('credentials come back as they were, for their organization alone', async () => {
+    const { onRamp } = storage.read;
+    for (const credential of [credentialOf(), credentialOf(full)]) {
+      const { id } = credential;
+      await storage.write((store) => store.onRamp.insertCredential(here, credential));
+      expect(plain(await onRamp.findCredential(here, id))).toEqual(credential);
+      expect(await onRamp.findCredential(elsewhere, id)).toBeUndefined();
+      const changed = { ...credentialOf(credential.isSandbox ? {} : full), id, isSandbox: credential.isSandbox };
+      expect(await codeOf(storage.write((store) => store.onRamp.updateCredential(elsewhere, changed)))).toBe(
+        'RESOURCE_NOT_FOUND',
+      );
+      await storage.write((store) => store.onRamp.updateCredential(here, { ...changed, updatedAtMs: NOW + 9 }));
+      expect(plain(await onRamp.getCredential(here, id))).toEqual({ ...changed, updatedAtMs: NOW + 9 });
+      expect(await codeOf(storage.write((store) => store.onRamp.deleteCredential(elsewhere, id)))).toBe(
+        'RESOURCE_NOT_FOUND',
+      );
+      await storage.write((store) => store.onRamp.deleteCredential(here, id));
+      expect(await codeOf(onRamp.getCredential(here, id))).toBe('RESOURCE_NOT_FOUND');
+    }
+    expect((await onRamp.credentials(here, ALL)).items).toEqual([]);
+  });
+
+  test('the newest of a provider and mode is found', async () => {
+    const made = [
+      credentialOf({ publishableApiKey: 'first' }),
+      credentialOf({ publishableApiKey: 'second' }),
+      credentialOf({ publishableApiKey: 'sandbox', isSandbox: true }),
+      credentialOf({ ...full, isSandbox: false, publishableApiKey: 'other' }),
+    ];
+    await storage.write(async (store) => {
+      // In another order than they were made in.
+      for (const credential of [...made].reverse()) await store.onRamp.insertCredential(here, credential);
+      await store.onRamp.insertCredential(elsewhere, credentialOf({ publishableApiKey: 'elsewhere' }));
+    });
+    const newest = async (provider: typeof COINBASE | typeof MOONPAY, isSandbox: boolean) =>
+      (await storage.read.onRamp.newestCredential(here, provider, isSandbox))?.publishableApiKey;
+    expect(await newest(MOONPAY, false)).toBe('second');
+    expect(await newest(MOONPAY, true)).toBe('sandbox');
+    expect(await newest(COINBASE, false)).toBe('other');
+    expect(await newest(COINBASE, true)).toBeUndefined();
+    const { items } = await storage.read.onRamp.credentials(here, ALL);
+    expect(items.map(({ publishableApiKey }) => publishableApiKey)).toEqual(['first', 'second', 'sandbox', 'other']);
+  });
+
+  test('a transaction has any status, and what was completed stays so', async () => {
+    const { onRamp } = storage.read;
+    const transaction = transactionOf();
+    const { id } = transaction;
+    await storage.write((store) => store.onRamp.insertTransaction(here, transaction));
+    expect(await onRamp.getTransaction(here, id)).toEqual(transaction);
+    expect(await codeOf(onRamp.getTransaction(elsewhere, id))).toBe('RESOURCE_NOT_FOUND');
+    const set = (organizationId: OrganizationId, status: OnRampTransaction['status']) =>
+      storage.write((store) => store.onRamp.setStatus(organizationId, id, status, NOW + 5));
+    for (const status of ['FAILED', 'CANCELLED', 'PENDING', 'COMPLETED'] as const) {
+      await set(elsewhere, status === 'FAILED' ? 'COMPLETED' : 'FAILED');
+      await set(here, status);
+      expect(await onRamp.getTransaction(here, id)).toEqual({ ...transaction, status, updatedAtMs: NOW + 5 });
+    }
+    for (const status of ON_RAMP_STATUSES) {
+      await set(here, status);
+      expect((await onRamp.getTransaction(here, id)).status).toBe('COMPLETED');
+    }
+  });
+
+  test('nothing of an organization that is erased stays, and nothing of others goes', async () => {
+    const gone = (await withOrganization(storage, { parentId: here })).id;
+    const [theirs, mine] = [credentialOf(), credentialOf()];
+    const purchases = [transactionOf(), transactionOf()] as const;
+    await storage.write(async (store) => {
+      await store.onRamp.insertCredential(gone, theirs);
+      await store.onRamp.insertTransaction(gone, purchases[0]);
+      await store.onRamp.insertCredential(here, mine);
+      await store.onRamp.insertTransaction(here, purchases[1]);
+    });
+    expect(await storage.read.onRamp.findCredential(gone, theirs.id)).toBeDefined();
+    await storage.write((store) => store.organizations.erase(gone, NOW));
+    const { onRamp } = storage.read;
+    expect(await onRamp.findCredential(gone, theirs.id)).toBeUndefined();
+    expect(await codeOf(onRamp.getTransaction(gone, purchases[0].id))).toBe('RESOURCE_NOT_FOUND');
+    expect(await onRamp.findCredential(here, mine.id)).toBeDefined();
+    expect(await codeOf(onRamp.getTransaction(here, purchases[1].id))).toBe('done');
+  });
+});
