@@ -16,7 +16,7 @@ const QUESTIONS_MAX = 64;
 
 /** What asks the providers what became of purchases. */
 export interface OnRamp {
-  /** The status that the provider tells now, which is kept. */
+  /** The status that the provider tells now. It is kept, also for a query: nothing changes that anybody decided. */
   refresh(organization: Organization, transaction: OnRampTransaction): Promise<OnRampStatus>;
 }
 
