@@ -6,7 +6,7 @@ import { Child, waitForQuiet } from './child.ts';
 import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from './figures.ts';
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
-import { judgeFigure, judgeRest, judgeScale, judgeStart, judgeWebhooks, type Verdict } from './goals.ts';
+import { judgeFigure, judgePast, judgeRest, judgeScale, judgeStart, judgeWebhooks, type Verdict } from './goals.ts';
 import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
@@ -28,6 +28,7 @@ import {
 import { MANY_WALLETS, measureScale, SCALE_NAMES, type Scale, scaleTitle } from './scale/scale.ts';
 import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
+import { measurePast, PAST_NAMES, type PastFigure, pastTitle } from './webhooks/past.ts';
 import { measureWebhooks, WEBHOOK_NAMES, type WebhookFigure, webhookTitle } from './webhooks/webhooks.ts';
 
 const COMPONENT_SECONDS = 0.3;
@@ -107,9 +108,20 @@ async function main(options: Options): Promise<void> {
     );
   }
 
+  const past: PastFigure[] = [];
+  for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
+    const names = PAST_NAMES.filter((name) => wanted(pastTitle(database, name)));
+    if (names.length === 0) continue;
+    print(`${database}: filling ${options.past.toLocaleString('en')} past deliveries`);
+    const found = await measurePast(database, names, load, options, (figure) =>
+      print(table([FIGURE_HEAD, ...policyLines(figure)])),
+    );
+    past.push(...found);
+  }
+
   const verdicts: Verdict[] = figures.flatMap((figure) => judgeFigure(figure, figures));
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
-  verdicts.push(...webhooks.flatMap(judgeWebhooks));
+  verdicts.push(...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   const file = writeReport({
     startedAt,
@@ -117,7 +129,7 @@ async function main(options: Options): Promise<void> {
     machine,
     loadBefore,
     loadAfter: loadNow(),
-    options: { seconds: options.seconds, rounds: options.rounds },
+    options: { seconds: options.seconds, rounds: options.rounds, events: options.events, past: options.past },
     units,
     components,
     figures,
@@ -125,6 +137,7 @@ async function main(options: Options): Promise<void> {
     policies,
     logins,
     webhooks,
+    past,
     start,
     verdicts,
   });
@@ -134,7 +147,8 @@ async function main(options: Options): Promise<void> {
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
   if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
-  if (webhooks.length > 0) print(`\n${table([FIGURE_HEAD, ...webhooks.flatMap(policyLines)])}`);
+  const delivered = [...webhooks, ...past];
+  if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {

@@ -12,6 +12,8 @@ const RENEW_EVERY_MS = 3000;
 /** How many endpoints are served at once; of those in trouble fewer, so that they cannot take all places. */
 const LANES_MAX = 256;
 const TROUBLED_LANES_MAX = 64;
+/** How many can wait for a place; a poll finds those beyond. */
+const WOKEN_MAX = 4096;
 /** Until a lane is tried again whose database or keyring was away. */
 const AWAY_MS = 5000;
 const STOP_MS_MAX = 6000;
@@ -38,11 +40,10 @@ export class Dispatcher {
   readonly #owner: string = randomId();
   readonly #lanes = new Map<WebhookEndpointId, Lane>();
   readonly #running = new Map<WebhookEndpointId, Promise<void>>();
-  readonly #woken = new Set<WebhookEndpointId>();
-  /** Those in trouble that have a place and no lane yet. */
-  readonly #awaited = new Set<WebhookEndpointId>();
-  /** The last endpoint that was looked at when all places were taken. */
-  #lookedUntil: WebhookEndpointId | '' = '';
+  /** Who waits for a place, the longest first, and whether in trouble as far as that is known. */
+  readonly #woken = new Map<WebhookEndpointId, boolean>();
+  /** Who had trouble when it got its place. */
+  readonly #troubled = new Set<WebhookEndpointId>();
   /** Aborted when a stop has waited long enough. */
   readonly #end = new AbortController();
   #state: 'new' | 'running' | 'stopping' = 'new';
@@ -77,7 +78,7 @@ export class Dispatcher {
     for (const endpointId of endpointIds) {
       const lane = this.#lanes.get(endpointId);
       if (lane !== undefined) lane.wake();
-      else if (this.#woken.size < LANES_MAX) this.#woken.add(endpointId);
+      else if (this.#woken.size < WOKEN_MAX) this.#await(endpointId, false);
     }
     this.#claimWoken();
   }
@@ -138,56 +139,57 @@ export class Dispatcher {
       else lane.end();
     }
     // One that is held and has nobody at it could not be given back when its work was done.
-    for (const endpointId of held) if (!this.#running.has(endpointId)) this.#woken.add(endpointId);
+    for (const endpointId of held) if (!this.#running.has(endpointId)) this.#await(endpointId, false);
   }
 
-  /** Begins where it ended when there were more than it had places for, so that nobody waits for ever. */
   async #look(): Promise<void> {
     const { storage, clock } = this.#parts;
-    for (let isMore = true; isMore && this.#state === 'running'; ) {
-      const due = await storage.read.webhooks.dueLanes(clock(), LANES_MAX, this.#lookedUntil);
-      for (const { endpointId, failures } of due) {
-        if (failures < TROUBLED_AT) this.#woken.add(endpointId);
-        else if (this.#hasPlaceForTroubled()) {
-          this.#awaited.add(endpointId);
-          this.#woken.add(endpointId);
-        }
-      }
-      const places = LANES_MAX - this.#running.size;
-      this.#claimWoken();
-      isMore = due.length === LANES_MAX && places > 0;
-      this.#lookedUntil = due.length === LANES_MAX ? (due.at(-1)?.endpointId ?? '') : '';
-      if (due.length > places) this.#makeRoom(due.length - places);
-    }
+    const due = await storage.read.webhooks.dueLanes(clock(), LANES_MAX, this.#lookAfter);
+    // Where there are more, the next look goes on behind them: those in front may find no place for long.
+    this.#lookAfter = due.length < LANES_MAX ? '' : (due.at(-1)?.endpointId ?? '');
+    for (const { endpointId, failures } of due) this.#await(endpointId, failures >= TROUBLED_AT);
+    this.#claimWoken();
   }
 
-  #hasPlaceForTroubled(): boolean {
-    const lanes = [...this.#lanes.values()].filter((lane) => lane.isTroubled);
-    return lanes.length + this.#awaited.size < TROUBLED_LANES_MAX;
+  #await(endpointId: WebhookEndpointId, isTroubled: boolean): void {
+    this.#woken.set(endpointId, isTroubled || this.#woken.get(endpointId) === true);
   }
 
-  /** Lets those that have had their places for longest go when they have done what they are at. */
-  #makeRoom(count: number): void {
-    for (const lane of [...this.#lanes.values()].slice(0, count)) lane.leave();
-  }
-
-  /** Those that find no place are found again by a poll. */
+  /** Gives out the places; where there are too few, those go on that have had theirs for longest. */
   #claimWoken(): void {
-    for (const endpointId of this.#woken) {
+    if (this.#state !== 'running') return;
+    let troubledCount = this.#troubledCount();
+    let left = 0;
+    for (const [endpointId, isTroubled] of this.#woken) {
       if (this.#running.has(endpointId)) continue;
-      this.#woken.delete(endpointId);
-      if (this.#state !== 'running' || this.#running.size >= LANES_MAX) {
-        this.#awaited.delete(endpointId);
+      if (isTroubled && troubledCount >= TROUBLED_LANES_MAX) continue;
+      if (this.#running.size >= LANES_MAX) {
+        left += 1;
         continue;
+      }
+      this.#woken.delete(endpointId);
+      if (isTroubled) {
+        this.#troubled.add(endpointId);
+        troubledCount += 1;
       }
       const done = this.#guard(() => this.#serve(endpointId)).finally(() => {
         this.#running.delete(endpointId);
-        this.#awaited.delete(endpointId);
-        // It may have been woken while it was being left.
+        this.#troubled.delete(endpointId);
+        // Others wait, and it may have been woken itself while it was being left.
         this.#claimWoken();
       });
       this.#running.set(endpointId, done);
     }
+    for (const lane of this.#lanes.values()) {
+      if (left === 0) return;
+      lane.leave();
+      left -= 1;
+    }
+  }
+
+  /** One that answers again is in trouble no more. */
+  #troubledCount(): number {
+    return [...this.#troubled].filter((endpointId) => this.#lanes.get(endpointId)?.isTroubled ?? true).length;
   }
 
   async #serve(endpointId: WebhookEndpointId): Promise<void> {
@@ -196,20 +198,27 @@ export class Dispatcher {
     const untilMs = nowMs + CLAIM_MS;
     const claim = await storage.write((store) => store.webhooks.claimLane(endpointId, this.#owner, nowMs, untilMs));
     if (claim === undefined) return;
-    // Woken by a new event, it may be one too many of those in trouble.
-    const isOneTooMany =
-      claim.failures >= TROUBLED_AT && !this.#awaited.has(endpointId) && !this.#hasPlaceForTroubled();
-    const end = isOneTooMany
-      ? { failures: claim.failures, restingUntilMs: 0 }
-      : await this.#travel({ endpointId, ...claim }, untilMs);
+    const end = this.#hasPlace(endpointId, claim.failures)
+      ? await this.#travel({ endpointId, ...claim }, untilMs)
+      : { failures: claim.failures, restingUntilMs: 0 };
     await storage.write((store) => store.webhooks.releaseLane(endpointId, this.#owner, end));
+  }
+
+  /** Of one that was woken by a new event it is known only now whether it is in trouble. */
+  #hasPlace(endpointId: WebhookEndpointId, failures: number): boolean {
+    if (failures < TROUBLED_AT || this.#troubled.has(endpointId)) return true;
+    if (this.#troubledCount() < TROUBLED_LANES_MAX) {
+      this.#troubled.add(endpointId);
+      return true;
+    }
+    this.#await(endpointId, true);
+    return false;
   }
 
   async #travel(claim: LaneClaim, untilMs: number): Promise<LaneEnd> {
     const { endpointId, failures } = claim;
     const lane = new Lane(this.#laneParts, claim, untilMs);
     if (this.#state !== 'running') lane.end();
-    this.#awaited.delete(endpointId);
     this.#lanes.set(endpointId, lane);
     try {
       return await lane.run();

@@ -10,6 +10,7 @@ import {
 import { PARENT_ONLY } from '../../webhooks/announce.ts';
 import { checkFilters } from '../../webhooks/filters.ts';
 import type { WebhookEndpointShape, WebhookSubscriptionShape } from '../shapes/webhooks.ts';
+import { FEATURE_NAME } from './feature-endpoint.ts';
 
 type WireSubscription = Static<typeof WebhookSubscriptionShape>;
 
@@ -43,12 +44,18 @@ export function requireAudience({ parentId }: Organization, subscriptions: reado
   );
 }
 
+/** Whoever may create endpoints must not keep the root quorum from setting the feature. */
+export function checkName(name: string | undefined): void {
+  if (name === FEATURE_NAME)
+    throw invalidField('parameters.name', `${FEATURE_NAME} is the name of the feature's endpoint`);
+}
+
 /** The endpoint of a feature changes with the feature and in no other way. */
 export function requireOwn({ isFeature }: WebhookEndpoint): void {
   if (!isFeature) return;
   throw new ApiError(
     'FAILED_PRECONDITION',
-    'this endpoint belongs to the feature FEATURE_NAME_WEBHOOK; set_organization_feature and remove_organization_feature change it',
+    `this endpoint belongs to the feature ${FEATURE_NAME}; set_organization_feature and remove_organization_feature change it`,
   );
 }
 
