@@ -829,7 +829,11 @@ export interface CreateWebhookEndpointParameters {
   url: string;
   name: string;
   subscriptions?: {
-    eventType: string;
+    eventType:
+      | 'ACTIVITY_UPDATES'
+      | 'BALANCE_CONFIRMED_UPDATES'
+      | 'BALANCE_FINALIZED_UPDATES'
+      | 'SEND_TRANSACTION_STATUS_UPDATES';
     filtersJson?: string;
     isActive?: boolean;
   }[];
@@ -845,7 +849,11 @@ export interface CreateWebhookEndpointResult {
     name: string;
     isActive: boolean;
     subscriptions: {
-      eventType: string;
+      eventType:
+        | 'ACTIVITY_UPDATES'
+        | 'BALANCE_CONFIRMED_UPDATES'
+        | 'BALANCE_FINALIZED_UPDATES'
+        | 'SEND_TRANSACTION_STATUS_UPDATES';
       filtersJson?: string;
       isActive?: boolean;
     }[];
@@ -2421,7 +2429,11 @@ export interface ListWebhookEndpointsResponse {
     name: string;
     isActive: boolean;
     subscriptions: {
-      eventType: string;
+      eventType:
+        | 'ACTIVITY_UPDATES'
+        | 'BALANCE_CONFIRMED_UPDATES'
+        | 'BALANCE_FINALIZED_UPDATES'
+        | 'SEND_TRANSACTION_STATUS_UPDATES';
       filtersJson?: string;
       isActive?: boolean;
     }[];
@@ -3043,7 +3055,11 @@ export interface UpdateWebhookEndpointResult {
     name: string;
     isActive: boolean;
     subscriptions: {
-      eventType: string;
+      eventType:
+        | 'ACTIVITY_UPDATES'
+        | 'BALANCE_CONFIRMED_UPDATES'
+        | 'BALANCE_FINALIZED_UPDATES'
+        | 'SEND_TRANSACTION_STATUS_UPDATES';
       filtersJson?: string;
       isActive?: boolean;
     }[];

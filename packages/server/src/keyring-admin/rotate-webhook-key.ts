@@ -1,8 +1,8 @@
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
-import { openBeside, writeBeside } from './beside.ts';
 import { StartError } from '../lib/start-error.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../webhooks/keys.ts';
+import { openBeside, writeBeside } from './beside.ts';
 
 export interface KeyRotationOptions {
   /** The old keys are not to be trusted: they are destroyed, and the new one signs at once. */

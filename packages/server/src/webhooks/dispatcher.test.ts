@@ -270,10 +270,14 @@ test('a stop waits for what is under way, breaks it off in the end and counts it
   expect(queue.pending.size).toBe(0);
   expect(sent).toHaveLength(5);
   await next.stop();
-  // Stopping twice, or before it was started, is fine, and a wake afterwards does nothing.
+  // Stopping twice is fine, and a wake or a start afterwards does nothing.
   await dispatcher.stop();
+  queue.add(quick, [deliveryOf(quick)]);
   dispatcher.wake();
   dispatcher.wake([quick.id]);
+  dispatcher.start();
+  await pass(5 * SECOND);
+  expect(sent).toHaveLength(5);
 });
 
 test('a stop ends also when the database is away', async () => {

@@ -13,7 +13,7 @@ export type WebhookSender = (
 export const createWebhookSender =
   (sign: WebhookSigner, courier: Courier, vendorNames: boolean): WebhookSender =>
   async ({ url }, event) => {
-    // Votes repeat what was approved, so that an event can be many times as large as a request.
+    // Nothing as large is announced; if ever, it must not hold up what comes behind it for three days.
     if (event.body.length > WEBHOOKS_LENGTH_MAX) return { latencyMs: 0, error: 'too-large' };
     const signed = await sign(event);
     return await courier.deliver({

@@ -21,6 +21,8 @@ export interface Arrival {
   readonly isTaken: boolean;
 }
 
+/** They take whatever reaches them. */
+const TAKING: readonly Trouble[] = ['none', 'slow', 'vanish'];
 const SHARE = 0.2;
 /**
  * Of events that are refused at random. The whole endpoint rests after each that is told to come later, and for ten
@@ -43,19 +45,18 @@ export class TroubledReceiver implements AsyncDisposable {
   /** By event, the timestamp of the attempt that was refused. */
   readonly refused = new Map<string, string>();
   readonly hanging = new Set<ServerResponse>();
-  vanished = 0;
   isGood = false;
   readonly #chance: Chance;
   readonly #events: EventEmitter;
   readonly #server: Server;
+  #vanished = 0;
   #vanishedAtMs = 0;
-  #mustRefuse: boolean;
+  #mustRefuse = false;
 
   private constructor(trouble: Trouble, chance: Chance, events: EventEmitter) {
     this.trouble = trouble;
     this.#chance = chance;
     this.#events = events;
-    this.#mustRefuse = trouble === 'hang';
     this.#server = createServer((request, response) => this.#receive(request, response));
     this.#server.on('connection', (socket) => this.#accept(socket));
   }
@@ -73,7 +74,7 @@ export class TroubledReceiver implements AsyncDisposable {
 
   /** The next event that it has not refused before is refused; false for one that refuses none. */
   refuseNext(): boolean {
-    this.#mustRefuse = !['none', 'slow', 'vanish'].includes(this.trouble);
+    this.#mustRefuse = !TAKING.includes(this.trouble);
     return this.#mustRefuse;
   }
 
@@ -81,16 +82,16 @@ export class TroubledReceiver implements AsyncDisposable {
     return !this.#mustRefuse;
   }
 
-  dropHanging(): void {
-    for (const response of this.hanging) response.destroy();
+  answerHanging(): void {
+    for (const response of this.hanging) response.writeHead(503).end();
   }
 
   #accept(socket: Socket): void {
     socket.on('error', () => {});
-    if (this.isGood || this.trouble !== 'vanish' || this.vanished === VANISHES) return;
-    if (this.vanished === 0) this.#vanishedAtMs = performance.now();
+    if (this.isGood || this.trouble !== 'vanish' || this.#vanished === VANISHES) return;
+    if (this.#vanished === 0) this.#vanishedAtMs = performance.now();
     if (performance.now() - this.#vanishedAtMs > VANISHING_MS) return;
-    this.vanished += 1;
+    this.#vanished += 1;
     socket.destroy();
   }
 
@@ -131,9 +132,9 @@ export class TroubledReceiver implements AsyncDisposable {
 
   /** One attempt of an event: a delivery that meets a closed connection is sent twice within the same attempt. */
   #refuses(eventId: string, timestamp: string): boolean {
-    if (this.isGood || ['none', 'slow', 'vanish'].includes(this.trouble)) return false;
     const before = this.refused.get(eventId);
     if (before !== undefined) return before === timestamp;
+    if (this.isGood || TAKING.includes(this.trouble)) return false;
     const isChosen =
       this.#chance.next() < SHARE && this.refused.size < (REFUSED_MAX[this.trouble] ?? REFUSED_MAX_USUALLY);
     if (!isChosen && !this.#mustRefuse) return false;

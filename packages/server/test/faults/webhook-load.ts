@@ -6,7 +6,21 @@ import type { TestServer } from '../harness/server.ts';
 import { type Chance, type Row, type StampedBody, stamped, trySend } from './support.ts';
 
 /** How often a writer gives an unanswered request up instead of repeating it. */
-const ABANDON = 0.2;
+const GIVE_UP = 0.2;
+/** What writers do: at first one after the other, so that all of it happens, and then at random. */
+const DEEDS = [
+  'tag',
+  'contend',
+  'reject',
+  'fail',
+  'deny',
+  'rename',
+  'elsewhere',
+  'leave pending',
+  'approve together',
+  'approve in turn',
+] as const;
+type Deed = (typeof DEEDS)[number];
 
 export interface World {
   /** Of the parent organization. */
@@ -61,30 +75,35 @@ export const changesOf = (activity: Row): string[] => [
 
 const fingerprintOf = (body: string): string => `sha256:${createHash('sha256').update(body).digest('hex')}`;
 const tag = (userTagName: string) => ({ userTagName, userIds: [] });
-const rename = ({ userId }: TestClient, userName: string) => ({ userId, userName });
+
+/** Who writes: with which chance, and whether unanswered requests are given up at times. */
+interface Hand {
+  readonly chance: Chance;
+  readonly givesUp: boolean;
+}
 
 /** Writers that remember what they were promised and what they were refused. */
 export class Load {
   readonly acknowledged = new Set<string>();
   /** Fingerprints of what was undone, and of what is stored as denied. */
-  readonly refused = new Set<string>();
+  readonly undone = new Set<string>();
   readonly denied = new Set<string>();
   readonly surprises: string[] = [];
   repeated = 0;
-  abandoned = 0;
+  givenUp = 0;
   readonly #world: World;
-  readonly #up = new Set<TestServer>();
+  readonly #up: Set<TestServer>;
   readonly #changed = new EventEmitter().setMaxListeners(0);
-  readonly #writers: Promise<void>[] = [];
+  #writers: readonly Promise<void>[] = [];
   #isEnding = false;
 
   constructor(world: World, servers: readonly TestServer[]) {
     this.#world = world;
-    for (const server of servers) this.#up.add(server);
+    this.#up = new Set(servers);
   }
 
   begin(chances: readonly Chance[]): void {
-    this.#writers.push(...chances.map((chance, index) => this.#write(index, chance)));
+    this.#writers = chances.map((chance, index) => this.#write(chance, index, chances.length));
   }
 
   async end(): Promise<void> {
@@ -103,73 +122,84 @@ export class Load {
     this.#changed.emit('up');
   }
 
-  async #write(index: number, chance: Chance): Promise<void> {
-    const { loner, stranger, root } = this.#world;
-    for (let count = 0; !this.#isEnding; count += 1) {
-      const name = `${index}-${count}`;
-      const what = chance.next();
-      if (what < 0.3) await this.#submit(loner, 'create_user_tag', tag(name), chance);
-      else if (what < 0.4) await this.#submit(loner, 'update_user_name', rename(loner, name), chance);
-      else if (what < 0.55) await this.#contend(name, chance);
-      else if (what < 0.6) await this.#submit(stranger, 'create_user_tag', tag(name), chance);
-      else if (what < 0.7) await this.#submit(root, 'update_user_name', rename(root, name), chance);
-      else await this.#decideTogether(name, chance);
+  async #write(chance: Chance, index: number, writers: number): Promise<void> {
+    for (let turn = index; !this.#isEnding || turn < DEEDS.length; turn += writers) {
+      const planned = DEEDS[turn];
+      await this.#do(planned ?? chance.pick(DEEDS), String(turn), { chance, givesUp: planned === undefined });
       // Receivers in trouble rest for seconds: many more activities would make the test longer and not harder.
       await sleep(chance.between(50, 350));
     }
   }
 
-  /** Only one of two tags can have the name; the other activity is undone. */
-  async #contend(name: string, chance: Chance): Promise<void> {
-    const { loner } = this.#world;
-    await Promise.all([1, 2].map(() => this.#submit(loner, 'create_user_tag', tag(name), chance)));
+  async #do(deed: Deed, name: string, hand: Hand): Promise<void> {
+    const { loner, stranger, root } = this.#world;
+    const tagBy = (client: TestClient): Promise<unknown> => this.#submit(client, 'create_user_tag', tag(name), hand);
+    switch (deed) {
+      case 'tag':
+        await tagBy(loner);
+        break;
+      case 'contend':
+        // Only one of the two can have the name; the other activity is undone.
+        await Promise.all([tagBy(loner), tagBy(loner)]);
+        break;
+      case 'deny':
+        await tagBy(stranger);
+        break;
+      case 'rename':
+        await this.#submit(loner, 'update_user_name', { userId: loner.userId, userName: name }, hand);
+        break;
+      case 'elsewhere':
+        await this.#submit(root, 'update_user_name', { userId: root.userId, userName: name }, hand);
+        break;
+      default:
+        await this.#decideTogether(deed, name, hand);
+    }
   }
 
-  /** Some activities stay pending, some are rejected, and some fail when they are approved. */
-  async #decideTogether(name: string, chance: Chance): Promise<void> {
+  async #decideTogether(deed: Deed, name: string, hand: Hand): Promise<void> {
     const { members, loner } = this.#world;
-    const proposer = chance.pick(members);
+    const proposer = hand.chance.pick(members);
     const [second, third] = members.filter((member) => member !== proposer) as [TestClient, TestClient];
-    const what = chance.next();
-    const proposed = await this.#submit(proposer, 'create_user_tag', tag(`together ${name}`), chance);
-    if (proposed === undefined || what < 0.1) return;
+    const proposed = await this.#submit(proposer, 'create_user_tag', tag(name), hand);
+    if (proposed === undefined || deed === 'leave pending') return;
     const vote = (voter: TestClient, operation: string): Promise<unknown> =>
-      this.#submit(voter, operation, { fingerprint: proposed.fingerprint }, chance);
-    if (what < 0.25) {
+      this.#submit(voter, operation, { fingerprint: proposed.fingerprint }, hand);
+    if (deed === 'reject') {
       await vote(second, 'reject_activity');
       return;
     }
-    if (what < 0.4) await this.#submit(loner, 'create_user_tag', tag(`together ${name}`), chance);
-    if (what < 0.7) {
-      await vote(second, 'approve_activity');
-      await vote(third, 'approve_activity');
-    } else {
-      await Promise.all([second, third].map((voter) => vote(voter, 'approve_activity')));
+    if (deed === 'approve together') {
+      await Promise.all([vote(second, 'approve_activity'), vote(third, 'approve_activity')]);
+      return;
     }
+    // What is approved when somebody else has the name fails.
+    if (deed === 'fail') await this.#submit(loner, 'create_user_tag', tag(name), hand);
+    await vote(second, 'approve_activity');
+    await vote(third, 'approve_activity');
   }
 
   /** The activity as it was acknowledged. */
-  async #submit(client: TestClient, operation: string, parameters: unknown, chance: Chance): Promise<Row | undefined> {
+  async #submit(client: TestClient, operation: string, parameters: unknown, hand: Hand): Promise<Row | undefined> {
     const body = client.submitBody(operation, parameters);
-    const answer = await this.#insist(stamped(`/public/v1/submit/${operation}`, body, client.key), chance);
+    const answer = await this.#insist(stamped(`/public/v1/submit/${operation}`, body, client.key), hand);
     if (answer?.status === 200) {
       this.acknowledged.add(changeOf(answer.body.activity));
       return answer.body.activity;
     }
-    if (answer?.body.errorCode === 'ALREADY_EXISTS') this.refused.add(fingerprintOf(body));
+    if (answer?.body.errorCode === 'ALREADY_EXISTS') this.undone.add(fingerprintOf(body));
     else if (answer?.body.errorCode === 'REQUEST_NOT_AUTHORIZED') this.denied.add(fingerprintOf(body));
     else if (answer !== undefined) this.surprises.push(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return undefined;
   }
 
   /** Sends the same bytes until an answer comes; undefined when it gave up. */
-  async #insist(request: StampedBody, chance: Chance): Promise<Answer | undefined> {
+  async #insist(request: StampedBody, { chance, givesUp }: Hand): Promise<Answer | undefined> {
     for (;;) {
       while (this.#up.size === 0) await once(this.#changed, 'up');
       const answer = await trySend(chance.pick([...this.#up]).baseUrl, request);
       if (answer !== undefined && answer.body?.errorCode !== 'CONFLICT') return answer;
-      if (answer === undefined && chance.next() < ABANDON) {
-        this.abandoned += 1;
+      if (answer === undefined && givesUp && chance.next() < GIVE_UP) {
+        this.givenUp += 1;
         return undefined;
       }
       this.repeated += 1;

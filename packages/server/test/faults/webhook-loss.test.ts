@@ -150,19 +150,20 @@ test.concurrent.each(DATABASES)('nothing is lost and nothing made up on %s', { t
   // This one refuses only what comes first; a kill must not keep that from being told.
   const isTried = async (): Promise<boolean> =>
     (await deliveriesOf(server, placeOf('vanish'))).some(({ attempts }) => attempts.length > 0);
-  await waitUntil('a refused connection is told of', isTried);
+  await waitUntil('a refused connection is told of', isTried, PATIENCE_MS);
   const load = new Load(world, servers.all);
   load.begin(Array.from({ length: WRITERS }, (_, index) => chanceFor(100 + index)));
 
   // The process that waits for an answer is killed: whoever goes on repeats its request.
-  await waitUntil('a request is left without an answer', () => hanging.hanging.size > 0);
+  hanging.refuseNext();
+  await waitUntil('a request is left without an answer', () => hanging.hanging.size > 0, PATIENCE_MS);
   const [unanswered] = hanging.hanging;
   const [held] = hanging.refused.keys();
   const waiting = servers.all.find(({ pid }) => isConnected(pid, unanswered?.req.socket.remotePort)) as TestServer;
   await load.kill(waiting);
   if (isAlone) await load.restart(waiting);
   const isRepeated = (): boolean => takenBy(hanging).some(({ eventId }) => eventId === held);
-  await waitUntil('the request is repeated', isRepeated, 60_000);
+  await waitUntil('the request is repeated', isRepeated, PATIENCE_MS);
   if (!isAlone) await load.restart(waiting);
 
   for (let count = 0; count < RANDOM_KILLS[database]; count += 1) {
@@ -179,8 +180,8 @@ test.concurrent.each(DATABASES)('nothing is lost and nothing made up on %s', { t
   await waitUntil('all refused something', () => troubled.every(({ receiver }) => receiver.hasRefused), PATIENCE_MS);
   await load.end();
   for (const { receiver } of places) receiver.isGood = true;
-  // Ten seconds are spent once: on this here, and there on what the last one killed had claimed.
-  if (!isAlone) hanging.dropHanging();
+  // Ten seconds are spent on one of them only: its end, or that of what the last one killed had claimed.
+  if (!isAlone) hanging.answerHanging();
   expect(load.surprises).toEqual([]);
 
   const activities = await activitiesOf(server, world);
@@ -211,9 +212,13 @@ test.concurrent.each(DATABASES)('nothing is lost and nothing made up on %s', { t
   expect(places.map(({ receiver }) => receiver.arrivals.every(isBelow))).toEqual(
     places.map((place) => place !== above),
   );
+  expect(new Set(made.map(({ status }) => status))).toEqual(
+    new Set(['COMPLETED', 'FAILED', 'REJECTED', 'CONSENSUS_NEEDED'].map((status) => `ACTIVITY_STATUS_${status}`)),
+  );
   // What was undone has no activity at all, and so no event; what was denied has both.
+  expect([load.undone.size > 0, load.denied.size > 0]).toEqual([true, true]);
   const fingerprints = new Set(activities.map(({ fingerprint }) => fingerprint));
-  expect([...load.refused].filter((fingerprint) => fingerprints.has(fingerprint))).toEqual([]);
+  expect([...load.undone].filter((fingerprint) => fingerprints.has(fingerprint))).toEqual([]);
   expect([...load.denied].filter((fingerprint) => !fingerprints.has(fingerprint))).toEqual([]);
 
   const outcomes: Partial<Record<Trouble, string[]>> = {};
@@ -230,14 +235,14 @@ test.concurrent.each(DATABASES)('nothing is lost and nothing made up on %s', { t
     const told = deliveries.flatMap(({ attempts }) =>
       attempts.map(({ status, error }: Row) => String(status ?? error)),
     );
-    outcomes[trouble] = [...new Set(told)].sort();
+    outcomes[trouble] = [...new Set([...(outcomes[trouble] ?? []), ...told])].sort();
   }
   expect(outcomes).toEqual({
     none: ['200'],
     slow: ['200'],
     error: ['200', '503'],
     busy: ['200', '429'],
-    hang: isAlone ? ['200', 'timeout'] : expect.arrayContaining(['200', 'network']),
+    hang: isAlone ? ['200', 'timeout'] : expect.arrayContaining(['200', '503']),
     unread: ['200', 'network'],
     read: ['200', 'network'],
     vanish: ['200', 'network'],
@@ -250,9 +255,8 @@ test.concurrent.each(DATABASES)('nothing is lost and nothing made up on %s', { t
   }
   const taken = places.flatMap(({ receiver }) => takenBy(receiver)).length;
   console.log(
-    `${database}: ${eventCount} events, ${load.acknowledged.size} acknowledged, ${load.refused.size} undone, ` +
-      `${load.denied.size} denied, ${load.repeated} requests repeated, ${load.abandoned} given up; ` +
+    `${database}: ${eventCount} events, ${load.acknowledged.size} acknowledged, ${load.undone.size} undone, ` +
+      `${load.denied.size} denied, ${load.repeated} requests repeated, ${load.givenUp} given up; ` +
       `${taken} deliveries taken`,
   );
-  expect(load.refused.size).toBeGreaterThan(0);
 });

@@ -7,7 +7,7 @@ import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../s
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createSubOrganization, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { type Arrival, type Hook, WebhookReceiver } from '../harness/webhook-receiver.ts';
+import { type Arrival, type Hook, type Answer as ScriptedAnswer, WebhookReceiver } from '../harness/webhook-receiver.ts';
 import { ClockClient, outcome } from './fixtures/policy-flows.ts';
 import {
   deliveriesOf,
@@ -164,7 +164,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
   test('what may pass is tried again, anything else is final', async () => {
     const { sub, hook, endpointId, tell: told } = await world.newListener();
     const elsewhere = world.receiver.hook();
-    const cases: readonly (readonly [Parameters<Hook['answerNext']>[0], string, Record<string, unknown>])[] = [
+    const cases: readonly (readonly [ScriptedAnswer, string, Record<string, unknown>])[] = [
       [408, STATES.pending, { status: 408 }],
       [425, STATES.pending, { status: 425 }],
       [429, STATES.pending, { status: 429 }],

@@ -23,6 +23,7 @@ import {
   rename,
   voters,
 } from './fixtures/policy-flows.ts';
+import { ProxyWorld } from './fixtures/proxy.ts';
 import {
   activityUpdates,
   allWebhookText,
@@ -111,6 +112,18 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
         'VOTE_SELECTION_APPROVED',
         'VOTE_SELECTION_REJECTED',
       ]);
+    });
+
+    test('approvals that come together are told one after the other, and the last one completes it', async () => {
+      const { root, second, third, hook } = await newQuorum();
+      const { id, fingerprint } = (await rename(root)).body.activity;
+      await Promise.all([second, third, second, third].map((client) => approve(client, fingerprint)));
+      const arrivals = await hook.take(3);
+      expect(statuses(arrivals)).toEqual([PENDING, PENDING, COMPLETED]);
+      expect(arrivals.map(({ body }) => body.votes.length)).toEqual([1, 2, 3]);
+      expect(arrivals[2]?.body).toEqual(await read(root, id));
+      await reject(root, (await rename(second)).body.activity.fingerprint);
+      expect(statuses(await hook.take(2))).toEqual([PENDING, REJECTED]);
     });
 
     test('an approved activity that cannot be done is told as failed, and why', async () => {
@@ -469,8 +482,9 @@ describe('endpoints', () => {
     '{"statuses":[null]}',
     '{"organizationIds":["mine"]}',
     '{"addresses":["0x1"]}',
-    JSON.stringify({ statuses: Array(101).fill(FAILED) }),
-  ])('cannot filter by %.80s', async (filtersJson) => {
+    'a hundred and one values',
+  ])('cannot filter by %s', async (text) => {
+    const filtersJson = text.startsWith('a hundred') ? JSON.stringify({ statuses: Array(101).fill(FAILED) }) : text;
     const answer = await create(parent, { subscriptions: [{ eventType: 'ACTIVITY_UPDATES', filtersJson }] });
     expect(outcome(answer)).toEqual([400, 'INVALID_WEBHOOK_FILTER']);
     expect(answer.body.message).toContain('parameters.subscriptions.0.filtersJson');
@@ -596,6 +610,64 @@ describe('endpoints', () => {
       await settled(sub, { endpointId, state: STATES.delivered }, 'delivered');
     });
   });
+});
+
+test('a very large activity is told without the bodies that its votes signed', async () => {
+  await using app = await openTestApp('sqlite', LOOPBACK);
+  await using receiver = await WebhookReceiver.start();
+  const { root } = app;
+  const second = await createUser(root, 'second');
+  await root.run('update_root_quorum', { threshold: 2, userIds: [root.userId, second.userId] });
+  const hook = receiver.hook();
+  // Two have to agree to the endpoint too.
+  const endpoint = { url: hook.url, name: 'one', subscriptions: [activityUpdates()] };
+  const created = await root.submit('create_webhook_endpoint', endpoint);
+  await approve(second, created.body.activity.fingerprint);
+  expect((await hook.next()).body.votes.map((vote: { message: string }) => vote.message.length > 100)).toEqual([
+    true,
+    true,
+  ]);
+  const policies = Array.from({ length: 120 }, (_, index) => ({
+    policyName: `Policy ${index}`,
+    effect: 'EFFECT_ALLOW',
+    condition: 'true',
+    consensus: 'true',
+    notes: '"'.repeat(4000),
+  }));
+  const { body } = await root.submit('create_policies', { policies });
+  const expected = await read(root, body.activity.id);
+  expect(JSON.stringify(expected).length).toBeGreaterThan(2 * 1024 * 1024);
+  const { raw, body: told } = await hook.next();
+  expect(raw.length).toBeLessThan(2 * 1024 * 1024);
+  const [vote] = expected.votes;
+  expect(told).toEqual({ ...expected, votes: [{ ...vote, message: '' }], canApprove: false, canReject: false });
+});
+
+test('what the sign-up proxy does is told to its organization and to no other', async () => {
+  await using world = await ProxyWorld.open('sqlite', LOOPBACK);
+  await using receiver = await WebhookReceiver.start();
+  const { root: stranger } = await world.anotherParent();
+  const [own, strangers] = [receiver.hook(), receiver.hook()];
+  await listen(world.root, own);
+  await listen(stranger, strangers);
+  const { token, organizationId } = await world.newAccount();
+  const arrivals = await own.take(4);
+  expect(arrivals.map(({ body }) => body.type.replace(/_V[0-9]+$/, ''))).toEqual([
+    'ACTIVITY_TYPE_ENABLE_AUTH_PROXY',
+    'ACTIVITY_TYPE_INIT_OTP',
+    'ACTIVITY_TYPE_VERIFY_OTP',
+    'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION',
+  ]);
+  expect(arrivals[0]?.body).toMatchObject({ status: COMPLETED, votes: [] });
+  expect(JSON.stringify(arrivals.at(-1)?.body.result)).toContain(organizationId);
+  for (const { body, raw } of arrivals) {
+    expect(body).toEqual(await read(world.root, body.id));
+    expect(raw.includes(token)).toBe(false);
+  }
+  const { id } = await doSomething(stranger);
+  expect((await strangers.next()).body.id).toBe(id);
+  expect(strangers.arrivals).toHaveLength(2);
+  expect(own.arrivals).toHaveLength(5);
 });
 
 describe('what is secret', () => {
