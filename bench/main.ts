@@ -11,7 +11,7 @@ import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { measurePolicies, POLICY_NAMES, type PolicyFigure, policyTitle } from './policies/policies.ts';
-import { topFunctions } from './profile.ts';
+import { profilesIn, topFunctions } from './profile.ts';
 import {
   componentTable,
   describeCommit,
@@ -29,7 +29,13 @@ import { MANY_WALLETS, measureScale, SCALE_NAMES, type Scale, scaleTitle } from 
 import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
 import { measurePast, PAST_NAMES, type PastFigure, pastTitle } from './webhooks/past.ts';
-import { measureWebhooks, WEBHOOK_NAMES, type WebhookFigure, webhookTitle } from './webhooks/webhooks.ts';
+import {
+  measureWebhooks,
+  profileDeliveries,
+  WEBHOOK_NAMES,
+  type WebhookFigure,
+  webhookTitle,
+} from './webhooks/webhooks.ts';
 
 const COMPONENT_SECONDS = 0.3;
 /** More than this in use by others, and rates are not those of this machine. */
@@ -183,13 +189,35 @@ async function measureComponents(stage: Stage, { rounds, patienceSeconds }: Opti
 
 /** The service under the load of one figure, with the profiler on. */
 async function profile(options: Options): Promise<void> {
+  const databases = ['sqlite', 'postgres'] as const;
   const plan = PLANS.find((candidate) => options.only !== undefined && figureTitle(candidate) === options.only);
-  if (plan === undefined) throw new Error(`--profile needs --only with one of: ${PLANS.map(figureTitle).join(', ')}`);
+  const deliveringOn = databases.find((database) => webhookTitle(database, 'deliveries') === options.only);
+  if (plan === undefined && deliveringOn === undefined) {
+    const names = [...PLANS.map(figureTitle), ...databases.map((database) => webhookTitle(database, 'deliveries'))];
+    throw new Error(`--profile needs --only with one of: ${names.join(', ')}`);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'custos-profile-'));
+  const node = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+  const tell = (lastSeconds: number): void => {
+    const [main, ...threads] = profilesIn(folder).map((name) => join(folder, name));
+    print(table([['function', 'self'], ...topFunctions(main as string, lastSeconds, PROFILED_FUNCTIONS)]));
+    // The courier of webhooks is the one thread that the service has besides.
+    for (const thread of threads) {
+      print(
+        `\n${table([['function of another thread', 'self'], ...topFunctions(thread, lastSeconds, PROFILED_FUNCTIONS)])}`,
+      );
+    }
+  };
   try {
+    if (plan === undefined) {
+      const { rate } = await profileDeliveries(deliveringOn as DatabaseKind, options, node);
+      print(`${options.only} under the profiler: ${Math.round(rate)} deliveries per second`);
+      tell(Number.POSITIVE_INFINITY);
+      return;
+    }
     await using load = new Load();
     await using stage = await openStage(plan.database as DatabaseKind, {
-      node: ['--cpu-prof', `--cpu-prof-dir=${folder}`],
+      node,
       env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
     });
     const workload = stage.workloads[plan.name];
@@ -197,7 +225,7 @@ async function profile(options: Options): Promise<void> {
     const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);
     print(`${figureTitle(plan)} under the profiler: ${Math.round(measured.rate)} requests per second`);
     await stage.service.stop();
-    print(table([['function', 'self'], ...topFunctions(folder, options.seconds, PROFILED_FUNCTIONS)]));
+    tell(options.seconds);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

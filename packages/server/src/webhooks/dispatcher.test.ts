@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { BROKEN_OFF, DELIVERED, deliveryOf, endpointOf, FakeQueue, REFUSED } from '../../test/harness/webhook-fakes.ts';
+import { ApiError } from '../lib/errors.ts';
 import type { WebhookEndpoint } from '../lib/webhook.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Receipt } from './courier/courier.ts';
@@ -10,7 +11,7 @@ import { Dispatcher } from './dispatcher.ts';
 const SECOND = 1000;
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
-const away = () => new Error('the database is away');
+const away = () => new ApiError('UNAVAILABLE', 'the database is away');
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
@@ -31,9 +32,17 @@ function setUp(kind: Storage['kind'] = 'sqlite') {
   const sent: Sent[] = [];
   const inFlight = new Map<string, { readonly by: string; readonly breakOff: () => void }[]>();
   let answer: (url: string, id: string) => Promise<Receipt> | Receipt = () => DELIVERED;
-  const observe = { delivery: vi.fn(), endpointDisabled: vi.fn(), unavailable: vi.fn() };
+  const observe = {
+    delivery: vi.fn(),
+    endpointDisabled: vi.fn(),
+    unavailable: vi.fn(),
+    deliveriesExpired: vi.fn(),
+    internalError: vi.fn(),
+  };
   const start = (by = 'one'): Dispatcher => {
     const dispatcher = new Dispatcher({
+      // Fewer than there really are, so that tests can fill them.
+      places: { all: 256, troubled: 64 },
       storage: queue.storage(kind),
       clock: Date.now,
       observe,

@@ -14,7 +14,13 @@ function setUp() {
   queue.before = (method) => {
     if (method === 'record') calls.record += 1;
   };
-  const observe = { delivery: vi.fn(), endpointDisabled: vi.fn(), unavailable: vi.fn() };
+  const observe = {
+    delivery: vi.fn(),
+    endpointDisabled: vi.fn(),
+    unavailable: vi.fn(),
+    deliveriesExpired: vi.fn(),
+    internalError: vi.fn(),
+  };
   const end = new AbortController();
   const recorder = createRecorder(queue.storage(), () => NOW, observe, end.signal);
   const record = (receipt: Receipt = DELIVERED) => {
