@@ -166,7 +166,7 @@ test('help and mistakes in the arguments', async () => {
   const help = await runCli({}, 'webhooks', '--help');
   expect(help).toMatchObject({ code: 0, stderr: '' });
   expect(help.stdout).toContain('rotate-key [options]');
-  expect((await rotate({}, '--help')).stdout).toMatch(/15 minutes.*--compromised .*five seconds/s);
+  expect((await rotate({}, '--help')).stdout).toMatch(/15 minutes.*--compromised .*five\s+seconds/s);
   for (const [args, reason] of [
     [['turn'], /^error: unknown command 'turn'/],
     [['rotate-key', '--comprised'], /^error: unknown option '--comprised'/],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WebhookEndpointId } from '../../src/lib/ids.ts';
+import { type OrganizationId, randomId, type WebhookDeliveryId, type WebhookEndpointId } from '../../src/lib/ids.ts';
+import type { WebhookEvent } from '../../src/lib/webhook.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { type Courier, localCourier, type Parcel } from '../../src/webhooks/courier/courier.ts';
 import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../src/webhooks/webhooks.ts';
@@ -155,10 +156,11 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     const replay = () => sub.run('replay_webhook_delivery', { endpointId, deliveryId: dead.deliveryId });
     expect(await replay()).toEqual({ endpointId, replayedCount: 1, hasMore: false });
     await settled(sub, { eventId }, 'delivered', attempts + 1);
-    // And once more, though it was delivered; the event of the replay itself comes first.
-    hook.answerNext(200, 503);
+    // And once more, though it was delivered.
+    hook.otherwise = 503;
     await replay();
     const retry = await settled(sub, { eventId }, 'pending', attempts + 2);
+    hook.otherwise = 200;
     const delay = atMs(retry.nextAttemptAt) - atMs(retry.attempts.at(-1).attemptedAt);
     expect(delay).toBeLessThanOrEqual(1.2 * (DELAYS[0] as number) + 5 * SECOND);
     world.later(15 * SECOND);
@@ -404,18 +406,21 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     hook.answerNext('hang');
     await told(1);
     await hook.inFlightCount(1);
-    await told(5);
+    const [eventId] = (await told(5)).eventIds as [string];
+    expect(await deliveriesOf(sub, { eventId })).toHaveLength(1);
     await sub.run('delete_webhook_endpoint', { endpointId });
-    for (const table of ['webhook_endpoint', 'webhook_lane', 'webhook_delivery'] as const) {
-      expect(await rowsOf(app, table, sub.organizationId)).toEqual([]);
-    }
+    // It is not there any more for anybody, and what is left of it goes by and by.
+    for (const filter of [{}, { eventId }, { state: STATES.pending }])
+      expect(await deliveriesOf(sub, filter)).toEqual([]);
+    expect(await endpointsOf(sub)).toEqual([]);
     hook.release();
     await hook.inFlightCount(0);
     world.later(HOUR);
     await world.looked(fence);
     expect(hook.arrivals).toHaveLength(2);
-    expect(await rowsOf(app, 'webhook_delivery', sub.organizationId)).toEqual([]);
-    expect(await deliveriesOf(sub)).toEqual([]);
+    for (const table of ['webhook_endpoint', 'webhook_lane', 'webhook_delivery'] as const) {
+      await expect.poll(() => rowsOf(app, table, sub.organizationId), { timeout: 20_000 }).toEqual([]);
+    }
   });
 
   test('more than the receiver takes in turn is sent eight at a time, each once', async () => {
@@ -545,6 +550,47 @@ describe('one process', () => {
     await hook.count(4);
     for (const { raw } of hook.arrivals.slice(1)) expect(raw.equals(Buffer.from(body))).toBe(true);
     for (const eventId of ids) await settled(sub, { eventId }, 'delivered', 1);
+  });
+
+  test('replays very many in parts, and not without end', async () => {
+    await using world = await World.open('sqlite');
+    const { app } = world.app;
+    const { sub, endpointId } = await world.newListener();
+    // Nothing is sent meanwhile.
+    await sub.run('update_webhook_endpoint', { endpointId, isActive: false });
+    const organizationId = sub.organizationId as OrganizationId;
+    const attempt = { atMs: app.clock(), latencyMs: 1, status: 404 };
+    await app.storage.write(async (store) => {
+      for (let index = 0; index < 501; index += 1) {
+        const event: WebhookEvent = {
+          organizationId,
+          id: randomId(),
+          type: 'ACTIVITY_UPDATES',
+          aboutId: organizationId,
+          body: '{}',
+          createdAtMs: app.clock(),
+        };
+        const delivery = { id: randomId() as WebhookDeliveryId, endpointId: endpointId as WebhookEndpointId };
+        await store.webhooks.insertFinished(event, { ...delivery, state: 'failed', attempt });
+      }
+    });
+    const replay = () => sub.submit('replay_webhook_delivery', { endpointId, sinceMs: '0' });
+    const results: unknown[] = [];
+    for (let index = 0; index < 30; index += 1) {
+      const { activity } = (await replay()).body;
+      if (index < 3) results.push(activity.result.replayWebhookDeliveryResult);
+      expect(activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
+    }
+    expect(results).toEqual([
+      { endpointId, replayedCount: 500, hasMore: true },
+      { endpointId, replayedCount: 1, hasMore: false },
+      { endpointId, replayedCount: 0, hasMore: false },
+    ]);
+    expect(await deliveriesOf(sub, { endpointId, state: STATES.failed })).toEqual([]);
+    const refused = await replay();
+    expect(outcome(refused)).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+    world.later(61 * SECOND);
+    expect((await replay()).status).toBe(200);
   });
 
   /** Another dispatcher on the database of an app. */

@@ -265,7 +265,11 @@ export class WebhookReader {
     const rows = fitting(mixed(first, again));
     await enter(rows.reduce((sum, row) => sum + row.body_length, 0));
     const bodies = await this.#bodies(organizationId, rows);
-    return rows.map((row) => ({ ...toDelivery(row), body: bodies.get(row.event_id) as string }));
+    // An event may have been erased in between, with its organization.
+    return rows.flatMap((row) => {
+      const body = bodies.get(row.event_id);
+      return body === undefined ? [] : [{ ...toDelivery(row), body }];
+    });
   }
 
   async #bodies(organizationId: OrganizationId, rows: readonly DueRow[]): Promise<ReadonlyMap<string, string>> {
