@@ -17,7 +17,8 @@ export default defineConfig({
     ],
     exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: fault tests mostly wait.
+    maxWorkers: 3,
     // Fault tests race real processes on a busy machine; a second failure in a row is a defect, and so is a habit of retries.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Figure, type FloorName, figureTitle, isKeyFigure, MANY, SINGLE } from './figures.ts';
 import type { Scale } from './scale/scale.ts';
+import type { PastFigure } from './webhooks/past.ts';
 import type { WebhookFigure } from './webhooks/webhooks.ts';
 
 /** A sentence of the goals with what was measured. */
@@ -21,6 +22,7 @@ const TIMES_AMONG_TEN_MAX = 1.2;
 const DELIVERIES_PER_SECOND_MIN = 800;
 const TIMES_BARE_POST_MAX = 3;
 const TIMES_IDLE_MAX = 1.5;
+const TIMES_WITHOUT_PAST_MAX = 1.2;
 const REST_MB_MAX = 200;
 const START_MS_MAX = 2000;
 
@@ -127,6 +129,13 @@ export function judgeWebhooks({ title: figure, name, other: { rate }, ratio }: W
       return [];
   }
 }
+
+export const judgePast = ({ title: figure, beside, ratio }: PastFigure): Verdict => ({
+  figure,
+  goal: `at most ${TIMES_WITHOUT_PAST_MAX} times the time ${beside}`,
+  measured: `${ratio.toFixed(2)} times`,
+  met: ratio <= TIMES_WITHOUT_PAST_MAX,
+});
 
 export const judgeRest = (residentMb: number): Verdict => ({
   figure: 'memory at rest',

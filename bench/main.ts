@@ -6,12 +6,12 @@ import { Child, waitForQuiet } from './child.ts';
 import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from './figures.ts';
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
-import { judgeFigure, judgeRest, judgeScale, judgeStart, judgeWebhooks, type Verdict } from './goals.ts';
+import { judgeFigure, judgePast, judgeRest, judgeScale, judgeStart, judgeWebhooks, type Verdict } from './goals.ts';
 import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { measurePolicies, POLICY_NAMES, type PolicyFigure, policyTitle } from './policies/policies.ts';
-import { topFunctions } from './profile.ts';
+import { profilesIn, topFunctions } from './profile.ts';
 import {
   componentTable,
   describeCommit,
@@ -28,7 +28,14 @@ import {
 import { MANY_WALLETS, measureScale, SCALE_NAMES, type Scale, scaleTitle } from './scale/scale.ts';
 import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
-import { measureWebhooks, WEBHOOK_NAMES, type WebhookFigure, webhookTitle } from './webhooks/webhooks.ts';
+import { measurePast, PAST_NAMES, type PastFigure, pastTitle } from './webhooks/past.ts';
+import {
+  measureWebhooks,
+  profileDeliveries,
+  WEBHOOK_NAMES,
+  type WebhookFigure,
+  webhookTitle,
+} from './webhooks/webhooks.ts';
 
 const COMPONENT_SECONDS = 0.3;
 /** More than this in use by others, and rates are not those of this machine. */
@@ -107,9 +114,20 @@ async function main(options: Options): Promise<void> {
     );
   }
 
+  const past: PastFigure[] = [];
+  for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
+    const names = PAST_NAMES.filter((name) => wanted(pastTitle(database, name)));
+    if (names.length === 0) continue;
+    print(`${database}: filling ${options.past.toLocaleString('en')} past deliveries`);
+    const found = await measurePast(database, names, load, options, (figure) =>
+      print(table([FIGURE_HEAD, ...policyLines(figure)])),
+    );
+    past.push(...found);
+  }
+
   const verdicts: Verdict[] = figures.flatMap((figure) => judgeFigure(figure, figures));
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
-  verdicts.push(...webhooks.flatMap(judgeWebhooks));
+  verdicts.push(...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   const file = writeReport({
     startedAt,
@@ -117,7 +135,7 @@ async function main(options: Options): Promise<void> {
     machine,
     loadBefore,
     loadAfter: loadNow(),
-    options: { seconds: options.seconds, rounds: options.rounds },
+    options: { seconds: options.seconds, rounds: options.rounds, events: options.events, past: options.past },
     units,
     components,
     figures,
@@ -125,6 +143,7 @@ async function main(options: Options): Promise<void> {
     policies,
     logins,
     webhooks,
+    past,
     start,
     verdicts,
   });
@@ -134,7 +153,8 @@ async function main(options: Options): Promise<void> {
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
   if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
-  if (webhooks.length > 0) print(`\n${table([FIGURE_HEAD, ...webhooks.flatMap(policyLines)])}`);
+  const delivered = [...webhooks, ...past];
+  if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {
@@ -169,13 +189,35 @@ async function measureComponents(stage: Stage, { rounds, patienceSeconds }: Opti
 
 /** The service under the load of one figure, with the profiler on. */
 async function profile(options: Options): Promise<void> {
+  const databases = ['sqlite', 'postgres'] as const;
   const plan = PLANS.find((candidate) => options.only !== undefined && figureTitle(candidate) === options.only);
-  if (plan === undefined) throw new Error(`--profile needs --only with one of: ${PLANS.map(figureTitle).join(', ')}`);
+  const deliveringOn = databases.find((database) => webhookTitle(database, 'deliveries') === options.only);
+  if (plan === undefined && deliveringOn === undefined) {
+    const names = [...PLANS.map(figureTitle), ...databases.map((database) => webhookTitle(database, 'deliveries'))];
+    throw new Error(`--profile needs --only with one of: ${names.join(', ')}`);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'custos-profile-'));
+  const node = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+  const tell = (lastSeconds: number): void => {
+    const [main, ...threads] = profilesIn(folder).map((name) => join(folder, name));
+    print(table([['function', 'self'], ...topFunctions(main as string, lastSeconds, PROFILED_FUNCTIONS)]));
+    // The courier of webhooks is the one thread that the service has besides.
+    for (const thread of threads) {
+      print(
+        `\n${table([['function of another thread', 'self'], ...topFunctions(thread, lastSeconds, PROFILED_FUNCTIONS)])}`,
+      );
+    }
+  };
   try {
+    if (plan === undefined) {
+      const { rate } = await profileDeliveries(deliveringOn as DatabaseKind, options, node);
+      print(`${options.only} under the profiler: ${Math.round(rate)} deliveries per second`);
+      tell(Number.POSITIVE_INFINITY);
+      return;
+    }
     await using load = new Load();
     await using stage = await openStage(plan.database as DatabaseKind, {
-      node: ['--cpu-prof', `--cpu-prof-dir=${folder}`],
+      node,
       env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
     });
     const workload = stage.workloads[plan.name];
@@ -183,7 +225,7 @@ async function profile(options: Options): Promise<void> {
     const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);
     print(`${figureTitle(plan)} under the profiler: ${Math.round(measured.rate)} requests per second`);
     await stage.service.stop();
-    print(table([['function', 'self'], ...topFunctions(folder, options.seconds, PROFILED_FUNCTIONS)]));
+    tell(options.seconds);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 interface CpuProfile {
   readonly nodes: readonly {
@@ -12,14 +11,20 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
+/** The profiles in a folder, that of the main thread first. */
+export function profilesIn(folder: string): string[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.cpuprofile'));
+  if (files.length === 0) throw new Error('the service wrote no profile');
+  // Their last number counts up with the threads.
+  return files.sort((one, other) => Number(one.split('.').at(-2)) - Number(other.split('.').at(-2)));
+}
+
 /**
- * Functions by the time spent in themselves during the last seconds, as shares of the time that the main thread was not
+ * Functions by the time spent in themselves during the last seconds, as shares of the time that the thread was not
  * idle. It is time on the clock: on a busy machine a call that wakes another thread also shows the wait for a core.
  */
-export function topFunctions(folder: string, lastSeconds: number, count: number): string[][] {
-  const file = readdirSync(folder).find((name) => name.endsWith('.cpuprofile'));
-  if (file === undefined) throw new Error('the service wrote no profile');
-  const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile;
+export function topFunctions(file: string, lastSeconds: number, count: number): string[][] {
+  const profile = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile;
   const names = new Map(
     profile.nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
       const place = url.replace(/^.*\/(node_modules|packages)\//, '').replace(/^file:\/\//, '');

@@ -9,6 +9,7 @@ import type { LoginFigure } from './logins/logins.ts';
 import type { PolicyFigure } from './policies/policies.ts';
 import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
 import type { StartFigures } from './start.ts';
+import type { PastFigure } from './webhooks/past.ts';
 import type { WebhookFigure } from './webhooks/webhooks.ts';
 
 export interface Report {
@@ -17,7 +18,12 @@ export interface Report {
   readonly machine: ReturnType<typeof describeMachine>;
   readonly loadBefore: number;
   readonly loadAfter: number;
-  readonly options: { readonly seconds: number; readonly rounds: number };
+  readonly options: {
+    readonly seconds: number;
+    readonly rounds: number;
+    readonly events: number;
+    readonly past: number;
+  };
   readonly units: Readonly<Record<string, string>>;
   readonly components: ComponentRates;
   readonly figures: readonly Figure[];
@@ -25,6 +31,7 @@ export interface Report {
   readonly policies: readonly PolicyFigure[];
   readonly logins: readonly LoginFigure[];
   readonly webhooks: readonly WebhookFigure[];
+  readonly past: readonly PastFigure[];
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
 }
@@ -106,7 +113,7 @@ export const policyLines = ({
   base,
   other,
   ratio,
-}: PolicyFigure | LoginFigure | WebhookFigure): string[][] => [
+}: PolicyFigure | LoginFigure | WebhookFigure | PastFigure): string[][] => [
   [title, ...cells(other), '', ''],
   [`  ${beside}`, ...cells(base), ratio.toFixed(2), (other.cpuUs / base.cpuUs).toFixed(2)],
 ];

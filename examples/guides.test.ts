@@ -1,5 +1,5 @@
-// The programs in the guides on login, run as their readers run them, in the order in which they stand there.
-import { execFile } from 'node:child_process';
+// The programs in the guides on login and webhooks, run as their readers run them, in the order in which they stand there.
+import { execFile, spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,9 +7,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 import { newPasskey } from '../packages/server/test/hostile/passkey.ts';
 
@@ -18,9 +19,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 const collapse = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** The programs of a guide by the names under which their readers save them. */
-function programsOf(guide: string): Map<string, string> {
-  const saved = read(`docs/guides/${guide}`).matchAll(/Save(?: this)? as\s+`([\w-]+\.mjs)`[^`]*```js\n(.*?)```/gs);
+/** The programs of a page by the names under which their readers save them. */
+function programsOf(page: string): Map<string, string> {
+  const saved = read(page).matchAll(/Save(?: this)? as\s+`([\w-]+\.mjs)`[^`]*```js\n(.*?)```/gs);
   return new Map([...saved].map(([, name, code]) => [name as string, code as string]));
 }
 
@@ -104,8 +105,17 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'node_modules/@custos'), { recursive: true });
   symlinkSync(fileURLToPath(new URL('packages/sdk', ROOT)), join(folder, 'node_modules/@custos/sdk'));
   const save = (name: string, text: string): void => writeFileSync(join(folder, name), text);
-  for (const guide of ['wallets', 'one-time-codes', 'oauth', 'recovery', 'sessions', 'sign-up-proxy', 'fiat-on-ramp']) {
-    for (const [name, code] of programsOf(`${guide}.md`)) save(name, code);
+  for (const guide of [
+    'wallets',
+    'one-time-codes',
+    'oauth',
+    'recovery',
+    'sessions',
+    'sign-up-proxy',
+    'webhooks',
+    'fiat-on-ramp',
+  ]) {
+    for (const [name, code] of programsOf(`docs/guides/${guide}.md`)) save(name, code);
   }
   // What the guides say that their readers bring.
   save(
@@ -167,11 +177,54 @@ test('sessions', async () => {
   expect(await run('session.mjs')).toBe(printed?.trimEnd());
 });
 
+test('webhooks', async () => {
+  const receiver = spawn(process.execPath, ['receiver.mjs'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', CUSTOS_DATA_DIR: service.dataDir, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
+    const nextLine = async (): Promise<string> => (await lines.next()).value;
+    const url = await nextLine();
+    const guide = read('docs/guides/webhooks.md');
+    const [, told = ''] = /The receiver prints\n\n```\n(.*?)\n```/s.exec(guide) ?? [];
+    const [, listed] = /```\n\n```\n(.*?)\n```/s.exec(guide) ?? [];
+
+    const [endpointId = '', answer] = (await run('subscribe.mjs', url)).split('\n');
+    expect(answer).toBe('true 200');
+    for (const line of told.split('\n')) expect(await nextLine()).toBe(line);
+    // A result is written down after the receiver has answered.
+    await vi.waitFor(async () => expect(await run('deliveries.mjs', endpointId)).toBe(listed), { timeout: 20_000 });
+
+    const [, inReadme = ''] = [...programsOf('README.md')].find(([name]) => name === 'webhook.mjs') ?? [];
+    const theirs = 'http://127.0.0.1:3001/webhooks';
+    expect(inReadme).toContain(theirs);
+    writeFileSync(join(folder, 'webhook.mjs'), inReadme.replace(theirs, url));
+    symlinkSync(service.dataDir, join(folder, 'data'));
+    expect(await run('webhook.mjs')).toBe('true 200');
+    expect([await nextLine(), await nextLine()].sort()).toEqual([
+      'ACTIVITY_UPDATES: ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT ACTIVITY_STATUS_COMPLETED',
+      'WEBHOOK_TEST: webhook:test',
+    ]);
+  } finally {
+    receiver.kill();
+    await once(receiver, 'exit');
+  }
+});
+
 test('what the guide on the public packages shows is what their tests run', () => {
   const [, snippet = 'a snippet'] = /```js\n(.*?)```/s.exec(read('docs/guides/public-sdks.md')) ?? [];
   // The page that the test drives, without its type annotations.
   const page = read('compat/login-core-page.ts').replaceAll(/\((await [^()]*\(\))\) as string/g, '$1');
   expect(collapse(page)).toContain(collapse(snippet));
+  const [, webhooks = ''] = /\n## Webhooks\n(.*)/s.exec(read('docs/guides/public-sdks.md')) ?? [];
+  const run = read('compat/webhooks.test.ts')
+    .replaceAll(/\((await [^()]*\(\))\) as \w+/g, '$1')
+    .replaceAll(/<object, [^>]*>/g, '');
+  const shown = [...webhooks.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code);
+  expect(shown).toHaveLength(2);
+  for (const code of shown) expect(collapse(run)).toContain(collapse(code));
 });
 
 test('links between the guides lead somewhere', () => {

@@ -166,6 +166,45 @@ describe.each(RECEIVERS)('%s', (name) => {
     }
   });
 
+  test('one that comes while it is handled is asked for again, so that no failure loses it', async () => {
+    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const broken = new Error('the database is away');
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    let fail = () => {};
+    let handled = 0;
+    const slow = await start({
+      jwksUrl,
+      onEvent: () => {
+        handled += 1;
+        if (handled > 1) return undefined;
+        begin();
+        return new Promise((_resolve, reject) => {
+          fail = () => reject(broken);
+        });
+      },
+    });
+    try {
+      const delivery = deliveryOf();
+      const first = post(slow.url, delivery);
+      await begun;
+      expect(await post(slow.url, delivery)).toEqual([503, { reason: 'in_work' }]);
+      // Others do not wait for it.
+      expect(await post(slow.url, deliveryOf())).toEqual(RECEIVED);
+      fail();
+      expect(await first).toEqual([500, { reason: 'internal' }]);
+      expect(await post(slow.url, delivery)).toEqual(RECEIVED);
+      expect(await post(slow.url, delivery)).toEqual([200, { status: 'duplicate' }]);
+      expect(handled).toBe(3);
+      expect(told.mock.calls).toEqual([[broken]]);
+    } finally {
+      told.mockRestore();
+      await slow.close();
+    }
+  });
+
   test('while the keys cannot be fetched, deliveries are asked for again', async () => {
     const lost = await start({ jwksUrl: jwksUrl.replace('http:', 'https:') });
     try {

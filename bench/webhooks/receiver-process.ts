@@ -52,7 +52,7 @@ let by: ArrivalKey = 'event';
 let arrivals: Arrivals = { count: 0, firstUs: 0, lastUs: 0 };
 let sample: Sample = { head: '', body: '' };
 
-setPriority(constants.priority.PRIORITY_LOW);
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 answerParent(async (question: ReceiversQuestion): Promise<ReceiversAnswer> => {
   switch (question.ask) {

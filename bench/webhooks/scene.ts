@@ -31,7 +31,7 @@ export interface Scene extends AsyncDisposable {
 }
 
 /** As many as make the body of the activity some 3 KB. */
-const ACCOUNTS = 7;
+const ACCOUNTS = 4;
 const PATIENCE_SECONDS = 30;
 const PAGE = '5';
 

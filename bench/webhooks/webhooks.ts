@@ -147,9 +147,22 @@ const MEASUREMENTS: Readonly<Record<WebhookName, Measurement>> = {
       return measured;
     };
     const comparison = await alternate(idle, busy, byLatency, options);
-    return { beside: 'while nothing is delivered', ...comparison, meanwhile: quantile(rates, 0.5) };
+    const meanwhile = quantile(rates, 0.5);
+    return { beside: `with no deliveries instead of ${meanwhile.toFixed(0)} a second`, ...comparison, meanwhile };
   },
 };
+
+/** Deliveries of a long queue by a service that is started with the options. */
+export async function profileDeliveries(
+  kind: DatabaseKind,
+  { events }: Options,
+  node: readonly string[],
+): Promise<Measured> {
+  await using postgres = kind === 'postgres' ? await startPostgres() : undefined;
+  await using receivers = new Receivers();
+  await using scene = await openScene(postgres, 'webhooks', receivers, await receivers.open(ALIVE));
+  return await deliver(receivers, scene, events * LONG_QUEUE_TIMES, node);
+}
 
 const newPoster = (): Child<Posting, Posted> => new Child(new URL('./poster.ts', import.meta.url));
 

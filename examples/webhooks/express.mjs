@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createWebhookVerifier } from '@custos/sdk';
 import express from 'express';
+import { createOnce } from './once.mjs';
 
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-const EVENTS_MAX = 10_000;
 /** Nothing is known of such a delivery. After 503 it is sent again; 401 would be the last word. */
 const RETRIED = new Set(['key_set_unavailable', 'verification_unavailable']);
 const REASONS = { 413: 'too_large', 500: 'internal' };
 
 export async function start({ jwksUrl, port = 0, bodyBytesMax = BODY_BYTES_MAX, onEvent = print }) {
   const { verify } = createWebhookVerifier({ jwksUrl });
-  // A delivery may come twice. A real receiver keeps the ids with what it does about the events.
-  const seen = new Set();
+  // A delivery may come twice.
+  const handleOnce = createOnce();
   const app = express().disable('x-powered-by');
 
   // The bytes as they came are what is signed: no `express.json()` before this.
@@ -25,20 +25,9 @@ export async function start({ jwksUrl, port = 0, bodyBytesMax = BODY_BYTES_MAX, 
       response.status(RETRIED.has(result.reason) ? 503 : 401).json({ reason: result.reason });
       return;
     }
-    if (seen.has(result.eventId)) {
-      response.json({ status: 'duplicate' });
-      return;
-    }
-    seen.add(result.eventId);
-    if (seen.size > EVENTS_MAX) seen.delete(seen.values().next().value);
-    try {
-      await onEvent(result, JSON.parse(request.body.toString()));
-    } catch (error) {
-      // It is sent again, and then it has to count.
-      seen.delete(result.eventId);
-      throw error;
-    }
-    response.json({ status: 'received' });
+    const handle = () => onEvent(result, JSON.parse(request.body.toString()));
+    const [status, answer] = await handleOnce(result.eventId, handle);
+    response.status(status).json(answer);
   });
 
   // Express knows it by its four parameters.

@@ -3,17 +3,17 @@
 import { fileURLToPath } from 'node:url';
 import { createWebhookVerifier } from '@custos/sdk';
 import { fastify } from 'fastify';
+import { createOnce } from './once.mjs';
 
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-const EVENTS_MAX = 10_000;
 /** Nothing is known of such a delivery. After 503 it is sent again; 401 would be the last word. */
 const RETRIED = new Set(['key_set_unavailable', 'verification_unavailable']);
 const REASONS = { 413: 'too_large', 500: 'internal' };
 
 export async function start({ jwksUrl, port = 0, bodyBytesMax = BODY_BYTES_MAX, onEvent = print }) {
   const { verify } = createWebhookVerifier({ jwksUrl });
-  // A delivery may come twice. A real receiver keeps the ids with what it does about the events.
-  const seen = new Set();
+  // A delivery may come twice.
+  const handleOnce = createOnce();
   const app = fastify({ bodyLimit: bodyBytesMax });
 
   // The bytes as they came are what is signed, so that nothing may parse them before.
@@ -23,17 +23,9 @@ export async function start({ jwksUrl, port = 0, bodyBytesMax = BODY_BYTES_MAX, 
   app.post('/webhooks', async (request, reply) => {
     const result = await verify({ headers: request.headers, body: request.body });
     if (!result.ok) return reply.code(RETRIED.has(result.reason) ? 503 : 401).send({ reason: result.reason });
-    if (seen.has(result.eventId)) return { status: 'duplicate' };
-    seen.add(result.eventId);
-    if (seen.size > EVENTS_MAX) seen.delete(seen.values().next().value);
-    try {
-      await onEvent(result, JSON.parse(request.body.toString()));
-    } catch (error) {
-      // It is sent again, and then it has to count.
-      seen.delete(result.eventId);
-      throw error;
-    }
-    return { status: 'received' };
+    const handle = () => onEvent(result, JSON.parse(request.body.toString()));
+    const [status, answer] = await handleOnce(result.eventId, handle);
+    return reply.code(status).send(answer);
   });
 
   app.setErrorHandler((error, _request, reply) => {

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { createWebhookVerifier } from '@custos/sdk';
+import { createOnce } from './once.mjs';
 
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-const EVENTS_MAX = 10_000;
 /** Nothing is known of such a delivery. After 503 it is sent again; 401 would be the last word. */
 const RETRIED = new Set(['key_set_unavailable', 'verification_unavailable']);
 
 export async function start({ jwksUrl, port = 0, bodyBytesMax = BODY_BYTES_MAX, onEvent = print }) {
   const { verify } = createWebhookVerifier({ jwksUrl });
-  // A delivery may come twice. A real receiver keeps the ids with what it does about the events.
-  const seen = new Set();
+  // A delivery may come twice.
+  const handleOnce = createOnce();
 
   async function receive(request) {
     if (request.url !== '/webhooks') return [404, { reason: 'not_found' }];
@@ -22,17 +22,7 @@ export async function start({ jwksUrl, port = 0, bodyBytesMax = BODY_BYTES_MAX, 
     if (body === undefined) return [413, { reason: 'too_large' }];
     const result = await verify({ headers: request.headers, body });
     if (!result.ok) return [RETRIED.has(result.reason) ? 503 : 401, { reason: result.reason }];
-    if (seen.has(result.eventId)) return [200, { status: 'duplicate' }];
-    seen.add(result.eventId);
-    if (seen.size > EVENTS_MAX) seen.delete(seen.values().next().value);
-    try {
-      await onEvent(result, JSON.parse(body.toString()));
-    } catch (error) {
-      // It is sent again, and then it has to count.
-      seen.delete(result.eventId);
-      throw error;
-    }
-    return [200, { status: 'received' }];
+    return await handleOnce(result.eventId, () => onEvent(result, JSON.parse(body.toString())));
   }
 
   const server = createServer(async (request, response) => {

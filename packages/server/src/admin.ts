@@ -2,11 +2,15 @@ import { normalizePublicKey } from './authn/public-key.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { readConfig } from './config/config.ts';
 import { type Rotated, type RotationOptions, rotateKeyring } from './keyring-admin/rotate.ts';
+import {
+  type KeyRotationOptions,
+  type RotatedWebhookKey,
+  rotateWebhookKey,
+} from './keyring-admin/rotate-webhook-key.ts';
 import { type Unopened, type Verified, verifyKeyring } from './keyring-admin/verify.ts';
 import { LIMITS } from './lib/limits.ts';
 import { StartError } from './lib/start-error.ts';
 import { openStorage } from './storage/open.ts';
-import { type KeyRotationOptions, type RotatedWebhookKey, rotateWebhookKey } from './keyring-admin/rotate-webhook-key.ts';
 
 export { SettingError } from './config/settings.ts';
 export { credentialsPath, type RootCredentials } from './credentials-file.ts';

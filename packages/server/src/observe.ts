@@ -40,6 +40,17 @@ export class Observer {
     labelNames: ['verdict'],
     registers: [this.metrics],
   });
+  readonly #finished = new Counter({
+    name: 'custos_webhook_deliveries_total',
+    help: 'Webhook deliveries by the state they ended in.',
+    labelNames: ['state'],
+    registers: [this.metrics],
+  });
+  readonly #disabled = new Counter({
+    name: 'custos_webhook_endpoints_disabled_total',
+    help: 'Webhook endpoints that were switched off because their receiver is gone.',
+    registers: [this.metrics],
+  });
   readonly #signCounts = new Counter({
     name: 'custos_passkey_counter_decreased_total',
     help: 'Passkey stamps whose signature counter went back, a sign of a cloned authenticator.',
@@ -90,6 +101,7 @@ export class Observer {
   /** Told in full only where something is wrong: there may be hundreds in a second. */
   delivery({ delivery, attempt, verdict, state }: Parameters<DeliveryObserver['delivery']>[0]): void {
     this.#deliveries.inc({ verdict });
+    if (state !== 'pending') this.#finished.inc({ state });
     const { id: deliveryId, organizationId, endpointId, eventId } = delivery;
     const { status, error, latencyMs } = attempt;
     const report = { deliveryId, organizationId, endpointId, eventId, verdict, state, status, error, latencyMs };
@@ -97,7 +109,13 @@ export class Observer {
   }
 
   endpointDisabled({ organizationId, id }: Parameters<DeliveryObserver['endpointDisabled']>[0]): void {
+    this.#disabled.inc();
     this.#log.warn({ organizationId, endpointId: id }, 'webhook endpoint disabled: it is gone');
+  }
+
+  deliveriesExpired(count: number): void {
+    this.#finished.inc({ state: 'dead' }, count);
+    this.#log.warn({ count }, 'webhook deliveries given up: they could not be tried in time');
   }
 
   signCountDecreased(organizationId: string, authenticatorId: string): void {

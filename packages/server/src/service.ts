@@ -67,7 +67,11 @@ export async function startService(config: Config): Promise<Service> {
       keyring,
       serviceKeys,
       log,
-      courier: threadCourier({ allow: config.outboundAllow }),
+      courier: threadCourier({
+        allow: config.outboundAllow,
+        died: (cause) =>
+          log.error({ err: cause }, 'the thread that delivers webhooks ended; the next delivery starts another'),
+      }),
       baseUrl: () => config.baseUrl ?? listening,
     });
     const proxy = createSignUpProxy(app);

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { verifyWebhook, type WebhookJwk } from '@custos/sdk';
 import { describe, expect, test } from 'vitest';
 import { expectRefusal, openTables, runCli, temporaryFolder, waitUntil } from '../../../server/test/faults/support.ts';
@@ -9,15 +12,34 @@ import { newKeyPair, TestClient } from '../../../server/test/harness/client.ts';
 import { DATABASES } from '../../../server/test/harness/databases.ts';
 import { TestServer } from '../../../server/test/harness/server.ts';
 
+const CLI = fileURLToPath(new URL('../../bin/custos.js', import.meta.url));
+const LOOPBACK = { CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8' };
 const QUARTER_MS = 15 * 60 * 1000;
 const PUBLISHED = /^published webhook key ([0-9a-f-]+); it signs from (\S+Z)(?:; destroyed ([0-9a-f, -]+))?\n$/;
+const WAITING = /^key ([0-9a-f]+) is published; waiting 5 seconds until every process has it and signs with it$/;
 
 const rotate = (env: Readonly<Record<string, string>>, ...options: string[]) =>
   runCli(env, 'webhooks', 'rotate-key', ...options);
 
+/** Replaces all keys and is killed while it waits for the processes; answers with the key that it has made. */
+async function killWhileWaiting(env: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn(process.execPath, [CLI, 'webhooks', 'rotate-key', '--compromised'], {
+    env,
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  const [line] = await Promise.race([once(createInterface(child.stderr), 'line'), exited]);
+  child.kill('SIGKILL');
+  await exited;
+  expect(line).toMatch(WAITING);
+  return WAITING.exec(line)![1]!;
+}
+
 const keySetOf = async ({ baseUrl }: TestServer): Promise<{ readonly keys: WebhookJwk[] }> =>
   (await (await fetch(`${baseUrl}/public/v1/discovery/webhooks/jwks`)).json()) as { keys: WebhookJwk[] };
 const keyIdsOf = async (server: TestServer): Promise<string[]> => (await keySetOf(server)).keys.map(({ kid }) => kid);
+
+const rootOf = ({ credentials, baseUrl }: TestServer): TestClient => TestClient.root(credentials, baseUrl);
 
 /** An endpoint of the first organization; each test event gives what arrived there. */
 class Receiver implements AsyncDisposable {
@@ -30,13 +52,11 @@ class Receiver implements AsyncDisposable {
     });
   });
   readonly #service: TestServer;
-  readonly #root: TestClient;
   #endpointId = '';
   #last: { readonly headers: IncomingHttpHeaders; readonly body: Buffer } | undefined;
 
   private constructor(service: TestServer) {
     this.#service = service;
-    this.#root = TestClient.root(service.credentials, service.baseUrl);
   }
 
   static async open(service: TestServer): Promise<Receiver> {
@@ -44,16 +64,16 @@ class Receiver implements AsyncDisposable {
     receiver.#server.listen(0, '127.0.0.1');
     await once(receiver.#server, 'listening');
     const url = `http://127.0.0.1:${(receiver.#server.address() as AddressInfo).port}/`;
-    const made = await receiver.#root.run('create_webhook_endpoint', { name: 'Here', url, subscriptions: [] });
+    const made = await rootOf(service).run('create_webhook_endpoint', { name: 'Here', url, subscriptions: [] });
     receiver.#endpointId = made.endpointId;
     return receiver;
   }
 
-  /** Which key signs an event that is sent now; it verifies with what is published. */
-  async signer(): Promise<string> {
-    const { delivered } = await this.#root.run('test_webhook_endpoint', { endpointId: this.#endpointId });
+  /** Which key signs an event that is sent now; it verifies with what another process publishes too. */
+  async signer(sender = this.#service, publisher = sender): Promise<string> {
+    const { delivered } = await rootOf(sender).run('test_webhook_endpoint', { endpointId: this.#endpointId });
     expect(delivered).toBe(true);
-    const result = await verifyWebhook({ ...this.#last!, keys: await keySetOf(this.#service) });
+    const result = await verifyWebhook({ ...this.#last!, keys: await keySetOf(publisher) });
     expect(result).toMatchObject({ ok: true, eventType: 'WEBHOOK_TEST' });
     return (result as { keyId: string }).keyId;
   }
@@ -66,7 +86,13 @@ class Receiver implements AsyncDisposable {
 
 describe.each(DATABASES)('custos webhooks rotate-key on %s', (database) => {
   test('publishes the next key beside a running service, or replaces all', { timeout: 120_000 }, async () => {
-    await using server = await TestServer.start({ database, env: { CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8' } });
+    await using server = await TestServer.start({ database, env: LOOPBACK });
+    const { dataDir, databaseUrl } = server;
+    await using other =
+      databaseUrl === undefined
+        ? undefined
+        : await TestServer.start({ dataDir, env: { ...LOOPBACK, CUSTOS_DATABASE_URL: databaseUrl } });
+    const processes = other === undefined ? [server] : [server, other];
     await using receiver = await Receiver.open(server);
     const [first = ''] = await keyIdsOf(server);
     expect(await receiver.signer()).toBe(first);
@@ -87,20 +113,33 @@ describe.each(DATABASES)('custos webhooks rotate-key on %s', (database) => {
     expect(await keyIdsOf(server)).toEqual([first, next]);
     expect(await receiver.signer()).toBe(first);
 
-    // A third key would sign before receivers had to know the second.
+    // One new key at a time.
     const early = await rotate(server.environment);
     expect(early).toMatchObject({ code: 1, stdout: '', stderr: `custos: ${isPublished}\n` });
     expect(await keyIdsOf(server)).toEqual([first, next]);
 
+    // Killed in the middle, it leaves all keys, which every process publishes; the next run destroys them.
+    const left = await killWhileWaiting(server.environment);
+    for (const one of processes) {
+      await waitUntil('the key is published', async () => (await keyIdsOf(one)).includes(left));
+      expect((await keyIdsOf(one)).sort()).toEqual([first, next, left].sort());
+    }
+
     const replaced = await rotate(server.environment, '--compromised');
-    expect(replaced).toMatchObject({ code: 0, stderr: '' });
+    expect(replaced).toMatchObject({ code: 0, stderr: expect.stringMatching(new RegExp(WAITING, 'm')) });
     const [, only = '', signs = '', destroyed] = PUBLISHED.exec(replaced.stdout) ?? [];
-    expect(destroyed?.split(', ').sort()).toEqual([first, next].sort());
+    expect(destroyed?.split(', ').sort()).toEqual([first, next, left].sort());
     expect(Date.parse(signs)).toBeLessThanOrEqual(Date.now());
-    await waitUntil('the old keys are gone', async () => !(await keyIdsOf(server)).includes(first));
-    expect(await keyIdsOf(server)).toEqual([only]);
-    expect([first, next]).not.toContain(only);
-    expect(await receiver.signer()).toBe(only);
+    expect([first, next, left]).not.toContain(only);
+    // At once, and whichever process a receiver asks for the key of whichever.
+    for (const sender of processes) {
+      for (const publisher of processes) expect(await receiver.signer(sender, publisher)).toBe(only);
+    }
+    for (const one of processes) {
+      await waitUntil('the old keys are gone', async () => !(await keyIdsOf(one)).includes(first));
+      expect(await keyIdsOf(one)).toEqual([only]);
+      expect(await receiver.signer(one)).toBe(only);
+    }
     await using tables = await openTables(server.dataDir, server.databaseUrl);
     const [rows] = await tables.read("SELECT key_id FROM service_key WHERE role = 'webhook-signer'");
     expect(rows).toEqual([{ key_id: only }]);
@@ -127,7 +166,7 @@ test('help and mistakes in the arguments', async () => {
   const help = await runCli({}, 'webhooks', '--help');
   expect(help).toMatchObject({ code: 0, stderr: '' });
   expect(help.stdout).toContain('rotate-key [options]');
-  expect((await rotate({}, '--help')).stdout).toMatch(/--compromised .*15 minutes|15 minutes.*--compromised /s);
+  expect((await rotate({}, '--help')).stdout).toMatch(/15 minutes.*--compromised .*five\s+seconds/s);
   for (const [args, reason] of [
     [['turn'], /^error: unknown command 'turn'/],
     [['rotate-key', '--comprised'], /^error: unknown option '--comprised'/],

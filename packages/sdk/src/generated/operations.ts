@@ -195,6 +195,80 @@ export interface Timestamp {
   nanos: string;
 }
 
+export interface TvcApp {
+  id: string;
+  organizationId: string;
+  name: string;
+  quorumPublicKey: string;
+  manifestSet: TvcOperatorSet;
+  shareSet: TvcOperatorSet;
+  enableEgress: boolean;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+  liveDeploymentId?: string;
+  publicDomain: string;
+  enableDebugModeDeployments: boolean;
+}
+
+export interface TvcDeployment {
+  id: string;
+  organizationId: string;
+  appId: string;
+  manifestSet: TvcOperatorSet;
+  shareSet: TvcOperatorSet;
+  manifest: {
+    id: string;
+    manifest: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  };
+  manifestApprovals: {
+    id: string;
+    manifestId: string;
+    operator: TvcOperator;
+    approval: string;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
+  qosVersion: string;
+  pivotContainer: {
+    containerUrl: string;
+    path: string;
+    args: string[];
+    hasPullSecret: boolean;
+    healthCheckType: 'TVC_HEALTH_CHECK_TYPE_HTTP' | 'TVC_HEALTH_CHECK_TYPE_GRPC';
+    healthCheckPort: number;
+    publicIngressPort: number;
+  };
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+  delete: boolean;
+  debugMode: boolean;
+  instanceSizeCpus?: number;
+  instanceSizeRam?: number;
+}
+
+export interface TvcOperator {
+  id: string;
+  name: string;
+  publicKey: string;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+  encryptPublicKey: string;
+  signPublicKey: string;
+  keySource?: string;
+}
+
+export interface TvcOperatorSet {
+  id: string;
+  name: string;
+  organizationId: string;
+  operators: TvcOperator[];
+  threshold: number;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
 export interface User {
   userId: string;
   userName: string;
@@ -309,6 +383,21 @@ export interface CreateAuthenticatorsParameters {
 /** Result of create_authenticators. */
 export interface CreateAuthenticatorsResult {
   authenticatorIds: string[];
+}
+
+/** Parameters of create_fiat_on_ramp_credential. */
+export interface CreateFiatOnRampCredentialParameters {
+  onrampProvider: 'FIAT_ON_RAMP_PROVIDER_COINBASE' | 'FIAT_ON_RAMP_PROVIDER_MOONPAY';
+  projectId?: string;
+  publishableApiKey: string;
+  encryptedSecretApiKey: string;
+  encryptedPrivateApiKey?: string;
+  sandboxMode?: boolean;
+}
+
+/** Result of create_fiat_on_ramp_credential. */
+export interface CreateFiatOnRampCredentialResult {
+  fiatOnRampCredentialId: string;
 }
 
 /** Parameters of create_invitations. */
@@ -631,6 +720,100 @@ export interface CreateSubOrganizationResult {
   rootUserIds: string[];
 }
 
+/** Parameters of create_tvc_app. */
+export interface CreateTvcAppParameters {
+  name: string;
+  quorumPublicKey: string;
+  manifestSetId?: string;
+  manifestSetParams?: {
+    name: string;
+    newOperators?: {
+      name: string;
+      publicKey: string;
+    }[];
+    existingOperatorIds?: string[];
+    threshold: number;
+  };
+  shareSetId?: string;
+  shareSetParams?: {
+    name: string;
+    newOperators?: {
+      name: string;
+      publicKey: string;
+    }[];
+    existingOperatorIds?: string[];
+    threshold: number;
+  };
+  enableEgress?: boolean;
+  enableDebugModeDeployments?: boolean;
+}
+
+/** Result of create_tvc_app. */
+export interface CreateTvcAppResult {
+  appId: string;
+  manifestSetId: string;
+  manifestSetOperatorIds: string[];
+  manifestSetThreshold: number;
+  shareSetId: string;
+  shareSetOperatorIds: string[];
+  shareSetThreshold: number;
+}
+
+/** Parameters of create_tvc_deployment. */
+export interface CreateTvcDeploymentParameters {
+  appId: string;
+  qosVersion: string;
+  pivotContainerImageUrl: string;
+  pivotPath: string;
+  pivotArgs: string[];
+  expectedPivotDigest: string;
+  nonce?: number;
+  pivotContainerEncryptedPullSecret?: string;
+  debugMode?: boolean;
+  healthCheckType: 'TVC_HEALTH_CHECK_TYPE_HTTP' | 'TVC_HEALTH_CHECK_TYPE_GRPC';
+  healthCheckPort: number;
+  publicIngressPort: number;
+  replicas?: number;
+  instanceSizeCpus?: number;
+  instanceSizeRam?: number;
+}
+
+/** Result of create_tvc_deployment. */
+export interface CreateTvcDeploymentResult {
+  deploymentId: string;
+  manifestId: string;
+}
+
+/** Parameters of create_tvc_manifest_approvals. */
+export interface CreateTvcManifestApprovalsParameters {
+  manifestId: string;
+  approvals: {
+    operatorId: string;
+    signature: string;
+  }[];
+}
+
+/** Result of create_tvc_manifest_approvals. */
+export interface CreateTvcManifestApprovalsResult {
+  approvalIds: string[];
+}
+
+/** Parameters of create_tvc_operator. */
+export interface CreateTvcOperatorParameters {
+  walletName?: string;
+  walletId?: string;
+  path: string;
+  operatorName: string;
+}
+
+/** Result of create_tvc_operator. */
+export interface CreateTvcOperatorResult {
+  walletId: string;
+  operatorId: string;
+  encryptPublicKey: string;
+  signPublicKey: string;
+}
+
 /** Parameters of create_user_tag. */
 export interface CreateUserTagParameters {
   userTagName: string;
@@ -829,7 +1012,11 @@ export interface CreateWebhookEndpointParameters {
   url: string;
   name: string;
   subscriptions?: {
-    eventType: string;
+    eventType:
+      | 'ACTIVITY_UPDATES'
+      | 'BALANCE_CONFIRMED_UPDATES'
+      | 'BALANCE_FINALIZED_UPDATES'
+      | 'SEND_TRANSACTION_STATUS_UPDATES';
     filtersJson?: string;
     isActive?: boolean;
   }[];
@@ -845,7 +1032,11 @@ export interface CreateWebhookEndpointResult {
     name: string;
     isActive: boolean;
     subscriptions: {
-      eventType: string;
+      eventType:
+        | 'ACTIVITY_UPDATES'
+        | 'BALANCE_CONFIRMED_UPDATES'
+        | 'BALANCE_FINALIZED_UPDATES'
+        | 'SEND_TRANSACTION_STATUS_UPDATES';
       filtersJson?: string;
       isActive?: boolean;
     }[];
@@ -872,6 +1063,16 @@ export interface DeleteAuthenticatorsParameters {
 /** Result of delete_authenticators. */
 export interface DeleteAuthenticatorsResult {
   authenticatorIds: string[];
+}
+
+/** Parameters of delete_fiat_on_ramp_credential. */
+export interface DeleteFiatOnRampCredentialParameters {
+  fiatOnrampCredentialId: string;
+}
+
+/** Result of delete_fiat_on_ramp_credential. */
+export interface DeleteFiatOnRampCredentialResult {
+  fiatOnRampCredentialId: string;
 }
 
 /** Parameters of delete_invitation. */
@@ -986,6 +1187,26 @@ export interface DeleteSubOrganizationParameters {
 /** Result of delete_sub_organization. */
 export interface DeleteSubOrganizationResult {
   subOrganizationUuid: string;
+}
+
+/** Parameters of delete_tvc_app_and_deployments. */
+export interface DeleteTvcAppAndDeploymentsParameters {
+  appId: string;
+}
+
+/** Result of delete_tvc_app_and_deployments. */
+export interface DeleteTvcAppAndDeploymentsResult {
+  appId: string;
+}
+
+/** Parameters of delete_tvc_deployment. */
+export interface DeleteTvcDeploymentParameters {
+  deploymentId: string;
+}
+
+/** Result of delete_tvc_deployment. */
+export interface DeleteTvcDeploymentResult {
+  deploymentId: string;
 }
 
 /** Parameters of delete_user_tags. */
@@ -1202,6 +1423,25 @@ export interface GetApiKeysParameters {
 export interface GetApiKeysResponse {
   apiKeys: ApiKey[];
   pageInfo: PageInfo;
+}
+
+/** Parameters of get_app_status. */
+export interface GetAppStatusParameters {
+  appId: string;
+}
+
+/** Answer of get_app_status. */
+export interface GetAppStatusResponse {
+  appStatus: {
+    appId: string;
+    deployments: {
+      deploymentId: string;
+      readyReplicas: number;
+      desiredReplicas: number;
+      lastUpdatedTime: Timestamp;
+    }[];
+    targetedDeploymentId: string;
+  };
 }
 
 /** Parameters of get_auth_proxy_config. */
@@ -1444,6 +1684,17 @@ export interface GetOauthProvidersResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of get_onramp_transaction_status. */
+export interface GetOnrampTransactionStatusParameters {
+  transactionId: string;
+  refresh?: boolean;
+}
+
+/** Answer of get_onramp_transaction_status. */
+export interface GetOnrampTransactionStatusResponse {
+  transactionStatus: string;
+}
+
 /** Parameters of get_organization. */
 export interface GetOrganizationParameters {}
 
@@ -1653,6 +1904,26 @@ export interface GetSmartContractInterfaceResponse {
     createdAt: Timestamp;
     updatedAt: Timestamp;
   };
+}
+
+/** Parameters of get_tvc_app. */
+export interface GetTvcAppParameters {
+  tvcAppId: string;
+}
+
+/** Answer of get_tvc_app. */
+export interface GetTvcAppResponse {
+  tvcApp: TvcApp;
+}
+
+/** Parameters of get_tvc_deployment. */
+export interface GetTvcDeploymentParameters {
+  deploymentId: string;
+}
+
+/** Answer of get_tvc_deployment. */
+export interface GetTvcDeploymentResponse {
+  tvcDeployment: TvcDeployment;
 }
 
 /** Parameters of get_user. */
@@ -1914,6 +2185,83 @@ export interface ImportWalletResult {
   addresses: string[];
 }
 
+/** Parameters of init_fiat_on_ramp. */
+export interface InitFiatOnRampParameters {
+  onrampProvider: 'FIAT_ON_RAMP_PROVIDER_COINBASE' | 'FIAT_ON_RAMP_PROVIDER_MOONPAY';
+  walletAddress: string;
+  network:
+    | 'FIAT_ON_RAMP_BLOCKCHAIN_NETWORK_BITCOIN'
+    | 'FIAT_ON_RAMP_BLOCKCHAIN_NETWORK_ETHEREUM'
+    | 'FIAT_ON_RAMP_BLOCKCHAIN_NETWORK_SOLANA'
+    | 'FIAT_ON_RAMP_BLOCKCHAIN_NETWORK_BASE';
+  cryptoCurrencyCode:
+    | 'FIAT_ON_RAMP_CRYPTO_CURRENCY_BTC'
+    | 'FIAT_ON_RAMP_CRYPTO_CURRENCY_ETH'
+    | 'FIAT_ON_RAMP_CRYPTO_CURRENCY_SOL'
+    | 'FIAT_ON_RAMP_CRYPTO_CURRENCY_USDC';
+  fiatCurrencyCode?:
+    | 'FIAT_ON_RAMP_CURRENCY_AUD'
+    | 'FIAT_ON_RAMP_CURRENCY_BGN'
+    | 'FIAT_ON_RAMP_CURRENCY_BRL'
+    | 'FIAT_ON_RAMP_CURRENCY_CAD'
+    | 'FIAT_ON_RAMP_CURRENCY_CHF'
+    | 'FIAT_ON_RAMP_CURRENCY_COP'
+    | 'FIAT_ON_RAMP_CURRENCY_CZK'
+    | 'FIAT_ON_RAMP_CURRENCY_DKK'
+    | 'FIAT_ON_RAMP_CURRENCY_DOP'
+    | 'FIAT_ON_RAMP_CURRENCY_EGP'
+    | 'FIAT_ON_RAMP_CURRENCY_EUR'
+    | 'FIAT_ON_RAMP_CURRENCY_GBP'
+    | 'FIAT_ON_RAMP_CURRENCY_HKD'
+    | 'FIAT_ON_RAMP_CURRENCY_IDR'
+    | 'FIAT_ON_RAMP_CURRENCY_ILS'
+    | 'FIAT_ON_RAMP_CURRENCY_JOD'
+    | 'FIAT_ON_RAMP_CURRENCY_KES'
+    | 'FIAT_ON_RAMP_CURRENCY_KWD'
+    | 'FIAT_ON_RAMP_CURRENCY_LKR'
+    | 'FIAT_ON_RAMP_CURRENCY_MXN'
+    | 'FIAT_ON_RAMP_CURRENCY_NGN'
+    | 'FIAT_ON_RAMP_CURRENCY_NOK'
+    | 'FIAT_ON_RAMP_CURRENCY_NZD'
+    | 'FIAT_ON_RAMP_CURRENCY_OMR'
+    | 'FIAT_ON_RAMP_CURRENCY_PEN'
+    | 'FIAT_ON_RAMP_CURRENCY_PLN'
+    | 'FIAT_ON_RAMP_CURRENCY_RON'
+    | 'FIAT_ON_RAMP_CURRENCY_SEK'
+    | 'FIAT_ON_RAMP_CURRENCY_THB'
+    | 'FIAT_ON_RAMP_CURRENCY_TRY'
+    | 'FIAT_ON_RAMP_CURRENCY_TWD'
+    | 'FIAT_ON_RAMP_CURRENCY_USD'
+    | 'FIAT_ON_RAMP_CURRENCY_VND'
+    | 'FIAT_ON_RAMP_CURRENCY_ZAR';
+  fiatCurrencyAmount?: string;
+  paymentMethod?:
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_CREDIT_DEBIT_CARD'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_APPLE_PAY'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_GBP_BANK_TRANSFER'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_GBP_OPEN_BANKING_PAYMENT'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_GOOGLE_PAY'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_SEPA_BANK_TRANSFER'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_PIX_INSTANT_PAYMENT'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_PAYPAL'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_VENMO'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_MOONPAY_BALANCE'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_CRYPTO_ACCOUNT'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_FIAT_WALLET'
+    | 'FIAT_ON_RAMP_PAYMENT_METHOD_ACH_BANK_ACCOUNT';
+  countryCode?: string;
+  countrySubdivisionCode?: string;
+  sandboxMode?: boolean;
+  urlForSignature?: string;
+}
+
+/** Result of init_fiat_on_ramp. */
+export interface InitFiatOnRampResult {
+  onRampUrl: string;
+  onRampTransactionId: string;
+  onRampUrlSignature?: string;
+}
+
 /** Parameters of init_import_private_key. */
 export interface InitImportPrivateKeyParameters {
   userId: string;
@@ -2079,6 +2427,28 @@ export interface ListEmailEventsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_fiat_on_ramp_credentials. */
+export interface ListFiatOnRampCredentialsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_fiat_on_ramp_credentials. */
+export interface ListFiatOnRampCredentialsResponse {
+  fiatOnRampCredentials: {
+    fiatOnrampCredentialId: string;
+    organizationId: string;
+    onrampProvider: 'FIAT_ON_RAMP_PROVIDER_COINBASE' | 'FIAT_ON_RAMP_PROVIDER_MOONPAY';
+    projectId?: string;
+    publishableApiKey: string;
+    encryptedSecretApiKey: string;
+    encryptedPrivateApiKey?: string;
+    sandboxMode?: boolean;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_oauth2_credentials. */
 export interface ListOauth2CredentialsParameters {
   paginationOptions?: PaginationOptions;
@@ -2214,6 +2584,58 @@ export interface ListSuborgsParameters {
 /** Answer of list_suborgs. */
 export interface ListSuborgsResponse {
   organizationIds: string[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_tvc_app_deployments. */
+export interface ListTvcAppDeploymentsParameters {
+  appId: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_tvc_app_deployments. */
+export interface ListTvcAppDeploymentsResponse {
+  tvcDeployments: TvcDeployment[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_tvc_apps. */
+export interface ListTvcAppsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_tvc_apps. */
+export interface ListTvcAppsResponse {
+  tvcApps: TvcApp[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_tvc_operators. */
+export interface ListTvcOperatorsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_tvc_operators. */
+export interface ListTvcOperatorsResponse {
+  tvcOperators: TvcOperator[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_tvc_quorum_keys. */
+export interface ListTvcQuorumKeysParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_tvc_quorum_keys. */
+export interface ListTvcQuorumKeysResponse {
+  tvcQuorumKeys: {
+    id: string;
+    publicKey: string;
+    threshold: number;
+    operatorIds: string[];
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+  }[];
   pageInfo: PageInfo;
 }
 
@@ -2421,7 +2843,11 @@ export interface ListWebhookEndpointsResponse {
     name: string;
     isActive: boolean;
     subscriptions: {
-      eventType: string;
+      eventType:
+        | 'ACTIVITY_UPDATES'
+        | 'BALANCE_CONFIRMED_UPDATES'
+        | 'BALANCE_FINALIZED_UPDATES'
+        | 'SEND_TRANSACTION_STATUS_UPDATES';
       filtersJson?: string;
       isActive?: boolean;
     }[];
@@ -2559,6 +2985,16 @@ export interface ReplayWebhookDeliveryResult {
   hasMore: boolean;
 }
 
+/** Parameters of restore_tvc_deployment. */
+export interface RestoreTvcDeploymentParameters {
+  deploymentId: string;
+}
+
+/** Result of restore_tvc_deployment. */
+export interface RestoreTvcDeploymentResult {
+  deploymentId: string;
+}
+
 /** Parameters of set_ip_allowlist. */
 export interface SetIpAllowlistParameters {
   publicKey?: string;
@@ -2584,6 +3020,14 @@ export interface SetOrganizationFeatureParameters {
 export interface SetOrganizationFeatureResult {
   features: Feature[];
 }
+
+/** Parameters of set_tvc_app_live_deployment. */
+export interface SetTvcAppLiveDeploymentParameters {
+  deploymentId: string;
+}
+
+/** Result of set_tvc_app_live_deployment. */
+export interface SetTvcAppLiveDeploymentResult {}
 
 /** Parameters of sign_raw_payload. */
 export interface SignRawPayloadParameters {
@@ -2856,6 +3300,21 @@ export interface UpdateAuthProxyConfigResult {
   configId?: string;
 }
 
+/** Parameters of update_fiat_on_ramp_credential. */
+export interface UpdateFiatOnRampCredentialParameters {
+  fiatOnrampCredentialId: string;
+  onrampProvider: 'FIAT_ON_RAMP_PROVIDER_COINBASE' | 'FIAT_ON_RAMP_PROVIDER_MOONPAY';
+  projectId?: string;
+  publishableApiKey: string;
+  encryptedSecretApiKey: string;
+  encryptedPrivateApiKey?: string;
+}
+
+/** Result of update_fiat_on_ramp_credential. */
+export interface UpdateFiatOnRampCredentialResult {
+  fiatOnRampCredentialId: string;
+}
+
 /** Parameters of update_mfa_policy. */
 export interface UpdateMfaPolicyParameters {
   userId: string;
@@ -3043,7 +3502,11 @@ export interface UpdateWebhookEndpointResult {
     name: string;
     isActive: boolean;
     subscriptions: {
-      eventType: string;
+      eventType:
+        | 'ACTIVITY_UPDATES'
+        | 'BALANCE_CONFIRMED_UPDATES'
+        | 'BALANCE_FINALIZED_UPDATES'
+        | 'SEND_TRANSACTION_STATUS_UPDATES';
       filtersJson?: string;
       isActive?: boolean;
     }[];
@@ -3092,6 +3555,11 @@ export interface OperationMethods {
     parameters: CreateAuthenticatorsParameters,
     options?: SubmitOptions,
   ): Promise<CreateAuthenticatorsResult & { activity: Activity }>;
+  /** Keep the keys of a fiat on-ramp provider; the secret ones come encrypted to the service. */
+  createFiatOnRampCredential(
+    parameters: CreateFiatOnRampCredentialParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateFiatOnRampCredentialResult & { activity: Activity }>;
   /** Record invitations to the organization. The sender is the user who proposes the activity. */
   createInvitations(
     parameters: CreateInvitationsParameters,
@@ -3157,6 +3625,26 @@ export interface OperationMethods {
     parameters: CreateSubOrganizationParameters,
     options?: SubmitOptions,
   ): Promise<CreateSubOrganizationResult & { activity: Activity }>;
+  /** Create an app with the operators who approve its manifests and those who hold shares of its quorum key. */
+  createTvcApp(
+    parameters: CreateTvcAppParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateTvcAppResult & { activity: Activity }>;
+  /** Create a deployment of an app with its manifest, which operators have to approve before it can be live. */
+  createTvcDeployment(
+    parameters: CreateTvcDeploymentParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateTvcDeploymentResult & { activity: Activity }>;
+  /** Add operators' signatures of a manifest. With enough of them the deployment can be live, and the first of an app is. */
+  createTvcManifestApprovals(
+    parameters: CreateTvcManifestApprovalsParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateTvcManifestApprovalsResult & { activity: Activity }>;
+  /** Create an operator whose signing and encryption keys are derived from a wallet, a new one or one there is. */
+  createTvcOperator(
+    parameters: CreateTvcOperatorParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateTvcOperatorResult & { activity: Activity }>;
   /** Create a user tag and give it to users. */
   createUserTag(
     parameters: CreateUserTagParameters,
@@ -3197,6 +3685,11 @@ export interface OperationMethods {
     parameters: DeleteAuthenticatorsParameters,
     options?: SubmitOptions,
   ): Promise<DeleteAuthenticatorsResult & { activity: Activity }>;
+  /** Delete a fiat on-ramp credential with its secrets. */
+  deleteFiatOnRampCredential(
+    parameters: DeleteFiatOnRampCredentialParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteFiatOnRampCredentialResult & { activity: Activity }>;
   /** Revoke an invitation that nobody has accepted. */
   deleteInvitation(
     parameters: DeleteInvitationParameters,
@@ -3252,6 +3745,16 @@ export interface OperationMethods {
     parameters?: DeleteSubOrganizationParameters,
     options?: SubmitOptions,
   ): Promise<DeleteSubOrganizationResult & { activity: Activity }>;
+  /** Delete an app for good; its deployments stay as records that are marked as deleted. */
+  deleteTvcAppAndDeployments(
+    parameters: DeleteTvcAppAndDeploymentsParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteTvcAppAndDeploymentsResult & { activity: Activity }>;
+  /** Mark a deployment as deleted; its record stays. The live one can go only if it is the only one. */
+  deleteTvcDeployment(
+    parameters: DeleteTvcDeploymentParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteTvcDeploymentResult & { activity: Activity }>;
   /** Delete user tags. Policies that name them keep the name and no longer match. */
   deleteUserTags(
     parameters: DeleteUserTagsParameters,
@@ -3328,6 +3831,8 @@ export interface OperationMethods {
   getApiKey(parameters: GetApiKeyParameters, options?: QueryOptions): Promise<GetApiKeyResponse>;
   /** API keys of a user, or of the whole organization; oldest first. */
   getApiKeys(parameters?: GetApiKeysParameters, options?: QueryOptions): Promise<GetApiKeysResponse>;
+  /** Which deployment of an app is targeted. No replica is ever ready: this service runs no enclaves. */
+  getAppStatus(parameters: GetAppStatusParameters, options?: QueryOptions): Promise<GetAppStatusResponse>;
   /** The configuration of the sign-up proxy, with the id that its clients send. */
   getAuthProxyConfig(
     parameters?: GetAuthProxyConfigParameters,
@@ -3358,6 +3863,11 @@ export interface OperationMethods {
     parameters?: GetOauthProvidersParameters,
     options?: QueryOptions,
   ): Promise<GetOauthProvidersResponse>;
+  /** What became of a purchase: PENDING, COMPLETED, FAILED or CANCELLED. With `refresh` the provider is asked. */
+  getOnrampTransactionStatus(
+    parameters: GetOnrampTransactionStatusParameters,
+    options?: QueryOptions,
+  ): Promise<GetOnrampTransactionStatusResponse>;
   /** Everything in the organization at once; large ones are read through the lists. */
   getOrganization(parameters?: GetOrganizationParameters, options?: QueryOptions): Promise<GetOrganizationResponse>;
   /** Features and root quorum of the organization. */
@@ -3389,6 +3899,10 @@ export interface OperationMethods {
     parameters: GetSmartContractInterfaceParameters,
     options?: QueryOptions,
   ): Promise<GetSmartContractInterfaceResponse>;
+  /** One app with its operator sets and the deployment that is live. */
+  getTvcApp(parameters: GetTvcAppParameters, options?: QueryOptions): Promise<GetTvcAppResponse>;
+  /** One deployment with its manifest and the approvals of it, deleted or not. */
+  getTvcDeployment(parameters: GetTvcDeploymentParameters, options?: QueryOptions): Promise<GetTvcDeploymentResponse>;
   /** One user with its credentials and tags. */
   getUser(parameters: GetUserParameters, options?: QueryOptions): Promise<GetUserResponse>;
   /** One velocity control. */
@@ -3415,6 +3929,11 @@ export interface OperationMethods {
     parameters: ImportWalletParameters,
     options?: SubmitOptions,
   ): Promise<ImportWalletResult & { activity: Activity }>;
+  /** Make a link to the page of an on-ramp provider, on which somebody buys crypto currency into a wallet. */
+  initFiatOnRamp(
+    parameters: InitFiatOnRampParameters,
+    options?: SubmitOptions,
+  ): Promise<InitFiatOnRampResult & { activity: Activity }>;
   /** Get a one-time key to encrypt a private key to. It lives an hour and works once. */
   initImportPrivateKey(
     parameters: InitImportPrivateKeyParameters,
@@ -3448,6 +3967,11 @@ export interface OperationMethods {
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
   /** What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired. */
   listEmailEvents(parameters: ListEmailEventsParameters, options?: QueryOptions): Promise<ListEmailEventsResponse>;
+  /** Fiat on-ramp credentials of the organization, oldest first, with their secrets as they were submitted. */
+  listFiatOnRampCredentials(
+    parameters?: ListFiatOnRampCredentialsParameters,
+    options?: QueryOptions,
+  ): Promise<ListFiatOnRampCredentialsResponse>;
   /** OAuth 2.0 credentials of the organization, oldest first. */
   listOauth2Credentials(
     parameters?: ListOauth2CredentialsParameters,
@@ -3471,6 +3995,20 @@ export interface OperationMethods {
   ): Promise<ListSmartContractInterfacesResponse>;
   /** Ids of sub-organizations, oldest first; optionally those that hold a name, contact or credential. */
   listSuborgs(parameters?: ListSuborgsParameters, options?: QueryOptions): Promise<ListSuborgsResponse>;
+  /** Deployments of an app, deleted ones too, oldest first. */
+  listTvcAppDeployments(
+    parameters: ListTvcAppDeploymentsParameters,
+    options?: QueryOptions,
+  ): Promise<ListTvcAppDeploymentsResponse>;
+  /** Apps of the organization that are not deleted, oldest first. */
+  listTvcApps(parameters?: ListTvcAppsParameters, options?: QueryOptions): Promise<ListTvcAppsResponse>;
+  /** Operators of the organization with their public keys, oldest first. */
+  listTvcOperators(parameters?: ListTvcOperatorsParameters, options?: QueryOptions): Promise<ListTvcOperatorsResponse>;
+  /** Always empty: quorum keys are made and split inside enclaves, and this service has none. */
+  listTvcQuorumKeys(
+    parameters?: ListTvcQuorumKeysParameters,
+    options?: QueryOptions,
+  ): Promise<ListTvcQuorumKeysResponse>;
   /** User tags of the organization, oldest first. */
   listUserTags(parameters?: ListUserTagsParameters, options?: QueryOptions): Promise<ListUserTagsResponse>;
   /** Users of the organization, oldest first. */
@@ -3540,6 +4078,11 @@ export interface OperationMethods {
     parameters: ReplayWebhookDeliveryParameters,
     options?: SubmitOptions,
   ): Promise<ReplayWebhookDeliveryResult & { activity: Activity }>;
+  /** Restore a deleted deployment, with its approvals. It is not made live. */
+  restoreTvcDeployment(
+    parameters: RestoreTvcDeploymentParameters,
+    options?: SubmitOptions,
+  ): Promise<RestoreTvcDeploymentResult & { activity: Activity }>;
   /** Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused unless allowLockout is true. */
   setIpAllowlist(
     parameters?: SetIpAllowlistParameters,
@@ -3550,6 +4093,11 @@ export interface OperationMethods {
     parameters: SetOrganizationFeatureParameters,
     options?: SubmitOptions,
   ): Promise<SetOrganizationFeatureResult & { activity: Activity }>;
+  /** Make an approved deployment the live one of its app, in place of the one that was. */
+  setTvcAppLiveDeployment(
+    parameters: SetTvcAppLiveDeploymentParameters,
+    options?: SubmitOptions,
+  ): Promise<SetTvcAppLiveDeploymentResult & { activity: Activity }>;
   /** Sign a payload with a wallet account or private key. */
   signRawPayload(
     parameters: SignRawPayloadParameters,
@@ -3582,6 +4130,11 @@ export interface OperationMethods {
     parameters?: UpdateAuthProxyConfigParameters,
     options?: SubmitOptions,
   ): Promise<UpdateAuthProxyConfigResult & { activity: Activity }>;
+  /** Replace everything in a fiat on-ramp credential but its mode. */
+  updateFiatOnRampCredential(
+    parameters: UpdateFiatOnRampCredentialParameters,
+    options?: SubmitOptions,
+  ): Promise<UpdateFiatOnRampCredentialResult & { activity: Activity }>;
   /** Change an MFA policy. Activities that already wait for proofs keep the steps they began with. */
   updateMfaPolicy(
     parameters: UpdateMfaPolicyParameters,
@@ -3688,6 +4241,14 @@ export const OPERATIONS = {
     intentKey: 'createAuthenticatorsIntentV2',
     resultKey: 'createAuthenticatorsResult',
   },
+  createFiatOnRampCredential: {
+    kind: 'activity',
+    name: 'create_fiat_on_ramp_credential',
+    path: '/public/v1/submit/create_fiat_on_ramp_credential',
+    type: 'ACTIVITY_TYPE_CREATE_FIAT_ON_RAMP_CREDENTIAL',
+    intentKey: 'createFiatOnRampCredentialIntent',
+    resultKey: 'createFiatOnRampCredentialResult',
+  },
   createInvitations: {
     kind: 'activity',
     name: 'create_invitations',
@@ -3792,6 +4353,38 @@ export const OPERATIONS = {
     intentKey: 'createSubOrganizationIntentV8',
     resultKey: 'createSubOrganizationResultV8',
   },
+  createTvcApp: {
+    kind: 'activity',
+    name: 'create_tvc_app',
+    path: '/public/v1/submit/create_tvc_app',
+    type: 'ACTIVITY_TYPE_CREATE_TVC_APP',
+    intentKey: 'createTvcAppIntent',
+    resultKey: 'createTvcAppResult',
+  },
+  createTvcDeployment: {
+    kind: 'activity',
+    name: 'create_tvc_deployment',
+    path: '/public/v1/submit/create_tvc_deployment',
+    type: 'ACTIVITY_TYPE_CREATE_TVC_DEPLOYMENT',
+    intentKey: 'createTvcDeploymentIntent',
+    resultKey: 'createTvcDeploymentResult',
+  },
+  createTvcManifestApprovals: {
+    kind: 'activity',
+    name: 'create_tvc_manifest_approvals',
+    path: '/public/v1/submit/create_tvc_manifest_approvals',
+    type: 'ACTIVITY_TYPE_CREATE_TVC_MANIFEST_APPROVALS',
+    intentKey: 'createTvcManifestApprovalsIntent',
+    resultKey: 'createTvcManifestApprovalsResult',
+  },
+  createTvcOperator: {
+    kind: 'activity',
+    name: 'create_tvc_operator',
+    path: '/public/v1/submit/create_tvc_operator',
+    type: 'ACTIVITY_TYPE_CREATE_TVC_OPERATOR',
+    intentKey: 'createTvcOperatorIntent',
+    resultKey: 'createTvcOperatorResult',
+  },
   createUserTag: {
     kind: 'activity',
     name: 'create_user_tag',
@@ -3855,6 +4448,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
     intentKey: 'deleteAuthenticatorsIntent',
     resultKey: 'deleteAuthenticatorsResult',
+  },
+  deleteFiatOnRampCredential: {
+    kind: 'activity',
+    name: 'delete_fiat_on_ramp_credential',
+    path: '/public/v1/submit/delete_fiat_on_ramp_credential',
+    type: 'ACTIVITY_TYPE_DELETE_FIAT_ON_RAMP_CREDENTIAL',
+    intentKey: 'deleteFiatOnRampCredentialIntent',
+    resultKey: 'deleteFiatOnRampCredentialResult',
   },
   deleteInvitation: {
     kind: 'activity',
@@ -3943,6 +4544,22 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION',
     intentKey: 'deleteSubOrganizationIntent',
     resultKey: 'deleteSubOrganizationResult',
+  },
+  deleteTvcAppAndDeployments: {
+    kind: 'activity',
+    name: 'delete_tvc_app_and_deployments',
+    path: '/public/v1/submit/delete_tvc_app_and_deployments',
+    type: 'ACTIVITY_TYPE_DELETE_TVC_APP_AND_DEPLOYMENTS',
+    intentKey: 'deleteTvcAppAndDeploymentsIntent',
+    resultKey: 'deleteTvcAppAndDeploymentsResult',
+  },
+  deleteTvcDeployment: {
+    kind: 'activity',
+    name: 'delete_tvc_deployment',
+    path: '/public/v1/submit/delete_tvc_deployment',
+    type: 'ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT',
+    intentKey: 'deleteTvcDeploymentIntent',
+    resultKey: 'deleteTvcDeploymentResult',
   },
   deleteUserTags: {
     kind: 'activity',
@@ -4068,6 +4685,11 @@ export const OPERATIONS = {
     name: 'get_api_keys',
     path: '/public/v1/query/get_api_keys',
   },
+  getAppStatus: {
+    kind: 'query',
+    name: 'get_app_status',
+    path: '/public/v1/query/get_app_status',
+  },
   getAuthProxyConfig: {
     kind: 'query',
     name: 'get_auth_proxy_config',
@@ -4113,6 +4735,11 @@ export const OPERATIONS = {
     name: 'get_oauth_providers',
     path: '/public/v1/query/get_oauth_providers',
   },
+  getOnrampTransactionStatus: {
+    kind: 'query',
+    name: 'get_onramp_transaction_status',
+    path: '/public/v1/query/get_onramp_transaction_status',
+  },
   getOrganization: {
     kind: 'query',
     name: 'get_organization',
@@ -4152,6 +4779,16 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_smart_contract_interface',
     path: '/public/v1/query/get_smart_contract_interface',
+  },
+  getTvcApp: {
+    kind: 'query',
+    name: 'get_tvc_app',
+    path: '/public/v1/query/get_tvc_app',
+  },
+  getTvcDeployment: {
+    kind: 'query',
+    name: 'get_tvc_deployment',
+    path: '/public/v1/query/get_tvc_deployment',
   },
   getUser: {
     kind: 'query',
@@ -4196,6 +4833,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_IMPORT_WALLET',
     intentKey: 'importWalletIntent',
     resultKey: 'importWalletResult',
+  },
+  initFiatOnRamp: {
+    kind: 'activity',
+    name: 'init_fiat_on_ramp',
+    path: '/public/v1/submit/init_fiat_on_ramp',
+    type: 'ACTIVITY_TYPE_INIT_FIAT_ON_RAMP',
+    intentKey: 'initFiatOnRampIntent',
+    resultKey: 'initFiatOnRampResult',
   },
   initImportPrivateKey: {
     kind: 'activity',
@@ -4260,6 +4905,11 @@ export const OPERATIONS = {
     name: 'list_email_events',
     path: '/public/v1/query/list_email_events',
   },
+  listFiatOnRampCredentials: {
+    kind: 'query',
+    name: 'list_fiat_on_ramp_credentials',
+    path: '/public/v1/query/list_fiat_on_ramp_credentials',
+  },
   listOauth2Credentials: {
     kind: 'query',
     name: 'list_oauth2_credentials',
@@ -4294,6 +4944,26 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_suborgs',
     path: '/public/v1/query/list_suborgs',
+  },
+  listTvcAppDeployments: {
+    kind: 'query',
+    name: 'list_tvc_app_deployments',
+    path: '/public/v1/query/list_tvc_app_deployments',
+  },
+  listTvcApps: {
+    kind: 'query',
+    name: 'list_tvc_apps',
+    path: '/public/v1/query/list_tvc_apps',
+  },
+  listTvcOperators: {
+    kind: 'query',
+    name: 'list_tvc_operators',
+    path: '/public/v1/query/list_tvc_operators',
+  },
+  listTvcQuorumKeys: {
+    kind: 'query',
+    name: 'list_tvc_quorum_keys',
+    path: '/public/v1/query/list_tvc_quorum_keys',
   },
   listUserTags: {
     kind: 'query',
@@ -4413,6 +5083,14 @@ export const OPERATIONS = {
     intentKey: 'replayWebhookDeliveryIntent',
     resultKey: 'replayWebhookDeliveryResult',
   },
+  restoreTvcDeployment: {
+    kind: 'activity',
+    name: 'restore_tvc_deployment',
+    path: '/public/v1/submit/restore_tvc_deployment',
+    type: 'ACTIVITY_TYPE_RESTORE_TVC_DEPLOYMENT',
+    intentKey: 'restoreTvcDeploymentIntent',
+    resultKey: 'restoreTvcDeploymentResult',
+  },
   setIpAllowlist: {
     kind: 'activity',
     name: 'set_ip_allowlist',
@@ -4428,6 +5106,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE',
     intentKey: 'setOrganizationFeatureIntent',
     resultKey: 'setOrganizationFeatureResult',
+  },
+  setTvcAppLiveDeployment: {
+    kind: 'activity',
+    name: 'set_tvc_app_live_deployment',
+    path: '/public/v1/submit/set_tvc_app_live_deployment',
+    type: 'ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT',
+    intentKey: 'updateTvcAppLiveDeploymentIntent',
+    resultKey: 'updateTvcAppLiveDeploymentResult',
   },
   signRawPayload: {
     kind: 'activity',
@@ -4481,6 +5167,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG',
     intentKey: 'updateAuthProxyConfigIntent',
     resultKey: 'updateAuthProxyConfigResult',
+  },
+  updateFiatOnRampCredential: {
+    kind: 'activity',
+    name: 'update_fiat_on_ramp_credential',
+    path: '/public/v1/submit/update_fiat_on_ramp_credential',
+    type: 'ACTIVITY_TYPE_UPDATE_FIAT_ON_RAMP_CREDENTIAL',
+    intentKey: 'updateFiatOnRampCredentialIntent',
+    resultKey: 'updateFiatOnRampCredentialResult',
   },
   updateMfaPolicy: {
     kind: 'activity',
@@ -4632,11 +5326,13 @@ export const ERROR_CODES = {
   INVALID_OIDC_TOKEN: { grpcCode: 3, httpStatus: 400 },
   INVALID_OAUTH2_PROVIDER: { grpcCode: 3, httpStatus: 400 },
   OAUTH2_EXCHANGE_FAILED: { grpcCode: 3, httpStatus: 400 },
+  ON_RAMP_PROVIDER_FAILED: { grpcCode: 3, httpStatus: 400 },
   INVALID_CAPTCHA: { grpcCode: 3, httpStatus: 400 },
   INVALID_WEBHOOK_URL: { grpcCode: 3, httpStatus: 400 },
   INVALID_WEBHOOK_FILTER: { grpcCode: 3, httpStatus: 400 },
   EMAIL_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
   SMS_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
+  ON_RAMP_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
   FEATURE_DISABLED: { grpcCode: 9, httpStatus: 400 },
   IP_LOCKOUT: { grpcCode: 9, httpStatus: 400 },
   RESULT_TOO_LARGE: { grpcCode: 3, httpStatus: 400 },

@@ -32,9 +32,15 @@ interface KnownKeys {
   readonly lifetimeMs: number;
 }
 
+/** A key set that was fetched, and which of all fetches that was. */
+interface FetchedKeys extends KnownKeys {
+  readonly fetchNumber: number;
+}
+
 /** The published keys, fetched when one is needed and kept for as long as the answer allows. */
 export function createKeySet({ url, fetch, now, timeoutMs }: KeySetOptions): KeySet {
-  let known: KnownKeys | undefined;
+  let known: FetchedKeys | undefined;
+  let fetchesBegun = 0;
   let running: Promise<void> | undefined;
   let failedAtMs: number | undefined;
   let unknownAskedAtMs: number | undefined;
@@ -48,8 +54,10 @@ export function createKeySet({ url, fetch, now, timeoutMs }: KeySetOptions): Key
 
   async function load(): Promise<void> {
     const askedAtMs = now();
+    fetchesBegun += 1;
+    const fetchNumber = fetchesBegun;
     try {
-      known = await ask(known, askedAtMs);
+      known = { ...(await ask(known, askedAtMs)), fetchNumber };
       failedAtMs = undefined;
     } catch {
       failedAtMs = now();
@@ -58,22 +66,19 @@ export function createKeySet({ url, fetch, now, timeoutMs }: KeySetOptions): Key
     }
   }
 
-  /** Fetches, or waits for the fetch that runs; whether one was begun here. */
-  async function refresh(cause: 'expired' | 'unknown key'): Promise<boolean> {
-    if (running !== undefined) {
-      await running;
-      return false;
+  /** Fetches, unless it is too early for that, or waits for the fetch that runs. */
+  async function refresh(cause: 'expired' | 'unknown key'): Promise<void> {
+    if (running === undefined) {
+      if (isWithin(failedAtMs, FAILURE_PAUSE_MS)) return;
+      if (cause === 'unknown key') {
+        if (isWithin(unknownAskedAtMs, UNKNOWN_PAUSE_MS)) return;
+        unknownAskedAtMs = now();
+      }
+      running = load().finally(() => {
+        running = undefined;
+      });
     }
-    if (isWithin(failedAtMs, FAILURE_PAUSE_MS)) return false;
-    if (cause === 'unknown key') {
-      if (isWithin(unknownAskedAtMs, UNKNOWN_PAUSE_MS)) return false;
-      unknownAskedAtMs = now();
-    }
-    running = load().finally(() => {
-      running = undefined;
-    });
     await running;
-    return true;
   }
 
   async function ask(previous: KnownKeys | undefined, askedAtMs: number): Promise<KnownKeys> {
@@ -101,10 +106,12 @@ export function createKeySet({ url, fetch, now, timeoutMs }: KeySetOptions): Key
 
   return {
     async find(keyId) {
-      const hasAsked = !isFresh() && (await refresh('expired'));
-      // It may be new. Who asked just now has nothing more to ask for.
-      if (keyOf(keyId) === undefined && !hasAsked) await refresh('unknown key');
-      return keyOf(keyId) ?? failure(failedAtMs === undefined ? 'missing_key' : 'key_set_unavailable');
+      const begunBefore = fetchesBegun;
+      // A key may be newer than what was asked for before somebody came with it. Only a later answer is the last word.
+      const isAnswered = (): boolean => known !== undefined && known.fetchNumber > begunBefore;
+      if (!isFresh()) await refresh('expired');
+      if (keyOf(keyId) === undefined && !isAnswered()) await refresh('unknown key');
+      return keyOf(keyId) ?? failure(isAnswered() ? 'missing_key' : 'key_set_unavailable');
     },
   };
 }

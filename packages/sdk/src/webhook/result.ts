@@ -2,8 +2,9 @@
  * Why a delivery is refused: the first check that fails, in this order.
  *
  * - `invalid_headers`, `invalid_keys`, `invalid_body`: the caller gave something that is no such thing.
- * - `key_set_unavailable`: the key set could not be fetched, so that nothing is known of the delivery; of
- *   `createWebhookVerifier` only. A receiver that answers 503 gets the delivery again.
+ * - `key_set_unavailable`: the key is not known, and the key set could not be fetched again or was fetched too short a
+ *   time ago, so that nothing is known of the delivery; of `createWebhookVerifier` only. A receiver that answers 503 gets
+ *   the delivery again.
  * - `invalid_event_id`: the event id holds a dot. Such an id could take in the beginning of the body, since dots divide
  *   what is signed.
  * - `verification_unavailable`: the check itself could not be done, for example since the runtime is out of memory.

@@ -212,20 +212,59 @@ describe('keys that are not known', () => {
     const verifying = verifier();
     expect(await reasonOf(verifying, delivery(first))).toBe('ok');
     const flood = Array.from({ length: 1000 }, (_, index) => delivery(first, `unknown-${index}`));
-    const results = await Promise.all(flood.map((one) => reasonOf(verifying, one)));
-    expect(new Set(results)).toEqual(new Set(['missing_key']));
+    const [asked, ...others] = await Promise.all(flood.map((one) => reasonOf(verifying, one)));
+    // The others came when the question was on its way: their keys may be newer than the answer.
+    expect([asked, new Set(others)]).toEqual(['missing_key', new Set(['key_set_unavailable'])]);
     expect(requests).toHaveLength(2);
-    for (const one of flood.slice(0, 100)) expect(await reasonOf(verifying, one)).toBe('missing_key');
+    for (const one of flood.slice(0, 100)) expect(await reasonOf(verifying, one)).toBe('key_set_unavailable');
     expect(requests).toHaveLength(2);
     // Those whose keys are known do not suffer.
     expect(await reasonOf(verifying, delivery(first))).toBe('ok');
 
     nowMs += 9_999;
-    expect(await reasonOf(verifying, delivery(second))).toBe('missing_key');
+    expect(await reasonOf(verifying, delivery(second))).toBe('key_set_unavailable');
     expect(requests).toHaveLength(2);
     nowMs += 1;
     publish([first, second]);
     expect(await reasonOf(verifying, delivery(second))).toBe('ok');
+    expect(requests).toHaveLength(3);
+  });
+
+  test('are not refused for an answer that is older than they', async () => {
+    const verifying = verifier();
+    expect(await reasonOf(verifying, delivery(first))).toBe('ok');
+    // Asked before the new key was published, and answered after it has signed.
+    const held: ServerResponse[] = [];
+    answer = (_request, response) => held.push(response);
+    const asked = once(server, 'request');
+    const stranger = reasonOf(verifying, delivery(first, 'unknown'));
+    await asked;
+    const early = reasonOf(verifying, delivery(second));
+    held[0]!.end(documentOf([first]));
+    expect([await stranger, await early]).toEqual(['missing_key', 'key_set_unavailable']);
+
+    publish([first, second]);
+    expect(await reasonOf(verifying, delivery(second))).toBe('key_set_unavailable');
+    nowMs += 10_000;
+    // As the service repeats it.
+    expect(await reasonOf(verifying, delivery(second))).toBe('ok');
+    expect(requests).toHaveLength(3);
+    // One that is nowhere is refused in the end.
+    nowMs += 10_000;
+    expect(await reasonOf(verifying, delivery(first, 'unknown'))).toBe('missing_key');
+  });
+
+  test('nor for an unchanged one', async () => {
+    answer = (request, response) => {
+      if (request.headers['if-none-match'] === '"one"') response.writeHead(304).end();
+      else response.writeHead(200, { ETag: '"one"' }).end(documentOf([first]));
+    };
+    const verifying = verifier();
+    expect(await reasonOf(verifying, delivery(first))).toBe('ok');
+    expect(await reasonOf(verifying, delivery(second))).toBe('missing_key');
+    expect(await reasonOf(verifying, delivery(second))).toBe('key_set_unavailable');
+    nowMs += 10_000;
+    expect(await reasonOf(verifying, delivery(second))).toBe('missing_key');
     expect(requests).toHaveLength(3);
   });
 
@@ -332,8 +371,10 @@ describe('when the service cannot be asked', () => {
     publish([first, second]);
     nowMs += 5_000;
     expect(await reasonOf(verifying, delivery(second))).toBe('ok');
-    // What was answered since is the last word again.
+    // What is answered from now on is the last word again.
+    nowMs += 10_000;
     expect(await reasonOf(verifying, delivery(first, 'third'))).toBe('missing_key');
+    expect(requests).toHaveLength(4);
   });
 
   test('a server that is gone', async () => {

@@ -28,9 +28,10 @@ export interface WebhookVerifier {
 
 /**
  * Verifies deliveries with the keys that the service publishes. They are fetched with the first delivery and kept as the
- * answer's Cache-Control says. For a key that is not among them they are fetched again before the delivery is refused,
- * though not more than once in ten seconds. While the service cannot be reached, known keys are used for another day.
- * One verifier serves a whole receiver.
+ * answer's Cache-Control says. For a key that is not among them they are fetched again, though not more than once in ten
+ * seconds; a delivery that comes in between is answered with `key_set_unavailable`, and with `missing_key` only what came
+ * before the fetch. While the service cannot be reached, known keys are used for another day, also those that it has
+ * withdrawn since. One verifier serves a whole receiver.
  */
 export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookVerifier {
   const { jwksUrl, fetch = globalFetch, now = Date.now } = options;

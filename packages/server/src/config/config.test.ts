@@ -36,6 +36,7 @@ test('nothing set works on a laptop', () => {
     limitApiKeys: undefined,
     limitAuthenticators: undefined,
     outboundAllow: [],
+    webhookRetentionDays: 30,
     smtpUrl: undefined,
     smsUrl: undefined,
     devInbox: undefined,
@@ -83,6 +84,7 @@ describe('values', () => {
       CUSTOS_LIMIT_POLICIES: '7',
       CUSTOS_TRUSTED_PROXIES: '10.1.2.3/8, 192.0.2.1,2001:DB8::1/32',
       CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
+      CUSTOS_WEBHOOK_RETENTION_DAYS: '4',
       CUSTOS_SMTP_URL: 'smtps://u:p@mail.example:465',
       CUSTOS_MAIL_FROM: 'Keys <keys@mail.example>',
       CUSTOS_MAIL_SENDER_DOMAINS: 'One.example, two.example',
@@ -102,6 +104,7 @@ describe('values', () => {
       // Host bits zeroed, a bare address as a block of one.
       trustedProxies: ['10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32'],
       failedAuthPerMinute: 0,
+      webhookRetentionDays: 4,
       smtpUrl: 'smtps://u:p@mail.example:465',
       mailFrom: 'Keys <keys@mail.example>',
       mailSenderDomains: ['one.example', 'two.example'],

@@ -99,13 +99,8 @@ export function converse(
     if (isSecure) connection.once('secureConnect', opened);
   }
 
-  const isStale = (): boolean =>
-    request.reusedSocket && answer === undefined && informations === 0 && socket?.bytesRead === readBefore;
-
-  function endStale(): void {
-    if (isOver) return;
-    end('stale-connection');
-    request.destroy();
+  function isStale({ code }: NodeJS.ErrnoException): boolean {
+    return request.reusedSocket && socket?.bytesRead === readBefore && (code === 'ECONNRESET' || code === 'EPIPE');
   }
 
   request.on('socket', (connection) => {
@@ -117,7 +112,8 @@ export function converse(
     checkPeer(connection);
   });
   request.on('error', (error: NodeJS.ErrnoException) => {
-    if ((error.code === 'ECONNRESET' || error.code === 'EPIPE') && isStale()) endStale();
+    if (isOver) return;
+    if (isStale(error)) end('stale-connection');
     else fail(toOutboundError(error, stage));
   });
   request.on('information', () => {

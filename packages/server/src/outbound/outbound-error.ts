@@ -8,7 +8,10 @@ export type OutboundReason =
   | 'network'
   | 'tls';
 
-/** Never shown to a caller as it is: the message is for the log, and the cause may name an address of our network. */
+/**
+ * Never shown to a caller as it is: the message is for the log, and the cause may name an address of our network. Only
+ * the message of `bad-url` speaks of nothing but the URL that the caller gave.
+ */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly reason: OutboundReason;

@@ -5,6 +5,9 @@ import { announce } from '../webhooks/announce.ts';
 import { type RenderedActivity, renderActivity } from '../wire/activity.ts';
 import type { App } from './app.ts';
 
+/** Every vote repeats what was approved. Beyond this the signed bodies are left out: a receiver can ask for them. */
+const BODY_LENGTH_MAX = 2 * 1024 * 1024;
+
 /** Where an activity happened. */
 interface Place {
   readonly id: OrganizationId;
@@ -31,7 +34,10 @@ export async function announceActivity(
       vendorNames: config.vendorNames,
       keysOf: wireKeysOfType,
     });
-    return JSON.stringify({ ...rendered, result: withoutSession(rendered.result) });
+    const told = { ...rendered, result: withoutSession(rendered.result) };
+    const body = JSON.stringify(told);
+    if (body.length <= BODY_LENGTH_MAX) return body;
+    return JSON.stringify({ ...told, votes: told.votes.map((vote) => ({ ...vote, message: '' })) });
   };
   const facts = { activityTypes: type, statuses: status };
   return await announce(store, { type: 'ACTIVITY_UPDATES', facts, bodyFor }, place, newId, nowMs);

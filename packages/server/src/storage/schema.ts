@@ -649,6 +649,8 @@ export interface WebhookLaneTable {
   /** Until when the endpoint is left alone after failures. */
   resting_until_ms: number;
   failures: number;
+  /** 1 when the endpoint was deleted and its deliveries are still there. */
+  is_gone: number;
 }
 
 /** Somebody who approves manifests or holds a share of a quorum key. */

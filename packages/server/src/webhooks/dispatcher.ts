@@ -1,6 +1,9 @@
+import { KeyringError } from '@custos/keyring';
 import type { Clock } from '../lib/clock.ts';
+import { ApiError } from '../lib/errors.ts';
 import { randomId, type WebhookEndpointId } from '../lib/ids.ts';
 import type { Storage } from '../storage/storage.ts';
+import { createGate } from './gate.ts';
 import { Lane, type LaneClaim, type LaneEnd, type LaneParts, TROUBLED_AT } from './lane.ts';
 import { createRecorder, type DeliveryObserver, type Recorder } from './recorder.ts';
 import type { WebhookSender } from './sender.ts';
@@ -10,8 +13,11 @@ const POLL_EVERY_MS = 1000;
 const CLAIM_MS = 10_000;
 const RENEW_EVERY_MS = 3000;
 /** How many endpoints are served at once; of those in trouble fewer, so that they cannot take all places. */
-const LANES_MAX = 256;
-const TROUBLED_LANES_MAX = 64;
+const PLACES = { all: 1024, troubled: 256 };
+/** How many of them may have an event in memory that is larger than a usual batch. */
+const LARGE_BATCHES_MAX = 16;
+/** How many can wait for a place; a poll finds those beyond. */
+const WOKEN_MAX = 4096;
 /** Until a lane is tried again whose database or keyring was away. */
 const AWAY_MS = 5000;
 const STOP_MS_MAX = 6000;
@@ -25,6 +31,7 @@ export interface DispatcherParts {
   readonly breakOff: () => Promise<void>;
   /** Deletes what is kept no longer; called with every poll. */
   readonly sweep: () => Promise<void>;
+  readonly places?: { readonly all: number; readonly troubled: number };
 }
 
 /**
@@ -35,21 +42,22 @@ export interface DispatcherParts {
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #laneParts: LaneParts;
+  readonly #places: { readonly all: number; readonly troubled: number };
   readonly #owner: string = randomId();
   readonly #lanes = new Map<WebhookEndpointId, Lane>();
   readonly #running = new Map<WebhookEndpointId, Promise<void>>();
-  readonly #woken = new Set<WebhookEndpointId>();
-  /** Those in trouble that have a place and no lane yet. */
-  readonly #awaited = new Set<WebhookEndpointId>();
-  /** The last endpoint that was looked at when all places were taken. */
-  #lookedUntil: WebhookEndpointId | '' = '';
+  /** Who waits for a place, the longest first, and whether in trouble as far as that is known. */
+  readonly #woken = new Map<WebhookEndpointId, boolean>();
+  /** Who had trouble when it got its place. */
+  readonly #troubled = new Set<WebhookEndpointId>();
   /** Aborted when a stop has waited long enough. */
   readonly #end = new AbortController();
   #state: 'new' | 'running' | 'stopping' = 'new';
   #timer: NodeJS.Timeout | undefined;
   #polling = Promise.resolve();
+  #renewTimer: NodeJS.Timeout | undefined;
+  #renewing = Promise.resolve();
   #lookAfter: WebhookEndpointId | '' = '';
-  #renewAtMs = 0;
   #isAway = false;
   #stopped: Promise<void> | undefined;
 
@@ -57,13 +65,15 @@ export class Dispatcher {
     const { storage, clock, send, observe } = parts;
     const recorder: Recorder = createRecorder(storage, clock, observe, this.#end.signal);
     this.#parts = parts;
-    this.#laneParts = { storage, clock, send, recorder };
+    this.#places = parts.places ?? PLACES;
+    this.#laneParts = { storage, clock, send, recorder, large: createGate(LARGE_BATCHES_MAX) };
   }
 
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'running';
     this.#polling = this.#releaseAbandoned().then(() => this.#poll());
+    this.#renewLater();
   }
 
   /** To be called after a commit with deliveries in it, with their endpoints; without any it looks for all that are due. */
@@ -77,7 +87,7 @@ export class Dispatcher {
     for (const endpointId of endpointIds) {
       const lane = this.#lanes.get(endpointId);
       if (lane !== undefined) lane.wake();
-      else if (this.#woken.size < LANES_MAX) this.#woken.add(endpointId);
+      else if (this.#woken.size < WOKEN_MAX) this.#await(endpointId);
     }
     this.#claimWoken();
   }
@@ -92,12 +102,13 @@ export class Dispatcher {
     const wasRunning = this.#state === 'running';
     this.#state = 'stopping';
     clearTimeout(this.#timer);
+    clearTimeout(this.#renewTimer);
     for (const lane of this.#lanes.values()) lane.end();
     const breakOff = setTimeout(() => {
       this.#end.abort();
       void this.#parts.breakOff();
     }, STOP_MS_MAX);
-    await this.#polling;
+    await Promise.all([this.#polling, this.#renewing]);
     await Promise.all(this.#running.values());
     clearTimeout(breakOff);
     if (wasRunning)
@@ -114,7 +125,6 @@ export class Dispatcher {
   async #poll(): Promise<void> {
     if (this.#state !== 'running') return;
     await this.#guard(async () => {
-      await this.#renew();
       await this.#look();
       await this.#parts.sweep();
       this.#isAway = false;
@@ -125,11 +135,18 @@ export class Dispatcher {
     }, POLL_EVERY_MS).unref();
   }
 
+  /** By a timer of its own: claims must not wait for whatever else takes long. */
+  #renewLater(): void {
+    if (this.#state !== 'running') return;
+    this.#renewTimer = setTimeout(() => {
+      this.#renewing = this.#guard(() => this.#renew()).finally(() => this.#renewLater());
+    }, RENEW_EVERY_MS).unref();
+  }
+
   async #renew(): Promise<void> {
     const { storage, clock } = this.#parts;
+    if (this.#lanes.size === 0) return;
     const nowMs = clock();
-    if (this.#lanes.size === 0 || nowMs < this.#renewAtMs) return;
-    this.#renewAtMs = nowMs + RENEW_EVERY_MS;
     const untilMs = nowMs + CLAIM_MS;
     const before = new Map(this.#lanes);
     const held = new Set(await storage.write((store) => store.webhooks.renewLanes(this.#owner, nowMs, untilMs)));
@@ -138,56 +155,57 @@ export class Dispatcher {
       else lane.end();
     }
     // One that is held and has nobody at it could not be given back when its work was done.
-    for (const endpointId of held) if (!this.#running.has(endpointId)) this.#woken.add(endpointId);
+    for (const endpointId of held) if (!this.#running.has(endpointId)) this.#await(endpointId);
   }
 
-  /** Begins where it ended when there were more than it had places for, so that nobody waits for ever. */
   async #look(): Promise<void> {
     const { storage, clock } = this.#parts;
-    for (let isMore = true; isMore && this.#state === 'running'; ) {
-      const due = await storage.read.webhooks.dueLanes(clock(), LANES_MAX, this.#lookedUntil);
-      for (const { endpointId, failures } of due) {
-        if (failures < TROUBLED_AT) this.#woken.add(endpointId);
-        else if (this.#hasPlaceForTroubled()) {
-          this.#awaited.add(endpointId);
-          this.#woken.add(endpointId);
-        }
-      }
-      const places = LANES_MAX - this.#running.size;
-      this.#claimWoken();
-      isMore = due.length === LANES_MAX && places > 0;
-      this.#lookedUntil = due.length === LANES_MAX ? (due.at(-1)?.endpointId ?? '') : '';
-      if (due.length > places) this.#makeRoom(due.length - places);
-    }
+    const due = await storage.read.webhooks.dueLanes(clock(), this.#places.all, this.#lookAfter);
+    // Where there are more, the next look goes on behind them: those in front may find no place for long.
+    this.#lookAfter = due.length < this.#places.all ? '' : (due.at(-1)?.endpointId ?? '');
+    for (const { endpointId, failures } of due) this.#await(endpointId, failures >= TROUBLED_AT);
+    this.#claimWoken();
   }
 
-  #hasPlaceForTroubled(): boolean {
-    const lanes = [...this.#lanes.values()].filter((lane) => lane.isTroubled);
-    return lanes.length + this.#awaited.size < TROUBLED_LANES_MAX;
+  #await(endpointId: WebhookEndpointId, isTroubled = this.#woken.get(endpointId) ?? false): void {
+    this.#woken.set(endpointId, isTroubled);
   }
 
-  /** Lets those that have had their places for longest go when they have done what they are at. */
-  #makeRoom(count: number): void {
-    for (const lane of [...this.#lanes.values()].slice(0, count)) lane.leave();
-  }
-
-  /** Those that find no place are found again by a poll. */
+  /** Gives out the places; where there are too few, those go on that have had theirs for longest. */
   #claimWoken(): void {
-    for (const endpointId of this.#woken) {
+    if (this.#state !== 'running') return;
+    let troubledCount = this.#troubledCount();
+    let left = 0;
+    for (const [endpointId, isTroubled] of this.#woken) {
       if (this.#running.has(endpointId)) continue;
-      this.#woken.delete(endpointId);
-      if (this.#state !== 'running' || this.#running.size >= LANES_MAX) {
-        this.#awaited.delete(endpointId);
+      if (isTroubled && troubledCount >= this.#places.troubled) continue;
+      if (this.#running.size >= this.#places.all) {
+        left += 1;
         continue;
+      }
+      this.#woken.delete(endpointId);
+      if (isTroubled) {
+        this.#troubled.add(endpointId);
+        troubledCount += 1;
       }
       const done = this.#guard(() => this.#serve(endpointId)).finally(() => {
         this.#running.delete(endpointId);
-        this.#awaited.delete(endpointId);
-        // It may have been woken while it was being left.
+        this.#troubled.delete(endpointId);
+        // Others wait, and it may have been woken itself while it was being left.
         this.#claimWoken();
       });
       this.#running.set(endpointId, done);
     }
+    for (const lane of this.#lanes.values()) {
+      if (left === 0) return;
+      lane.leave();
+      left -= 1;
+    }
+  }
+
+  /** One that answers again is in trouble no more. */
+  #troubledCount(): number {
+    return [...this.#troubled].filter((endpointId) => this.#lanes.get(endpointId)?.isTroubled ?? true).length;
   }
 
   async #serve(endpointId: WebhookEndpointId): Promise<void> {
@@ -196,20 +214,27 @@ export class Dispatcher {
     const untilMs = nowMs + CLAIM_MS;
     const claim = await storage.write((store) => store.webhooks.claimLane(endpointId, this.#owner, nowMs, untilMs));
     if (claim === undefined) return;
-    // Woken by a new event, it may be one too many of those in trouble.
-    const isOneTooMany =
-      claim.failures >= TROUBLED_AT && !this.#awaited.has(endpointId) && !this.#hasPlaceForTroubled();
-    const end = isOneTooMany
-      ? { failures: claim.failures, restingUntilMs: 0 }
-      : await this.#travel({ endpointId, ...claim }, untilMs);
+    const end = this.#hasPlace(endpointId, claim.failures)
+      ? await this.#travel({ endpointId, ...claim }, untilMs)
+      : { failures: claim.failures, restingUntilMs: 0 };
     await storage.write((store) => store.webhooks.releaseLane(endpointId, this.#owner, end));
+  }
+
+  /** Of one that was woken by a new event it is known only now whether it is in trouble. */
+  #hasPlace(endpointId: WebhookEndpointId, failures: number): boolean {
+    if (failures < TROUBLED_AT || this.#troubled.has(endpointId)) return true;
+    if (this.#troubledCount() < this.#places.troubled) {
+      this.#troubled.add(endpointId);
+      return true;
+    }
+    this.#await(endpointId, true);
+    return false;
   }
 
   async #travel(claim: LaneClaim, untilMs: number): Promise<LaneEnd> {
     const { endpointId, failures } = claim;
     const lane = new Lane(this.#laneParts, claim, untilMs);
     if (this.#state !== 'running') lane.end();
-    this.#awaited.delete(endpointId);
     this.#lanes.set(endpointId, lane);
     try {
       return await lane.run();
@@ -232,7 +257,12 @@ export class Dispatcher {
 
   /** Once until a poll has succeeded again: they come every second. */
   #reportAway(error: unknown): void {
-    if (!this.#isAway) this.#parts.observe.unavailable('webhooks', error);
+    const { observe } = this.#parts;
+    if (!(error instanceof ApiError || error instanceof KeyringError)) {
+      observe.internalError(randomId(), 'webhooks', error);
+      return;
+    }
+    if (!this.#isAway) observe.unavailable('webhooks', error);
     this.#isAway = true;
   }
 }

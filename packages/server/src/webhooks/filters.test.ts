@@ -34,6 +34,7 @@ describe('filters that could never mean what was wanted', () => {
     ['ACTIVITY_UPDATES', '{"__proto__":["x"]}'],
     ['ACTIVITY_UPDATES', { activityTypes: ['ACTIVITY_TYPE_CREATE_WALET'] }],
     ['ACTIVITY_UPDATES', { activityTypes: 'ACTIVITY_TYPE_CREATE_WALLET' }],
+    ['ACTIVITY_UPDATES', '{"statuses":["ACTIVITY_STATUS_FAILED"],"statuses":["ACTIVITY_STATUS_COMPLETED"]}'],
     ['ACTIVITY_UPDATES', { activityTypes: [] }],
     ['ACTIVITY_UPDATES', { activityTypes: [7] }],
     ['ACTIVITY_UPDATES', { statuses: ['COMPLETED'] }],

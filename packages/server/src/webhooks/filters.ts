@@ -1,6 +1,7 @@
 import { ApiError } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { ACTIVITY_STATUSES } from '../lib/model.ts';
+import { parseStrictJson } from '../lib/strict-json.ts';
 import type { WebhookEventType } from '../lib/webhook.ts';
 import { activityType } from '../policy/index.ts';
 import { SEND_STATUSES } from './payloads.ts';
@@ -48,7 +49,8 @@ export function checkFilters(eventType: WebhookEventType, filtersJson: string, f
     new ApiError('INVALID_WEBHOOK_FILTER', `${field} ${why}`, { violations: [{ field, description: why }] });
   let filters: unknown;
   try {
-    filters = JSON.parse(filtersJson);
+    // Of a key that is given twice one would silently count.
+    filters = parseStrictJson(Buffer.from(filtersJson));
   } catch {
     throw refuse('must be a JSON object as text');
   }

@@ -11,6 +11,7 @@ import {
 } from '../../test/harness/webhook-fakes.ts';
 import type { DueDelivery, WebhookEndpoint } from '../lib/webhook.ts';
 import type { Receipt } from './courier/courier.ts';
+import { createGate } from './gate.ts';
 import { Lane, type LaneEnd } from './lane.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { WebhookSender } from './sender.ts';
@@ -47,11 +48,17 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
   };
   const storage = queue.storage();
   const end = new AbortController();
-  const observe = { delivery: () => {}, endpointDisabled: () => {}, unavailable: () => {} };
+  const observe = {
+    delivery: () => {},
+    endpointDisabled: () => {},
+    unavailable: () => {},
+    deliveriesExpired: () => {},
+    internalError: () => {},
+  };
   const recorder = createRecorder(storage, () => time.nowMs, observe, end.signal);
   const laneOver = (instead: Recorder = recorder): Lane =>
     new Lane(
-      { storage, clock: () => time.nowMs, send, recorder: instead },
+      { storage, clock: () => time.nowMs, send, recorder: instead, large: createGate(1) },
       { endpointId: endpoint.id, organizationId: ORGANIZATION, failures },
       NOW + 10_000,
     );
@@ -175,7 +182,7 @@ test('the third failure in a row gives the endpoint a rest, and each further one
     rests.push(end.restingUntilMs === 0 ? 0 : (end.restingUntilMs - NOW) / 1000);
     expect(queue.recorded).toHaveLength(1);
   }
-  expect(rests).toEqual([0, 0, 1, 2, 4, 8, 16, 30, 30, 30]);
+  expect(rests).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
 test('an endpoint in trouble is tried with one event and one retry, and gets the rest once it answers', async () => {

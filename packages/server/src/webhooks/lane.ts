@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
 import type { DueDelivery, WebhookEndpoint } from '../lib/webhook.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Gate } from './gate.ts';
 import type { Recorder } from './recorder.ts';
 import { type Attempted, resultOf } from './result.ts';
 import type { WebhookSender } from './sender.ts';
@@ -9,6 +10,8 @@ import type { WebhookSender } from './sender.ts';
 /** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
 const BATCH = { fresh: 48, retries: 16 };
 const PROBE = { fresh: 1, retries: 1 };
+/** Characters of the bodies of a batch; only a single event can be longer. */
+const LARGE = 256 * 1024;
 /** From then on the receiver does not keep up, and several are sent at a time, no longer in strict order. */
 const CROWD = 16;
 const WIDTH = 8;
@@ -16,12 +19,12 @@ const WIDTH = 8;
 const BATCH_MS = 2000;
 /** How long a lane without work is kept, so that the next event need not claim it again. */
 const LINGER_MS = 1000;
-/** How often it looks meanwhile for what other processes have stored. */
-const LOOK_EVERY_MS = 100;
+/** When it looks meanwhile for what other processes have stored; each time after twice as long. */
+const LOOK_AFTER_MS = 100;
 /** So many failures in a row, and the endpoint is given rests and one delivery at a time. */
 export const TROUBLED_AT = 3;
 const REST_MS = 1000;
-const REST_MS_MAX = 30_000;
+const REST_MS_MAX = 60_000;
 /** The longest rest that a receiver can ask for all its deliveries by Retry-After. */
 const ASKED_REST_MS_MAX = 60_000;
 
@@ -30,6 +33,8 @@ export interface LaneParts {
   readonly clock: Clock;
   readonly send: WebhookSender;
   readonly recorder: Recorder;
+  /** Those that have much in memory go through it. */
+  readonly large: Gate;
 }
 
 export interface LaneClaim {
@@ -93,13 +98,19 @@ export class Lane {
   async run(): Promise<LaneEnd> {
     const { clock } = this.#parts;
     let idleSinceMs = performance.now();
+    let lookAfterMs = LOOK_AFTER_MS;
     while (this.#mayGoOn() && !this.#isLeaving) {
       this.#isWoken = false;
       const isWorking = await this.#round();
       if (this.#restMs > 0) break;
-      if (isWorking) idleSinceMs = performance.now();
-      else if (!this.#isWoken && performance.now() - idleSinceMs >= LINGER_MS) break;
-      else await this.#idle();
+      if (isWorking) {
+        idleSinceMs = performance.now();
+        lookAfterMs = LOOK_AFTER_MS;
+      } else if (!this.#isWoken && performance.now() - idleSinceMs >= LINGER_MS) break;
+      else {
+        await this.#idle(lookAfterMs);
+        lookAfterMs *= 2;
+      }
     }
     return { failures: this.#failures, restingUntilMs: this.#restMs === 0 ? 0 : clock() + this.#restMs };
   }
@@ -114,15 +125,19 @@ export class Lane {
     const { organizationId, endpointId } = this.#claim;
     const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
     if (endpoint?.isActive !== true) return false;
-    const batch = await storage.read.webhooks.batch(
-      organizationId,
-      endpointId,
-      clock(),
-      this.isTroubled ? PROBE : BATCH,
-    );
-    if (batch.length === 0) return false;
-    await this.#sendAll(endpoint, batch);
-    return true;
+    let leave = (): void => {};
+    const enter = async (length: number): Promise<void> => {
+      if (length > LARGE) leave = await this.#parts.large.enter();
+    };
+    try {
+      const limits = this.isTroubled ? PROBE : BATCH;
+      const batch = await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter);
+      if (batch.length === 0) return false;
+      if (this.#mayGoOn()) await this.#sendAll(endpoint, batch);
+      return true;
+    } finally {
+      leave();
+    }
   }
 
   async #sendAll(endpoint: WebhookEndpoint, batch: readonly DueDelivery[]): Promise<void> {
@@ -172,10 +187,10 @@ export class Lane {
     this.#restMs = Math.max(ownMs, Math.min(retryAfterMs, ASKED_REST_MS_MAX));
   }
 
-  async #idle(): Promise<void> {
+  async #idle(lookAfterMs: number): Promise<void> {
     if (this.#isWoken) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#parts.storage.kind === 'sqlite' ? LINGER_MS : LOOK_EVERY_MS);
+      const timer = setTimeout(resolve, this.#parts.storage.kind === 'sqlite' ? LINGER_MS : lookAfterMs);
       this.#wakeUp = () => {
         clearTimeout(timer);
         resolve();

@@ -12,6 +12,10 @@ const RESULTS_PER_COMMIT = 500;
 export interface DeliveryObserver {
   delivery(attempted: Attempted): void;
   endpointDisabled(endpoint: Pick<WebhookEndpoint, 'organizationId' | 'id'>): void;
+  /** Deliveries that were given up because they could not be tried in time. */
+  deliveriesExpired(count: number): void;
+  /** What is no fault of the outside. */
+  internalError(errorId: string, operation: string, error: unknown): void;
   unavailable(operation: string, cause: unknown): void;
 }
 

@@ -1,4 +1,5 @@
 import type { DeliveryResult, WebhookAttempt, WebhookDelivery } from '../lib/webhook.ts';
+import type { OutboundReason } from '../outbound/outbound-error.ts';
 import type { Receipt } from './courier/courier.ts';
 import { nextAttemptAt, retryAfterMs } from './schedule.ts';
 import { type DeliveryVerdict, verdictOf } from './verdict.ts';
@@ -14,9 +15,13 @@ export const toAttempt = ({ latencyMs, status, error, answer }: Receipt, atMs: n
   atMs,
   latencyMs: Math.round(latencyMs),
   ...(status !== undefined && { status }),
-  ...(error !== undefined && { error }),
+  ...(error !== undefined && { error: toldReason(error) }),
   ...(answer !== undefined && { answer }),
 });
+
+/** One word for names that are unknown and those that lead where nothing may go: nobody shall map our network by it. */
+const toldReason = (error: OutboundReason): string =>
+  error === 'unresolved' || error === 'forbidden-address' ? 'unreachable' : error;
 
 /** What an attempt that began at a moment and has ended now makes of its delivery. */
 export function resultOf(

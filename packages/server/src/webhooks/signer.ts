@@ -29,8 +29,9 @@ export function createWebhookSigner(
 ): WebhookSigner {
   let waiting: Waiting[] = [];
 
-  const signAll = async (some: readonly Waiting[], keyId: string): Promise<void> => {
+  const signAll = async (some: readonly Waiting[]): Promise<void> => {
     try {
+      const keyId = signingKey(keys(), clock());
       const signatures = await keyring.signWebhooks(
         keyId,
         some.map(({ event, timestampMs }) => ({ timestampMs, eventId: event.id, body: event.body })),
@@ -46,8 +47,7 @@ export function createWebhookSigner(
   const flush = (): void => {
     const all = waiting;
     waiting = [];
-    const keyId = signingKey(keys(), clock());
-    for (const some of groups(all)) void signAll(some, keyId);
+    for (const some of groups(all)) void signAll(some);
   };
 
   return (event) =>

@@ -38,9 +38,13 @@ function parse(text: string): Target {
   if (/[\p{Cc}\s\\]/u.test(text)) throw refuse('the URL has spaces, control characters or backslashes');
   if (text.includes('#')) throw refuse('the URL has a fragment, which is never sent');
   try {
-    return parseTarget(text);
+    const target = parseTarget(text);
+    // The parser also takes one slash, none or three, and an empty user.
+    if (!/^https?:\/\/[^/@]/i.test(text)) throw refuse('the URL must begin with https:// and a host');
+    if (target.port === 0) throw refuse('nothing can be sent to port 0');
+    return target;
   } catch (error) {
-    throw refuse((error as OutboundError).message, error);
+    throw error instanceof OutboundError ? refuse(error.message, error) : error;
   }
 }
 

@@ -54,7 +54,7 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
     send,
     observe,
     breakOff: () => courier.close(),
-    sweep: createSweep(storage, clock, config.webhookRetentionDays, serviceKeys),
+    sweep: createSweep(storage, clock, config.webhookRetentionDays, serviceKeys, observe),
   });
   return {
     start: () => dispatcher.start(),

@@ -59,7 +59,8 @@ function voteFlags(
   { organization, userId }: Reader,
 ): { canApprove: boolean; canReject: boolean } {
   const concernsReader = (activity.authorityId ?? activity.organizationId) === organization.id;
-  if (isTerminal(activity.status) || !concernsReader || userId === undefined) return { canApprove: false, canReject: false };
+  if (isTerminal(activity.status) || !concernsReader || userId === undefined)
+    return { canApprove: false, canReject: false };
   const isProposer = activity.proposerId === userId;
   const { openTo } = activity;
   const eligible =

@@ -34,7 +34,7 @@ describe.each(DATABASES)('organizations on %s', (database) => {
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
+    server = await TestServer.start({ database, env: { CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8' } });
     parent = TestClient.root(server.credentials, server.baseUrl);
   });
   afterAll(() => server[Symbol.asyncDispose]());
@@ -350,10 +350,22 @@ describe.each(DATABASES)('organizations on %s', (database) => {
       expect(await remove()).toEqual(left);
     });
 
-    test('FEATURE_NAME_WEBHOOK is named as not available', async () => {
-      const answer = await set(await newSub(), 'FEATURE_NAME_WEBHOOK', 'https://hook.example');
-      expect(outcome(answer)).toEqual(UNSERVED);
-      expect(answer.body.message).toContain('FEATURE_NAME_WEBHOOK');
+    test('FEATURE_NAME_WEBHOOK understands URLs that may be called and refuses others', async () => {
+      const sub = await newSub();
+      const name = 'FEATURE_NAME_WEBHOOK';
+      // Nobody listens there; where somebody does is in webhooks.test.ts.
+      const value = 'http://127.0.0.1:9/hook';
+      const answer = await set(sub, name, value);
+      expect(outcome(answer), JSON.stringify(answer.body)).toEqual(DONE);
+      expect(answer.body.activity.result.setOrganizationFeatureResult.features).toContainEqual({ name, value });
+      for (const bad of ['true', 'http://10.0.0.1/hook', 'https://127.0.0.1:9/#part', '']) {
+        expect(outcome(await set(sub, name, bad)), bad).toEqual([400, 'INVALID_WEBHOOK_URL']);
+      }
+      const { webhookEndpoints } = (await sub.query('list_webhook_endpoints')).body;
+      expect(webhookEndpoints).toMatchObject([{ url: value, isActive: true }]);
+      const left = await sub.run('remove_organization_feature', { name });
+      expect(left.features).not.toContainEqual(expect.objectContaining({ name }));
+      expect((await sub.query('list_webhook_endpoints')).body.webhookEndpoints).toEqual([]);
     });
 
     test('an opaque value with NUL is refused or kept, never an internal error', async () => {

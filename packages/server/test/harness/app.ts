@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { createKeyring } from '@custos/keyring';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
-import { buildApp } from '../../src/app.ts';
+import { buildApp, type Parts } from '../../src/app.ts';
 import { createFirstOrganization } from '../../src/bootstrap.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { buildServer } from '../../src/http/server.ts';
-import type { App } from '../../src/pipeline/app.ts';
 import { openServiceKeys } from '../../src/service-keys.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { newKeyPair, TestClient } from './client.ts';
@@ -16,7 +15,7 @@ import { createPostgresDatabase, type DatabaseKind } from './databases.ts';
 
 /** A service in this process whose clock the test moves; for rules about time. Everything else uses TestServer. */
 export interface TestApp extends AsyncDisposable {
-  readonly app: App;
+  readonly app: ReturnType<typeof buildApp>;
   readonly server: FastifyInstance;
   readonly baseUrl: string;
   readonly root: TestClient;
@@ -24,7 +23,11 @@ export interface TestApp extends AsyncDisposable {
   readonly advance: (milliseconds: number) => void;
 }
 
-export async function openTestApp(database: DatabaseKind, env: Record<string, string> = {}): Promise<TestApp> {
+export async function openTestApp(
+  database: DatabaseKind,
+  env: Record<string, string> = {},
+  parts: Pick<Parts, 'courier'> = {},
+): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'custos-app-'));
   const postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
   const config = readConfig({
@@ -45,6 +48,7 @@ export async function openTestApp(database: DatabaseKind, env: Record<string, st
     log: pino({ level: 'silent' }),
     clock: () => Date.now() + offset,
     baseUrl: () => baseUrl,
+    ...parts,
   });
   const server = buildServer(app);
   const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -86,13 +86,18 @@ export class FakeQueue {
       if (endpoint?.isActive !== true) this.emptied();
       return endpoint;
     },
-    dueLanes: async (nowMs: number, limit: number, after: WebhookEndpointId | '' = '') =>
-      [...this.lanes]
+    dueLanes: async (nowMs: number, limit: number, after: WebhookEndpointId | '' = '') => {
+      const due = new Set<WebhookEndpointId>();
+      for (const { endpointId, nextAttemptAtMs } of this.pending.values()) {
+        if (nextAttemptAtMs <= nowMs) due.add(endpointId);
+      }
+      return [...this.lanes]
         .filter(([id, lane]) => id > after && lane.claimedUntilMs <= nowMs && lane.restingUntilMs <= nowMs)
-        .filter(([id]) => this.endpoints.get(id)?.isActive === true && this.#due(id, nowMs).length > 0)
+        .filter(([id]) => due.has(id) && this.endpoints.get(id)?.isActive === true)
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .slice(0, limit)
-        .map(([endpointId, { failures }]) => ({ endpointId, organizationId: ORGANIZATION, failures })),
+        .map(([endpointId, { failures }]) => ({ endpointId, organizationId: ORGANIZATION, failures }));
+    },
     batch: async (
       _organizationId: OrganizationId,
       endpointId: WebhookEndpointId,
@@ -163,16 +168,18 @@ export class FakeQueue {
 
   /** Under `sqlite` lanes wait for a wake alone; under `postgres` they look for themselves. */
   storage(kind: Storage['kind'] = 'sqlite'): Storage {
-    const webhooks = new Proxy(this.#store, {
-      get: (store, method: keyof typeof store) => {
-        if (typeof store[method] !== 'function') throw new Error(`the fake store has no ${String(method)}`);
-        return async (...values: unknown[]) => {
+    type Call = (...values: unknown[]) => Promise<unknown>;
+    const calls = Object.entries(this.#store) as [string, Call][];
+    const webhooks = Object.fromEntries(
+      calls.map(([method, call]): [string, Call] => [
+        method,
+        async (...values) => {
           await undefined;
           this.before(method);
-          return await (store[method] as (...given: unknown[]) => Promise<unknown>)(...values);
-        };
-      },
-    });
+          return await call(...values);
+        },
+      ]),
+    );
     const stores = { webhooks };
     return {
       kind,

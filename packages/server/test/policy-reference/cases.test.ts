@@ -42,10 +42,15 @@ test.each(cases.decisionCases.map((one) => [one.id, one] as const))('%s', (_id, 
   }
 });
 
+/** Activities of this service that no document has. */
+const OURS = ['ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY', 'ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT'];
+
 test('the table of activities agrees with the data', () => {
   const rows = cases.activityTypes.map(({ type, governedBy, kind, resource, action }) => [
     type,
     kind === undefined ? { governedBy } : { governedBy, kind, resource, action },
   ]);
-  expect(Object.fromEntries(ACTIVITY_FACTS)).toEqual(Object.fromEntries(rows));
+  const published = new Map(ACTIVITY_FACTS);
+  expect(OURS.filter((type) => published.delete(type))).toEqual(OURS);
+  expect(Object.fromEntries(published)).toEqual(Object.fromEntries(rows));
 });

@@ -29,8 +29,8 @@ function fillWith(kind: DatabaseKind): string {
     INSERT INTO webhook_endpoint (organization_id, id, name, url, is_active, is_feature, subscriptions, created_at_ms,
       updated_at_ms) ${numbers(ENDPOINTS)}
       SELECT ${id('o', 'n / 2')}, ${id('e', 'n')}, ${id('n', 'n')}, '', 1, 0, '[]', 0, 0 FROM series;
-    INSERT INTO webhook_lane (endpoint_id, organization_id, owner, claimed_until_ms, resting_until_ms, failures)
-      ${numbers(ENDPOINTS)} SELECT ${id('e', 'n')}, ${id('o', 'n / 2')}, '', 0, 0, 0 FROM series;
+    INSERT INTO webhook_lane (endpoint_id, organization_id, owner, claimed_until_ms, resting_until_ms, failures,
+      is_gone) ${numbers(ENDPOINTS)} SELECT ${id('e', 'n')}, ${id('o', 'n / 2')}, '', 0, 0, 0, 0 FROM series;
     INSERT INTO webhook_event (organization_id, id, event_type, about_id, body, body_length, kept_since_ms, created_at_ms)
       ${numbers(DELIVERIES)} SELECT ${organization}, ${id('v', 'n')}, '', '', '', 0, n, n FROM series;
     INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id, state, failures, attempts,
@@ -142,7 +142,7 @@ describe.each(DATABASES)('on %s', (kind) => {
     }
     expect((await store.getDelivery(organizationId, 'd100002')).endpointId).toBe(endpointId);
     seeks('getDelivery');
-    expect(await store.replayFailed(organizationId, endpointId, 5000, 2, nowMs)).toBe(2);
+    expect(await store.replayFailed(organizationId, endpointId, 5000, 2, nowMs)).toEqual({ count: 2, hasMore: true });
     expect(seeks('replayFailed')).toContain('ix_webhook_delivery_failed');
     expect(await store.replay(organizationId, 'd100002', nowMs)).toBeUndefined();
     seeks('replay');

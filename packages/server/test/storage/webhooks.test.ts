@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type OrganizationId,
@@ -184,10 +185,10 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       expect(await off(parent.id, url)).toBe(false);
     });
 
-    test('go with their lane and deliveries, and leave those of others', async () => {
-      const { write, parent, child, addEndpoint, tell, rows, dueIds, batch } = await setUp();
+    test('go, then their deliveries by and by, and leave those of others', async () => {
+      const { write, read, parent, child, addEndpoint, tell, rows, dueIds, batch, claim } = await setUp();
       const [gone, kept] = [await addEndpoint(parent.id), await addEndpoint(parent.id)];
-      const { ids } = await tell([gone, kept]);
+      const { ids, event } = await tell([gone, kept]);
       await tell([gone]);
       const remove = (organizationId: OrganizationId) =>
         codeOf(write((store) => store.webhooks.deleteEndpoint(organizationId, gone.id)));
@@ -197,6 +198,17 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       expect(await remove(parent.id)).toBe('WEBHOOK_ENDPOINT_NOT_FOUND');
       expect(await dueIds()).toEqual([kept.id]);
       expect(idsOf(await batch(kept))).toEqual([ids[1]]);
+      expect(await claim(gone.id, 'somebody')).toBeUndefined();
+      // Nothing is shown of them, although they are still there.
+      const shown = async (filter: Parameters<typeof read.deliveries>[1]) =>
+        idsOf((await read.deliveries(parent.id, filter, ALL)).items);
+      for (const filter of [{}, { eventId: event.id }, { state: 'pending' as const }]) {
+        expect(await shown(filter)).toEqual([ids[1]]);
+      }
+      expect(await shown({ endpointId: gone.id })).toEqual([]);
+      expect(await Promise.all(TABLES.map(rows))).toEqual([1, 2, 3, 2]);
+      const purge = () => write((store) => store.webhooks.purge(1));
+      expect([await purge(), await purge(), await purge(), await purge()]).toEqual([1, 1, 1, 0]);
       expect(await Promise.all(TABLES.map(rows))).toEqual([1, 2, 1, 1]);
     });
   });
@@ -239,8 +251,8 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const orderAt = async (nowMs: number, limits?: { fresh: number; retries: number }) =>
         (await batch(one, nowMs, limits)).map(({ eventId }) => ids.indexOf(eventId));
       expect(await orderAt(NOW)).toEqual([4, 5]);
-      expect(await orderAt(NOW + 30)).toEqual([4, 5, 1, 2, 0]);
-      expect(await orderAt(NOW + 30, { fresh: 1, retries: 2 })).toEqual([4, 1, 2]);
+      expect(await orderAt(NOW + 30)).toEqual([1, 4, 5, 2, 0]);
+      expect(await orderAt(NOW + 30, { fresh: 1, retries: 2 })).toEqual([1, 4, 2]);
       expect(await orderAt(NOW + 30, { fresh: 0, retries: 1 })).toEqual([1]);
       expect(await orderAt(NOW + 40, { fresh: 9, retries: 0 })).toEqual([4, 5]);
       expect(await batch({ ...one, organizationId: randomId() }, NOW + 40)).toEqual([]);
@@ -302,9 +314,9 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
     test('gives no more bodies at once than fit, but always one', async () => {
       const { parent, addEndpoint, tell, batch, settle } = await setUp();
       const endpoint = await addEndpoint(parent.id);
-      const MIB = 1024 * 1024;
-      for (const length of [5, 1, 2, 3]) await tell([endpoint], { body: 'x'.repeat(length * MIB) });
-      const lengths = async () => (await batch(endpoint)).map(({ body }) => body.length / MIB);
+      const PART = 64 * 1024;
+      for (const length of [5, 1, 2, 3]) await tell([endpoint], { body: 'x'.repeat(length * PART) });
+      const lengths = async () => (await batch(endpoint)).map(({ body }) => body.length / PART);
       expect(await lengths()).toEqual([5]);
       await settle(endpoint, 'delivered');
       expect(await lengths()).toEqual([1, 2]);
@@ -576,11 +588,11 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await settle(other, 'failed');
       const replay = (organizationId: OrganizationId, limit: number) =>
         write((store) => store.webhooks.replayFailed(organizationId, endpoint.id, NOW + 2, limit, NOW + 100));
-      expect(await replay(child.id, 10)).toBe(0);
-      expect(await replay(parent.id, 4)).toBe(4);
+      expect(await replay(child.id, 10)).toEqual({ count: 0, hasMore: false });
+      expect(await replay(parent.id, 4)).toEqual({ count: 4, hasMore: true });
       expect(idsOf(await batch(endpoint, NOW + 100))).toEqual(failed.slice(2, 6));
-      expect(await replay(parent.id, 4)).toBe(2);
-      expect(await replay(parent.id, 4)).toBe(0);
+      expect(await replay(parent.id, 4)).toEqual({ count: 2, hasMore: false });
+      expect(await replay(parent.id, 4)).toEqual({ count: 0, hasMore: false });
       expect(idsOf(await batch(endpoint, NOW + 100))).toEqual(failed.slice(2));
       expect(await stateOf(parent.id, failed[1] as string)).toBe('dead');
       expect(await stateOf(parent.id, fine[0] as string)).toBe('delivered');
@@ -672,6 +684,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const endpoint = await addEndpoint(parent.id);
       await tell([endpoint]);
       await write((store) => store.webhooks.deleteEndpoint(parent.id, endpoint.id));
+      expect(await write((store) => store.webhooks.purge(10))).toBe(1);
       expect([await rows('webhook_delivery'), await rows('webhook_event')]).toEqual([0, 1]);
       expect(await write((store) => store.webhooks.sweep(NOW, 10))).toBe(0);
       expect(await write((store) => store.webhooks.sweep(NOW + 1, 10))).toBe(1);
@@ -679,6 +692,24 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
     });
 
     if (kind === 'postgres') {
+      test('gives nothing up that was replayed while it waited', async () => {
+        const { write, parent, addEndpoint, tell, stateOf } = await setUp();
+        const endpoint = await addEndpoint(parent.id);
+        const { ids } = await tell([endpoint]);
+        const [id] = ids as [WebhookDeliveryId];
+        let expired: Promise<number> | undefined;
+        await write(async (store) => {
+          await store.webhooks.replay(parent.id, id, NOW + 500);
+          expired = write((other) => other.webhooks.expire(NOW + 1, NOW + 500, 10));
+          // Until it waits for the row.
+          const waits = () =>
+            sql`SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()`.execute(builderOf(store));
+          while ((await waits()).rows.length === 0) await new Promise(setImmediate);
+        });
+        expect(await expired).toBe(0);
+        expect(await stateOf(parent.id, id)).toBe('pending');
+      });
+
       test('does not wait for a replay that has not committed, and leaves it what it needs', async () => {
         const { write, parent, addEndpoint, tell, settle, batch } = await setUp();
         const endpoint = await addEndpoint(parent.id);

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { WEBHOOK_DELIVERY_STATES, type WebhookDeliveryState } from '../../lib/webhook.ts';
+import { WEBHOOK_DELIVERY_STATES, WEBHOOK_EVENT_TYPES, type WebhookDeliveryState } from '../../lib/webhook.ts';
 import { textShape } from './basic.ts';
 
 const FILTERS_LENGTH_MAX = 16_384;
@@ -8,7 +8,7 @@ export const WEBHOOK_URL_MAX = 2048;
 export const WebhookUrlShape = textShape(WEBHOOK_URL_MAX);
 
 export const WebhookSubscriptionShape = Type.Object({
-  eventType: textShape(100),
+  eventType: Type.Enum([...WEBHOOK_EVENT_TYPES]),
   filtersJson: Type.Optional(textShape(FILTERS_LENGTH_MAX)),
   isActive: Type.Optional(Type.Boolean()),
 });

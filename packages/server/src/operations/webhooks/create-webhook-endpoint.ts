@@ -6,7 +6,7 @@ import type { WebhookEndpoint } from '../../lib/webhook.ts';
 import { defineActivity } from '../define.ts';
 import { listShape, NameShape } from '../shapes/basic.ts';
 import { WebhookEndpointShape, WebhookSubscriptionShape, WebhookUrlShape } from '../shapes/webhooks.ts';
-import { renderEndpoint, requireAudience, toSubscriptions } from './endpoints.ts';
+import { checkName, renderEndpoint, requireAudience, toSubscriptions } from './endpoints.ts';
 
 export const createWebhookEndpoint = defineActivity({
   name: 'create_webhook_endpoint',
@@ -19,7 +19,8 @@ export const createWebhookEndpoint = defineActivity({
     subscriptions: Type.Optional(listShape(WebhookSubscriptionShape)),
   }),
   result: Type.Object({ endpointId: Type.String(), webhookEndpoint: WebhookEndpointShape }),
-  check: ({ subscriptions = [] }) => {
+  check({ name, subscriptions = [] }) {
+    checkName(name);
     toSubscriptions(subscriptions);
   },
   async describe({ actor }, { subscriptions = [] }) {

@@ -1,15 +1,11 @@
 import type { Static } from 'typebox';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { Organization } from '../../lib/model.ts';
-import {
-  WEBHOOK_EVENT_TYPES,
-  type WebhookEndpoint,
-  type WebhookEventType,
-  type WebhookSubscription,
-} from '../../lib/webhook.ts';
+import type { WebhookEndpoint, WebhookEventType, WebhookSubscription } from '../../lib/webhook.ts';
 import { PARENT_ONLY } from '../../webhooks/announce.ts';
 import { checkFilters } from '../../webhooks/filters.ts';
 import type { WebhookEndpointShape, WebhookSubscriptionShape } from '../shapes/webhooks.ts';
+import { FEATURE_NAME } from './feature-endpoint.ts';
 
 type WireSubscription = Static<typeof WebhookSubscriptionShape>;
 
@@ -18,24 +14,20 @@ export function toSubscriptions(given: readonly WireSubscription[]): WebhookSubs
   const found = new Map<WebhookEventType, WebhookSubscription>();
   for (const [index, { eventType, filtersJson, isActive = true }] of given.entries()) {
     const field = `parameters.subscriptions.${index}`;
-    const type = WEBHOOK_EVENT_TYPES.find((known) => known === eventType);
-    if (type === undefined) {
-      throw invalidField(`${field}.eventType`, `must be one of ${WEBHOOK_EVENT_TYPES.join(', ')}`);
-    }
-    if (filtersJson) checkFilters(type, filtersJson, `${field}.filtersJson`);
-    const subscription = { eventType: type, ...(filtersJson && { filtersJson }), isActive };
-    const before = found.get(type);
+    if (filtersJson) checkFilters(eventType, filtersJson, `${field}.filtersJson`);
+    const subscription = { eventType, ...(filtersJson && { filtersJson }), isActive };
+    const before = found.get(eventType);
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(subscription)) {
-      throw invalidField(`${field}.eventType`, `${type} is already subscribed to in another way`);
+      throw invalidField(`${field}.eventType`, `${eventType} is already subscribed to in another way`);
     }
-    found.set(type, subscription);
+    found.set(eventType, subscription);
   }
   return [...found.values()];
 }
 
 /** Balances and transactions of a whole tree are its parent's business (RES 10.1). */
 export function requireAudience({ parentId }: Organization, subscriptions: readonly WireSubscription[]): void {
-  const forParents = subscriptions.find(({ eventType }) => PARENT_ONLY.has(eventType as WebhookEventType));
+  const forParents = subscriptions.find(({ eventType }) => PARENT_ONLY.has(eventType));
   if (parentId === undefined || forParents === undefined) return;
   throw new ApiError(
     'REQUEST_NOT_AUTHORIZED',
@@ -43,12 +35,18 @@ export function requireAudience({ parentId }: Organization, subscriptions: reado
   );
 }
 
+/** Whoever may create endpoints must not keep the root quorum from setting the feature. */
+export function checkName(name: string | undefined): void {
+  if (name === FEATURE_NAME)
+    throw invalidField('parameters.name', `${FEATURE_NAME} is the name of the feature's endpoint`);
+}
+
 /** The endpoint of a feature changes with the feature and in no other way. */
 export function requireOwn({ isFeature }: WebhookEndpoint): void {
   if (!isFeature) return;
   throw new ApiError(
     'FAILED_PRECONDITION',
-    'this endpoint belongs to the feature FEATURE_NAME_WEBHOOK; set_organization_feature and remove_organization_feature change it',
+    `this endpoint belongs to the feature ${FEATURE_NAME}; set_organization_feature and remove_organization_feature change it`,
   );
 }
 

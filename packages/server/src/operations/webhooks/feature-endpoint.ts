@@ -3,7 +3,8 @@ import type { WebhookEndpoint } from '../../lib/webhook.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { ExecuteContext } from '../define.ts';
 
-const NAME = 'FEATURE_NAME_WEBHOOK';
+/** Of the feature and of its endpoint, which no other may have. */
+export const FEATURE_NAME = 'FEATURE_NAME_WEBHOOK';
 
 const featureEndpoint = async (store: Stores, organizationId: OrganizationId): Promise<WebhookEndpoint | undefined> =>
   (await store.webhooks.endpoints(organizationId)).find(({ isFeature }) => isFeature);
@@ -22,7 +23,7 @@ export async function putFeatureEndpoint(
   await store.webhooks.insertEndpoint({
     id: newId() as WebhookEndpointId,
     organizationId,
-    name: NAME,
+    name: FEATURE_NAME,
     url,
     isActive: true,
     isFeature: true,

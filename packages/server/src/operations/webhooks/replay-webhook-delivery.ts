@@ -5,7 +5,10 @@ import type { ReadStores } from '../../storage/stores.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 
-const REPLAYED_MAX = 10_000;
+/** Few, because the embedded database holds up everything else meanwhile. */
+const REPLAYED_MAX = 500;
+const REPLAYS_PER_MINUTE = 30;
+const MINUTE_MS = 60_000;
 
 export const replayWebhookDelivery = defineActivity({
   name: 'replay_webhook_delivery',
@@ -38,6 +41,13 @@ export const replayWebhookDelivery = defineActivity({
     await read.webhooks.getEndpoint(actor.organizationId, endpointId);
     if (deliveryId !== undefined) await requireDelivery(read, actor.organizationId, endpointId, deliveryId);
   },
+  async attempt({ store, actor, nowMs }) {
+    const limit = { max: REPLAYS_PER_MINUTE, windowMs: MINUTE_MS, nowMs };
+    if (await store.logins.countUp(actor.organizationId, 'webhook-replays', limit)) return;
+    throw new ApiError('RATE_LIMIT_EXCEEDED', `at most ${REPLAYS_PER_MINUTE} replays are made in a minute`, {
+      retryAfterSeconds: 60,
+    });
+  },
   async execute({ store, actor, nowMs }, { endpointId, deliveryId, sinceMs }) {
     const { organizationId } = actor;
     const endpoint = await store.webhooks.getEndpoint(organizationId, endpointId);
@@ -46,14 +56,14 @@ export const replayWebhookDelivery = defineActivity({
       await store.webhooks.replay(organizationId, deliveryId, nowMs);
       return { endpointId, replayedCount: 1, hasMore: false };
     }
-    const replayedCount = await store.webhooks.replayFailed(
+    const { count, hasMore } = await store.webhooks.replayFailed(
       organizationId,
       endpoint.id,
       Number(sinceMs),
       REPLAYED_MAX,
       nowMs,
     );
-    return { endpointId, replayedCount, hasMore: replayedCount === REPLAYED_MAX };
+    return { endpointId, replayedCount: count, hasMore };
   },
 });
 

@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../lib/webhook.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
 import { WebhookEndpointShape, WebhookUrlShape } from '../shapes/webhooks.ts';
-import { renderEndpoint, requireOwn } from './endpoints.ts';
+import { checkName, renderEndpoint, requireOwn } from './endpoints.ts';
 
 export const updateWebhookEndpoint = defineActivity({
   name: 'update_webhook_endpoint',
@@ -22,6 +22,7 @@ export const updateWebhookEndpoint = defineActivity({
     if (url === undefined && name === undefined && isActive === undefined) {
       throw invalidField('parameters', 'must have at least one of url, name, isActive');
     }
+    checkName(name);
   },
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
   async describe({ read, actor }, { endpointId }) {

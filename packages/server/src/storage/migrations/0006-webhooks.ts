@@ -45,7 +45,9 @@ export const webhooks: Migration = {
       WHERE state IN ('failed', 'dead')`);
     await run(sql`CREATE TABLE webhook_lane (
       endpoint_id ${text} NOT NULL PRIMARY KEY, organization_id ${text} NOT NULL, owner ${text} NOT NULL,
-      claimed_until_ms bigint NOT NULL, resting_until_ms bigint NOT NULL, failures integer NOT NULL)`);
+      claimed_until_ms bigint NOT NULL, resting_until_ms bigint NOT NULL, failures integer NOT NULL,
+      is_gone integer NOT NULL)`);
+    await run(sql`CREATE INDEX ix_webhook_lane_gone ON webhook_lane (endpoint_id) WHERE is_gone = 1`);
     await run(sql`CREATE INDEX ix_webhook_lane_organization ON webhook_lane (organization_id)`);
     await run(sql`CREATE INDEX ix_webhook_lane_owner ON webhook_lane (owner) WHERE owner <> ''`);
 

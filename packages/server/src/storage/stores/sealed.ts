@@ -61,6 +61,7 @@ export const UNSEALED_COLUMNS: readonly string[] = [
   'organization.wrapped_key',
   'authenticator.public_key',
   'authenticator.rp_id_hash',
+  'tvc_approval.signature',
 ];
 
 /** One row of a sealed column; `sealed` is undefined where the row has nothing to hide. */

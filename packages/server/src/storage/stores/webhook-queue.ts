@@ -29,6 +29,9 @@ const toRow = ({ delivery, attempt, state, nextAttemptAtMs }: DeliveryResult) =>
   attempts: JSON.stringify([...delivery.attempts, attempt].slice(-ATTEMPTS_KEPT)),
 });
 
+/** Stands for a rest while an endpoint is claimed: whoever wants it tried at once overwrites it. */
+const CLAIMED = -1;
+
 /** What the processes that deliver do: sharing the endpoints, noting results, clearing away. */
 export class WebhookQueue extends WebhookReader {
   /** Takes an endpoint, so that nobody else works on it meanwhile; undefined when another one has it, or it rests. */
@@ -40,8 +43,9 @@ export class WebhookQueue extends WebhookReader {
   ): Promise<Pick<DueLane, 'organizationId' | 'failures'> | undefined> {
     const row = await this.db
       .updateTable('webhook_lane')
-      .set({ owner, claimed_until_ms: untilMs })
+      .set({ owner, claimed_until_ms: untilMs, resting_until_ms: CLAIMED })
       .where('endpoint_id', '=', endpointId)
+      .where('is_gone', '=', 0)
       .where('resting_until_ms', '<=', nowMs)
       .where((eb) => eb.or([eb('claimed_until_ms', '<=', nowMs), eb('owner', '=', owner)]))
       .returning(['organization_id', 'failures'])
@@ -61,7 +65,10 @@ export class WebhookQueue extends WebhookReader {
     return rows.map((row) => row.endpoint_id as WebhookEndpointId);
   }
 
-  /** Gives an endpoint back; false when the claim is over and the endpoint another one's. */
+  /**
+   * Gives an endpoint back; false when the claim is over and the endpoint another one's. Whoever changed the endpoint
+   * meanwhile, or replayed, wants it tried at once: then it does not rest.
+   */
   async releaseLane(
     endpointId: WebhookEndpointId,
     owner: string,
@@ -69,7 +76,12 @@ export class WebhookQueue extends WebhookReader {
   ): Promise<boolean> {
     const { numUpdatedRows } = await this.db
       .updateTable('webhook_lane')
-      .set({ owner: '', claimed_until_ms: 0, resting_until_ms: restingUntilMs, failures })
+      .set({
+        owner: '',
+        claimed_until_ms: 0,
+        resting_until_ms: sql<number>`CASE WHEN resting_until_ms = ${CLAIMED} THEN CAST(${restingUntilMs} AS bigint) ELSE 0 END`,
+        failures: sql<number>`CASE WHEN resting_until_ms = ${CLAIMED} THEN CAST(${failures} AS integer) ELSE 0 END`,
+      })
       .where('endpoint_id', '=', endpointId)
       .where('owner', '=', owner)
       .executeTakeFirstOrThrow();
@@ -130,9 +142,9 @@ export class WebhookQueue extends WebhookReader {
     const { rows } = await sql<{ endpoint_id: string; is_gone: number }>`${withWaiting('')}
       SELECT waiting.endpoint_id, CASE WHEN lane.endpoint_id IS NULL THEN 1 ELSE 0 END AS is_gone FROM waiting
       LEFT JOIN webhook_lane AS lane ON lane.endpoint_id = waiting.endpoint_id
-      WHERE waiting.endpoint_id IS NOT NULL AND (lane.endpoint_id IS NULL
-        OR EXISTS (SELECT 1 FROM (${fresh(waiting, 1)}) AS first WHERE ${isOver})
-        OR EXISTS (SELECT 1 FROM (${overdue(waiting, OVERDUE_SEEN)}) AS again WHERE ${isOver}))
+      WHERE waiting.endpoint_id IS NOT NULL AND (lane.endpoint_id IS NULL OR (lane.is_gone = 0
+        AND (EXISTS (SELECT 1 FROM (${fresh(waiting, 1)}) AS first WHERE ${isOver})
+          OR EXISTS (SELECT 1 FROM (${overdue(waiting, OVERDUE_SEEN)}) AS again WHERE ${isOver}))))
       LIMIT ${limit}`.execute(this.db);
     let count = 0;
     for (const { endpoint_id, is_gone } of rows) {
@@ -143,13 +155,30 @@ export class WebhookQueue extends WebhookReader {
         const all = shelf(id, left);
         const { numAffectedRows } = await (is_gone === 1
           ? sql`DELETE FROM webhook_delivery WHERE (organization_id, id) IN (SELECT organization_id, id FROM (${all}) AS shelf)`
-          : sql`UPDATE webhook_delivery SET state = 'dead', updated_at_ms = ${nowMs} WHERE state || '' = 'pending'
-              AND (organization_id, id) IN (SELECT organization_id, id FROM (${all}) AS shelf WHERE ${isOver})`
+          : // Once more in the end: on PostgreSQL it may have been replayed while this waited for the row.
+            sql`UPDATE webhook_delivery SET state = 'dead', updated_at_ms = ${nowMs} WHERE state || '' = 'pending'
+              AND round_started_at_ms + 0 < ${beforeMs} AND (organization_id, id) IN (SELECT organization_id, id FROM (${all}) AS shelf WHERE ${isOver})`
         ).execute(this.db);
         count += Number(numAffectedRows ?? 0n);
       }
     }
     return count;
+  }
+
+  /** Deletes a number of deliveries of endpoints that were deleted; answers how many there were. */
+  async purge(limit: number): Promise<number> {
+    const { rows } = await sql<{ endpoint_id: string }>`SELECT endpoint_id FROM webhook_lane
+      WHERE is_gone = 1 ORDER BY endpoint_id LIMIT 1`.execute(this.db);
+    const endpointId = rows[0]?.endpoint_id;
+    if (endpointId === undefined) return 0;
+    const { numAffectedRows = 0n } = await sql`DELETE FROM webhook_delivery WHERE (organization_id, id) IN (
+      SELECT organization_id, id FROM webhook_delivery WHERE endpoint_id = ${endpointId} LIMIT ${limit})`.execute(
+      this.db,
+    );
+    const count = Number(numAffectedRows);
+    if (count < limit) await this.db.deleteFrom('webhook_lane').where('endpoint_id', '=', endpointId).execute();
+    // There may be another one.
+    return Math.max(count, 1);
   }
 
   /** Deletes a number of events that are kept since before a moment and wait for nothing; answers how many there were. */

@@ -34,7 +34,7 @@ export interface DeliveryFilter {
 }
 
 /** Characters of all bodies of a batch: an event can be as large as a request and more. */
-const BATCH_LENGTH_MAX = 4 * 1024 * 1024;
+const BATCH_LENGTH_MAX = 256 * 1024;
 
 type DeliveryRow = Selectable<WebhookDeliveryTable> & { readonly event_type: string; readonly about_id: string };
 type DueRow = DeliveryRow & { readonly body_length: number };
@@ -66,6 +66,15 @@ const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
+
+/** One retry before every three first attempts, so that neither keeps the other waiting for ever. */
+function mixed(first: readonly DueRow[], again: readonly DueRow[]): DueRow[] {
+  const rows: DueRow[] = [];
+  for (let index = 0; rows.length < first.length + again.length; index += 1) {
+    rows.push(...again.slice(index, index + 1), ...first.slice(3 * index, 3 * index + 3));
+  }
+  return rows;
+}
 
 /** Those of a batch whose bodies fit into the memory that it may take; the first one in any case. */
 function fitting(rows: readonly DueRow[]): DueRow[] {
@@ -237,21 +246,30 @@ export class WebhookReader {
     }));
   }
 
-  /** What is to be sent next: first attempts in the order of what happened, then retries, the longest due first. */
+  /**
+   * What is to be sent next: first attempts in the order of what happened, with retries in between, the longest due
+   * first. `enter` is waited for before the bodies are read, and told how long they are together.
+   */
   async batch(
     organizationId: OrganizationId,
     endpointId: WebhookEndpointId,
     nowMs: number,
     limits: { readonly fresh: number; readonly retries: number },
+    enter: (length: number) => Promise<void> = async () => {},
   ): Promise<DueDelivery[]> {
     const values = { organizationId, endpointId, nowMs };
     const [first, again] = await Promise.all([
       limits.fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: limits.fresh }),
       limits.retries === 0 ? [] : retries(this.db, { ...values, limit: limits.retries }),
     ]);
-    const rows = fitting([...first, ...again]);
+    const rows = fitting(mixed(first, again));
+    await enter(rows.reduce((sum, row) => sum + row.body_length, 0));
     const bodies = await this.#bodies(organizationId, rows);
-    return rows.map((row) => ({ ...toDelivery(row), body: bodies.get(row.event_id) as string }));
+    // An event may have been erased in between, with its organization.
+    return rows.flatMap((row) => {
+      const body = bodies.get(row.event_id);
+      return body === undefined ? [] : [{ ...toDelivery(row), body }];
+    });
   }
 
   async #bodies(organizationId: OrganizationId, rows: readonly DueRow[]): Promise<ReadonlyMap<string, string>> {
@@ -296,11 +314,9 @@ export class WebhookReader {
       const inState = state === undefined ? sql`` : sql`AND state || '' = ${state}`;
       return (range) => sql`SELECT id FROM webhook_delivery
         WHERE organization_id = ${organizationId} AND event_id = ${eventId} ${ofEndpoint} ${inState}
+          AND EXISTS (SELECT 1 FROM webhook_endpoint AS endpoint
+            WHERE endpoint.organization_id = ${organizationId} AND endpoint.id = webhook_delivery.endpoint_id)
         ${within(range, column)} ${ordered(range, column)}`;
-    }
-    if (endpointId === undefined && state === undefined) {
-      return (range) => sql`SELECT id FROM webhook_delivery
-        WHERE organization_id = ${organizationId} ${within(range)} ${ordered(range)}`;
     }
     // One search for each endpoint and state, of which there are few; none of them reads what the filter leaves out.
     const all = await this.endpoints(organizationId);

@@ -7,9 +7,6 @@ import { statement } from '../statement.ts';
 import { WebhookQueue } from './webhook-queue.ts';
 import { deliveryNotFound, endpointNotFound } from './webhook-reader.ts';
 
-/** Deliveries of one endpoint that a statement deletes: many more would take longer than a statement may. */
-const ROWS_PER_DELETE = 10_000;
-
 export interface NewDelivery {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
@@ -88,6 +85,7 @@ export class WebhookStore extends WebhookQueue {
         claimed_until_ms: 0,
         resting_until_ms: 0,
         failures: 0,
+        is_gone: 0,
       })
       .execute();
   }
@@ -132,7 +130,10 @@ export class WebhookStore extends WebhookQueue {
     return numUpdatedRows === 1n;
   }
 
-  /** With its deliveries; events that were for it alone go with their age. */
+  /**
+   * Nothing is delivered to it and nothing shown of it from now on. Its deliveries may be very many: they are deleted by
+   * and by, see `purge`, and events that were for it alone go with their age.
+   */
   async deleteEndpoint(organizationId: OrganizationId, id: string): Promise<void> {
     const { numDeletedRows } = await this.db
       .deleteFrom('webhook_endpoint')
@@ -140,12 +141,11 @@ export class WebhookStore extends WebhookQueue {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     if (numDeletedRows === 0n) throw endpointNotFound();
-    await this.db.deleteFrom('webhook_lane').where('endpoint_id', '=', id).execute();
-    for (let deleted = ROWS_PER_DELETE; deleted === ROWS_PER_DELETE; ) {
-      const result = await sql`DELETE FROM webhook_delivery WHERE organization_id = ${organizationId} AND id IN (
-        SELECT id FROM webhook_delivery WHERE endpoint_id = ${id} LIMIT ${ROWS_PER_DELETE})`.execute(this.db);
-      deleted = Number(result.numAffectedRows ?? 0n);
-    }
+    await this.db
+      .updateTable('webhook_lane')
+      .set({ is_gone: 1, owner: '', claimed_until_ms: 0 })
+      .where('endpoint_id', '=', id)
+      .execute();
   }
 
   /** Makes an event part of the transaction: it is delivered if and only if that commits. */
@@ -196,7 +196,7 @@ export class WebhookStore extends WebhookQueue {
 
   /**
    * The same for what has failed of an endpoint and was made at a moment or later, the oldest first and at most so many;
-   * answers how many there were.
+   * answers how many there were, and whether there may be more.
    */
   async replayFailed(
     organizationId: OrganizationId,
@@ -204,14 +204,14 @@ export class WebhookStore extends WebhookQueue {
     sinceMs: number,
     limit: number,
     nowMs: number,
-  ): Promise<number> {
+  ): Promise<{ readonly count: number; readonly hasMore: boolean }> {
     const { rows } = await sql<{ id: string; event_id: string }>`SELECT id, event_id FROM webhook_delivery
       WHERE state IN ('failed', 'dead') AND endpoint_id = ${endpointId} AND created_at_ms >= ${sinceMs}
       ORDER BY created_at_ms, seq LIMIT ${limit}`.execute(this.db);
-    if (rows.length === 0) return 0;
+    if (rows.length === 0) return { count: 0, hasMore: false };
     const count = await this.#replay(organizationId, rows, nowMs);
     await this.#wake(endpointId);
-    return count;
+    return { count, hasMore: rows.length === limit };
   }
 
   /** Events first: whoever deletes old ones holds these and then their deliveries. */

@@ -38,10 +38,8 @@ export function startThread(
     ...(ca === undefined ? {} : { ca }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
-  // It needs nothing of the environment, which may hold passwords.
   const worker = new Worker(join(packageFolder(), 'dist', 'webhooks', 'courier', 'worker.js'), {
     workerData: settings,
-    env: {},
   });
   const waiting = createSlots<Waiting>();
   let outgoing: [number, Parcel][] = [];

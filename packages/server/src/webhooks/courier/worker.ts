@@ -1,9 +1,12 @@
-import { constants, setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { localCourier, type Receipt } from './courier.ts';
 import type { ParcelBatch, ReceiptBatch, ThreadSettings } from './thread.ts';
 
 // The thread of threadCourier.
+
+/** A third of what a thread of requests gets where both want all; with less it would fall behind a busy service. */
+const NICENESS = 5;
 
 if (parentPort === null) throw new Error('this file is the entry of a worker thread');
 const port = parentPort;
@@ -30,7 +33,7 @@ function report(): void {
 function yieldToRequests(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    if (getPriority() < NICENESS) setPriority(NICENESS);
   } catch {
     // It is only a courtesy; some sandboxes forbid it.
   }

@@ -1,4 +1,5 @@
-// Section 10. The kinds of one resource and action stand together; a number after a kind is its newest version.
+// Section 10, and two activities of ours on webhooks. The kinds of one resource and action stand together; a number after
+// a kind is its newest version.
 
 const KINDS = `
 ORGANIZATION DELETE DELETE_ORGANIZATION DELETE_SUB_ORGANIZATION
@@ -92,7 +93,7 @@ export type ActivityFacts =
   | { readonly governedBy: 'policy'; readonly kind: string; readonly resource: string; readonly action: string }
   | { readonly governedBy: 'rootQuorum' | 'none' };
 
-/** Every activity type of the document with its facts. */
+/** Every activity type with its facts. */
 export const ACTIVITY_FACTS: ReadonlyMap<string, ActivityFacts> = new Map<string, ActivityFacts>([
   ...KINDS.trim().split('\n').flatMap(readLine),
   ...ROOT_QUORUM_ONLY.map((type) => [type, { governedBy: 'rootQuorum' }] as const),
