@@ -200,6 +200,7 @@ describe.each(RECEIVERS)('%s', (name) => {
       expect(handled).toBe(3);
       expect(told.mock.calls).toEqual([[broken]]);
     } finally {
+      fail();
       told.mockRestore();
       await slow.close();
     }

@@ -6,7 +6,7 @@ import type { Load, Measured } from '../load/load.ts';
 import type { Options } from '../options.ts';
 import type { DatabaseKind } from '../stage.ts';
 import { quantile } from './clock.ts';
-import { aliveOf, deliver, fastestWidth, patienceFor, post, putInQueue } from './deliver.ts';
+import { aliveOf, deliver, fastestWidth, patienceFor, post, putInQueue, rateBetween } from './deliver.ts';
 import type { Pace, Paced } from './pace.ts';
 import type { Posted, Posting } from './poster.ts';
 import type { Addresses } from './receiver-process.ts';
@@ -143,7 +143,7 @@ const MEASUREMENTS: Readonly<Record<WebhookName, Measurement>> = {
       const after = await receivers.arrivedSoFar();
       await scene.change((queue) => queue.clear(mark));
       if (after.count >= aliveOf(scene.tenants, events)) throw new Error('the queue was empty too soon: more --events');
-      rates.push(((after.count - before.count) * 1e6) / (after.lastUs - before.lastUs));
+      rates.push(rateBetween(before, after));
       return measured;
     };
     const comparison = await alternate(idle, busy, byLatency, options);

@@ -123,8 +123,6 @@ export class Lane {
   async #round(): Promise<boolean> {
     const { storage, clock } = this.#parts;
     const { organizationId, endpointId } = this.#claim;
-    const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
-    if (endpoint?.isActive !== true) return false;
     let leave = (): void => {};
     const enter = async (length: number): Promise<void> => {
       if (length > LARGE) leave = await this.#parts.large.enter();
@@ -133,6 +131,9 @@ export class Lane {
       const limits = this.isTroubled ? PROBE : BATCH;
       const batch = await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter);
       if (batch.length === 0) return false;
+      // Now, because the way in may have taken long.
+      const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
+      if (endpoint?.isActive !== true) return false;
       if (this.#mayGoOn()) await this.#sendAll(endpoint, batch);
       return true;
     } finally {

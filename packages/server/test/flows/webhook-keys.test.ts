@@ -273,7 +273,7 @@ describe('a rotation', () => {
       (await app.app.storage.read.deployment.serviceKeys())
         .filter(({ role }) => role === WEBHOOK_ROLE)
         .map(({ keyId }) => keyId);
-    /** The rows that `custos webhooks rotate-key` writes, by the clock of the service. */
+    /** The rows that `custos webhooks rotate-key` leaves in the end, by the clock of the service. */
     const rotate = async ({ isCompromised = false } = {}): Promise<string> => {
       const { storage, keyring, clock } = app.app;
       const wrapped = (await storage.read.deployment.get('deployment_key')) ?? '';
