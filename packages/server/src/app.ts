@@ -5,6 +5,7 @@ import type { Config } from './config/config.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
+import { RequestLoad } from './lib/request-load.ts';
 import { createMessages } from './messages/messages.ts';
 import { createOutbox, type Outbox } from './messages/outbox.ts';
 import { exchangeCode } from './oauth2/exchange-code.ts';
@@ -43,6 +44,7 @@ export function buildApp(parts: Parts): App & { readonly outbox: Outbox; readonl
   const { config, storage, keyring, log, clock = systemClock, baseUrl } = parts;
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
+  const load = new RequestLoad();
   const observe = new Observer(log);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
@@ -73,7 +75,9 @@ export function buildApp(parts: Parts): App & { readonly outbox: Outbox; readonl
       observe,
       courier: parts.courier ?? localCourier({ allow }),
       checkTarget: createTargetCheck(allow),
+      isBusy: () => load.isBusy(),
     }),
+    load,
     oauth2: oauth2Exchange(config),
     onRamp: createOnRamp({ config, storage, keyring, clock }),
     ownIssuer,

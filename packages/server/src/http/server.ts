@@ -116,6 +116,7 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
     server.post(path, async (request, reply) => {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
+      app.load.begin();
       try {
         const answer = await dispatch(app, operation, {
           body: rawBody(request),
@@ -127,6 +128,8 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
         const error = toApiError(app, operation.name, thrown);
         code = error.code;
         sendError(app, reply, error);
+      } finally {
+        app.load.end();
       }
       app.observe.request(operation.name, code, performance.now() - startedAt);
       return reply;

@@ -390,7 +390,7 @@ test('the user of a login that somebody else asks for is named, wherever a code,
 
 test('attempts are counted wherever there is something to guess, or a request of ours for the asking', () => {
   const counted = activities.filter(({ attempt }) => attempt).map(({ name }) => name);
-  expect(counted.sort()).toEqual(['otp_auth', 'test_webhook_endpoint', 'verify_otp']);
+  expect(counted.sort()).toEqual(['otp_auth', 'replay_webhook_delivery', 'test_webhook_endpoint', 'verify_otp']);
 });
 
 test('whatever sends a message says so', () => {

@@ -5,6 +5,7 @@ import type { IdentityTokens } from '../identity/tokens.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
+import type { RequestLoad } from '../lib/request-load.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Observer } from '../observe.ts';
 import type { OwnIssuer } from '../oidc/own-issuer.ts';
@@ -34,6 +35,7 @@ export interface App {
   readonly messages: Messages;
   readonly outbox: { wake(): void };
   readonly webhooks: Webhooks;
+  readonly load: RequestLoad;
   readonly oauth2: Oauth2Exchange;
   readonly onRamp: OnRamp;
   /** The issuer of our own OpenID tokens. */

@@ -4,7 +4,7 @@ import { ApiError } from '../lib/errors.ts';
 import { StartError } from '../lib/start-error.ts';
 import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
-import type { Storage } from './storage.ts';
+import type { Storage, WriteOptions } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 
@@ -141,9 +141,9 @@ class PostgresStorage implements Storage {
     }
   }
 
-  async write<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
+  async write<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) throw new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 });
-    const done = this.#attempts(unit);
+    const done = this.#attempts(unit, options);
     this.#pending.add(done);
     try {
       return await done;
@@ -152,10 +152,10 @@ class PostgresStorage implements Storage {
     }
   }
 
-  async #attempts<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
+  async #attempts<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#transaction(unit);
+        return await this.#transaction(unit, options);
       } catch (error) {
         if (!(error instanceof Retry)) throw error;
         if (attempt === ATTEMPTS_MAX) {
@@ -165,12 +165,12 @@ class PostgresStorage implements Storage {
     }
   }
 
-  async #transaction<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
+  async #transaction<T>(unit: (store: Stores) => Promise<T>, { isRepeatable }: WriteOptions): Promise<T> {
     const client = await this.#connect();
     let broken = false;
     try {
       // Not awaited: it travels with the unit's first statement. Its own failure surfaces there.
-      const begun = client.query('BEGIN');
+      const begun = client.query(isRepeatable ? 'BEGIN; SET LOCAL synchronous_commit TO off' : 'BEGIN');
       begun.catch(() => {});
       const value = await unit(this.#storesOn(client));
       await begun;

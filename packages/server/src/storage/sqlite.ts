@@ -5,7 +5,7 @@ import { StartError } from '../lib/start-error.ts';
 import { kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
-import type { Storage } from './storage.ts';
+import type { Storage, WriteOptions } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 
@@ -16,6 +16,7 @@ const STATEMENTS_CACHED = 1000;
 const BUSY_TIMEOUT_MS = 250;
 
 interface Unit {
+  readonly isRepeatable: boolean;
   run(): Promise<void>;
   /** Called after the commit that made the unit's writes durable. */
   acknowledge(): void;
@@ -181,12 +182,13 @@ class SqliteStorage implements Storage {
     this.#stores = openStores(db, 'sqlite', nestedSavepoint(writer));
   }
 
-  write<T>(unit: (store: Stores) => Promise<T>): Promise<T> {
+  write<T>(unit: (store: Stores) => Promise<T>, { isRepeatable = false }: WriteOptions = {}): Promise<T> {
     if (this.#closed)
       return Promise.reject(new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
     return new Promise<T>((resolve, reject) => {
       let value: T;
       this.#queue.push({
+        isRepeatable,
         run: async () => {
           value = await unit(this.#stores);
         },
@@ -215,7 +217,10 @@ class SqliteStorage implements Storage {
     const { begin, commit, rollback, savepoint, release, undo } = this.#control;
     // What a unit failed on may be another unit's write, so failures too are told only after the commit.
     const outcomes: (() => void)[] = [];
+    const areRepeatable = units.every((unit) => unit.isRepeatable);
     try {
+      // The log is then synced with the next other commit.
+      if (areRepeatable) this.#writer.pragma('synchronous = NORMAL');
       begin.run();
       for (const unit of units) {
         savepoint.run();
@@ -236,6 +241,8 @@ class SqliteStorage implements Storage {
       if (this.#writer.inTransaction) rollback.run();
       for (const unit of units) unit.fail(translate(error));
       return;
+    } finally {
+      if (areRepeatable) this.#writer.pragma('synchronous = FULL');
     }
     for (const tell of outcomes) tell();
   }

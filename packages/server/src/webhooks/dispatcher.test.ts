@@ -93,6 +93,9 @@ function setUp(kind: Storage['kind'] = 'sqlite') {
   return { queue, sent, inFlight, observe, start, add, tell, sentTo, answerWith };
 }
 
+/** Results of one batch are written down within this time. */
+const COMMIT = 20;
+
 const never = () => new Promise<never>(() => {});
 /** As long as a receiver is waited for. */
 const tooLate = async (): Promise<Receipt> => {
@@ -104,15 +107,15 @@ test('what was stored before it started is sent, and what comes later with a wak
   const { start, add, tell, sentTo } = setUp();
   const endpoint = add(3);
   const dispatcher = start();
-  await pass(0);
+  await pass(COMMIT);
   expect(sentTo(endpoint)).toBe(3);
   tell(endpoint);
   dispatcher.wake([endpoint.id]);
-  await pass(0);
+  await pass(COMMIT);
   expect(sentTo(endpoint)).toBe(4);
   const other = add(1);
   dispatcher.wake([other.id]);
-  await pass(0);
+  await pass(COMMIT);
   expect(sentTo(other)).toBe(1);
   // Without a wake it is found a moment later.
   const third = add(1);
@@ -275,7 +278,7 @@ test('a stop waits for what is under way, breaks it off in the end and counts it
   // The next process goes on with it at once.
   answerWith(() => DELIVERED);
   const next = start('next');
-  await pass(0);
+  await pass(2 * COMMIT);
   expect(queue.pending.size).toBe(0);
   expect(sent).toHaveLength(5);
   await next.stop();
@@ -328,6 +331,7 @@ test('of an embedded database the claims of whoever was killed are over at once'
   const dispatcher = start();
   await pass(0);
   expect(sentTo(endpoint)).toBe(2);
+  await pass(COMMIT);
   await dispatcher.stop();
 });
 

@@ -8,7 +8,7 @@ import { type Attempted, resultOf } from './result.ts';
 import type { WebhookSender } from './sender.ts';
 
 /** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
-const BATCH = { fresh: 48, retries: 16 };
+const BATCH = { fresh: 96, retries: 32 };
 const PROBE = { fresh: 1, retries: 1 };
 /** Characters of the bodies of a batch; only a single event can be longer. */
 const LARGE = 256 * 1024;

@@ -6,7 +6,9 @@ import type { Attempted } from './result.ts';
 
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 5000;
-const RESULTS_PER_COMMIT = 500;
+/** Commits are at least so far apart, because one costs more than a result; each has so many, because it holds others up. */
+const COMMIT_EVERY_MS = 10;
+const RESULTS_PER_COMMIT = 64;
 
 /** What is told about attempts as they are written down. */
 export interface DeliveryObserver {
@@ -34,22 +36,27 @@ interface Waiting {
 export function createRecorder(storage: Storage, clock: Clock, observe: DeliveryObserver, end: AbortSignal) {
   const waiting: Waiting[] = [];
   let isBusy = false;
+  let nextCommitAtMs = 0;
 
   const commit = async (some: readonly Waiting[]): Promise<void> => {
-    const disabled = await storage.write(async (store) => {
-      const nowMs = clock();
-      await store.webhooks.record(
-        some.map(({ attempted }) => attempted),
-        nowMs,
-      );
-      const gone: WebhookEndpoint[] = [];
-      for (const { endpoint, attempted } of some) {
-        const { organizationId, id, url } = endpoint;
-        if (attempted.verdict !== 'gone') continue;
-        if (await store.webhooks.deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
-      }
-      return gone;
-    });
+    const disabled = await storage.write(
+      async (store) => {
+        const nowMs = clock();
+        await store.webhooks.record(
+          some.map(({ attempted }) => attempted),
+          nowMs,
+        );
+        const gone: WebhookEndpoint[] = [];
+        for (const { endpoint, attempted } of some) {
+          const { organizationId, id, url } = endpoint;
+          if (attempted.verdict !== 'gone') continue;
+          if (await store.webhooks.deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
+        }
+        return gone;
+        // What a power cut undoes is sent once more, with the same event id.
+      },
+      { isRepeatable: true },
+    );
     for (const { attempted } of some) observe.delivery(attempted);
     for (const endpoint of disabled) observe.endpointDisabled(endpoint);
   };
@@ -69,6 +76,11 @@ export function createRecorder(storage: Storage, clock: Clock, observe: Delivery
   const run = async (): Promise<void> => {
     isBusy = true;
     while (waiting.length > 0) {
+      const earlyMs = nextCommitAtMs - performance.now();
+      if (earlyMs > 0 && waiting.length < RESULTS_PER_COMMIT) {
+        await new Promise((resolve) => setTimeout(resolve, earlyMs));
+      }
+      nextCommitAtMs = performance.now() + COMMIT_EVERY_MS;
       const some = waiting.splice(0, RESULTS_PER_COMMIT);
       try {
         await commitInTheEnd(some);

@@ -7,6 +7,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Courier, Receipt } from './courier/courier.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { keySet } from './keys.ts';
+import { createPace } from './pace.ts';
 import type { DeliveryObserver } from './recorder.ts';
 import { createWebhookSender } from './sender.ts';
 import { createWebhookSigner } from './signer.ts';
@@ -37,6 +38,8 @@ export interface WebhookParts {
   readonly observe: DeliveryObserver;
   readonly courier: Courier;
   readonly checkTarget: TargetCheck;
+  /** Whether requests are being answered. */
+  readonly isBusy: () => boolean;
 }
 
 export interface RunningWebhooks extends Webhooks {
@@ -48,10 +51,14 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
   const { config, storage, keyring, serviceKeys, clock, observe, courier, checkTarget } = parts;
   const sign = createWebhookSigner(keyring, serviceKeys, clock);
   const send = createWebhookSender(sign, courier, config.vendorNames);
+  const pace = createPace(parts.isBusy);
   const dispatcher = new Dispatcher({
     storage,
     clock,
-    send,
+    send: async (endpoint, event) => {
+      await pace();
+      return await send(endpoint, event);
+    },
     observe,
     breakOff: () => courier.close(),
     sweep: createSweep(storage, clock, config.webhookRetentionDays, serviceKeys, observe),

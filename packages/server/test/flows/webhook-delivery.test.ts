@@ -604,6 +604,7 @@ describe('one process', () => {
       observe: app.observe,
       courier: localCourier({ allow: ALLOW }),
       checkTarget: app.webhooks.checkTarget,
+      isBusy: () => false,
       ...extra,
     });
     made.start();
@@ -810,6 +811,7 @@ test('two processes on one database share the endpoints and never work on one to
     observe: app.observe,
     courier: watched('second'),
     checkTarget: app.webhooks.checkTarget,
+    isBusy: () => false,
   });
   second.start();
   try {
