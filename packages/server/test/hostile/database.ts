@@ -14,6 +14,11 @@ interface Table {
 /** Who works on the webhooks of which endpoint: it changes without any request. */
 const RESTLESS_TABLE = 'webhook_lane';
 
+/** Deliveries of deleted endpoints are cleared away by and by. */
+const KEPT: Readonly<Record<string, string>> = {
+  webhook_delivery: 'WHERE endpoint_id IN (SELECT id FROM webhook_endpoint)',
+};
+
 /** Every row of every other table. */
 export type Dump = ReadonlyMap<string, Table>;
 
@@ -52,7 +57,9 @@ export class RawDatabase implements AsyncDisposable {
     const { rows } = await this.#connection.select(this.#connection.listTables);
     const dump = new Map<string, Table>();
     for (const [table] of rows) {
-      if (table !== RESTLESS_TABLE) dump.set(String(table), await this.#connection.select(`SELECT * FROM ${table}`));
+      const name = String(table);
+      if (name === RESTLESS_TABLE) continue;
+      dump.set(name, await this.#connection.select(`SELECT * FROM ${name} ${KEPT[name] ?? ''}`));
     }
     return dump;
   }
