@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { invalidField } from '../lib/errors.ts';
 import type { OnRampStatus } from '../lib/on-ramp.ts';
+import { parseStrictJson } from '../lib/strict-json.ts';
 import { ask, membersOf, providerFailed } from './ask.ts';
 import { type Purchase, shortName } from './purchase.ts';
 
@@ -43,6 +44,8 @@ const URL_FIELD = 'parameters.urlForSignature';
 /** What the keyring signs at most. */
 const SEARCH_LENGTH_MAX = 16_384;
 const WALLETS_MAX = 16;
+/** The names that say where money goes, and whose page it is. */
+const KNOWN: ReadonlySet<string> = new Set(['apiKey', 'walletAddress', 'walletAddresses', 'walletAddressTag']);
 
 export interface WidgetUrl {
   readonly search: string;
@@ -66,6 +69,14 @@ export function parseWidgetUrl(text: string, apiKey: string, page: URL): WidgetU
     throw invalidField(URL_FIELD, 'must have the publishable key of the credential as its apiKey');
   }
   if (searchParams.has('signature')) throw invalidField(URL_FIELD, 'is signed already');
+  // Whoever reads the query may take other spellings for the same name, and a semicolon for the next parameter.
+  const odd = [...searchParams.keys()].find((name) => !KNOWN.has(name) && /wallet|signature|apikey/i.test(name));
+  if (odd !== undefined || search.includes(';')) {
+    throw invalidField(
+      URL_FIELD,
+      'must have wallets and keys under the exact names that MoonPay documents, and no semicolon',
+    );
+  }
   const walletAddresses = [
     ...searchParams.getAll('walletAddress'),
     ...searchParams.getAll('walletAddresses').flatMap(parseWallets),
@@ -81,7 +92,8 @@ const isProviders = (url: URL, page: URL): boolean =>
 function parseWallets(text: string): string[] {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Of a currency that is named twice another reader may take the first.
+    value = parseStrictJson(Buffer.from(text));
   } catch {
     value = undefined;
   }

@@ -299,6 +299,12 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
         `${base}&${wallets([])}`,
         `${base}&${wallets({ eth: 7 })}`,
         `${base}&walletAddresses=no-json`,
+        `${base}&walletAddresses=${encodeURIComponent(`{"eth":"${WALLET}","eth":"${own}"}`)}`,
+        `${base}&walletAddresses[eth]=${WALLET}`,
+        `${base}&walletAddress[]=${WALLET}`,
+        `${base}&WalletAddress=${WALLET}`,
+        `${base}&x=1;walletAddress=${WALLET}`,
+        `${base}&apikey=pk_other`,
         `${base}&redirectURL=${'é'.repeat(3000)}`,
         `${base}&${Array.from({ length: 17 }, () => `walletAddress=${own}`).join('&')}`,
       ];
