@@ -1,5 +1,5 @@
+import { boundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
-import { boundedMap } from './bounded-map.ts';
 import type { ResolveHost } from './resolve-host.ts';
 
 /** The addresses of host names for a while, so that a busy host does not cost a question to a name server every time. */

@@ -1,18 +1,12 @@
 import type { NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
 import { wireKeysOfType } from '../operations/registry.ts';
 import type { Stores } from '../storage/stores.ts';
-import { announce } from '../webhooks/announce.ts';
+import { announce, type Place } from '../webhooks/announce.ts';
 import { type RenderedActivity, renderActivity } from '../wire/activity.ts';
 import type { App } from './app.ts';
 
 /** Every vote repeats what was approved. Beyond this the signed bodies are left out: a receiver can ask for them. */
 const BODY_LENGTH_MAX = 2 * 1024 * 1024;
-
-/** Where an activity happened. */
-interface Place {
-  readonly id: OrganizationId;
-  readonly parentId: OrganizationId | undefined;
-}
 
 /**
  * Tells webhooks of an activity that this transaction makes or changes: as it is stored, so without its secrets. To be
@@ -25,8 +19,8 @@ export async function announceActivity(
   place: Place,
   nowMs: number,
 ): Promise<readonly WebhookEndpointId[]> {
-  const { type, status } = found.activity;
-  const bodyFor = (recipientId: OrganizationId): string => {
+  const { type, status, authorityId } = found.activity;
+  const render = (recipientId: OrganizationId): string => {
     const rendered = renderActivity(found, {
       organization: { id: recipientId, rootUserIds: [] },
       userId: undefined,
@@ -38,6 +32,13 @@ export async function announceActivity(
     const body = JSON.stringify(told);
     if (body.length <= BODY_LENGTH_MAX) return body;
     return JSON.stringify({ ...told, votes: told.votes.map((vote) => ({ ...vote, message: '' })) });
+  };
+  let shared: string | undefined;
+  const bodyFor = (recipientId: OrganizationId): string => {
+    if (authorityId !== undefined) return render(recipientId);
+    // Only what another organization decided looks different to the two that are told.
+    shared ??= render(recipientId);
+    return shared;
   };
   const facts = { activityTypes: type, statuses: status };
   return await announce(store, { type: 'ACTIVITY_UPDATES', facts, bodyFor }, place, newId, nowMs);

@@ -16,7 +16,7 @@ export type Occurrence =
   | { readonly type: 'SEND_TRANSACTION_STATUS_UPDATES'; readonly payload: SendStatusPayload };
 
 /** Where it happened. */
-interface Place {
+export interface Place {
   readonly id: OrganizationId;
   readonly parentId: OrganizationId | undefined;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
 import type { DueDelivery, WebhookEndpoint } from '../lib/webhook.ts';
 import type { Storage } from '../storage/storage.ts';
+import { BATCH_LENGTH_MAX } from '../storage/stores/webhook-reader.ts';
 import type { Gate } from './gate.ts';
 import type { Recorder } from './recorder.ts';
 import { type Attempted, resultOf } from './result.ts';
@@ -10,8 +11,6 @@ import type { WebhookSender } from './sender.ts';
 /** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
 const BATCH = { fresh: 96, retries: 32 };
 const PROBE = { fresh: 1, retries: 1 };
-/** Characters of the bodies of a batch; only a single event can be longer. */
-const LARGE = 256 * 1024;
 /** From then on the receiver does not keep up, and several are sent at a time, no longer in strict order. */
 const CROWD = 16;
 const WIDTH = 8;
@@ -125,7 +124,7 @@ export class Lane {
     const { organizationId, endpointId } = this.#claim;
     let leave = (): void => {};
     const enter = async (length: number): Promise<void> => {
-      if (length > LARGE) leave = await this.#parts.large.enter();
+      if (length > BATCH_LENGTH_MAX) leave = await this.#parts.large.enter();
     };
     try {
       const limits = this.isTroubled ? PROBE : BATCH;

@@ -4,11 +4,11 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
+import { countPerMinute } from './per-minute.ts';
 
 /** Few, because the embedded database holds up everything else meanwhile. */
 const REPLAYED_MAX = 500;
 const REPLAYS_PER_MINUTE = 30;
-const MINUTE_MS = 60_000;
 
 export const replayWebhookDelivery = defineActivity({
   name: 'replay_webhook_delivery',
@@ -41,13 +41,7 @@ export const replayWebhookDelivery = defineActivity({
     await read.webhooks.getEndpoint(actor.organizationId, endpointId);
     if (deliveryId !== undefined) await requireDelivery(read, actor.organizationId, endpointId, deliveryId);
   },
-  async attempt({ store, actor, nowMs }) {
-    const limit = { max: REPLAYS_PER_MINUTE, windowMs: MINUTE_MS, nowMs };
-    if (await store.logins.countUp(actor.organizationId, 'webhook-replays', limit)) return;
-    throw new ApiError('RATE_LIMIT_EXCEEDED', `at most ${REPLAYS_PER_MINUTE} replays are made in a minute`, {
-      retryAfterSeconds: 60,
-    });
-  },
+  attempt: (context) => countPerMinute(context, 'webhook-replays', REPLAYS_PER_MINUTE, 'replays are made'),
   async execute({ store, actor, nowMs }, { endpointId, deliveryId, sinceMs }) {
     const { organizationId } = actor;
     const endpoint = await store.webhooks.getEndpoint(organizationId, endpointId);

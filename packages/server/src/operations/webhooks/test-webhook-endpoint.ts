@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { toRfc3339 } from '../../lib/clock.ts';
-import { ApiError } from '../../lib/errors.ts';
 import type { WebhookDeliveryId, WebhookEventId } from '../../lib/ids.ts';
 import { WEBHOOK_TEST_EVENT, type WebhookEvent } from '../../lib/webhook.ts';
 import { toAttempt } from '../../webhooks/result.ts';
@@ -8,9 +7,9 @@ import { verdictOf } from '../../webhooks/verdict.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { WebhookAttemptShape } from '../shapes/webhooks.ts';
+import { countPerMinute } from './per-minute.ts';
 
 const TESTS_PER_MINUTE = 30;
-const MINUTE_MS = 60_000;
 
 export const testWebhookEndpoint = defineActivity({
   name: 'test_webhook_endpoint',
@@ -29,13 +28,7 @@ export const testWebhookEndpoint = defineActivity({
   }),
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
   describe: ({ read, actor }, { endpointId }) => read.webhooks.getEndpoint(actor.organizationId, endpointId),
-  async attempt({ store, actor, nowMs }) {
-    const limit = { max: TESTS_PER_MINUTE, windowMs: MINUTE_MS, nowMs };
-    if (await store.logins.countUp(actor.organizationId, 'webhook-tests', limit)) return;
-    throw new ApiError('RATE_LIMIT_EXCEEDED', `at most ${TESTS_PER_MINUTE} test events are sent in a minute`, {
-      retryAfterSeconds: 60,
-    });
-  },
+  attempt: (context) => countPerMinute(context, 'webhook-tests', TESTS_PER_MINUTE, 'test events are sent'),
   prepare: ({ actor, webhooks, newId, nowMs, once }, { endpointId }, endpoint) =>
     once(async () => {
       const { organizationId } = actor;

@@ -33,8 +33,8 @@ export interface DeliveryFilter {
   readonly state?: WebhookDeliveryState | undefined;
 }
 
-/** Characters of all bodies of a batch: an event can be as large as a request and more. */
-const BATCH_LENGTH_MAX = 256 * 1024;
+/** Characters of all bodies of a batch; only a single event can be longer. */
+export const BATCH_LENGTH_MAX = 256 * 1024;
 
 type DeliveryRow = Selectable<WebhookDeliveryTable> & { readonly event_type: string; readonly about_id: string };
 type DueRow = DeliveryRow & { readonly body_length: number };

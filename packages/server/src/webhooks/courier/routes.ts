@@ -1,6 +1,6 @@
 import { type ClientRequest, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https';
-import { boundedMap } from '../../outbound/bounded-map.ts';
+import { boundedMap } from '../../lib/bounded-map.ts';
 import type { AddressClass } from '../../outbound/classify-address.ts';
 import {
   addressesOf,
