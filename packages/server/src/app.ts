@@ -2,12 +2,14 @@ import type { Keyring } from '@custos/keyring';
 import type { Logger } from 'pino';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import type { Config } from './config/config.ts';
+import { createEarn } from './earn/create-earn.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { createMessages } from './messages/messages.ts';
 import { createOutbox, type Outbox } from './messages/outbox.ts';
+import { createNodes } from './nodes/nodes.ts';
 import { exchangeCode } from './oauth2/exchange-code.ts';
 import { Observer } from './observe.ts';
 import type { OwnIssuer } from './oidc/own-issuer.ts';
@@ -19,6 +21,8 @@ import type { App } from './pipeline/app.ts';
 import { Rulebooks } from './pipeline/rulebooks.ts';
 import { UserRecords } from './pipeline/user-records.ts';
 import { createInterfaceCache } from './policy-facts/contract-interface.ts';
+import { SendDispatcher } from './sends/dispatcher.ts';
+import { createSendSigner } from './sends/signer.ts';
 import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
 import { type Courier, localCourier } from './webhooks/courier/courier.ts';
@@ -39,8 +43,15 @@ export interface Parts {
   readonly baseUrl: () => string;
 }
 
+/** An app whose parts can be started and stopped. */
+export interface BuiltApp extends App {
+  readonly outbox: Outbox;
+  readonly webhooks: RunningWebhooks;
+  readonly sends: SendDispatcher;
+}
+
 /** The composition root: every dependency is built here, once, and handed down. */
-export function buildApp(parts: Parts): App & { readonly outbox: Outbox; readonly webhooks: RunningWebhooks } {
+export function buildApp(parts: Parts): BuiltApp {
   const { config, storage, keyring, log, clock = systemClock, baseUrl } = parts;
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
@@ -49,6 +60,18 @@ export function buildApp(parts: Parts): App & { readonly outbox: Outbox; readonl
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
+  const nodes = createNodes(config.chains, { clock, report: (...said) => observe.nodeRefused(...said) });
+  const webhooks = createWebhooks({
+    config,
+    storage,
+    keyring,
+    serviceKeys: current,
+    clock,
+    observe,
+    courier: parts.courier ?? localCourier({ allow }),
+    checkTarget: createTargetCheck(allow),
+    isBusy: () => load.isBusy(),
+  });
   return {
     config,
     clock,
@@ -66,16 +89,18 @@ export function buildApp(parts: Parts): App & { readonly outbox: Outbox; readonl
     tokens: createIdentityTokens(serviceKeys, oidc),
     messages: createMessages({ config, keyring, newId: randomId }),
     outbox: createOutbox({ config, storage, keyring, clock, newId: randomId, observe }),
-    webhooks: createWebhooks({
-      config,
+    webhooks,
+    nodes,
+    earn: createEarn({ nodes, clock }),
+    sends: new SendDispatcher({
+      chains: [...config.chains.values()],
+      nodes,
       storage,
-      keyring,
-      serviceKeys: current,
+      signer: createSendSigner({ storage, keyring }),
+      webhooks,
       clock,
+      newId: randomId,
       observe,
-      courier: parts.courier ?? localCourier({ allow }),
-      checkTarget: createTargetCheck(allow),
-      isBusy: () => load.isBusy(),
     }),
     load,
     oauth2: oauth2Exchange(config),

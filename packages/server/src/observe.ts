@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import type { ErrorCode } from './lib/errors.ts';
 import type { Activity } from './lib/model.ts';
 import type { OutboxObserver } from './messages/outbox.ts';
+import type { SendObserver } from './sends/parts.ts';
 import type { DeliveryObserver } from './webhooks/recorder.ts';
 
 /** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
@@ -49,6 +50,12 @@ export class Observer {
   readonly #disabled = new Counter({
     name: 'custos_webhook_endpoints_disabled_total',
     help: 'Webhook endpoints that were switched off because their receiver is gone.',
+    registers: [this.metrics],
+  });
+  readonly #sends = new Counter({
+    name: 'custos_sends_total',
+    help: 'Transactions for chains by chain and the state they reached.',
+    labelNames: ['chain', 'state'],
     registers: [this.metrics],
   });
   readonly #signCounts = new Counter({
@@ -116,6 +123,22 @@ export class Observer {
   deliveriesExpired(count: number): void {
     this.#finished.inc({ state: 'dead' }, count);
     this.#log.warn({ count }, 'webhook deliveries given up: they could not be tried in time');
+  }
+
+  send(
+    { id, organizationId, activityId, caip2, txHash, error }: Parameters<SendObserver['send']>[0],
+    state: string,
+  ): void {
+    this.#sends.inc({ chain: caip2, state });
+    this.#log.info(
+      { sendId: id, organizationId, activityId, chain: caip2, state, txHash, reason: error?.message },
+      'send',
+    );
+  }
+
+  /** A node that is not used for a while, by its host. */
+  nodeRefused(chain: string, host: string, reason: string): void {
+    this.#log.warn({ chain, host, reason }, 'chain node not used');
   }
 
   signCountDecreased(organizationId: string, authenticatorId: string): void {

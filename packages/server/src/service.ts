@@ -76,7 +76,9 @@ export async function startService(config: Config): Promise<Service> {
     });
     const proxy = createSignUpProxy(app);
     const server = buildServer(app, proxy);
-    cleanups.push(() => Promise.all([app.outbox.stop(), app.webhooks.stop()]));
+    cleanups.push(() =>
+      Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() => app.nodes.close()),
+    );
     cleanups.push(() => closeServer(server));
     const baseUrl = await listen(server, config, config.port);
     listening = baseUrl;
@@ -89,6 +91,7 @@ export async function startService(config: Config): Promise<Service> {
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
     app.outbox.start();
     app.webhooks.start();
+    app.sends.start();
     const devInbox = hasDevInbox(config) ? `${baseUrl}${DEV_INBOX_PATH}` : undefined;
     app.observe.started(baseUrl);
     return { baseUrl, proxyUrl, created, devInbox, stop: closeAll };

@@ -36,6 +36,7 @@ test('nothing set works on a laptop', () => {
     limitApiKeys: undefined,
     limitAuthenticators: undefined,
     outboundAllow: [],
+    chains: new Map(),
     webhookRetentionDays: 30,
     smtpUrl: undefined,
     smsUrl: undefined,
@@ -90,6 +91,7 @@ describe('values', () => {
       CUSTOS_MAIL_SENDER_DOMAINS: 'One.example, two.example',
       CUSTOS_DEV_INBOX: 'off',
       CUSTOS_OAUTH2_X_TOKEN_URL: 'http://127.0.0.1:1/token?a=1',
+      CUSTOS_CHAINS: '{"eip155:1":{"rpcUrls":["https://u:p@node.example"]}}',
     });
     expect(config).toMatchObject({
       dataDir: '/srv/custos',
@@ -111,6 +113,7 @@ describe('values', () => {
       devInbox: 'off',
       oauth2XTokenUrl: 'http://127.0.0.1:1/token?a=1',
     });
+    expect(config.chains.get('eip155:1')).toMatchObject({ rpcUrls: ['https://u:p@node.example'], confirmations: 1 });
   });
 
   test('a relative folder is one of the working directory', () => {
@@ -154,6 +157,9 @@ describe('values', () => {
     ['CUSTOS_OTP_LENGTH', '5'],
     ['CUSTOS_OTP_ATTEMPTS', '0'],
     ['CUSTOS_OAUTH2_X_USER_URL', 'x.example/me'],
+    ['CUSTOS_CHAINS', 'chains.json'],
+    ['CUSTOS_CHAINS', '{'],
+    ['CUSTOS_CHAINS', '[]'],
   ])('%s=%s stops the start with one line that names it', (name, value) => {
     const message = messageOf({ [name]: value });
     expect(message.startsWith(`${name} must be`), message).toBe(true);
@@ -164,6 +170,7 @@ describe('values', () => {
     expect(messageOf({ CUSTOS_DATABASE_URL: 'mysql://u:hunter2@h/d' })).not.toContain('hunter2');
     expect(messageOf({ CUSTOS_ROOT_KEY: 'hunter2' })).not.toContain('hunter2');
     expect(messageOf({ CUSTOS_SMTP_URL: 'https://u:hunter2@mail.example' })).not.toContain('hunter2');
+    expect(messageOf({ CUSTOS_CHAINS: 'https://u:hunter2@node.example' })).not.toContain('hunter2');
   });
 });
 

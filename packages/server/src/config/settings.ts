@@ -1,4 +1,6 @@
 import { normalizeCidr } from '../lib/network.ts';
+import { chains } from './chains.ts';
+import { SettingError } from './setting-error.ts';
 
 /**
  * Every setting of the service: environment variables only, each with a default that works on a laptop. The table in
@@ -12,10 +14,7 @@ export interface Setting<T> {
   parse(text: string): T;
 }
 
-/** A value that cannot be used; the message ends the line that the operator sees. */
-export class SettingError extends Error {
-  override readonly name = 'SettingError';
-}
+export { SettingError };
 
 const setting = <T>(
   name: Setting<T>['name'],
@@ -253,6 +252,12 @@ export const SETTINGS = {
     '',
     'Address blocks that webhook receivers, OpenID issuers and other addresses named by organizations may be in besides public ones, and over plain http too, as CIDR blocks with commas between; unset for none.',
     networks,
+  ),
+  chains: setting(
+    'CUSTOS_CHAINS',
+    '',
+    'Chains that transactions are sent to and Earn reads from: a JSON object by CAIP-2, or the path of a file with one (see the guide on chains); unset for none.',
+    chains,
   ),
   webhookRetentionDays: setting(
     'CUSTOS_WEBHOOK_RETENTION_DAYS',

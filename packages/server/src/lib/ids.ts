@@ -34,6 +34,8 @@ export type TvcManifestId = Id<'tvc-manifest'>;
 export type TvcApprovalId = Id<'tvc-approval'>;
 export type TvcOperatorId = Id<'tvc-operator'>;
 export type TvcOperatorSetId = Id<'tvc-operator-set'>;
+export type SendId = Id<'send'>;
+export type EarnRequestId = Id<'earn-request'>;
 
 /** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */
 export type NewId = <Name extends string>() => Id<Name>;

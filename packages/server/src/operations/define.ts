@@ -6,7 +6,9 @@ import type { Actor } from '../lib/actor.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { AuthenticationMethod } from '../lib/model.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
+import type { Earn } from '../earn/earn.ts';
 import type { Messages } from '../messages/messages.ts';
+import type { Nodes } from '../nodes/node.ts';
 import type { OwnIssuer } from '../oidc/own-issuer.ts';
 import type { OnRamp } from '../on-ramp/on-ramp.ts';
 import type { ActivityParams, ExpressionCache, Namespaces, PolicyAction, PolicyResource } from '../policy/index.ts';
@@ -35,6 +37,10 @@ export interface QueryContext extends CommonContext {
   readonly simulate: (request: SimulationRequest) => Promise<Simulation>;
   /** What asks on-ramp providers what became of purchases. */
   readonly onRamp: OnRamp;
+  /** The chains that are configured. */
+  readonly nodes: Nodes;
+  /** What Earn reads from them. */
+  readonly earn: Earn;
   /** Tokens that a list can be searched by. */
   readonly tokens: IdentityTokens;
   /** Expressions that were compiled before. */
@@ -71,6 +77,9 @@ export interface PrepareContext extends CommonContext {
   readonly oauth2: Oauth2Exchange;
   readonly webhooks: Pick<Webhooks, 'checkTarget' | 'sendNow'>;
   readonly ownIssuer: () => OwnIssuer;
+  /** The chains that are configured: to be read from only. */
+  readonly nodes: Nodes;
+  readonly earn: Earn;
   /** For what cannot be done twice: it is done once for each request, however often that is prepared (decision 40). */
   readonly once: <T>(work: () => Promise<T>) => Promise<T>;
   readonly newId: NewId;
@@ -100,6 +109,8 @@ export type OperationLock = LockMode | 'exclusive-with-rules';
 /** What an activity moves, and out of which wallet. */
 export interface Movements {
   readonly walletId?: string | undefined;
+  /** What each wallet loses, where several sign. */
+  readonly wallets?: readonly { readonly walletId: string; readonly transfers: readonly AssetTransfer[] }[];
   readonly transfers: readonly AssetTransfer[];
 }
 
@@ -163,6 +174,8 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly accepts: { readonly attested: boolean; readonly recovery: boolean };
   /** Whether it leaves messages in the outbox. */
   readonly sends: boolean;
+  /** Whether it leaves transactions for chains. */
+  readonly broadcasts: boolean;
   /** The user who is logged in, where somebody else asks for it; that user's MFA policies apply (decision 18). */
   readonly subject?: (described: Described) => LoginSubject | undefined;
   /** Notes an attempt at something that can be guessed, once for each request and before it is prepared. */
@@ -274,6 +287,7 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly findsSubOrganization?: boolean;
   readonly accepts?: { readonly attested?: boolean; readonly recovery?: boolean };
   readonly sends?: boolean;
+  readonly broadcasts?: boolean;
   readonly subject?: (described: Described) => LoginSubject | undefined;
   readonly attempt?: (context: AttemptContext, parameters: Static<S>, described: Described) => Promise<void>;
   readonly describe?: (context: DescribeContext, parameters: Static<S>) => Promise<Described>;
@@ -344,6 +358,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     findsSubOrganization: definition.findsSubOrganization ?? false,
     accepts: { attested: definition.accepts?.attested ?? false, recovery: definition.accepts?.recovery ?? false },
     sends: definition.sends ?? false,
+    broadcasts: definition.broadcasts ?? false,
     ...(definition.subject && { subject: definition.subject }),
     ...(definition.attempt && { attempt: definition.attempt }),
     ...(definition.describe && { describe: definition.describe }),

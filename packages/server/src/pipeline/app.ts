@@ -1,12 +1,14 @@
 import type { Keyring } from '@custos/keyring';
 import type { FailedAuthLimit } from '../authn/failed-auth-limit.ts';
 import type { Config } from '../config/config.ts';
+import type { Earn } from '../earn/earn.ts';
 import type { IdentityTokens } from '../identity/tokens.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
 import type { RequestLoad } from '../lib/request-load.ts';
 import type { Messages } from '../messages/messages.ts';
+import type { Nodes } from '../nodes/node.ts';
 import type { Observer } from '../observe.ts';
 import type { OwnIssuer } from '../oidc/own-issuer.ts';
 import type { OnRamp } from '../on-ramp/on-ramp.ts';
@@ -35,6 +37,10 @@ export interface App {
   readonly messages: Messages;
   readonly outbox: { wake(): void };
   readonly webhooks: Webhooks;
+  /** The dispatcher of transactions for chains. */
+  readonly sends: { wake(): void };
+  readonly nodes: Nodes;
+  readonly earn: Earn;
   readonly load: RequestLoad;
   readonly oauth2: Oauth2Exchange;
   readonly onRamp: OnRamp;

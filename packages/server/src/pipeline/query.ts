@@ -30,6 +30,8 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
     tokens: app.tokens,
     onRamp: app.onRamp,
+    nodes: app.nodes,
+    earn: app.earn,
     expressions: app.rulebooks.expressions,
     simulate: (wish: SimulationRequest) => simulate(app, actor, wish, nowMs),
   };

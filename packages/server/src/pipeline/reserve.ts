@@ -30,16 +30,18 @@ export async function reserve(
 ): Promise<void> {
   const motion: Motion = { activityType: activity.type, userId: proposer.userId, ...moved, walletId: moved.walletId };
   for (const control of controls) {
-    const counted = countAgainst(control, motion);
-    if (counted === undefined || !(await stores.velocity.lock(organizationId, control.id))) continue;
-    const total = await totalWith(stores, organizationId, control, counted, nowMs);
-    if (!byRootQuorum && !satisfies(control, total)) throw exceeded(control);
-    await stores.velocity.add(organizationId, counted.group, {
-      id: newId(),
-      activityId: activity.id,
-      amount: counted.amount,
-      atMs: nowMs,
-    });
+    const counts = countsAgainst(control, motion);
+    if (counts.length === 0 || !(await stores.velocity.lock(organizationId, control.id))) continue;
+    for (const counted of counts) {
+      const total = await totalWith(stores, organizationId, control, counted, nowMs);
+      if (!byRootQuorum && !satisfies(control, total)) throw exceeded(control);
+      await stores.velocity.add(organizationId, counted.group, {
+        id: newId(),
+        activityId: activity.id,
+        amount: counted.amount,
+        atMs: nowMs,
+      });
+    }
   }
 }
 
@@ -48,11 +50,16 @@ interface Counted {
   readonly amount: bigint;
 }
 
-export function countAgainst(control: VelocityControl, motion: Motion): Counted | undefined {
-  const amount = amountAgainst(control, motion, 'signature');
-  const groupKey = groupOf(control, motion);
-  if (amount === undefined || groupKey === undefined) return undefined;
-  return { group: { controlId: control.id, groupKey }, amount };
+/** Once, or where wallets are looked at one by one, once for each that signs. */
+export function countsAgainst(control: VelocityControl, motion: Motion): readonly Counted[] {
+  const isByWallet = control.aggregation.groupBy.wallet !== undefined;
+  const motions = isByWallet && motion.wallets ? motion.wallets.map((moved) => ({ ...motion, ...moved })) : [motion];
+  return motions.flatMap((one) => {
+    const amount = amountAgainst(control, one, 'signature');
+    const groupKey = groupOf(control, one);
+    if (amount === undefined || groupKey === undefined) return [];
+    return [{ group: { controlId: control.id, groupKey }, amount }];
+  });
 }
 
 /** What the control would hold with this activity included. */

@@ -20,7 +20,7 @@ import { approvalOf, approverOf } from './evidence.ts';
 import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from './hearing.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { toMember } from './members.ts';
-import { countAgainst, totalWith } from './reserve.ts';
+import { countsAgainst, totalWith } from './reserve.ts';
 import { requireScope } from './submit.ts';
 import { standingOf, weigh } from './weigh.ts';
 
@@ -241,13 +241,13 @@ async function velocityOf({ read, rules, matter, organization, nowMs }: Hearing)
   const motion = { activityType: matter.type, userId: matter.proposer.userId, ...moved, walletId: moved.walletId };
   const said: Simulation['velocity'] = [];
   for (const control of rules.controls) {
-    const counted = countAgainst(control, motion);
-    if (counted === undefined) continue;
-    const total = await totalWith(read, organization.id, control, counted, nowMs);
-    const { threshold, operator } = control.aggregation;
-    const aggregate = toDecimal(total);
-    const satisfied = satisfies(control, total);
-    said.push({ velocityControlId: control.id, name: control.name, aggregate, threshold, operator, satisfied });
+    for (const counted of countsAgainst(control, motion)) {
+      const total = await totalWith(read, organization.id, control, counted, nowMs);
+      const { threshold, operator } = control.aggregation;
+      const aggregate = toDecimal(total);
+      const satisfied = satisfies(control, total);
+      said.push({ velocityControlId: control.id, name: control.name, aggregate, threshold, operator, satisfied });
+    }
   }
   return said;
 }

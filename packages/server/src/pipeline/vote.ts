@@ -145,6 +145,7 @@ async function castOnce(
   app.webhooks.wake(outcome.told);
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
   if (effect?.sends === true) app.outbox.wake();
+  if (effect?.broadcasts === true) app.sends.wake();
   const { judgement } = outcome;
   if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny') {
     const { verdict } = judgement;
@@ -237,6 +238,7 @@ interface Target {
 /** What the completed consensus runs inside the transaction, or why it cannot. */
 type TargetEffect = Pick<Effect, 'lock' | 'proofs' | 'run'> & {
   readonly sends: boolean;
+  readonly broadcasts: boolean;
   readonly secretResults: readonly string[];
 };
 
@@ -251,7 +253,7 @@ async function prepareTarget(
   note: AttemptNote,
   nowMs: number,
 ): Promise<TargetEffect> {
-  const { sends } = matter.operation;
+  const { sends, broadcasts } = matter.operation;
   const { secretResults } = version;
   const prepared = await attempt(() =>
     prepareEffect(app, {
@@ -265,10 +267,10 @@ async function prepareTarget(
       nowMs,
     }),
   );
-  if (!prepared.failed) return { ...prepared.value, sends, secretResults };
+  if (!prepared.failed) return { ...prepared.value, sends, broadcasts, secretResults };
   const { error } = prepared;
   const lock = lockOf(matter.operation, actor.organization);
-  return { lock, proofs: [], run: () => Promise.reject(error), sends: false, secretResults };
+  return { lock, proofs: [], run: () => Promise.reject(error), sends: false, broadcasts: false, secretResults };
 }
 
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };

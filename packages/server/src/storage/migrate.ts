@@ -9,9 +9,22 @@ import { login } from './migrations/0005-login.ts';
 import { webhooks } from './migrations/0006-webhooks.ts';
 import { onRamp } from './migrations/0007-on-ramp.ts';
 import { deployments } from './migrations/0008-deployments.ts';
+import { sends } from './migrations/0009-sends.ts';
+import { earn } from './migrations/0010-earn.ts';
 import type { Schema } from './schema.ts';
 
-const migrations: readonly Migration[] = [foundation, wallets, access, messages, login, webhooks, onRamp, deployments];
+const migrations: readonly Migration[] = [
+  foundation,
+  wallets,
+  access,
+  messages,
+  login,
+  webhooks,
+  onRamp,
+  deployments,
+  sends,
+  earn,
+];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
 

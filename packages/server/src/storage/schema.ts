@@ -54,6 +54,11 @@ export interface Schema {
   tvc_app: TvcAppTable;
   tvc_deployment: TvcDeploymentTable;
   tvc_approval: TvcApprovalTable;
+  chain_send: ChainSendTable;
+  chain_lane: ChainLaneTable;
+  chain_operator_key: ChainOperatorKeyTable;
+  earn_wrapper: EarnWrapperTable;
+  earn_request: EarnRequestTable;
 }
 
 export interface DeploymentTable {
@@ -716,5 +721,85 @@ export interface TvcApprovalTable {
   operator_id: string;
   /** r and s, 64 bytes. */
   signature: Uint8Array;
+  created_at_ms: number;
+}
+
+/** A transaction that is sent to a chain. */
+export interface ChainSendTable {
+  organization_id: string;
+  id: string;
+  activity_id: string;
+  caip2: string;
+  sender: string;
+  lane: string;
+  purpose: string;
+  /** JSON. */
+  request: string;
+  after_id: string | null;
+  state: string;
+  nonce: number | null;
+  /** JSON. */
+  attempts: string;
+  tx_hash: string | null;
+  block_number: number | null;
+  /** JSON. */
+  block: string | null;
+  /** JSON. */
+  error: string | null;
+  is_open: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** Which process works on the sends of one paying address. */
+export interface ChainLaneTable {
+  caip2: string;
+  lane: string;
+  is_active: number;
+  /** Raised with every send that comes in. */
+  version: number;
+  owner: string;
+  /** Raised with every claim. */
+  epoch: number;
+  claimed_until_ms: number;
+}
+
+export interface ChainOperatorKeyTable {
+  caip2: string;
+  address: string;
+  public_key: string;
+  sealed_key: Uint8Array;
+  created_at_ms: number;
+}
+
+export interface EarnWrapperTable {
+  organization_id: string;
+  caip2: string;
+  wrapper_address: string;
+  splitter_address: string;
+  vault_address: string;
+  provider: string;
+  asset_address: string;
+  asset_symbol: string;
+  asset_decimals: number;
+  client_fee_bps: number;
+  client_fee_wallet: string;
+  service_fee_bps: number;
+  service_fee_wallet: string | null;
+  deposits_disabled: number;
+  deploy_request_id: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface EarnRequestTable {
+  organization_id: string;
+  id: string;
+  kind: string;
+  caip2: string;
+  wrapper_address: string;
+  wallet_address: string;
+  amount: string;
+  send_id: string | null;
   created_at_ms: number;
 }

@@ -6,6 +6,7 @@ import { AuthProxyReader, AuthProxyStore } from './stores/auth-proxy.ts';
 import { ContractInterfaceReader, ContractInterfaceStore } from './stores/contract-interfaces.ts';
 import { CredentialReader, CredentialStore } from './stores/credentials.ts';
 import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
+import { EarnReader, EarnStore } from './stores/earn.ts';
 import { ImportReader, ImportStore } from './stores/imports.ts';
 import { InvitationReader, InvitationStore } from './stores/invitations.ts';
 import { LoginReader, LoginStore } from './stores/logins.ts';
@@ -20,6 +21,7 @@ import { PolicyReader, PolicyStore } from './stores/policies.ts';
 import { PrincipalReader } from './stores/principals.ts';
 import { PrivateKeyReader, PrivateKeyStore } from './stores/private-keys.ts';
 import { SealedReader, SealedStore } from './stores/sealed.ts';
+import { SendReader, SendStore } from './stores/sends.ts';
 import { SessionProfileReader, SessionProfileStore } from './stores/session-profiles.ts';
 import { TagReader, TagStore } from './stores/tags.ts';
 import { TreeReader, TreeStore } from './stores/tree.ts';
@@ -58,6 +60,8 @@ export interface ReadStores {
   readonly messages: MessageReader;
   readonly webhooks: WebhookReader;
   readonly tvc: TvcReader;
+  readonly sends: SendReader;
+  readonly earn: EarnReader;
   readonly sealed: SealedReader;
 }
 
@@ -87,6 +91,8 @@ export interface Stores extends ReadStores {
   readonly messages: MessageStore;
   readonly webhooks: WebhookStore;
   readonly tvc: TvcStore;
+  readonly sends: SendStore;
+  readonly earn: EarnStore;
   readonly sealed: SealedStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
@@ -120,6 +126,8 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     messages: new MessageReader(db, kind),
     webhooks: new WebhookReader(db, kind),
     tvc: new TvcReader(db),
+    sends: new SendReader(db, kind),
+    earn: new EarnReader(db, kind),
     sealed: new SealedReader(db),
   };
 }
@@ -152,6 +160,8 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     messages: new MessageStore(db, kind),
     webhooks: new WebhookStore(db, kind),
     tvc: new TvcStore(db),
+    sends: new SendStore(db, kind),
+    earn: new EarnStore(db, kind),
     sealed: new SealedStore(db),
     savepoint,
   };

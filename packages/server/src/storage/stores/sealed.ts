@@ -54,6 +54,14 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     kind: 'service-key',
     organizationId: 'deployment',
   },
+  {
+    table: 'chain_operator_key',
+    column: 'sealed_key',
+    key: ['caip2', 'address'],
+    owner: 'caip2',
+    kind: 'private-key',
+    organizationId: 'deployment',
+  },
 ];
 
 /** Columns of bytes that are no secrets, and the organization's key, which is wrapped under the root key. */

@@ -1,0 +1,58 @@
+import Type from 'typebox';
+import { parseSignedEthereumTransaction } from '../../chains/ethereum/signed-transaction.ts';
+import { configuredChain } from '../../lib/chain.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { SendId } from '../../lib/ids.ts';
+import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
+import { defineActivity } from '../define.ts';
+import { EthereumChainShape } from '../shapes/chain.ts';
+import { findSigner } from '../signing/signer.ts';
+import { transactionFacts } from './calls.ts';
+import { insertSend } from './new-send.ts';
+
+/** Public nodes relay no transaction that is longer. */
+const TRANSACTION_BYTES_MAX = 128 * 1024;
+
+export const ethSendRawTransaction = defineActivity({
+  name: 'eth_send_raw_transaction',
+  type: 'ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION',
+  summary: 'Send a transaction of an EVM chain that is signed already, by a key of this organization or by any other.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  lock: 'shared',
+  broadcasts: true,
+  parameters: Type.Object({
+    signedTransaction: Type.String({
+      pattern: '^(?:0x)?[0-9a-fA-F]+$',
+      maxLength: 2 + 2 * TRANSACTION_BYTES_MAX,
+      'x-message': `must be hex, of at most ${TRANSACTION_BYTES_MAX} bytes`,
+    }),
+    caip2: EthereumChainShape,
+  }),
+  // The id is ours: without it nobody could ask what became of the transaction.
+  result: Type.Object({ transactionHash: Type.String(), sendTransactionStatusId: Type.String() }),
+  async describe(context, { signedTransaction, caip2 }) {
+    const chain = configuredChain(context.config.chains, caip2, 'eip155');
+    const { transaction, from } = parseSignedEthereumTransaction(signedTransaction);
+    if (transaction.chainId !== BigInt(chain.reference)) {
+      throw new ApiError(
+        'INVALID_TRANSACTION',
+        `the transaction is for chain ${transaction.chainId}, not for ${chain.caip2}`,
+      );
+    }
+    const parsed: ParsedTransaction = { type: 'TRANSACTION_TYPE_ETHEREUM', transaction, from };
+    return { signer: await findSigner(context, from), parsed };
+  },
+  facts: (context, _parameters, { signer, parsed }) => transactionFacts(context, signer, [parsed]),
+  async execute(context, { signedTransaction, caip2 }) {
+    const { from, hash, raw } = parseSignedEthereumTransaction(signedTransaction);
+    const id: SendId = context.newId();
+    await insertSend(context, {
+      id,
+      chain: configuredChain(context.config.chains, caip2, 'eip155'),
+      sender: from,
+      purpose: 'raw',
+      request: { kind: 'ethereum-raw', raw },
+    });
+    return { transactionHash: hash, sendTransactionStatusId: id as string };
+  },
+});

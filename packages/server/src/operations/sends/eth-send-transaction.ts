@@ -1,0 +1,82 @@
+import Type from 'typebox';
+import { configuredChain } from '../../lib/chain.ts';
+import type { SendId } from '../../lib/ids.ts';
+import { defineActivity, legacy } from '../define.ts';
+import { EthereumAddressShape, EthereumChainShape, UintShape } from '../shapes/chain.ts';
+import { resolveSender, transactionFacts, transactionMovements, transactionsOf } from './calls.ts';
+import {
+  CALLS_MAX,
+  checkCalls,
+  checkServed,
+  checkTerms,
+  EthereumCallShape,
+  toCalls,
+  toRequest,
+  toTerms,
+} from './ethereum-request.ts';
+import { insertSend, sponsorOf } from './new-send.ts';
+
+const common = {
+  from: EthereumAddressShape,
+  caip2: EthereumChainShape,
+  sponsor: Type.Optional(Type.Boolean()),
+  nonce: Type.Optional(UintShape),
+  gasLimit: Type.Optional(UintShape),
+  maxFeePerGas: Type.Optional(UintShape),
+  maxPriorityFeePerGas: Type.Optional(UintShape),
+  deadline: Type.Optional(UintShape),
+  gasStationNonce: Type.Optional(UintShape),
+};
+
+export const ethSendTransaction = defineActivity({
+  name: 'eth_send_transaction',
+  type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2',
+  summary:
+    'Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  lock: 'shared',
+  broadcasts: true,
+  parameters: Type.Object({
+    ...common,
+    calls: Type.Array(EthereumCallShape, { minItems: 1, maxItems: CALLS_MAX }),
+  }),
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+      Type.Object({ ...common, ...EthereumCallShape.properties }),
+      ({ to, value, data, ...rest }) => {
+        const call = { to, ...(value !== undefined && { value }), ...(data !== undefined && { data }) };
+        checkCalls(rest.from, [call], () => 'parameters');
+        return { ...rest, calls: [call] };
+      },
+    ),
+  ],
+  result: Type.Object({ sendTransactionStatusId: Type.String() }),
+  check(parameters) {
+    checkCalls(parameters.from, parameters.calls, (index) => `parameters.calls.${index}`);
+    checkTerms(parameters);
+  },
+  async describe(context, parameters) {
+    const chain = configuredChain(context.config.chains, parameters.caip2, 'eip155');
+    const calls = toCalls(parameters.calls);
+    checkServed(chain, parameters, context.nowMs);
+    if (parameters.sponsor === true) sponsorOf(chain);
+    const signer = await resolveSender(context, parameters.from, 'from');
+    return { signer, transactions: transactionsOf(chain, parameters.from, calls, toTerms(parameters)) };
+  },
+  facts: (context, _parameters, { signer, transactions }) => transactionFacts(context, signer, transactions),
+  movements: (_parameters, { signer, transactions }) => transactionMovements(signer, transactions),
+  async execute(context, parameters) {
+    const chain = configuredChain(context.config.chains, parameters.caip2, 'eip155');
+    const id: SendId = context.newId();
+    await insertSend(context, {
+      id,
+      chain,
+      sender: parameters.from,
+      ...(parameters.sponsor === true && { payer: sponsorOf(chain) }),
+      purpose: 'send',
+      request: toRequest(parameters, id),
+    });
+    return { sendTransactionStatusId: id as string };
+  },
+});

@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import { encodeFunctionData, parseAbi } from 'viem';
+import { type ChainSettings, configuredChain } from '../../lib/chain.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { randomId } from '../../lib/ids.ts';
+import type { EvmNode, Hex } from '../../nodes/node.ts';
+import { defineQuery, type QueryContext } from '../define.ts';
+import { IdShape } from '../shapes/basic.ts';
+import { EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
+import { findSigner } from '../signing/signer.ts';
+import { batchNonceOf } from './ethereum-request.ts';
+
+/** Of contracts/src/CustosBatch.sol. */
+const BATCH_ABI = parseAbi(['function isNonceUsed(uint256 nonce) view returns (bool)']);
+/** EIP-7702: what stands in place of code at an account that has borrowed some. */
+const DELEGATION = '0xef0100';
+const TRIES_MAX = 5;
+
+export const getNonces = defineQuery({
+  name: 'get_nonces',
+  summary:
+    'The next nonce of an address on an EVM chain, what is under way here included, and an unused nonce for its sponsored sends.',
+  parameters: Type.Object({
+    organizationId: IdShape,
+    address: EthereumAddressShape,
+    caip2: EthereumChainShape,
+    nonce: Type.Optional(Type.Boolean()),
+    gasStationNonce: Type.Optional(Type.Boolean()),
+  }),
+  response: Type.Object({ nonce: Type.Optional(Type.String()), gasStationNonce: Type.Optional(Type.String()) }),
+  async run(context, { address, caip2, nonce, gasStationNonce = false }) {
+    const chain = configuredChain(context.config.chains, caip2, 'eip155');
+    const node = context.nodes.evm(chain.caip2);
+    const account = address.toLowerCase() as Hex;
+    // Who asks for neither wants to know the one that every transaction has.
+    const isAsked = nonce ?? !gasStationNonce;
+    const [next, unused] = await Promise.all([
+      isAsked ? nextNonce(context, node, account) : undefined,
+      gasStationNonce ? unusedNonce(chain, node, account) : undefined,
+    ]);
+    return {
+      ...(next !== undefined && { nonce: String(next) }),
+      ...(unused !== undefined && { gasStationNonce: String(unused) }),
+    };
+  },
+});
+
+async function nextNonce(context: QueryContext, node: EvmNode, account: Hex): Promise<number> {
+  const pending = await node.transactionCount(account, 'pending');
+  // What another organization has under way is not for this one to know.
+  if ((await findSigner(context, account)) === undefined) return pending;
+  const highest = await context.read.sends.highestNonce(node.chain.caip2, account);
+  return highest === undefined ? pending : Math.max(pending, highest + 1);
+}
+
+async function unusedNonce({ caip2, batchContract }: ChainSettings, node: EvmNode, account: Hex): Promise<bigint> {
+  if (batchContract === undefined) {
+    throw new ApiError('SPONSORSHIP_NOT_CONFIGURED', `sponsored sends on ${caip2} need batchContract in CUSTOS_CHAINS`);
+  }
+  const isDelegated = (await node.code(account)) === `${DELEGATION}${batchContract.slice(2)}`;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const nonce = batchNonceOf(randomId());
+    // An account that has not borrowed the contract's code yet has used none.
+    if (!isDelegated || !(await isUsed(node, account, nonce))) return nonce;
+  }
+  throw new ApiError('CHAIN_UNAVAILABLE', `the nodes of ${caip2} say that every nonce is used`);
+}
+
+async function isUsed(node: EvmNode, account: Hex, nonce: bigint): Promise<boolean> {
+  const answer = await node.call({ to: account, data: encodeFunctionData({ abi: BATCH_ABI, args: [nonce] }) });
+  return !answer.ok || BigInt(answer.data === '0x' ? 1 : answer.data) !== 0n;
+}

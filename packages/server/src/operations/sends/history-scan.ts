@@ -1,0 +1,163 @@
+import { pad } from 'viem';
+import { groupBy } from '../../lib/collections.ts';
+import type { Send } from '../../lib/send.ts';
+import type { EvmBlock, EvmLog, EvmNode, Hex } from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
+import type { QueryContext } from '../define.ts';
+import { tokenAssets } from './assets.ts';
+import type { HistoryPage, HistoryPlace } from './history-cursor.ts';
+
+/** `Transfer(address,address,uint256)` of ERC-20; a token of ERC-721 has a fourth topic. */
+const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const TRANSFER_TOPICS = 3;
+const WINDOW_BLOCKS = 5000n;
+/** How often nodes are asked for logs in one request of ours. */
+const WINDOWS_MAX = 20;
+/** What a window is divided by when it holds more than a node answers at once. */
+const WINDOW_SHRINK = 8n;
+/** More than a block has room for. */
+const SENDS_MAX = 2000;
+
+/** A transaction that an address has to do with, without its place. */
+interface Found {
+  readonly hash: Hex;
+  readonly block: bigint;
+  /** The transfers of configured tokens from or to the address. */
+  readonly logs: readonly EvmLog[];
+  /** Where this organization has sent it. */
+  readonly send: Send | undefined;
+}
+
+export interface HistoryEntry extends Omit<Found, 'block'> {
+  readonly block: EvmBlock;
+  readonly place: HistoryPlace;
+}
+
+export interface Scan {
+  /** Newest first. */
+  readonly entries: readonly HistoryEntry[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next: HistoryPlace | undefined;
+}
+
+/**
+ * Goes back from the newest block, or from a place, until there is enough for a page. It stops earlier when it has asked
+ * often enough: the page is then short, or empty, and the next one goes on from there.
+ */
+export async function scanHistory(
+  context: QueryContext,
+  node: EvmNode,
+  address: Hex,
+  { limit, after }: HistoryPage,
+  head: bigint,
+): Promise<Scan> {
+  const tokens = [...tokenAssets(node.chain).keys()] as Hex[];
+  // Without tokens nothing is asked of nodes, and the database has all of it at once.
+  let size = tokens.length === 0 ? head + 1n : WINDOW_BLOCKS;
+  let to = newestBlock(after, head);
+  const entries: HistoryEntry[] = [];
+  for (let asked = 0; to >= 0n && entries.length <= limit && asked < WINDOWS_MAX; asked++) {
+    const sends = await sendsBetween(context, node, address, to >= size ? to - size + 1n : 0n, to);
+    try {
+      const groups = byBlock([...sends.found, ...(await transfersBetween(node, tokens, address, sends.from, to))]);
+      while (groups.length > 0 && entries.length <= limit) {
+        const some = takeSome(groups, limit + 1 - entries.length);
+        entries.push(...(await placed(node, some)).filter(({ place }) => isOlder(place, after)));
+      }
+      to = sends.from - 1n;
+    } catch (error) {
+      if (!(error instanceof NodeError) || error.kind !== 'too-large' || size === 1n) throw error;
+      size = size > WINDOW_SHRINK ? size / WINDOW_SHRINK : 1n;
+    }
+  }
+  if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.place };
+  return { entries, next: to >= 0n ? { block: to + 1n, index: 0 } : undefined };
+}
+
+function newestBlock(after: HistoryPlace | undefined, head: bigint): bigint {
+  if (after === undefined || after.block > head) return head;
+  return after.index === 0 ? after.block - 1n : after.block;
+}
+
+const isOlder = ({ block, index }: HistoryPlace, than: HistoryPlace | undefined): boolean =>
+  than === undefined || block < than.block || (block === than.block && index < than.index);
+
+/** What this organization has sent from the address. When that is much, from fewer blocks than was asked for. */
+async function sendsBetween(
+  { read, actor }: QueryContext,
+  { chain }: EvmNode,
+  address: Hex,
+  from: bigint,
+  to: bigint,
+): Promise<{ readonly found: readonly Found[]; readonly from: bigint }> {
+  const blocks = { from: Number(from), to: Number(to) };
+  const sends = await read.sends.included(actor.organizationId, chain.caip2, address, blocks, SENDS_MAX);
+  const found = sends.flatMap((send): Found[] =>
+    send.block === undefined || send.txHash === undefined
+      ? []
+      : [{ hash: send.txHash as Hex, block: BigInt(send.block.number), logs: [], send }],
+  );
+  const lowest = found.at(-1)?.block;
+  if (sends.length < SENDS_MAX || lowest === undefined || lowest === to) return { found, from };
+  return { found: found.filter(({ block }) => block > lowest), from: lowest + 1n };
+}
+
+async function transfersBetween(
+  node: EvmNode,
+  tokens: readonly Hex[],
+  address: Hex,
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<readonly Found[]> {
+  if (tokens.length === 0) return [];
+  const topic = pad(address);
+  const logs = await Promise.all(
+    [
+      [TRANSFER, topic],
+      [TRANSFER, null, topic],
+    ].map((topics) => node.logs({ address: tokens, topics, fromBlock, toBlock })),
+  );
+  // One that an address makes to itself is in both answers.
+  const each = new Map(logs.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log]));
+  return [...each.values()]
+    .filter(({ topics }) => topics.length === TRANSFER_TOPICS)
+    .map((log) => ({ hash: log.transactionHash, block: log.blockNumber, logs: [log], send: undefined }));
+}
+
+/** Transactions by block, the newest first. */
+function byBlock(found: readonly Found[]): Found[][] {
+  const groups = [...groupBy(found, ({ block }) => String(block)).values()];
+  return groups.map(mergeByHash).sort(([one], [other]) => (one && other && one.block < other.block ? 1 : -1));
+}
+
+const mergeByHash = (found: readonly Found[]): Found[] =>
+  [...groupBy(found, ({ hash }) => hash).values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    return [{ ...first, logs: same.flatMap(({ logs }) => logs), send: same.find(({ send }) => send)?.send }];
+  });
+
+/** Takes whole blocks until there are as many transactions as are wanted. */
+function takeSome(groups: Found[][], wanted: number): Found[] {
+  const some: Found[] = [];
+  while (some.length < wanted) {
+    const group = groups.shift();
+    if (group === undefined) break;
+    some.push(...group);
+  }
+  return some;
+}
+
+/** Where each stands in the chain. What is in no block of it any more is left out. */
+async function placed(node: EvmNode, found: readonly Found[]): Promise<HistoryEntry[]> {
+  const numbers = [...new Set(found.map(({ block }) => block))];
+  const blocks = new Map(await Promise.all(numbers.map(async (number) => [number, await node.block(number)] as const)));
+  const entries = found.flatMap((one): HistoryEntry[] => {
+    const block = blocks.get(one.block);
+    const index = block?.transactions.indexOf(one.hash) ?? -1;
+    if (block === undefined || index === -1) return [];
+    const logs = one.logs.filter(({ blockHash }) => blockHash === block.hash);
+    return [{ ...one, logs, block, place: { block: block.number, index } }];
+  });
+  return entries.sort(({ place: one }, { place: other }) => (isOlder(one, other) ? 1 : -1));
+}

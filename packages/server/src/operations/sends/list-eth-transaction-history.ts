@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { configuredChain } from '../../lib/chain.ts';
+import type { EvmNode, Hex } from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
+import { defineQuery } from '../define.ts';
+import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
+import { EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
+import { toCursor, toHistoryPage } from './history-cursor.ts';
+import { HistoryItemShape, type HistoryView, toHistoryItem } from './history-item.ts';
+import { scanHistory } from './history-scan.ts';
+
+/** How deep a block must be where nodes do not say which one is final. */
+const FINAL_DEPTH = 64n;
+
+export const listEthTransactionHistory = defineQuery({
+  name: 'list_eth_transaction_history',
+  summary:
+    'Transactions of an address on an EVM chain, the newest first: what this organization sent from it, and transfers of configured tokens from and to it. A page may be short or empty while more follow.',
+  parameters: Type.Object({
+    organizationId: IdShape,
+    address: EthereumAddressShape,
+    caip2: EthereumChainShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
+  response: Type.Object({ transactions: Type.Array(HistoryItemShape), pageInfo: PageInfoShape }),
+  async run(context, { address, caip2, paginationOptions }) {
+    const page = toHistoryPage(paginationOptions);
+    const node = context.nodes.evm(configuredChain(context.config.chains, caip2, 'eip155').caip2);
+    const account = address.toLowerCase() as Hex;
+    const [head, finalized] = await heights(node);
+    const view: HistoryView = { node, address: account, finalized };
+    const { entries, next } = await scanHistory(context, node, account, page, head);
+    const first = entries[0]?.place;
+    const last = next ?? entries.at(-1)?.place;
+    return {
+      transactions: await Promise.all(entries.map((entry) => toHistoryItem(context, view, entry))),
+      pageInfo: {
+        hasNextPage: next !== undefined,
+        hasPreviousPage: page.after !== undefined,
+        startCursor: first === undefined ? '' : toCursor(first),
+        endCursor: last === undefined ? '' : toCursor(last),
+      },
+    };
+  },
+});
+
+async function heights(node: EvmNode): Promise<readonly [head: bigint, finalized: bigint]> {
+  const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')]);
+  if (latest === undefined) throw new NodeError('ill-shaped', 'there is no latest block');
+  return [latest.number, finalized?.number ?? latest.number - FINAL_DEPTH];
+}

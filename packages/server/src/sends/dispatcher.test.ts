@@ -1,0 +1,446 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { encodeErrorResult, parseAbi, parseTransaction } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CHAIN, FakeChain } from '../../test/chain/fake-chain.ts';
+import { DATABASES } from '../../test/harness/databases.ts';
+import { NOW, organization, Place } from '../../test/storage/place.ts';
+import type { ChainSettings } from '../lib/chain.ts';
+import { randomId, type SendId } from '../lib/ids.ts';
+import type { Send } from '../lib/send.ts';
+import type { EvmNode, Hex, Nodes } from '../nodes/node.ts';
+import type { Storage } from '../storage/storage.ts';
+import { SendDispatcher } from './dispatcher.ts';
+import { type SendSigner, SignerGone } from './signer.ts';
+
+const SECRET = new Uint8Array(32).fill(7);
+const account = privateKeyToAccount(`0x${Buffer.from(SECRET).toString('hex')}`);
+const FROM = account.address.toLowerCase();
+const TO = `0x${'ab'.repeat(20)}`;
+
+describe.each(DATABASES)('sends on %s', (kind) => {
+  const home = organization();
+  let place: Place;
+  let storage: Storage;
+  let chain: FakeChain;
+  let nowMs: number;
+  let isKeyGone: boolean;
+  let running: SendDispatcher[];
+  let seen: { readonly id: string; readonly state: string; readonly txHash: string | undefined }[];
+  let listeners: (() => void)[];
+
+  beforeEach(async () => {
+    place = await Place.create(kind);
+    storage = await place.open();
+    await storage.write((store) => store.organizations.insert(home));
+    chain = new FakeChain();
+    nowMs = NOW;
+    isKeyGone = false;
+    running = [];
+    seen = [];
+    listeners = [];
+  });
+  afterEach(async () => {
+    await Promise.all(running.map((dispatcher) => dispatcher.stop()));
+    await place[Symbol.asyncDispose]();
+  });
+
+  const signer: SendSigner = {
+    sign: async (_organizationId, address, _scheme, payloads) => {
+      if (isKeyGone) throw new SignerGone('the key is gone');
+      expect(address).toBe(FROM);
+      return payloads.map((payload) => {
+        const bytes = secp256k1.sign(payload, SECRET, { prehash: false, format: 'recovered' });
+        return { r: bytes.subarray(1, 33), s: bytes.subarray(33), v: bytes[0] as 0 | 1 };
+      });
+    },
+    signAsOperator: () => Promise.reject(new SignerGone('there is no operator')),
+  };
+
+  function start(settings: Partial<ChainSettings> = {}, node?: EvmNode): SendDispatcher {
+    const configured = { ...CHAIN, ...settings };
+    const nodes: Nodes = {
+      evm: () => node ?? chain.node(configured),
+      solana: () => {
+        throw new Error('no Solana here');
+      },
+      close: () => {},
+    };
+    const dispatcher = new SendDispatcher({
+      chains: [configured],
+      nodes,
+      storage,
+      signer,
+      webhooks: { wake: () => {} },
+      clock: () => nowMs,
+      newId: randomId,
+      observe: {
+        send: ({ id, txHash }, state) => {
+          seen.push({ id, state, txHash });
+          for (const listener of listeners.splice(0)) listener();
+        },
+        unavailable: () => {},
+      },
+    });
+    running.push(dispatcher);
+    dispatcher.start();
+    return dispatcher;
+  }
+
+  const call = (to = TO, data = '0x') => ({ to, value: '1', data });
+
+  async function insert(
+    request: Partial<Send> & { readonly nonce?: number; readonly fee?: string } = {},
+  ): Promise<SendId> {
+    const { nonce, fee, ...extra } = request;
+    const send: Send = {
+      organizationId: home.id,
+      id: randomId(),
+      activityId: randomId(),
+      caip2: CHAIN.caip2,
+      sender: FROM,
+      lane: FROM,
+      purpose: 'send',
+      request: {
+        kind: 'ethereum',
+        calls: [call()],
+        ...(nonce !== undefined && { nonce }),
+        ...(fee !== undefined && { maxFeePerGas: fee, maxPriorityFeePerGas: '1' }),
+      },
+      afterId: undefined,
+      state: 'INITIALIZED',
+      attempts: [],
+      txHash: undefined,
+      block: undefined,
+      error: undefined,
+      isOpen: true,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      ...extra,
+      nonce: undefined,
+    };
+    await storage.write((store) => store.sends.insert(send));
+    return send.id;
+  }
+
+  const read = (id: SendId): Promise<Send> => storage.read.sends.get(home.id, id);
+
+  /** When the dispatcher has said so of the send, `times` times. */
+  async function reached(id: SendId, state: Send['state'], times = 1): Promise<Send> {
+    while (seen.filter((one) => one.id === id && one.state === state).length < times) {
+      await new Promise<void>((resolve) => listeners.push(resolve));
+    }
+    return await read(id);
+  }
+
+  /** When something holds that no event tells of; looked at as often as the dispatcher looks. */
+  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await holds())) await pause(10);
+  }
+
+  test('many at once land in their order, with neither gap nor double, and are let go when they are deep', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, () => insert()));
+    start();
+    const sends = await Promise.all(ids.map((id) => reached(id, 'INCLUDED')));
+    const landed = chain.landed(FROM);
+    expect(landed.map(({ nonce }) => nonce)).toEqual(Array.from({ length: 40 }, (_, index) => index));
+    const inOrder = [...sends].sort((one, other) => (one.id < other.id ? -1 : 1));
+    expect(landed.map(({ hash }) => hash)).toEqual(inOrder.map(({ txHash }) => txHash));
+    expect(inOrder[0]).toMatchObject({ block: { number: 1, fee: String(21_000n * chain.baseFee) }, error: undefined });
+    chain.mine(13);
+    await until(async () => (await storage.read.sends.open(CHAIN.caip2, FROM, 1)).length === 0);
+    await until(async () => (await storage.read.sends.freeLanes([CHAIN.caip2], nowMs + 60_000, 9)).length === 0);
+    // The lane opens again for the next.
+    await reached(await insert(), 'INCLUDED');
+    expect(chain.landed(FROM)).toHaveLength(41);
+  });
+
+  test('what was stored and never handed over goes out later, byte for byte', async () => {
+    chain.onBroadcast = async () => ({ kind: 'uncertain', message: 'cut off' });
+    const id = await insert();
+    const first = start();
+    const before = await reached(id, 'BROADCASTING');
+    await first.stop();
+    expect(chain.landed(FROM)).toEqual([]);
+    chain.onBroadcast = undefined;
+    start();
+    const after = await reached(id, 'INCLUDED');
+    expect(after.attempts).toEqual(before.attempts);
+    expect(chain.landed(FROM).map(({ hash }) => hash)).toEqual([before.txHash]);
+  });
+
+  test('what was handed over when the process died is found, not sent again', async () => {
+    chain.isMiningAtOnce = false;
+    const id = await insert();
+    const first = start();
+    const { txHash } = await reached(id, 'BROADCASTING');
+    await until(() => chain.pool.size === 1);
+    await first.stop();
+    chain.mine();
+    const handed = chain.handed.length;
+    start();
+    expect(await reached(id, 'INCLUDED')).toMatchObject({ txHash, nonce: 0 });
+    expect(chain.handed).toHaveLength(handed);
+    expect(chain.landed(FROM)).toHaveLength(1);
+  });
+
+  test('a node that took it without answering does not make it two', async () => {
+    chain.onBroadcast = async (_raw, take) => {
+      await take();
+      return { kind: 'uncertain', message: 'timed out' };
+    };
+    const ids = [await insert(), await insert()];
+    start();
+    await Promise.all(ids.map((id) => reached(id, 'INCLUDED')));
+    expect(chain.landed(FROM).map(({ nonce }) => nonce)).toEqual([0, 1]);
+  });
+
+  test('a stuck one is replaced at its nonce for more, and whichever lands is told', async () => {
+    chain.isMiningAtOnce = false;
+    const id = await insert();
+    const fixed = await insert({ fee: String(3n * chain.baseFee) });
+    start();
+    await reached(fixed, 'BROADCASTING');
+    const before = (await read(id)).attempts[0];
+    chain.baseFee *= 4n;
+    chain.mine();
+    nowMs += CHAIN.replaceAfterSeconds * 1000;
+    await until(async () => (await read(id)).attempts.length === 2);
+    chain.mine();
+    const after = await reached(id, 'INCLUDED');
+    expect(after.attempts[0]).toEqual(before);
+    expect(after.txHash).toBe(after.attempts[1]?.hash);
+    const fees = after.attempts.map(({ raw }) => parseTransaction(raw as Hex).maxFeePerGas ?? 0n);
+    expect(fees[1]).toBeGreaterThanOrEqual(2n * chain.baseFee);
+    expect(after.attempts.map(({ raw }) => parseTransaction(raw as Hex).nonce ?? 0)).toEqual([0, 0]);
+    // The fee that its caller fixed is kept, so that it waits.
+    nowMs += CHAIN.replaceAfterSeconds * 1000;
+    chain.mine();
+    await pause(4 * CHAIN.pollMs);
+    expect(await read(fixed)).toMatchObject({ state: 'BROADCASTING', attempts: [expect.anything()] });
+    // Somebody may replace it by hand.
+    const byHand = await insert({ nonce: 1, fee: String(9n * chain.baseFee) });
+    await reached(byHand, 'BROADCASTING');
+    chain.mine();
+    await reached(byHand, 'INCLUDED');
+    await until(async () => {
+      chain.mine();
+      return (await read(fixed)).state === 'FAILED';
+    });
+    const given = await read(fixed);
+    expect(given.error?.message).toContain('took its nonce 1');
+    expect(chain.landed(FROM)).toHaveLength(2);
+  });
+
+  test('a refusal is told with its reason and takes no nonce', async () => {
+    const refused = (text: string): Hex =>
+      encodeErrorResult({ abi: parseAbi(['error Error(string)']), errorName: 'Error', args: [text] });
+    const estimated = `0x${'01'.repeat(20)}`;
+    const inBlock = `0x${'02'.repeat(20)}`;
+    const custom = `0x${'03'.repeat(20)}`;
+    chain.reverting.set(estimated, { data: refused('not today'), onlyInBlocks: false });
+    chain.reverting.set(inBlock, { data: refused('too late'), onlyInBlocks: true });
+    const abi = parseAbi(['error TooMuch(uint256 asked, uint256 left)', 'function f()']);
+    chain.reverting.set(custom, {
+      data: encodeErrorResult({ abi, errorName: 'TooMuch', args: [5n, 3n] }),
+      onlyInBlocks: false,
+    });
+    await storage.write((store) =>
+      store.contractInterfaces.insert(home.id, {
+        id: randomId<'contract-interface'>(),
+        type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+        address: custom,
+        definition: JSON.stringify(abi),
+        label: 'c',
+        notes: '',
+        createdAtMs: NOW,
+        updatedAtMs: NOW,
+      }),
+    );
+    const to = (address: string) => ({ request: { kind: 'ethereum' as const, calls: [call(address)] } });
+    const ids = [await insert(to(estimated)), await insert(to(custom)), await insert(to(inBlock)), await insert()];
+    start();
+    const [first, second, third, fourth] = await Promise.all([
+      ...ids.slice(0, 3).map((id) => reached(id, 'FAILED')),
+      reached(ids[3] as SendId, 'INCLUDED'),
+    ]);
+    expect(first).toMatchObject({
+      nonce: undefined,
+      attempts: [],
+      isOpen: false,
+      error: {
+        message: 'execution reverted: not today',
+        eth: { revertChain: [{ address: estimated, errorType: 'native', native: { message: 'not today' } }] },
+      },
+    });
+    expect(second?.error?.eth?.revertChain).toMatchObject([
+      { errorType: 'custom', custom: { errorName: 'TooMuch', paramsJson: '{"asked":"5","left":"3"}' } },
+    ]);
+    expect(third).toMatchObject({ nonce: 0, error: { message: 'execution reverted: too late' }, block: { number: 1 } });
+    expect(fourth).toMatchObject({ nonce: 1 });
+  });
+
+  test('a node that says no frees the nonce', async () => {
+    chain.onBroadcast = async () => ({ kind: 'refused', message: 'insufficient funds' });
+    const id = await insert();
+    start();
+    const failed = await reached(id, 'FAILED');
+    expect(failed).toMatchObject({ nonce: undefined, error: { message: 'the node refused it: insufficient funds' } });
+    chain.onBroadcast = undefined;
+    expect(await reached(await insert(), 'INCLUDED')).toMatchObject({ nonce: 0 });
+  });
+
+  test('two blocks are undone: it is on its way again with the same bytes, and in a block again', async () => {
+    const id = await insert();
+    start();
+    const before = await reached(id, 'INCLUDED');
+    chain.mine();
+    chain.isMiningAtOnce = false;
+    chain.reorganise(2, false);
+    const undone = await reached(id, 'BROADCASTING', 2);
+    expect(undone).toMatchObject({ block: undefined, isOpen: true });
+    await until(() => chain.pool.size === 1);
+    chain.mine();
+    const after = await reached(id, 'INCLUDED', 2);
+    expect(after.attempts).toEqual(before.attempts);
+    expect(after.block?.hash).not.toBe(before.block?.hash);
+    expect(chain.landed(FROM)).toHaveLength(1);
+  });
+
+  test('a lie about a receipt is not believed', async () => {
+    chain.isMiningAtOnce = false;
+    const id = await insert();
+    let asked = 0;
+    chain.receiptOf = (hash, truth) => {
+      asked += 1;
+      const { number, hash: blockHash } = chain.head;
+      // In the newest block, which does not hold it.
+      return (
+        truth ?? {
+          ...{
+            transactionHash: hash,
+            blockNumber: number,
+            blockHash,
+            isSuccess: true,
+            gasUsed: 1n,
+            effectiveGasPrice: 1n,
+          },
+          ...{ from: FROM as Hex, to: TO as Hex, contractAddress: undefined, logs: [] },
+        }
+      );
+    };
+    start();
+    await reached(id, 'BROADCASTING');
+    await until(() => asked > 3);
+    expect((await read(id)).state).toBe('BROADCASTING');
+    // It is there by now, but another node knows nothing of it.
+    chain.receiptOf = (_hash, truth) => {
+      asked += 1;
+      return truth;
+    };
+    chain.confirmed = false;
+    chain.mine();
+    asked = 0;
+    await until(() => asked > 3);
+    expect((await read(id)).state).toBe('BROADCASTING');
+    chain.confirmed = true;
+    await reached(id, 'INCLUDED');
+    expect(chain.landed(FROM)).toHaveLength(1);
+  });
+
+  test('it counts as included when it is as deep as the setting wants', async () => {
+    const id = await insert();
+    start({ confirmations: 3 });
+    await until(() => chain.landed(FROM).length === 1);
+    await pause(3 * CHAIN.pollMs);
+    expect((await read(id)).state).toBe('BROADCASTING');
+    chain.mine(2);
+    expect(await reached(id, 'INCLUDED')).toMatchObject({ block: { number: 1 } });
+  });
+
+  test('while the node is away they wait, and after their time they fail unsent', async () => {
+    chain.isDown = true;
+    const id = await insert();
+    start({ sendWithinSeconds: 60 });
+    await pause(3 * CHAIN.pollMs);
+    expect((await read(id)).state).toBe('INITIALIZED');
+    chain.isDown = false;
+    await reached(id, 'INCLUDED');
+    chain.isDown = true;
+    const late = await insert();
+    nowMs += 61_000;
+    expect((await reached(late, 'FAILED')).error?.message).toContain('nothing was sent');
+    chain.isDown = false;
+    expect(await reached(await insert(), 'INCLUDED')).toMatchObject({ nonce: 1 });
+    expect(chain.landed(FROM)).toHaveLength(2);
+  });
+
+  test('one behind another begins when that one is included, and fails with it', async () => {
+    const bad = `0x${'04'.repeat(20)}`;
+    chain.reverting.set(bad, { data: '0x', onlyInBlocks: true });
+    const first = await insert();
+    const second = await insert({ afterId: first });
+    const third = await insert({ request: { kind: 'ethereum', calls: [call(bad)] } });
+    const fourth = await insert({ afterId: third });
+    start();
+    await reached(second, 'INCLUDED');
+    expect((await reached(fourth, 'FAILED')).error?.message).toContain('the transaction before it failed');
+    expect((await read(fourth)).attempts).toEqual([]);
+    expect(chain.landed(FROM)).toHaveLength(3);
+  });
+
+  test('a key that is gone ends it', async () => {
+    isKeyGone = true;
+    const id = await insert();
+    start();
+    expect(await reached(id, 'FAILED')).toMatchObject({ attempts: [], error: { message: 'the key is gone' } });
+  });
+
+  test('somebody else uses the key meanwhile: our next nonce is behind theirs', async () => {
+    const raw = await account.signTransaction({
+      ...{ type: 'eip1559', chainId: 31337, nonce: 0, to: TO as Hex, gas: 21_000n },
+      ...{ maxFeePerGas: 2n * chain.baseFee, maxPriorityFeePerGas: 1n },
+    });
+    await chain.take(raw);
+    const id = await insert();
+    start();
+    expect(await reached(id, 'INCLUDED')).toMatchObject({ nonce: 1 });
+  });
+
+  test('who lost the lane writes nothing any more', async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let isHeld = false;
+    const slow: EvmNode = {
+      ...chain.node(),
+      estimateGas: async () => {
+        isHeld = true;
+        await held;
+        return { ok: true, gas: 21_000n };
+      },
+    };
+    const id = await insert();
+    start({}, slow);
+    await until(() => isHeld);
+    // The claim is over by the clock of the other, which takes the lane and finishes.
+    nowMs += 60_000;
+    start();
+    await reached(id, 'INCLUDED');
+    release();
+    await running[0]?.stop();
+    expect(chain.landed(FROM)).toHaveLength(1);
+    expect(new Set(chain.handed).size).toBe(1);
+  });
+
+  test('two processes share one address without taking a nonce twice', async () => {
+    start();
+    start();
+    const ids = await Promise.all(Array.from({ length: 30 }, () => insert()));
+    for (const dispatcher of running) dispatcher.wake();
+    await Promise.all(ids.map((id) => reached(id, 'INCLUDED')));
+    expect(chain.landed(FROM).map(({ nonce }) => nonce)).toEqual(Array.from({ length: 30 }, (_, index) => index));
+  });
+});

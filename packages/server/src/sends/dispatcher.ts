@@ -1,0 +1,140 @@
+import type { ChainSettings } from '../lib/chain.ts';
+import { CLAIM_MS, Lane } from './lane.ts';
+import type { SendParts } from './parts.ts';
+
+const LOOK_EVERY_MS = 1000;
+/** Addresses that one process works on at a time. */
+const LANES_MAX = 64;
+
+/**
+ * Sends transactions that activities have stored, with any number of processes at it. An address is one process's at a
+ * time; what a process that died or stalled had, another takes over when its claim is over, and what the old one then
+ * still wants to write is refused.
+ */
+export class SendDispatcher implements AsyncDisposable {
+  readonly #parts: SendParts;
+  readonly #chains: ReadonlyMap<string, ChainSettings>;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #owner: string;
+  #state: 'new' | 'running' | 'stopping' = 'new';
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #isLookedAgain = false;
+  #waiting = 0;
+  #isAway = false;
+
+  constructor(parts: SendParts) {
+    this.#parts = parts;
+    this.#chains = new Map(parts.chains.map((chain) => [chain.caip2, chain]));
+    this.#owner = parts.newId();
+  }
+
+  start(): void {
+    if (this.#state !== 'new' || this.#chains.size === 0) return;
+    this.#state = 'running';
+    this.#looking = this.#releaseAbandoned().finally(() => {
+      this.#looking = undefined;
+      this.#tick();
+    });
+  }
+
+  /** To be called after a commit with a send in it; without it the send waits for the next look. */
+  wake(): void {
+    for (const lane of this.#lanes.values()) lane.poke();
+    this.#look();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** Takes nothing new and finishes what it is at. */
+  async stop(): Promise<void> {
+    this.#state = 'stopping';
+    clearTimeout(this.#timer);
+    await this.#looking;
+    for (const lane of this.#lanes.values()) lane.stop();
+    await Promise.all([...this.#lanes.values()].map(({ done }) => done));
+  }
+
+  /** The embedded database has one process: who else has claimed something was killed. */
+  async #releaseAbandoned(): Promise<void> {
+    const { storage } = this.#parts;
+    if (storage.kind !== 'sqlite') return;
+    await this.#guard(() => storage.write((store) => store.sends.releaseAllLanes()));
+  }
+
+  #tick(): void {
+    if (this.#state !== 'running') return;
+    this.#look();
+    this.#timer = setTimeout(() => this.#tick(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** One look at a time: a call during a look makes it look again. */
+  #look(): void {
+    if (this.#state !== 'running') return;
+    if (this.#looking !== undefined) {
+      this.#isLookedAgain = true;
+      return;
+    }
+    this.#looking = this.#guard(async () => {
+      do {
+        this.#isLookedAgain = false;
+        await this.#claim();
+      } while (this.#isLookedAgain && this.#state === 'running');
+    }).finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  async #claim(): Promise<void> {
+    const { storage, clock } = this.#parts;
+    const free = await storage.read.sends.freeLanes([...this.#chains.keys()], clock(), LANES_MAX);
+    const wanted = free.filter(({ caip2, lane }) => !this.#lanes.has(`${caip2} ${lane}`));
+    this.#waiting = Math.max(0, wanted.length + this.#lanes.size - LANES_MAX);
+    for (const { caip2, lane } of wanted.slice(0, LANES_MAX - this.#lanes.size)) {
+      const chain = this.#chains.get(caip2);
+      const nowMs = clock();
+      const claimed = await storage.write((store) =>
+        store.sends.claimLane(caip2, lane, this.#owner, nowMs, nowMs + CLAIM_MS),
+      );
+      if (claimed === undefined || chain === undefined) continue;
+      const key = `${caip2} ${lane}`;
+      const running = new Lane({
+        parts: this.#parts,
+        chain,
+        lane: claimed,
+        isWanted: () => {
+          if (this.#waiting === 0) return false;
+          this.#waiting -= 1;
+          return true;
+        },
+        failed: (error) => this.#reportAway(error),
+        succeeded: () => {
+          this.#isAway = false;
+        },
+      });
+      this.#lanes.set(key, running);
+      void running.done.finally(() => {
+        if (this.#lanes.get(key) === running) this.#lanes.delete(key);
+        this.#look();
+      });
+    }
+  }
+
+  /** What fails here is done again with a later look. */
+  async #guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#reportAway(error);
+    }
+  }
+
+  /** Once until something has succeeded again: rounds come every second. */
+  #reportAway(error: unknown): void {
+    if (!this.#isAway) this.#parts.observe.unavailable('sends', error);
+    this.#isAway = true;
+  }
+}

@@ -1,0 +1,200 @@
+import { KeyringError } from '@custos/keyring';
+import { keccak256, parseTransaction } from 'viem';
+import type { EthereumSendRequest, RawSendRequest, Send, SendError } from '../../lib/send.ts';
+import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
+import { progressOf, type Round } from '../parts.ts';
+import { SignerGone } from '../signer.ts';
+import { draft, estimateOf, isDelegation, NotYet, transactionOf, Unsendable } from './build.ts';
+import { decodeRevert } from './revert.ts';
+import { signAttempt } from './transaction.ts';
+
+/** Of one address; nodes keep no more than a few dozen. */
+const ON_THE_WAY_MAX = 32;
+/** Over the estimate, in percent: state may change until the block is made. */
+const GAS_MARGIN = 120n;
+
+/** What of a lane is on its way, and what a nonce may be taken after. */
+export interface Line {
+  /** Sends that nodes have, or may have, and that no block has. */
+  onTheWay: number;
+  /** The next nonce of the lane. */
+  nextNonce: number;
+  /** Whether nodes take one transaction of this account at a time only (EIP-7702). */
+  isSingle: boolean;
+}
+
+/** `sent`: the next one may begin. `wait`: this one and all behind it wait. `skip`: only this one waits. */
+export type Begun = 'sent' | 'wait' | 'skip';
+
+/** Reads where the lane stands: what is counted by nodes, and what is on its way by our own account. */
+export async function openLine({ parts, chain, lane }: Round, node: EvmNode, open: readonly Send[]): Promise<Line> {
+  const address = lane.lane as Hex;
+  const [pending, highest, code] = await Promise.all([
+    node.transactionCount(address, 'pending'),
+    parts.storage.read.sends.highestNonce(chain.caip2, lane.lane),
+    node.code(address),
+  ]);
+  return {
+    onTheWay: open.filter(({ state }) => state === 'BROADCASTING').length,
+    nextNonce: Math.max(pending, highest === undefined ? 0 : highest + 1),
+    isSingle: isDelegation(code),
+  };
+}
+
+/**
+ * Which of the waiting sends may begin now. Those that may never are failed, for which no node is needed: nobody has to
+ * wait for one that is away to learn that it is too late.
+ */
+export async function readyToBegin(round: Round, waiting: readonly Send[]): Promise<Send[]> {
+  const ready: Send[] = [];
+  for (const send of waiting) {
+    const hindrance = await hindranceOf(round, send);
+    if (hindrance === undefined) ready.push(send);
+    else if (hindrance !== 'later') await fail(round, send, { message: hindrance });
+  }
+  return ready;
+}
+
+async function fail(round: Round, send: Send, error: SendError): Promise<Begun> {
+  await round.save(send, { ...progressOf(send), state: 'FAILED', error, isOpen: false });
+  return 'sent';
+}
+
+/** Signs a send, stores it and hands it to a node. */
+export async function begin(round: Round, node: EvmNode, send: Send, line: Line): Promise<Begun> {
+  const { request } = send;
+  if (request.kind === 'ethereum-raw') return await beginRaw(round, node, send, request);
+  if (request.kind !== 'ethereum') return await fail(round, send, { message: 'it is not for this kind of chain' });
+  if (request.nonce === undefined && line.onTheWay >= (line.isSingle ? 1 : ON_THE_WAY_MAX)) return 'wait';
+  try {
+    return await beginTransaction(round, node, send, request, line);
+  } catch (error) {
+    if (error instanceof NotYet) return 'skip';
+    if (error instanceof Unsendable || error instanceof SignerGone)
+      return await fail(round, send, { message: error.message });
+    if (error instanceof KeyringError && error.code === 'NOT_OPENED') {
+      return await fail(round, send, { message: 'the key does not open' });
+    }
+    throw error;
+  }
+}
+
+/** Why it is not sent now, or ever. */
+async function hindranceOf({ parts, chain }: Round, send: Send): Promise<string | 'later' | undefined> {
+  const nowMs = parts.clock();
+  const deadline = send.request.kind === 'ethereum' ? send.request.deadline : undefined;
+  if (deadline !== undefined && deadline * 1000 <= nowMs) return 'its deadline passed before it could be sent';
+  if (send.afterId !== undefined) {
+    const before = await parts.storage.read.sends.find(send.organizationId, send.afterId);
+    if (before === undefined || before.state === 'FAILED') {
+      return `the transaction before it failed: ${before?.error?.message ?? 'it is gone'}`;
+    }
+    if (before.state !== 'INCLUDED') return 'later';
+    // Its time begins when it could be sent.
+    return undefined;
+  }
+  if (nowMs - send.createdAtMs > chain.sendWithinSeconds * 1000) {
+    return `it could not be sent within ${chain.sendWithinSeconds} seconds; nothing was sent`;
+  }
+  return undefined;
+}
+
+async function beginTransaction(
+  round: Round,
+  node: EvmNode,
+  send: Send,
+  request: EthereumSendRequest,
+  line: Line,
+): Promise<Begun> {
+  const { chain, parts } = round;
+  const made = await draft(round, node, send, request, request.nonce ?? line.nextNonce);
+  const [gas, fees] = await Promise.all([gasOf(node, request, made), feesFor(node, request)]);
+  if (!gas.ok) {
+    // What is on its way may be what it needs; without that it is wrong for good.
+    if (line.onTheWay > 0 && request.nonce === undefined) return 'wait';
+    return await fail(round, send, await refusalOf(round, send, made.to, gas));
+  }
+  const transaction = transactionOf(made, Number(chain.reference), gas.gas, fees);
+  const attempt = await signAttempt(round, send, made.payer, transaction);
+  // Stored before any node sees it: whoever dies from here on leaves behind what is to be sent again, byte for byte.
+  const stored = await round.save(send, {
+    ...progressOf(send),
+    state: 'BROADCASTING',
+    nonce: made.nonce + made.noncesTaken - 1,
+    attempts: [attempt],
+    txHash: attempt.hash,
+  });
+  const outcome = await node.broadcast(attempt.raw as Hex);
+  round.memory.broadcastAtMs.set(send.id, parts.clock());
+  if (outcome.kind === 'refused' || outcome.kind === 'underpriced') {
+    const message = outcome.kind === 'refused' ? outcome.message : 'another transaction with this nonce pays more';
+    // No node has it, so that its nonce is free for the next.
+    const error = { message: `the node refused it: ${message}` };
+    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error, isOpen: false });
+    return 'sent';
+  }
+  line.onTheWay += 1;
+  line.isSingle ||= made.authorizationList.length > 0 && made.payer.by === 'organization';
+  line.nextNonce = Math.max(line.nextNonce, made.nonce + made.noncesTaken);
+  return 'sent';
+}
+
+type Gas = { readonly ok: true; readonly gas: bigint } | CallRefusal;
+
+async function gasOf(
+  node: EvmNode,
+  { gasLimit }: EthereumSendRequest,
+  made: Parameters<typeof estimateOf>[0],
+): Promise<Gas> {
+  if (gasLimit !== undefined) return { ok: true, gas: BigInt(gasLimit) };
+  const estimate = await node.estimateGas(estimateOf(made));
+  return estimate.ok ? { ok: true, gas: (estimate.gas * GAS_MARGIN) / 100n } : estimate;
+}
+
+/** What the caller fixed, and the node's advice for the rest. */
+async function feesFor(node: EvmNode, { maxFeePerGas, maxPriorityFeePerGas }: EthereumSendRequest): Promise<EvmFees> {
+  if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
+    return { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) };
+  }
+  const advised = await node.fees();
+  if (maxFeePerGas === undefined) return advised;
+  const highest = BigInt(maxFeePerGas);
+  const tip = capped(advised.maxPriorityFeePerGas, highest);
+  return { maxFeePerGas: highest, maxPriorityFeePerGas: tip };
+}
+
+async function refusalOf({ parts }: Round, send: Send, to: Hex, { message, data }: CallRefusal): Promise<SendError> {
+  const revertChain = await decodeRevert(parts.storage.read, send, to, data);
+  const [first] = revertChain;
+  return {
+    message: first?.displayMessage === undefined ? message : `execution reverted: ${first.displayMessage}`,
+    ...(revertChain.length > 0 && { eth: { revertChain } }),
+  };
+}
+
+/** A transaction that was signed elsewhere has its nonce already. */
+async function beginRaw(round: Round, node: EvmNode, send: Send, { raw }: RawSendRequest): Promise<Begun> {
+  const hash = keccak256(raw as Hex);
+  const nonce = parseTransaction(raw as Hex).nonce ?? 0;
+  const attempt = { hash, raw, nonce, signedAtMs: round.parts.clock(), mayBeOut: true };
+  const stored = await round.save(send, {
+    ...progressOf(send),
+    state: 'BROADCASTING',
+    nonce,
+    attempts: [attempt],
+    txHash: hash,
+  });
+  const outcome = await node.broadcast(raw as Hex);
+  round.memory.broadcastAtMs.set(send.id, round.parts.clock());
+  if (outcome.kind === 'refused' || outcome.kind === 'underpriced') {
+    const message = outcome.kind === 'refused' ? outcome.message : 'another transaction with this nonce pays more';
+    const error = { message: `the node refused it: ${message}` };
+    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error, isOpen: false });
+  }
+  return 'sent';
+}
+
+function capped(value: bigint, highest: bigint): bigint {
+  if (value > highest) return highest;
+  return value;
+}

@@ -1,0 +1,186 @@
+import type { Send, SendAttempt, SendBlock, SendError } from '../../lib/send.ts';
+import { isInBlock } from '../../nodes/is-in-block.ts';
+import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
+import { progressOf, type Round } from '../parts.ts';
+import { SignerGone } from '../signer.ts';
+import { decodeRevert } from './revert.ts';
+import { callOf, feesOf, signAttempt, withFees } from './transaction.ts';
+
+/** Blocks on top of a transaction after which it is not looked at again. */
+const SETTLED_DEPTH = 12n;
+/** How long a node is left alone with bytes that it was given. */
+const REBROADCAST_AFTER_MS = 15_000;
+/** Nodes take a replacement that pays a tenth more; some want an eighth. */
+const FEE_RISE = { numerator: 125n, denominator: 100n };
+const ATTEMPTS_MAX = 12;
+/** Blocks for which a nonce must be taken, without a receipt of ours, until the send is given up. */
+const MISSING_BLOCKS = 3n;
+
+/** How the chain looks in this round. */
+export interface View {
+  readonly head: EvmBlock;
+  /** Height of the newest block that cannot be undone; undefined where the chain does not tell. */
+  readonly finalized: bigint | undefined;
+  /** How many transactions of the lane's address are in blocks. */
+  readonly count: number;
+}
+
+interface Landed {
+  readonly attempt: SendAttempt;
+  readonly receipt: EvmReceipt;
+  readonly block: EvmBlock;
+}
+
+/** Finds out what became of a send that nodes may have, and does what helps it on. */
+export async function follow(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
+  const landed = await findLanded(node, send);
+  if (landed === 'unclear') return;
+  if (landed !== undefined) return await included(round, node, send, landed, view);
+  if (send.block !== undefined) return await undone(round, node, send, send.block, view);
+  return await missing(round, node, send, view);
+}
+
+/** The attempt that is in a block. `unclear`: nodes contradict themselves or each other, so that nobody is believed. */
+async function findLanded(node: EvmNode, { attempts }: Send): Promise<Landed | 'unclear' | undefined> {
+  const receipts = await Promise.all(attempts.map(({ hash }) => node.receipt(hash as Hex)));
+  const index = receipts.findIndex((receipt) => receipt !== undefined);
+  const receipt = receipts[index];
+  const attempt = attempts[index];
+  if (receipt === undefined || attempt === undefined) return undefined;
+  if (!(await isInBlock(node, receipt)) || (await node.confirmedElsewhere(receipt)) === false) return 'unclear';
+  const block = await node.block(receipt.blockNumber);
+  return block?.hash === receipt.blockHash ? { attempt, receipt, block } : 'unclear';
+}
+
+async function included(round: Round, node: EvmNode, send: Send, landed: Landed, view: View): Promise<void> {
+  const { attempt, receipt, block } = landed;
+  const depth = view.head.number - receipt.blockNumber + 1n;
+  if (depth < BigInt(round.chain.confirmations)) return;
+  const isSettled = depth > SETTLED_DEPTH || (view.finalized !== undefined && receipt.blockNumber <= view.finalized);
+  round.memory.missingSince.delete(send.id);
+  if (send.block?.hash === receipt.blockHash && !isSettled) return;
+  const where: SendBlock = {
+    number: Number(receipt.blockNumber),
+    hash: receipt.blockHash,
+    timestamp: block.timestamp,
+    fee: String(receipt.gasUsed * receipt.effectiveGasPrice),
+  };
+  const isKnown = send.block?.hash === where.hash;
+  const error = receipt.isSuccess ? undefined : isKnown ? send.error : await revertOf(round, node, send, landed);
+  await round.save(send, {
+    ...progressOf(send),
+    state: receipt.isSuccess ? 'INCLUDED' : 'FAILED',
+    txHash: attempt.hash,
+    block: where,
+    error,
+    isOpen: !isSettled,
+  });
+}
+
+/** Why it was reverted: the same call on the state before its block. */
+async function revertOf({ parts }: Round, node: EvmNode, send: Send, { attempt, receipt }: Landed): Promise<SendError> {
+  const { to, data, value } = callOf(attempt);
+  const fallback = { message: 'the transaction was reverted' };
+  if (to === undefined) return fallback;
+  const call = { from: receipt.from, to, data, value };
+  const result = await node.call(call, receipt.blockNumber - 1n).catch(() => undefined);
+  if (result === undefined || result.ok) return fallback;
+  const revertChain = await decodeRevert(parts.storage.read, send, to, result.data);
+  const text = revertChain[0]?.displayMessage ?? result.message;
+  return { message: `execution reverted: ${text}`, ...(revertChain.length > 0 && { eth: { revertChain } }) };
+}
+
+/** It was in a block. If that block is gone from the chain, it is on its way again with the same bytes. */
+async function undone(round: Round, node: EvmNode, send: Send, block: SendBlock, view: View): Promise<void> {
+  if (view.head.number < BigInt(block.number)) return;
+  const there = await node.block(BigInt(block.number));
+  // A node that has the block but not its receipts is behind with its work.
+  if (there === undefined || there.hash === block.hash) return;
+  const back = await round.save(send, {
+    ...progressOf(send),
+    state: 'BROADCASTING',
+    block: undefined,
+    error: undefined,
+  });
+  await rebroadcast(round, node, back);
+}
+
+async function missing(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
+  const nonce = send.attempts[0]?.nonce ?? 0;
+  if (view.count > nonce) return await overtaken(round, send, view);
+  round.memory.missingSince.delete(send.id);
+  // Given up before, and now the nonce is open again: the chain was reorganised.
+  const current =
+    send.state === 'FAILED'
+      ? await round.save(send, { ...progressOf(send), state: 'BROADCASTING', error: undefined })
+      : send;
+  const nowMs = round.parts.clock();
+  const newest = current.attempts.at(-1);
+  const isFirst = view.count === nonce;
+  if (isFirst && newest !== undefined && nowMs - newest.signedAtMs >= round.chain.replaceAfterSeconds * 1000) {
+    if (await replace(round, node, current, newest)) return;
+  }
+  const lastMs = round.memory.broadcastAtMs.get(send.id);
+  // Also right after a start: whoever stored it may have died before a node had it.
+  if (lastMs === undefined || nowMs - lastMs >= REBROADCAST_AFTER_MS) await rebroadcast(round, node, current);
+}
+
+/**
+ * Another transaction took the nonce, unless receipts are late. It cannot land any more, and is not sent at another
+ * nonce: whoever sent the other one knows what they wanted. It stays open for a while in case a node was wrong.
+ */
+async function overtaken(round: Round, send: Send, { head }: View): Promise<void> {
+  const { missingSince } = round.memory;
+  const since = missingSince.get(send.id);
+  if (since === undefined) missingSince.set(send.id, head.number);
+  const blocks = head.number - (since ?? head.number);
+  if (send.state === 'BROADCASTING' && blocks >= MISSING_BLOCKS) {
+    const error = { message: `another transaction of ${send.lane} took its nonce ${send.attempts[0]?.nonce}` };
+    await round.save(send, { ...progressOf(send), state: 'FAILED', error });
+  } else if (send.state === 'FAILED' && blocks >= MISSING_BLOCKS + SETTLED_DEPTH) {
+    await round.save(send, { ...progressOf(send), isOpen: false });
+  }
+}
+
+/** The same transaction at the same nonce for more, so that one of them lands at most. False where it is not to be. */
+async function replace(round: Round, node: EvmNode, send: Send, newest: SendAttempt): Promise<boolean> {
+  const { request } = send;
+  // Whoever fixed a fee meant it.
+  if (request.kind !== 'ethereum' || request.maxFeePerGas !== undefined) return false;
+  if (send.attempts.length >= ATTEMPTS_MAX) return false;
+  const before = feesOf(newest);
+  const advised = await node.fees();
+  const raised = (old: bigint, now: bigint): bigint => {
+    const least = (old * FEE_RISE.numerator) / FEE_RISE.denominator + 1n;
+    return now > least ? now : least;
+  };
+  const fees = {
+    maxFeePerGas: raised(before.maxFeePerGas, advised.maxFeePerGas),
+    maxPriorityFeePerGas: raised(before.maxPriorityFeePerGas, advised.maxPriorityFeePerGas),
+  };
+  const byOperator = request.sponsored !== undefined || send.purpose === 'earn-deploy';
+  const key = { by: byOperator ? ('operator' as const) : ('organization' as const), address: send.lane };
+  let attempt: SendAttempt;
+  try {
+    attempt = await signAttempt(round, send, key, withFees(newest, fees));
+  } catch (error) {
+    // What is out may still land.
+    if (error instanceof SignerGone) return false;
+    throw error;
+  }
+  const stored = await round.save(send, {
+    ...progressOf(send),
+    attempts: [...send.attempts, attempt],
+    txHash: attempt.hash,
+  });
+  await rebroadcast(round, node, stored);
+  return true;
+}
+
+/** Hands over the newest bytes once more. What the node says changes nothing: receipts tell. */
+async function rebroadcast(round: Round, node: EvmNode, send: Send): Promise<void> {
+  const newest = send.attempts.at(-1);
+  if (newest === undefined) return;
+  round.memory.broadcastAtMs.set(send.id, round.parts.clock());
+  await node.broadcast(newest.raw as Hex);
+}

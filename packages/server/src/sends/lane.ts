@@ -1,0 +1,148 @@
+import type { ChainSettings } from '../lib/chain.ts';
+import type { SendLane } from '../lib/send.ts';
+import { ethereumRound } from './ethereum/round.ts';
+import { LaneLost, type LaneMemory, type Round, type SendParts } from './parts.ts';
+import { saveProgress } from './save.ts';
+import { solanaRound } from './solana/round.ts';
+
+/** Of one address that are looked at together; the rest waits its turn. */
+const SENDS_PER_ROUND = 256;
+export const CLAIM_MS = 15_000;
+const RENEW_EVERY_MS = 4000;
+/** Between two rounds that only new sends have caused. */
+const POKED_AFTER_MS = 10;
+/** When nothing is on its way and only the depth of blocks is waited for. */
+const SETTLING_POLLS = 5;
+/** After a round that failed, doubling. */
+const FAILED_MS_MAX = 30_000;
+
+export interface LaneOptions {
+  readonly parts: SendParts;
+  readonly chain: ChainSettings;
+  readonly lane: SendLane;
+  /** Whether another lane waits for the place of this one. */
+  readonly isWanted: () => boolean;
+  readonly failed: (error: unknown) => void;
+  readonly succeeded: () => void;
+}
+
+/** Works on the sends of one paying address until none is under way, the claim is lost, or it is stopped. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #memory: LaneMemory = { broadcastAtMs: new Map(), missingSince: new Map() };
+  readonly #stopped = new AbortController();
+  #isPoked = false;
+  #wakeUp: (() => void) | undefined;
+  readonly done: Promise<void>;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.done = this.#run();
+  }
+
+  /** A send may have come in. */
+  poke(): void {
+    this.#isPoked = true;
+    this.#wakeUp?.();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#wakeUp?.();
+  }
+
+  async #run(): Promise<void> {
+    const { parts, lane } = this.#options;
+    const { storage, clock } = parts;
+    const renewal = setInterval(() => {
+      storage
+        .write((store) => store.sends.renewLane(lane, clock() + CLAIM_MS))
+        .then((isHeld) => isHeld || this.stop())
+        .catch(() => {
+          // What the lane writes is refused once another process has it, so that nothing depends on this.
+        });
+    }, RENEW_EVERY_MS);
+    renewal.unref();
+    let isClosed = false;
+    try {
+      isClosed = await this.#rounds();
+    } catch (error) {
+      if (error instanceof LaneLost) return;
+      this.#options.failed(error);
+    } finally {
+      clearInterval(renewal);
+    }
+    if (isClosed) return;
+    await storage
+      .write((store) => store.sends.releaseLane(lane, clock()))
+      .catch((error) => this.#options.failed(error));
+  }
+
+  /** True when nothing is left and the lane is closed. */
+  async #rounds(): Promise<boolean> {
+    const { parts, chain, lane, isWanted } = this.#options;
+    const { storage } = parts;
+    let failures = 0;
+    let isPoked = false;
+    while (!this.#stopped.signal.aborted) {
+      this.#isPoked = false;
+      let pauseMs: number;
+      try {
+        const version = await storage.read.sends.laneVersion(lane.caip2, lane.lane);
+        const open = await storage.read.sends.open(lane.caip2, lane.lane, SENDS_PER_ROUND);
+        if (open.length === 0) {
+          if (await storage.write((store) => store.sends.closeLane(lane, version))) return true;
+          continue;
+        }
+        this.#forget(new Set(open.map(({ id }) => id as string)));
+        const round: Round = {
+          parts,
+          chain,
+          lane,
+          memory: this.#memory,
+          save: (send, progress) => saveProgress(parts, lane, send, progress),
+        };
+        if (chain.namespace === 'eip155') await ethereumRound(round, open, isPoked);
+        else await solanaRound(round, open);
+        failures = 0;
+        this.#options.succeeded();
+        const isSettling = open.every(({ block }) => block !== undefined);
+        pauseMs = chain.pollMs * (isSettling ? SETTLING_POLLS : 1);
+      } catch (error) {
+        if (error instanceof LaneLost) throw error;
+        this.#options.failed(error);
+        failures += 1;
+        pauseMs = Math.min(chain.pollMs * 2 ** Math.min(failures, 10), FAILED_MS_MAX);
+      }
+      if (isWanted()) return false;
+      isPoked = await this.#pause(pauseMs);
+    }
+    return false;
+  }
+
+  /** True when it was cut short by a send that came in. */
+  async #pause(milliseconds: number): Promise<boolean> {
+    if (this.#stopped.signal.aborted) return false;
+    const wait = (time: number): Promise<void> =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, time);
+        this.#wakeUp = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    if (!this.#isPoked) await wait(milliseconds);
+    this.#wakeUp = undefined;
+    if (!this.#isPoked) return false;
+    // Those that come together are begun together.
+    await wait(POKED_AFTER_MS);
+    this.#wakeUp = undefined;
+    return true;
+  }
+
+  #forget(open: ReadonlySet<string>): void {
+    for (const map of [this.#memory.broadcastAtMs, this.#memory.missingSince]) {
+      for (const id of map.keys()) if (!open.has(id)) map.delete(id);
+    }
+  }
+}

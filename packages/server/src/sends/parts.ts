@@ -1,0 +1,59 @@
+import type { ChainSettings } from '../lib/chain.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { NewId } from '../lib/ids.ts';
+import type { Send, SendLane, SendProgress } from '../lib/send.ts';
+import type { Nodes } from '../nodes/node.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { SendSigner } from './signer.ts';
+
+export interface SendObserver {
+  /** A send reached a state. */
+  send(send: Send, state: Send['state']): void;
+  unavailable(operation: string, cause: unknown): void;
+}
+
+/** What the dispatcher is built from. */
+export interface SendParts {
+  readonly chains: readonly ChainSettings[];
+  readonly nodes: Nodes;
+  readonly storage: Storage;
+  readonly signer: SendSigner;
+  readonly webhooks: Pick<Webhooks, 'wake'>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly observe: SendObserver;
+}
+
+/** What one round of a lane works with. */
+export interface Round {
+  readonly parts: SendParts;
+  readonly chain: ChainSettings;
+  readonly lane: SendLane;
+  /** What this process remembers of the lane's sends between rounds; nothing that would have to survive it. */
+  readonly memory: LaneMemory;
+  /** Writes down how far a send is and tells webhooks of a new state. Throws LaneLost when another process has the lane. */
+  readonly save: (send: Send, progress: SendProgress) => Promise<Send>;
+}
+
+export interface LaneMemory {
+  /** When a send's bytes were last handed to a node. */
+  readonly broadcastAtMs: Map<string, number>;
+  /** The height at which a send's nonce was first seen to be taken without a receipt of the send. */
+  readonly missingSince: Map<string, bigint>;
+}
+
+/** Another process has taken the lane over: whatever was to be written is for it to find out. */
+export class LaneLost extends Error {
+  override readonly name = 'LaneLost';
+}
+
+export const progressOf = ({ state, nonce, attempts, txHash, block, error, isOpen }: Send): SendProgress => ({
+  state,
+  nonce,
+  attempts,
+  txHash,
+  block,
+  error,
+  isOpen,
+});

@@ -1,0 +1,49 @@
+import type { Send, SendLane, SendProgress } from '../lib/send.ts';
+import { announce } from '../webhooks/announce.ts';
+import type { SendStatusPayload } from '../webhooks/payloads.ts';
+import { LaneLost, type SendParts } from './parts.ts';
+
+/** Writes down how far a send is; a new state, or a new block, is told to webhooks in the same transaction. */
+export async function saveProgress(
+  parts: SendParts,
+  lane: SendLane,
+  send: Send,
+  progress: SendProgress,
+): Promise<Send> {
+  const { storage, clock, newId, webhooks, observe } = parts;
+  const nowMs = clock();
+  const after: Send = { ...send, ...progress, updatedAtMs: nowMs };
+  const isNews = after.state !== send.state || after.block?.hash !== send.block?.hash;
+  const told = await storage.write(async (store) => {
+    if (!(await store.sends.progress(lane, send, progress, nowMs))) throw new LaneLost(`lane ${lane.lane}`);
+    if (!isNews || after.state === 'INITIALIZED') return [];
+    const organization = await store.organizations.find(send.organizationId);
+    if (organization === undefined) return [];
+    const { id, parentId } = organization;
+    const payload = statusPayload(after, parentId ?? id, nowMs);
+    return await announce(store, { type: 'SEND_TRANSACTION_STATUS_UPDATES', payload }, { id, parentId }, newId, nowMs);
+  });
+  if (told.length > 0) webhooks.wake(told);
+  if (after.state !== send.state) observe.send(after, after.state);
+  return after;
+}
+
+function statusPayload(send: Send, parentOrganizationId: string, nowMs: number): SendStatusPayload {
+  const { id, state, caip2, txHash, block, error } = send;
+  return {
+    type: 'transaction:status',
+    organizationId: send.organizationId,
+    parentOrganizationId,
+    msg: {
+      sendTransactionStatusId: id,
+      activityId: send.activityId,
+      status: state as SendStatusPayload['msg']['status'],
+      caip2,
+      // The same for the same news: a block that was replaced makes it another one.
+      idempotencyKey: `${id}:${state}:${block?.hash ?? send.attempts.length}`,
+      timestamp: Math.floor(nowMs / 1000),
+      ...(txHash !== undefined && block !== undefined && { txHash }),
+      ...(error !== undefined && { error }),
+    },
+  };
+}

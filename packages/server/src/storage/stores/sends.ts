@@ -1,0 +1,299 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { SendState } from '../../lib/chain.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { ActivityId, OrganizationId, SendId } from '../../lib/ids.ts';
+import type { OperatorKey, Send, SendBlock, SendLane, SendProgress, SendPurpose } from '../../lib/send.ts';
+import type { DatabaseKind } from '../dialect.ts';
+import { findRow } from '../organization-rows.ts';
+import type { ChainSendTable, Schema } from '../schema.ts';
+
+const toSend = (row: Selectable<ChainSendTable>): Send => ({
+  organizationId: row.organization_id as OrganizationId,
+  id: row.id as SendId,
+  activityId: row.activity_id as ActivityId,
+  caip2: row.caip2,
+  sender: row.sender,
+  lane: row.lane,
+  purpose: row.purpose as SendPurpose,
+  request: JSON.parse(row.request),
+  afterId: (row.after_id as SendId | null) ?? undefined,
+  state: row.state as SendState,
+  nonce: row.nonce ?? undefined,
+  attempts: JSON.parse(row.attempts),
+  txHash: row.tx_hash ?? undefined,
+  block: row.block === null ? undefined : (JSON.parse(row.block) as SendBlock),
+  error: row.error === null ? undefined : JSON.parse(row.error),
+  isOpen: row.is_open === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const toProgress = ({ state, nonce, attempts, txHash, block, error, isOpen }: SendProgress) => ({
+  state,
+  nonce: nonce ?? null,
+  attempts: JSON.stringify(attempts),
+  tx_hash: txHash ?? null,
+  block_number: block?.number ?? null,
+  block: block === undefined ? null : JSON.stringify(block),
+  error: error === undefined ? null : JSON.stringify(error),
+  is_open: isOpen ? 1 : 0,
+});
+
+/** Transactions that are sent to chains. */
+export class SendReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async find(organizationId: OrganizationId, id: string): Promise<Send | undefined> {
+    const row = await findRow(this.db, 'chain_send', organizationId, id);
+    return row && toSend(row);
+  }
+
+  async get(organizationId: OrganizationId, id: string): Promise<Send> {
+    const found = await this.find(organizationId, id);
+    if (found === undefined)
+      throw new ApiError('RESOURCE_NOT_FOUND', 'transaction status not found in this organization');
+    return found;
+  }
+
+  /** What is under way in a lane, in its order. */
+  async open(caip2: string, lane: string, limit: number): Promise<Send[]> {
+    const rows = await this.db
+      .selectFrom('chain_send')
+      .selectAll()
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('is_open', '=', 1)
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+    return rows.map(toSend);
+  }
+
+  /** The highest nonce that a send which may still land has taken; undefined where there is none. */
+  async highestNonce(caip2: string, lane: string): Promise<number | undefined> {
+    const row = await this.db
+      .selectFrom('chain_send')
+      .select((eb) => eb.fn.max('nonce').as('nonce'))
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('is_open', '=', 1)
+      .where((eb) => eb.or([eb('state', 'in', ['BROADCASTING', 'INCLUDED']), eb('block_number', 'is not', null)]))
+      .executeTakeFirst();
+    return row?.nonce === null || row?.nonce === undefined ? undefined : Number(row.nonce);
+  }
+
+  /** Whether a send has this hash already. */
+  async hasHash(caip2: string, txHash: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('chain_send')
+      .select('id')
+      .where('caip2', '=', caip2)
+      .where('tx_hash', '=', txHash)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Sends of an address that are in a block, the newest block first, up to a block and behind one. */
+  async included(
+    organizationId: OrganizationId,
+    caip2: string,
+    sender: string,
+    blocks: { readonly from: number; readonly to: number },
+    limit: number,
+  ): Promise<Send[]> {
+    const rows = await this.db
+      .selectFrom('chain_send')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('caip2', '=', caip2)
+      .where('sender', '=', sender)
+      .where('block_number', '>=', blocks.from)
+      .where('block_number', '<=', blocks.to)
+      .orderBy('block_number', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(toSend);
+  }
+
+  /** Lanes with work that nobody has claimed. */
+  async freeLanes(
+    chains: readonly string[],
+    nowMs: number,
+    limit: number,
+  ): Promise<Pick<SendLane, 'caip2' | 'lane'>[]> {
+    if (chains.length === 0) return [];
+    return await this.db
+      .selectFrom('chain_lane')
+      .select(['caip2', 'lane'])
+      .where('is_active', '=', 1)
+      .where('claimed_until_ms', '<=', nowMs)
+      .where('caip2', 'in', chains)
+      .orderBy('claimed_until_ms')
+      .limit(limit)
+      .execute();
+  }
+
+  /** How many sends came into a lane so far: who wants to say that it has no work must have seen the last of them. */
+  async laneVersion(caip2: string, lane: string): Promise<number> {
+    const row = await this.db
+      .selectFrom('chain_lane')
+      .select('version')
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .executeTakeFirst();
+    return row?.version ?? 0;
+  }
+
+  async operatorKey(caip2: string, address: string): Promise<OperatorKey | undefined> {
+    const row = await this.db
+      .selectFrom('chain_operator_key')
+      .selectAll()
+      .where('caip2', '=', caip2)
+      .where('address', '=', address)
+      .executeTakeFirst();
+    return (
+      row && {
+        caip2: row.caip2,
+        address: row.address,
+        publicKey: row.public_key,
+        sealedKey: row.sealed_key,
+        createdAtMs: row.created_at_ms,
+      }
+    );
+  }
+}
+
+export class SendStore extends SendReader {
+  /** Puts a send at the end of its lane. The lane's row is locked until the end of the transaction. */
+  async insert(send: Send): Promise<void> {
+    await this.db
+      .insertInto('chain_send')
+      .values({
+        organization_id: send.organizationId,
+        id: send.id,
+        activity_id: send.activityId,
+        caip2: send.caip2,
+        sender: send.sender,
+        lane: send.lane,
+        purpose: send.purpose,
+        request: JSON.stringify(send.request),
+        after_id: send.afterId ?? null,
+        ...toProgress(send),
+        created_at_ms: send.createdAtMs,
+        updated_at_ms: send.updatedAtMs,
+      })
+      .execute();
+    await this.db
+      .insertInto('chain_lane')
+      .values({
+        caip2: send.caip2,
+        lane: send.lane,
+        is_active: 1,
+        version: 1,
+        owner: '',
+        epoch: 0,
+        claimed_until_ms: 0,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['caip2', 'lane']).doUpdateSet({ is_active: 1, version: sql<number>`chain_lane.version + 1` }),
+      )
+      .execute();
+  }
+
+  /** Takes a lane; undefined when another process has it. */
+  async claimLane(
+    caip2: string,
+    lane: string,
+    owner: string,
+    nowMs: number,
+    untilMs: number,
+  ): Promise<SendLane | undefined> {
+    const row = await this.db
+      .updateTable('chain_lane')
+      .set({ owner, epoch: sql<number>`epoch + 1`, claimed_until_ms: untilMs })
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('is_active', '=', 1)
+      .where('claimed_until_ms', '<=', nowMs)
+      .returning('epoch')
+      .executeTakeFirst();
+    return row && { caip2, lane, epoch: row.epoch };
+  }
+
+  /** Prolongs a claim; false when it is another's by now. */
+  async renewLane({ caip2, lane, epoch }: SendLane, untilMs: number): Promise<boolean> {
+    return await this.#isHeld({ caip2, lane, epoch }, { claimed_until_ms: untilMs });
+  }
+
+  /** Gives a lane back; those that were given back longest ago are taken first. */
+  async releaseLane(lane: SendLane, nowMs: number): Promise<void> {
+    await this.#isHeld(lane, { owner: '', claimed_until_ms: nowMs });
+  }
+
+  /** Says that a lane has nothing under way; false when a send came in since the version was read, or it is another's. */
+  async closeLane({ caip2, lane, epoch }: SendLane, version: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('chain_lane')
+      .set({ owner: '', claimed_until_ms: 0, is_active: 0 })
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('epoch', '=', epoch)
+      .where('version', '=', version)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+
+  /** Ends the claims of processes that are gone; for a database that has one process at a time. */
+  async releaseAllLanes(): Promise<void> {
+    await this.db.updateTable('chain_lane').set({ owner: '', claimed_until_ms: 0 }).where('owner', '<>', '').execute();
+  }
+
+  /** Writes down how far a send is; false, and nothing is written, when the lane is another process's by now. */
+  async progress(lane: SendLane, send: Send, progress: SendProgress, nowMs: number): Promise<boolean> {
+    if (!(await this.#isHeld(lane, { owner: sql<string>`owner` }))) return false;
+    const { numUpdatedRows } = await this.db
+      .updateTable('chain_send')
+      .set({ ...toProgress(progress), updated_at_ms: nowMs })
+      .where('organization_id', '=', send.organizationId)
+      .where('id', '=', send.id)
+      .where('is_open', '=', 1)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+
+  async insertOperatorKey(key: OperatorKey): Promise<void> {
+    await this.db
+      .insertInto('chain_operator_key')
+      .values({
+        caip2: key.caip2,
+        address: key.address,
+        public_key: key.publicKey,
+        sealed_key: key.sealedKey,
+        created_at_ms: key.createdAtMs,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['caip2', 'address']).doUpdateSet({ sealed_key: key.sealedKey, public_key: key.publicKey }),
+      )
+      .execute();
+  }
+
+  /** Changes a lane that is held; its row is locked until the end of the transaction. */
+  async #isHeld({ caip2, lane, epoch }: SendLane, change: object): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
+      .updateTable('chain_lane')
+      .set(change)
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('epoch', '=', epoch)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+}
