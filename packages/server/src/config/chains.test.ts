@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -41,6 +41,7 @@ describe('what is taken', () => {
       pollMs: 1000,
       replaceAfterSeconds: 90,
       sendWithinSeconds: 3600,
+      maxFeePerGas: 1_000_000_000_000n,
       assets: [],
       prices: new Map(),
       batchContract: undefined,
@@ -96,6 +97,16 @@ describe('what is taken', () => {
     writeFileSync(file, '{"eip155:1":');
     expect(refusalOf(file)).toMatch(/^must be a JSON object, or the path of a file with one: expected a JSON value/);
     expect(refusalOf(folder)).toBe('must be a JSON object, or the path of a file with one that can be read (EISDIR)');
+  });
+
+  test('what the guide gives as examples', () => {
+    const guide = readFileSync(new URL('../../../../docs/guides/chains.md', import.meta.url), 'utf8');
+    const examples = [...guide.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => [...chains(text).keys()]);
+    expect(examples).toEqual([['eip155:31337'], ['eip155:1', 'eip155:8453', 'eip155:42161', 'eip155:137'], [MAINNET]]);
+    // Every key has its line, and every line a key.
+    const described = [...guide.matchAll(/^\| `(\w+)` \|/gm)].map(([, key]) => key);
+    const known = /which is none of (.*)$/.exec(refusalOf('{"eip155:1":{"x":1}}'))?.[1]?.split(', ');
+    expect(described.sort()).toEqual(known?.sort());
   });
 
   test('addresses without a checksum', () => {

@@ -39,8 +39,9 @@ const Asset = Type.Object({
   stable: Type.Optional(Type.Boolean()),
 });
 
-/** Contracts that only EVM chains have. */
-const Contracts = {
+/** What only EVM chains have. */
+const EvmOnly = {
+  maxFeePerGasGwei: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   batchContract: Type.Optional(EthereumAddress),
   aavePoolAddressesProvider: Type.Optional(EthereumAddress),
   morphoFactories: Type.Optional(Type.Array(EthereumAddress, { maxItems: 16 })),
@@ -56,7 +57,7 @@ const Chain = Type.Object({
   assets: Type.Optional(Type.Array(Asset, { maxItems: 500 })),
   prices: Type.Optional(Type.Record(Type.String(), Type.String())),
   operatorAddress: Type.Optional(Type.String({ minLength: 32, maxLength: 44 })),
-  ...Contracts,
+  ...EvmOnly,
 });
 
 const decodeChain = decoder(Chain);
@@ -103,6 +104,7 @@ function toChain(
     pollMs: chain.pollMs ?? 1000,
     replaceAfterSeconds: chain.replaceAfterSeconds ?? 90,
     sendWithinSeconds: chain.sendWithinSeconds ?? 3600,
+    maxFeePerGas: BigInt(chain.maxFeePerGasGwei ?? 1000) * 10n ** 9n,
     assets: chain.assets ?? [],
     prices: lists.prices,
     batchContract: readAddress(`${caip2}.batchContract`, chain.batchContract),
@@ -117,7 +119,7 @@ function toChain(
 function refuseUnknownKeys(caip2: string, namespace: ChainSettings['namespace'], settings: JsonValue): void {
   refuseOthers(caip2, settings, Chain);
   if (!isObject(settings)) return;
-  const ethereumOnly = namespace === 'solana' && Object.keys(Contracts).find((key) => Object.hasOwn(settings, key));
+  const ethereumOnly = namespace === 'solana' && Object.keys(EvmOnly).find((key) => Object.hasOwn(settings, key));
   if (ethereumOnly) throw new SettingError(`${caip2}.${ethereumOnly} is for eip155 chains`);
   if (!Array.isArray(settings.assets)) return;
   for (const [index, asset] of settings.assets.entries()) refuseOthers(`${caip2}.assets.${index}`, asset, Asset);

@@ -16,6 +16,8 @@ export interface ChainSettings {
   readonly replaceAfterSeconds: number;
   /** A send that could not be handed to a node for so long fails, without having been sent. */
   readonly sendWithinSeconds: number;
+  /** The most that is paid for a unit of gas where the caller does not say; in wei. */
+  readonly maxFeePerGas: bigint;
   readonly assets: readonly ChainAsset[];
   /** US dollars for one whole unit, by CAIP-19 in lower case. */
   readonly prices: ReadonlyMap<string, string>;

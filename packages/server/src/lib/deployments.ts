@@ -97,12 +97,17 @@ export interface TvcDeployment {
   /** The manifest as it is signed. */
   readonly manifest: string;
   readonly encryptedPullSecret: string | undefined;
+  /** As the manifest says. */
+  readonly replicas: number;
   /** When the approvals became enough. */
   readonly approvedAtMs: number | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly deletedAtMs: number | undefined;
 }
+
+/** As much of a deployment as its status needs. */
+export type TvcDeploymentState = Pick<TvcDeployment, 'id' | 'replicas' | 'approvedAtMs' | 'updatedAtMs'>;
 
 /** What the manifest of a deployment says. */
 export const readManifest = ({ manifest }: Pick<TvcDeployment, 'manifest'>): TvcManifest =>

@@ -16,6 +16,10 @@ export const LIMITS = {
   interfacesLength: 20_000_000,
   mfaPoliciesPerUser: 100,
   webhookEndpoints: 20,
+  /** Deleted ones aside. */
+  deploymentsPerApp: 100,
+  /** Of what takes a hundred kilobytes each, in an answer without pages. */
+  largeListItems: 100,
   emailLength: 254,
   listItems: 1000,
   pageSize: 100,

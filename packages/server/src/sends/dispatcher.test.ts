@@ -289,6 +289,35 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     expect(failed).toMatchObject({ nonce: undefined, error: { message: 'the node refused it: insufficient funds' } });
     chain.onBroadcast = undefined;
     expect(await reached(await insert(), 'INCLUDED')).toMatchObject({ nonce: 0 });
+    // It is let go when it has not turned up.
+    expect((await read(id)).isOpen).toBe(true);
+    chain.mine(13);
+    await until(async () => !(await read(id)).isOpen);
+  });
+
+  test('a node that says no and passes it on is found out', async () => {
+    chain.onBroadcast = async (_raw, take) => {
+      await take();
+      return { kind: 'refused', message: 'a lie' };
+    };
+    const id = await insert();
+    start();
+    await reached(id, 'FAILED');
+    expect(await reached(id, 'INCLUDED')).toMatchObject({ error: undefined, block: { number: 1 } });
+  });
+
+  test('what a node advises to pay has a limit', async () => {
+    chain.baseFee = 900n * 10n ** 9n;
+    const id = await insert();
+    start({ maxFeePerGas: 1000n * 10n ** 9n });
+    const { attempts } = await reached(id, 'INCLUDED');
+    expect(parseTransaction(attempts[0]?.raw as Hex).maxFeePerGas).toBe(1000n * 10n ** 9n);
+    chain.baseFee = 1100n * 10n ** 9n;
+    const stuck = await insert();
+    await reached(stuck, 'BROADCASTING');
+    nowMs += CHAIN.replaceAfterSeconds * 1000;
+    await pause(4 * CHAIN.pollMs);
+    expect((await read(stuck)).attempts).toHaveLength(1);
   });
 
   test('two blocks are undone: it is on its way again with the same bytes, and in a block again', async () => {

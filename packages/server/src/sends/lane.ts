@@ -103,10 +103,10 @@ export class Lane {
           save: (send, progress) => saveProgress(parts, lane, send, progress),
         };
         if (chain.namespace === 'eip155') await ethereumRound(round, open, isPoked);
-        else await solanaRound(round, open);
+        else await solanaRound(round, open, isPoked);
         failures = 0;
         this.#options.succeeded();
-        const isSettling = open.every(({ block }) => block !== undefined);
+        const isSettling = open.every(({ state }) => state === 'INCLUDED' || state === 'FAILED');
         pauseMs = chain.pollMs * (isSettling ? SETTLING_POLLS : 1);
       } catch (error) {
         if (error instanceof LaneLost) throw error;

@@ -11,6 +11,8 @@ import { onRamp } from './migrations/0007-on-ramp.ts';
 import { deployments } from './migrations/0008-deployments.ts';
 import { sends } from './migrations/0009-sends.ts';
 import { earn } from './migrations/0010-earn.ts';
+import { acceptedBundles } from './migrations/0011-accepted-bundles.ts';
+import { deploymentReplicas } from './migrations/0012-deployment-replicas.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -24,6 +26,8 @@ const migrations: readonly Migration[] = [
   deployments,
   sends,
   earn,
+  acceptedBundles,
+  deploymentReplicas,
 ];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);

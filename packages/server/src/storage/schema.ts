@@ -59,6 +59,7 @@ export interface Schema {
   chain_operator_key: ChainOperatorKeyTable;
   earn_wrapper: EarnWrapperTable;
   earn_request: EarnRequestTable;
+  accepted_bundle: AcceptedBundleTable;
 }
 
 export interface DeploymentTable {
@@ -707,6 +708,8 @@ export interface TvcDeploymentTable {
   manifest: string;
   /** As it was submitted: encrypted, and not to us. */
   encrypted_pull_secret: string | null;
+  /** As the manifest says. */
+  replicas: number;
   /** When the approvals became enough. */
   approved_at_ms: number | null;
   created_at_ms: number;
@@ -721,6 +724,14 @@ export interface TvcApprovalTable {
   operator_id: string;
   /** r and s, 64 bytes. */
   signature: Uint8Array;
+  created_at_ms: number;
+}
+
+/** A bundle that was encrypted to the service and accepted. */
+export interface AcceptedBundleTable {
+  /** SHA-256 of its text, as hex. */
+  digest: string;
+  organization_id: string;
   created_at_ms: number;
 }
 

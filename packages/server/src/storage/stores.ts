@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
+import { AcceptedBundleStore } from './stores/accepted-bundles.ts';
 import { ActivityReader, ActivityStore } from './stores/activities.ts';
 import { AuthProxyReader, AuthProxyStore } from './stores/auth-proxy.ts';
 import { ContractInterfaceReader, ContractInterfaceStore } from './stores/contract-interfaces.ts';
@@ -94,6 +95,7 @@ export interface Stores extends ReadStores {
   readonly sends: SendStore;
   readonly earn: EarnStore;
   readonly sealed: SealedStore;
+  readonly acceptedBundles: AcceptedBundleStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
 }
@@ -163,6 +165,7 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     sends: new SendStore(db, kind),
     earn: new EarnStore(db, kind),
     sealed: new SealedStore(db),
+    acceptedBundles: new AcceptedBundleStore(db),
     savepoint,
   };
 }

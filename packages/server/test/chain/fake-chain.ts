@@ -15,6 +15,7 @@ export const CHAIN: ChainSettings = {
   pollMs: 50,
   replaceAfterSeconds: 90,
   sendWithinSeconds: 3600,
+  maxFeePerGas: 1000n * 10n ** 9n,
   assets: [],
   prices: new Map(),
   batchContract: undefined,

@@ -28,6 +28,8 @@ export interface Landed {
 }
 
 export interface Handed {
+  /** The whole transaction. */
+  readonly raw: Uint8Array;
   readonly signature: string;
   readonly signers: readonly string[];
   readonly message: Uint8Array;
@@ -132,6 +134,7 @@ export function readWire(bytes: Uint8Array): Handed {
     if (!ed25519.verify(signature, message, keys[at] as Uint8Array)) throw new Error(`signature ${at} is wrong`);
   }
   return {
+    raw: Uint8Array.from(bytes),
     signature: base58.encode(signatures[0] as Uint8Array),
     signers: keys.slice(0, count).map((key) => base58.encode(key)),
     message,

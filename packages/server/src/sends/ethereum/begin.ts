@@ -6,7 +6,7 @@ import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { draft, estimateOf, isDelegation, NotYet, transactionOf, Unsendable } from './build.ts';
 import { decodeRevert } from './revert.ts';
-import { signAttempt } from './transaction.ts';
+import { cappedFees, signAttempt } from './transaction.ts';
 
 /** Of one address; nodes keep no more than a few dozen. */
 const ON_THE_WAY_MAX = 32;
@@ -108,7 +108,7 @@ async function beginTransaction(
 ): Promise<Begun> {
   const { chain, parts } = round;
   const made = await draft(round, node, send, request, request.nonce ?? line.nextNonce);
-  const [gas, fees] = await Promise.all([gasOf(node, request, made), feesFor(node, request)]);
+  const [gas, fees] = await Promise.all([gasOf(node, request, made), feesFor(round, node, request)]);
   if (!gas.ok) {
     // What is on its way may be what it needs; without that it is wrong for good.
     if (line.onTheWay > 0 && request.nonce === undefined) return 'wait';
@@ -127,10 +127,13 @@ async function beginTransaction(
   const outcome = await node.broadcast(attempt.raw as Hex);
   round.memory.broadcastAtMs.set(send.id, parts.clock());
   if (outcome.kind === 'refused' || outcome.kind === 'underpriced') {
-    const message = outcome.kind === 'refused' ? outcome.message : 'another transaction with this nonce pays more';
-    // No node has it, so that its nonce is free for the next.
+    const message =
+      outcome.kind === 'refused'
+        ? outcome.message
+        : 'it pays too little, or another transaction with this nonce pays more';
+    // Its nonce is free for the next. It is watched for a while all the same, in case the node did not tell the truth.
     const error = { message: `the node refused it: ${message}` };
-    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error, isOpen: false });
+    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error });
     return 'sent';
   }
   line.onTheWay += 1;
@@ -152,15 +155,17 @@ async function gasOf(
 }
 
 /** What the caller fixed, and the node's advice for the rest. */
-async function feesFor(node: EvmNode, { maxFeePerGas, maxPriorityFeePerGas }: EthereumSendRequest): Promise<EvmFees> {
+async function feesFor(
+  { chain }: Round,
+  node: EvmNode,
+  { maxFeePerGas, maxPriorityFeePerGas }: EthereumSendRequest,
+): Promise<EvmFees> {
   if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
     return { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) };
   }
   const advised = await node.fees();
-  if (maxFeePerGas === undefined) return advised;
-  const highest = BigInt(maxFeePerGas);
-  const tip = capped(advised.maxPriorityFeePerGas, highest);
-  return { maxFeePerGas: highest, maxPriorityFeePerGas: tip };
+  if (maxFeePerGas === undefined) return cappedFees(advised, chain.maxFeePerGas);
+  return { ...cappedFees(advised, BigInt(maxFeePerGas)), maxFeePerGas: BigInt(maxFeePerGas) };
 }
 
 async function refusalOf({ parts }: Round, send: Send, to: Hex, { message, data }: CallRefusal): Promise<SendError> {
@@ -187,14 +192,12 @@ async function beginRaw(round: Round, node: EvmNode, send: Send, { raw }: RawSen
   const outcome = await node.broadcast(raw as Hex);
   round.memory.broadcastAtMs.set(send.id, round.parts.clock());
   if (outcome.kind === 'refused' || outcome.kind === 'underpriced') {
-    const message = outcome.kind === 'refused' ? outcome.message : 'another transaction with this nonce pays more';
+    const message =
+      outcome.kind === 'refused'
+        ? outcome.message
+        : 'it pays too little, or another transaction with this nonce pays more';
     const error = { message: `the node refused it: ${message}` };
-    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error, isOpen: false });
+    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error });
   }
   return 'sent';
-}
-
-function capped(value: bigint, highest: bigint): bigint {
-  if (value > highest) return highest;
-  return value;
 }

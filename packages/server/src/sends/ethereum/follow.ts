@@ -4,7 +4,7 @@ import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { decodeRevert } from './revert.ts';
-import { callOf, feesOf, signAttempt, withFees } from './transaction.ts';
+import { callOf, cappedFees, feesOf, signAttempt, withFees } from './transaction.ts';
 
 /** Blocks on top of a transaction after which it is not looked at again. */
 const SETTLED_DEPTH = 12n;
@@ -13,6 +13,8 @@ const REBROADCAST_AFTER_MS = 15_000;
 /** Nodes take a replacement that pays a tenth more; some want an eighth. */
 const FEE_RISE = { numerator: 125n, denominator: 100n };
 const ATTEMPTS_MAX = 12;
+/** How long a send that a node refused is looked for on a chain that makes no blocks. */
+const REFUSED_WATCHED_MS = 10 * 60 * 1000;
 /** Blocks for which a nonce must be taken, without a receipt of ours, until the send is given up. */
 const MISSING_BLOCKS = 3n;
 
@@ -106,6 +108,7 @@ async function undone(round: Round, node: EvmNode, send: Send, block: SendBlock,
 }
 
 async function missing(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
+  if (send.nonce === undefined) return await refused(round, send, view);
   const nonce = send.attempts[0]?.nonce ?? 0;
   if (view.count > nonce) return await overtaken(round, send, view);
   round.memory.missingSince.delete(send.id);
@@ -123,6 +126,15 @@ async function missing(round: Round, node: EvmNode, send: Send, view: View): Pro
   const lastMs = round.memory.broadcastAtMs.get(send.id);
   // Also right after a start: whoever stored it may have died before a node had it.
   if (lastMs === undefined || nowMs - lastMs >= REBROADCAST_AFTER_MS) await rebroadcast(round, node, current);
+}
+
+/** A node would not have it, so that its nonce was given on. It is let go when enough blocks have come without it. */
+async function refused(round: Round, send: Send, { head }: View): Promise<void> {
+  const { missingSince } = round.memory;
+  const since = missingSince.get(send.id) ?? head.number;
+  missingSince.set(send.id, since);
+  const isOld = round.parts.clock() - send.updatedAtMs >= REFUSED_WATCHED_MS;
+  if (head.number - since >= SETTLED_DEPTH || isOld) await round.save(send, { ...progressOf(send), isOpen: false });
 }
 
 /**
@@ -154,10 +166,13 @@ async function replace(round: Round, node: EvmNode, send: Send, newest: SendAtte
     const least = (old * FEE_RISE.numerator) / FEE_RISE.denominator + 1n;
     return now > least ? now : least;
   };
-  const fees = {
+  const wanted = {
     maxFeePerGas: raised(before.maxFeePerGas, advised.maxFeePerGas),
     maxPriorityFeePerGas: raised(before.maxPriorityFeePerGas, advised.maxPriorityFeePerGas),
   };
+  const fees = cappedFees(wanted, round.chain.maxFeePerGas);
+  // At the limit there is nothing to be gained.
+  if (fees.maxFeePerGas !== wanted.maxFeePerGas) return false;
   const byOperator = request.sponsored !== undefined || send.purpose === 'earn-deploy';
   const key = { by: byOperator ? ('operator' as const) : ('organization' as const), address: send.lane };
   let attempt: SendAttempt;

@@ -20,12 +20,16 @@ export async function follow(parts: SolanaParts, send: Send, attempt: SendAttemp
   ]);
   if (status !== undefined) {
     missingSince.delete(send.id);
-    return await landed(parts, send, attempt, status);
+    return await landed(parts, send, attempt, status, height);
   }
-  // The fork that had it was given up: it is on its way again with the same bytes.
-  if (send.state !== 'BROADCASTING') return onItsWay(send);
   const last = attempt.lastValidBlockHeight;
-  if (last !== undefined && height > BigInt(last) && !isValid) return missing(parts, send, height);
+  const isOver = last !== undefined && height > BigInt(last) && !isValid;
+  if (send.state === 'INCLUDED') {
+    // Nobody looked for long, and the node has forgotten what two thirds of the stake had confirmed. Otherwise the fork
+    // that had it was given up, and it is on its way again with the same bytes.
+    return isOver ? { ...progressOf(send), isOpen: false } : onItsWay(send);
+  }
+  if (isOver) return missing(parts, send, height);
   missingSince.delete(send.id);
   await node.broadcast(attempt.raw);
   if (last !== undefined || isValid) return undefined;
@@ -49,8 +53,9 @@ function missing({ missingSince }: SolanaParts, send: Send, height: bigint): Sen
 async function landed(
   { node, nowMs }: SolanaParts,
   send: Send,
-  { hash }: SendAttempt,
+  attempt: SendAttempt,
   { slot, confirmationStatus, err }: SolanaSignatureStatus,
+  height: bigint,
 ): Promise<SendProgress | undefined> {
   const isFinal = confirmationStatus === 'finalized';
   if (err !== undefined && !isFinal) {
@@ -60,7 +65,7 @@ async function landed(
   if (confirmationStatus === 'processed') return undefined;
   const isKnown = send.state === 'INCLUDED' && send.block?.number === Number(slot);
   if (isKnown && !isFinal) return undefined;
-  const details = await detailsOf(node, hash);
+  const details = await detailsOf(node, attempt.hash);
   const before = isKnown ? send.block : undefined;
   const block: SendBlock = {
     number: Number(slot),
@@ -68,7 +73,10 @@ async function landed(
     timestamp: before?.timestamp ?? Math.floor(nowMs / 1000),
     fee: details === undefined ? (before?.fee ?? '') : String(details.fee),
   };
-  const common = { ...progressOf(send), block, isOpen: !isFinal };
+  // The blockhash served for a block that is at most a little above the finalized ones.
+  const lastValidBlockHeight = attempt.lastValidBlockHeight ?? Number(height + 2n * BLOCKHASH_LIFE);
+  const attempts = [{ ...attempt, lastValidBlockHeight }];
+  const common = { ...progressOf(send), attempts, block, isOpen: !isFinal };
   if (err === undefined) return { ...common, state: 'INCLUDED', error: undefined };
   return { ...common, state: 'FAILED', error: executionError(err, details) };
 }

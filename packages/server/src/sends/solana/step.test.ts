@@ -430,6 +430,21 @@ describe('on its way', () => {
     expect(chain.handed).toHaveLength(2);
   });
 
+  test.each([
+    ['fresh', fresh, 150 + 32],
+    ['its own', () => fixed(), 300],
+  ])('what was confirmed stays so for a node that has forgotten it: blockhash %s', async (_name, make, blocks) => {
+    make();
+    chain.landsAs = 'confirmed';
+    await step();
+    await step();
+    const { block } = stored;
+    chain.landed.clear();
+    chain.grow(blocks + 1);
+    await step();
+    expect(stored).toMatchObject({ state: 'INCLUDED', isOpen: false, block });
+  });
+
   test('on another fork it may be in another slot', async () => {
     fresh();
     chain.landsAs = 'confirmed';

@@ -145,7 +145,7 @@ export class OnRampStore extends OnRampReader {
       .execute();
   }
 
-  /** What was completed stays so: an answer that took longer may be of the time before. */
+  /** What was completed stays so, and what failed until it is: an answer that took longer may be of the time before. */
   async setStatus(
     organizationId: OrganizationId,
     transactionId: string,
@@ -157,7 +157,7 @@ export class OnRampStore extends OnRampReader {
       .set({ status, updated_at_ms: nowMs })
       .where('organization_id', '=', organizationId)
       .where('id', '=', transactionId)
-      .where('status', '<>', 'COMPLETED')
+      .where('status', 'not in', status === 'COMPLETED' ? ['COMPLETED'] : ['COMPLETED', 'FAILED'])
       .execute();
   }
 }

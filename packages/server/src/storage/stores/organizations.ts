@@ -124,6 +124,9 @@ const ERASED = [
   ['tvc_app', 'id'],
   ['tvc_deployment', 'id'],
   ['tvc_approval', 'id'],
+  ['chain_send', 'id'],
+  ['earn_wrapper', 'wrapper_address'],
+  ['earn_request', 'id'],
 ] as const;
 
 export class OrganizationStore extends OrganizationReader {

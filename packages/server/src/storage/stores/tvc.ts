@@ -5,6 +5,7 @@ import type {
   TvcApp,
   TvcApproval,
   TvcDeployment,
+  TvcDeploymentState,
   TvcOperator,
   TvcOperatorSet,
 } from '../../lib/deployments.ts';
@@ -60,6 +61,7 @@ const toDeployment = (row: Selectable<TvcDeploymentTable>): TvcDeployment => ({
   manifestId: row.manifest_id as TvcManifestId,
   manifest: row.manifest,
   encryptedPullSecret: row.encrypted_pull_secret ?? undefined,
+  replicas: row.replicas,
   approvedAtMs: row.approved_at_ms ?? undefined,
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
@@ -81,9 +83,6 @@ const operatorIdsOf = (row: Selectable<TvcOperatorSetTable>): string[] => JSON.p
 
 /** The same for the same members, in whatever order they were named. */
 const digestOf = (operatorIds: readonly string[]): string => sha256Hex([...operatorIds].sort().join());
-
-/** Which deployments of an app a list is to have. */
-export type DeploymentFilter = 'all' | 'undeleted';
 
 /** Apps that run in enclaves elsewhere: who approves what of them, and what is live. */
 export class TvcReader {
@@ -227,16 +226,47 @@ export class TvcReader {
     return toDeployment(row);
   }
 
+  /** Deleted ones too. */
   async deployments(
     organizationId: OrganizationId,
     appId: string,
-    which: DeploymentFilter,
     request: PageRequest,
   ): Promise<Page<TvcDeployment>> {
-    const undeleted = which === 'all' ? sql`` : sql`AND deleted_at_ms IS NULL`;
     return await pageOfRows(this.db, 'tvc_deployment', organizationId, request, (rows) => rows.map(toDeployment), {
-      filter: sql`AND app_id = ${appId} ${undeleted}`,
+      filter: sql`AND app_id = ${appId}`,
     });
+  }
+
+  /** Of those that are not deleted, oldest first; no manifest is read for it. */
+  async deploymentStates(organizationId: OrganizationId, appId: string, max: number): Promise<TvcDeploymentState[]> {
+    const rows = await this.db
+      .selectFrom('tvc_deployment')
+      .select(['id', 'replicas', 'approved_at_ms', 'updated_at_ms'])
+      .where('organization_id', '=', organizationId)
+      .where('app_id', '=', appId)
+      .where('deleted_at_ms', 'is', null)
+      .orderBy('id')
+      .limit(max + 1)
+      .execute();
+    if (rows.length > max) throw new ApiError('RESULT_TOO_LARGE', `the app has more than ${max} deployments`);
+    return rows.map((row) => ({
+      id: row.id as TvcDeploymentId,
+      replicas: row.replicas,
+      approvedAtMs: row.approved_at_ms ?? undefined,
+      updatedAtMs: row.updated_at_ms,
+    }));
+  }
+
+  /** Those that are not deleted. */
+  async countDeployments(organizationId: OrganizationId, appId: string): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('tvc_deployment')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .where('organization_id', '=', organizationId)
+      .where('app_id', '=', appId)
+      .where('deleted_at_ms', 'is', null)
+      .executeTakeFirstOrThrow();
+    return Number(count);
   }
 
   /** Whether the app has a deployment besides this one that is not deleted. */
@@ -342,6 +372,7 @@ export class TvcStore extends TvcReader {
         manifest_id: deployment.manifestId,
         manifest: deployment.manifest,
         encrypted_pull_secret: deployment.encryptedPullSecret ?? null,
+        replicas: deployment.replicas,
         approved_at_ms: deployment.approvedAtMs ?? null,
         created_at_ms: deployment.createdAtMs,
         updated_at_ms: deployment.updatedAtMs,

@@ -1,0 +1,243 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import type { ChainSettings } from '../lib/chain.ts';
+import { toHex } from '../lib/encoding.ts';
+import {
+  asBytes,
+  asCount,
+  asQuantity,
+  heedTrouble,
+  illShaped,
+  readBlock,
+  readLogs,
+  readReceipt,
+  readTransaction,
+  resultOf,
+  revertDataOf,
+} from './answers.ts';
+import { readBroadcastRefusal } from './broadcast-outcome.ts';
+import { callThroughMulticall, MULTICALL3 } from './multicall.ts';
+import type {
+  Broadcast,
+  CallRefusal,
+  CallResult,
+  EvmCall,
+  EvmEstimate,
+  EvmFees,
+  EvmLogFilter,
+  EvmNode,
+  EvmReceipt,
+  Hex,
+} from './node.ts';
+import { NodeError } from './node-error.ts';
+import { createRpc, type Rpc, type RpcOptions } from './rpc.ts';
+import type { RpcAnswer, RpcRefusal } from './rpc-answer.ts';
+
+export type NodeOptions = Omit<RpcOptions, 'identity'>;
+
+/** A million gwei. Whoever names more would have the payer's whole balance burnt. */
+const FEE_PER_GAS_MAX = 10n ** 15n;
+
+export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): EvmNode {
+  const rpc = createRpc(chain.rpcUrls, {
+    ...options,
+    identity: { method: 'eth_chainId', problemOf: (result) => chainProblem(result, chain.reference) },
+  });
+  const servedBy = new WeakMap<EvmReceipt, number>();
+  let hasMulticall: boolean | undefined;
+
+  const value = <Value>(method: string, params: readonly unknown[], read: (result: unknown) => Value): Promise<Value> =>
+    rpc.ask({ method, params, read: (answer) => read(resultOf(answer)) });
+
+  const code = (address: Hex): Promise<Hex> =>
+    value('eth_getCode', [address, 'latest'], (result) => asBytes(result, 'the code'));
+
+  const call = (request: EvmCall, at: bigint | 'latest' = 'latest'): Promise<CallResult> =>
+    rpc.ask({
+      method: 'eth_call',
+      params: [transactionOf(request), typeof at === 'bigint' ? quantity(at) : at],
+      read: (answer) =>
+        answer.ok ? { ok: true, data: asBytes(answer.result, 'the result of the call') } : callRefusal(answer),
+    });
+
+  return {
+    chain,
+    call,
+    code,
+    fees: () => readFees(rpc),
+    block: (at) => readBlockAt(rpc, at),
+    transactionCount: (address, at) =>
+      value('eth_getTransactionCount', [address, at], (result) => asCount(result, 'the number of transactions')),
+    balance: (address) => value('eth_getBalance', [address, 'latest'], (result) => asQuantity(result, 'the balance')),
+    storageAt: (address, slot) =>
+      value('eth_getStorageAt', [address, slot, 'latest'], (result) => {
+        const word = asQuantity(result === '0x' ? '0x0' : result, 'the storage');
+        return `0x${word.toString(16).padStart(64, '0')}` as const;
+      }),
+    async callMany(calls) {
+      if (calls.length < 2) return Promise.all(calls.map((one) => call(one)));
+      hasMulticall ??= (await code(MULTICALL3)) !== '0x';
+      return hasMulticall ? callThroughMulticall(call, calls) : Promise.all(calls.map((one) => call(one)));
+    },
+    estimateGas: (transaction) =>
+      rpc.ask({
+        method: 'eth_estimateGas',
+        params: [transactionOf(transaction)],
+        read: (answer) =>
+          answer.ok ? { ok: true, gas: asQuantity(answer.result, 'the estimate') } : callRefusal(answer),
+      }),
+    receipt: (hash) =>
+      rpc.ask({
+        method: 'eth_getTransactionReceipt',
+        params: [hash],
+        read: (answer, endpoint) => {
+          const receipt = readReceipt(resultOf(answer), hash);
+          if (receipt !== undefined) servedBy.set(receipt, endpoint);
+          return receipt;
+        },
+      }),
+    transaction: (hash) => value('eth_getTransactionByHash', [hash], (result) => readTransaction(result, hash)),
+    logs: (filter) =>
+      rpc.ask({
+        method: 'eth_getLogs',
+        params: [logParameters(filter)],
+        isOfRange: true,
+        read: (answer) => readLogs(resultOf(answer), filter),
+      }),
+    broadcast: (raw) =>
+      rpc.offer({ method: 'eth_sendRawTransaction', params: [raw], read: (answer) => readBroadcast(answer, raw) }),
+    async confirmedElsewhere(receipt) {
+      const { transactionHash, blockHash } = receipt;
+      const answers = await rpc.askOthers(
+        {
+          method: 'eth_getTransactionReceipt',
+          params: [transactionHash],
+          read: (answer) => readReceipt(resultOf(answer), transactionHash)?.blockHash === blockHash,
+        },
+        servedBy.get(receipt) ?? rpc.preferred(),
+      );
+      return answers.length === 0 ? undefined : answers.includes(true);
+    },
+  };
+}
+
+function chainProblem(result: unknown, reference: string): string | undefined {
+  const id = asQuantity(result, 'the chain id');
+  return id === BigInt(reference) ? undefined : `the node is of the chain eip155:${id}, not of eip155:${reference}`;
+}
+
+const quantity = (number: bigint | number): Hex => `0x${number.toString(16)}`;
+
+/** The transaction as the methods that only run it take it. */
+function transactionOf({ to, data, value, ...rest }: EvmCall | EvmEstimate): Readonly<Record<string, unknown>> {
+  const { from, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, authorizationList }: Partial<EvmEstimate> = rest;
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(data === undefined ? {} : { data }),
+    ...(value === undefined ? {} : { value: quantity(value) }),
+    ...(nonce === undefined ? {} : { nonce: quantity(nonce) }),
+    ...(gas === undefined ? {} : { gas: quantity(gas) }),
+    ...(maxFeePerGas === undefined ? {} : { maxFeePerGas: quantity(maxFeePerGas) }),
+    ...(maxPriorityFeePerGas === undefined ? {} : { maxPriorityFeePerGas: quantity(maxPriorityFeePerGas) }),
+    ...(authorizationList === undefined ? {} : { authorizationList: authorizationList.map(authorizationOf) }),
+  };
+}
+
+type Authorization = NonNullable<EvmEstimate['authorizationList']>[number];
+
+const authorizationOf = ({ chainId, address, nonce, yParity, r, s }: Authorization): Readonly<Record<string, Hex>> => ({
+  chainId: quantity(chainId),
+  address,
+  nonce: quantity(nonce),
+  yParity: quantity(yParity),
+  // Quantities: a value that starts with zeros is refused otherwise.
+  r: quantity(BigInt(r)),
+  s: quantity(BigInt(s)),
+});
+
+/** Errors that say nothing of the call: the node lacks the state, the method or the right to answer. */
+const UNSERVED =
+  /header not found|missing trie node|block not found|unknown block|state (is )?(not available|unavailable|pruned)|(historical|world) state|sync|method .*not (found|supported|available|enabled)|unauthorized|api.?key/i;
+const UNSERVED_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32604, -39001]);
+
+function callRefusal(refusal: RpcRefusal): CallRefusal {
+  heedTrouble(refusal);
+  const { code, message, data } = refusal;
+  const isOfCall = code === 3 || revertDataOf(data) !== undefined || /revert/i.test(message);
+  if (!isOfCall && (UNSERVED_CODES.has(code) || UNSERVED.test(message))) throw new NodeError('unavailable', message);
+  return { ok: false, message, data: revertDataOf(data) };
+}
+
+const NO_BLOCK = /not found|unknown block|out of range|greater than|beyond|future|no .*block|not (yet )?available/i;
+const NO_TAG_CODES: ReadonlySet<number> = new Set([-32602, -32000, -39001]);
+
+function readBlockAt(rpc: Rpc, at: Parameters<EvmNode['block']>[0]): ReturnType<EvmNode['block']> {
+  return rpc.ask({
+    method: 'eth_getBlockByNumber',
+    params: [typeof at === 'bigint' ? quantity(at) : at, false],
+    read: (answer) => {
+      if (answer.ok) {
+        const block = readBlock(answer.result, typeof at === 'bigint' ? at : undefined);
+        if (block === undefined && at === 'latest') throw illShaped('the latest block');
+        return block;
+      }
+      heedTrouble(answer);
+      const isTag = at === 'finalized' || at === 'safe';
+      const isMissing = at !== 'latest' && NO_BLOCK.test(answer.message);
+      if (isMissing || (isTag && NO_TAG_CODES.has(answer.code))) return undefined;
+      throw new NodeError('unavailable', answer.message);
+    },
+  });
+}
+
+async function readFees(rpc: Rpc): Promise<EvmFees> {
+  const [block, tip] = await Promise.all([
+    readBlockAt(rpc, 'latest'),
+    rpc.ask({
+      method: 'eth_maxPriorityFeePerGas',
+      params: [],
+      read: (answer) => {
+        if (answer.ok) return asFee(answer.result);
+        heedTrouble(answer);
+        return undefined;
+      },
+    }),
+  ]);
+  const baseFee = block?.baseFeePerGas;
+  if (baseFee !== undefined && baseFee > FEE_PER_GAS_MAX) throw illShaped('the base fee');
+  if (baseFee !== undefined && tip !== undefined) return feesOf(baseFee, tip);
+  const price = await rpc.ask({ method: 'eth_gasPrice', params: [], read: (answer) => asFee(resultOf(answer)) });
+  if (baseFee === undefined) return { maxFeePerGas: price, maxPriorityFeePerGas: price };
+  return feesOf(baseFee, price > baseFee ? price - baseFee : 0n);
+}
+
+const feesOf = (baseFee: bigint, tip: bigint): EvmFees => ({
+  maxFeePerGas: 2n * baseFee + tip,
+  maxPriorityFeePerGas: tip,
+});
+
+function asFee(result: unknown): bigint {
+  const fee = asQuantity(result, 'the fee');
+  if (fee > FEE_PER_GAS_MAX) throw illShaped('the fee');
+  return fee;
+}
+
+const logParameters = ({ address, topics, fromBlock, toBlock }: EvmLogFilter): Readonly<Record<string, unknown>> => ({
+  ...(address === undefined ? {} : { address }),
+  ...(topics === undefined ? {} : { topics }),
+  fromBlock: quantity(fromBlock),
+  toBlock: quantity(toBlock),
+});
+
+const hashOf = (raw: Hex): Hex => `0x${toHex(keccak_256(Buffer.from(raw.slice(2), 'hex')))}`;
+
+type Told = Exclude<Broadcast, { kind: 'uncertain' }>;
+
+function readBroadcast(answer: RpcAnswer, raw: Hex): Told {
+  if (!answer.ok) return readBroadcastRefusal(answer);
+  // A node that names another hash has not understood what it was given.
+  if (asBytes(answer.result, 'the hash of the transaction', 32) !== hashOf(raw)) {
+    throw illShaped('the hash of the transaction');
+  }
+  return { kind: 'accepted' };
+}

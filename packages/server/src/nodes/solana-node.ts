@@ -1,0 +1,99 @@
+import { base58 } from '@scure/base';
+import type { ChainSettings } from '../lib/chain.ts';
+import { illShaped, resultOf } from './answers.ts';
+import type { NodeOptions } from './evm-node.ts';
+import type { SolanaNode, SolanaTokenBalance } from './node.ts';
+import { createRpc } from './rpc.ts';
+import {
+  asKey,
+  asUnsigned,
+  contextValue,
+  readBlockhash,
+  readSolanaBroadcast,
+  readStatuses,
+  readTokenAccounts,
+  readTransactionDetails,
+} from './solana-answers.ts';
+
+const TOKEN_PROGRAMS = [
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+] as const;
+const STATUSES_AT_ONCE = 256;
+const SIGNATURE_BYTES = 64;
+const CONFIRMED = { commitment: 'confirmed' } as const;
+
+export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}): SolanaNode {
+  const rpc = createRpc(chain.rpcUrls, {
+    ...options,
+    identity: { method: 'getGenesisHash', problemOf: (result) => chainProblem(result, chain.reference) },
+  });
+
+  const value = <Value>(method: string, params: readonly unknown[], read: (result: unknown) => Value): Promise<Value> =>
+    rpc.ask({ method, params, read: (answer) => read(resultOf(answer)) });
+
+  const statuses = (signatures: readonly string[]): ReturnType<SolanaNode['signatureStatuses']> =>
+    value('getSignatureStatuses', [signatures, { searchTransactionHistory: true }], (result) =>
+      readStatuses(result, signatures.length),
+    );
+
+  return {
+    chain,
+    latestBlockhash: () => value('getLatestBlockhash', [CONFIRMED], readBlockhash),
+    // Of the finalized chain: what it has left behind no fork brings back.
+    blockHeight: () =>
+      value('getBlockHeight', [{ commitment: 'finalized' }], (result) => asUnsigned(result, 'the block height')),
+    isBlockhashValid: (blockhash) =>
+      value('isBlockhashValid', [blockhash, CONFIRMED], (result) => {
+        const isValid = contextValue(result);
+        if (typeof isValid !== 'boolean') throw illShaped('the validity of the blockhash');
+        return isValid;
+      }),
+    broadcast: (transaction) =>
+      rpc.offer({
+        method: 'sendTransaction',
+        params: [transaction, { encoding: 'base64', preflightCommitment: 'confirmed' }],
+        read: (answer) => readSolanaBroadcast(answer, signatureOf(transaction)),
+      }),
+    async signatureStatuses(signatures) {
+      const pages = Array.from({ length: Math.ceil(signatures.length / STATUSES_AT_ONCE) }, (_page, index) =>
+        statuses(signatures.slice(index * STATUSES_AT_ONCE, (index + 1) * STATUSES_AT_ONCE)),
+      );
+      return (await Promise.all(pages)).flat();
+    },
+    balance: (address) =>
+      value('getBalance', [address, CONFIRMED], (result) => asUnsigned(contextValue(result), 'the balance')),
+    async tokenBalances(owner) {
+      const lists = TOKEN_PROGRAMS.map((programId) =>
+        value('getTokenAccountsByOwner', [owner, { programId }, { encoding: 'jsonParsed', ...CONFIRMED }], (result) =>
+          readTokenAccounts(result, owner, programId),
+        ),
+      );
+      return sumByMint((await Promise.all(lists)).flat());
+    },
+    transactionDetails: (signature) =>
+      value(
+        'getTransaction',
+        [signature, { encoding: 'json', maxSupportedTransactionVersion: 0, ...CONFIRMED }],
+        (result) => readTransactionDetails(result, signature),
+      ),
+  };
+}
+
+function chainProblem(result: unknown, reference: string): string | undefined {
+  const genesis = asKey(result, 'the genesis hash').slice(0, 32);
+  return genesis === reference ? undefined : `the node is of the chain solana:${genesis}, not of solana:${reference}`;
+}
+
+/** The first signature names the transaction. One byte before it tells how many there are; there are never 128. */
+const signatureOf = (transaction: string): string =>
+  base58.encode(Buffer.from(transaction, 'base64').subarray(1, 1 + SIGNATURE_BYTES));
+
+function sumByMint(accounts: readonly SolanaTokenBalance[]): readonly SolanaTokenBalance[] {
+  const byMint = new Map<string, SolanaTokenBalance>();
+  for (const account of accounts) {
+    const known = byMint.get(account.mint);
+    byMint.set(account.mint, known === undefined ? account : { ...known, amount: known.amount + account.amount });
+  }
+  return [...byMint.values()];
+}
