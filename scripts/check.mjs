@@ -41,6 +41,7 @@ function checkTypes() {
 function checkGenerated() {
   if (!existsSync(path.join(root, 'scripts', 'generate.ts'))) return 'nothing to generate';
   runBinary('tsx', '--conditions=source', 'scripts/generate.ts', '--check');
+  run(process.execPath, ['scripts/contracts.mjs', '--check']);
   return undefined;
 }
 

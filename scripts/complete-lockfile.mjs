@@ -35,7 +35,7 @@ function isResolved(packages, where, name) {
 function platformEntry(name, range, dev) {
   const parts = name.split(/[/-]/);
   const os = parts.filter((part) => SYSTEMS.includes(part));
-  const cpu = parts.filter((part) => PROCESSORS.includes(part));
+  const cpu = parts.map((part) => (part === 'amd64' ? 'x64' : part)).filter((part) => PROCESSORS.includes(part));
   const libc = parts.some((part) => part.startsWith('musl'))
     ? 'musl'
     : parts.some((part) => part.startsWith('gnu'))

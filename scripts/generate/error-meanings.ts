@@ -16,7 +16,7 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   UNSUPPORTED_TRANSACTION_TYPE: 'Transactions of this type are not signed.',
   INVALID_PAYLOAD_ENCODING: 'The payload is not in the encoding that the request names.',
   INVALID_HASH_FUNCTION: 'The hash function does not fit the key or the payload.',
-  INVALID_BUNDLE: 'The encrypted bundle does not open, or holds something else than it should.',
+  INVALID_BUNDLE: 'The encrypted bundle does not open, holds something else than it should, or came from another organization.',
   WALLET_ACCOUNT_NOT_EXPORTED: 'It was never exported; deleteWithoutExport deletes it all the same.',
   INVALID_POLICY_CONDITION:
     'The condition of a policy is not an expression of the language; the message has the column and what was expected.',
@@ -44,6 +44,14 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   SMS_SENDING_DISABLED: 'The service has no way to send text messages, see the settings.',
   ON_RAMP_NOT_CONFIGURED:
     'Neither the organization nor its parent has a credential for this on-ramp provider and mode.',
+  CHAIN_NOT_CONFIGURED:
+    'The service has no node of this chain, see `CUSTOS_CHAINS`, or the chain is of another kind than is asked for.',
+  SPONSORSHIP_NOT_CONFIGURED:
+    'The operator does not pay on this chain: an address, its key or the batch contract is missing; the message says which.',
+  EARN_SETUP_REQUIRED: 'There is no wrapper at this address, or it is not on the chain yet, see `earn_deploy_wrapper`.',
+  EARN_DEPOSITS_DISABLED: 'The parent organization has disabled deposits into this wrapper; withdrawals go on.',
+  EARN_NOTHING_TO_CLAIM: 'The wrapper has earned no fees for the organization since the last claim.',
+  EARN_VAULT_NOT_SERVED: 'The vault comes from none of the sources that are configured for its chain.',
   FEATURE_DISABLED:
     'The organization, or its parent, has not switched this way to log in on; the message names the feature.',
   IP_LOCKOUT:
@@ -80,6 +88,7 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   RATE_LIMIT_EXCEEDED: 'Too many attempts; `Retry-After` says when to go on.',
   UNIMPLEMENTED: 'This part of the wire protocol is not served, see [Not served](not-served.md).',
   UNAVAILABLE: 'The service or its database cannot answer right now; send the same body again.',
+  CHAIN_UNAVAILABLE: 'No node of the chain gives a usable answer right now; send the same body again.',
   BODY_TOO_LARGE: 'The body is larger than 2 MiB.',
   HEADER_TOO_LARGE: 'The headers are larger than 16 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not plain `application/json`.',

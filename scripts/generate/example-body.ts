@@ -18,16 +18,23 @@ const VALUES: Readonly<Record<string, unknown>> = {
   allowedAuthMethods: ['email', 'passkey'],
   allowedOrigins: ['https://app.example'],
   activityId: '0195d1f0-91c2-7a05-8a6e-0c1d2e3f4a5b',
+  amountValue: 'MAX',
   any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }],
   apiKeyName: 'Laptop',
   appName: 'Example App',
+  assets: '1000000',
   attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YV…',
   authCode: 'SplxlOBeZQQYbYS6WxSbIA',
   authenticatorName: 'Phone',
   caip19: 'eip155:1/slip44:60',
+  caip2: 'eip155:1',
+  calls: [{ to: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', value: '1000000000000000' }],
+  chainCaip2: 'eip155:1',
   challenge: 'n2J5Y3hHd0t4VnVQZ1FzS3ZqY1RqZw',
   cidr: '203.0.113.0/24',
   clientDataJson: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi…',
+  clientFeeBps: '1000',
+  clientFeeWallet: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   clientId: 'end-user-app',
   codeVerifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
   condition: "activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2'",
@@ -37,6 +44,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   cryptoCurrencyCode: 'FIAT_ON_RAMP_CRYPTO_CURRENCY_ETH',
   decimals: '18',
   deliveryId: '0195d1f0-9f40-7b21-9c3d-4e5f60718293',
+  depositsDisabled: true,
   duration: '24h',
   email: 'alice@example.com',
   encryptedBundle: '{"encappedPublic":"04…","ciphertext":"…"}',
@@ -47,6 +55,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   expectedPivotDigest: '9c4156ac1d5c5b6e7c6bbb4d9a9bbf3c3ef3b8a3c6f0b6a5d4e3f2a1b0c9d8e7',
   fiatCurrencyAmount: '100',
   fiatCurrencyCode: 'FIAT_ON_RAMP_CURRENCY_EUR',
+  from: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   hashFunction: 'HASH_FUNCTION_KECCAK256',
   healthCheckPort: 3000,
   identifier: 'ether-per-day',
@@ -111,9 +120,25 @@ const VALUES: Readonly<Record<string, unknown>> = {
   userPhoneNumber: '+14155550123',
   userTagName: 'Approvers',
   value: 'true',
+  vaultAddress: '0xBEEF01735c132Ada46AA9aA4c54623cAA92A64CB',
   verificationToken: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6…',
   walletAddress: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   walletName: 'Treasury',
+  wrapperAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+};
+
+/** Values of one operation, where others have the same names for something else. */
+const VALUES_OF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  eth_send_raw_transaction: {
+    signedTransaction:
+      '0x02f8720180843b9aca008506fc23ac00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed87038d7ea4c6800080c001a02a512fe8ee4d4fef256d5a7e7a73699d3a44383026913467506fb8f05e593e12a023e3857f16d39be3e05cee5c5f17b53baf9fa55f220bc7e9d50dcc8a81091cb9',
+  },
+  list_earn_vaults: { caip19: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' },
+  sol_send_transaction: {
+    unsignedTransaction: '0100000000000000000000000000000000000000000000000000000000000000…',
+    caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    signWiths: ['HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk'],
+  },
 };
 
 /** Optional fields without which an example would say little. */
@@ -148,13 +173,13 @@ const TELLING: readonly string[] = [
 /** A body that the operation accepts; throws if it does not, so that no page shows one that fails. */
 export function exampleBody(operation: Operation): unknown {
   if (operation.kind === 'query') {
-    const body = exampleOf(toNode(operation.schema));
+    const body = { ...(exampleOf(toNode(operation.schema)) as object), ...VALUES_OF[operation.name] };
     operation.decode(body);
     return body;
   }
   const [version] = operation.kind === 'activity' ? operation.versions : [operation];
   if (version === undefined) throw new Error(`${operation.name} has no version`);
-  const parameters = exampleOf(toNode(version.schema));
+  const parameters = { ...(exampleOf(toNode(version.schema)) as object), ...VALUES_OF[operation.name] };
   version.decode(parameters);
   return { type: version.type, timestampMs: TIMESTAMP_MS, organizationId: ORGANIZATION_ID, parameters };
 }

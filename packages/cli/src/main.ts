@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { chainsCommand } from './commands/chains.ts';
 import { initCommand } from './commands/init.ts';
 import { keyringCommand } from './commands/keyring.ts';
 import { policyCommand } from './commands/policy.ts';
@@ -10,6 +11,7 @@ import { fail } from './fail.ts';
 process.umask(0o077);
 
 const program = new Command('custos').description('Operate a Custos service.').showHelpAfterError();
+program.addCommand(chainsCommand());
 program.addCommand(initCommand());
 program.addCommand(keyringCommand());
 program.addCommand(policyCommand());

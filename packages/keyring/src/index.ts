@@ -11,6 +11,7 @@ export {
   policyOutcomePayload,
 } from './bundle/app-proof.ts';
 export { sealForClient } from './bundle/credential-bundle.ts';
+export { sealHpkeJson } from './bundle/hpke-json.ts';
 export { normalizeOtpCode } from './bundle/otp.ts';
 export type { Session, SessionProfile } from './bundle/session-jwt.ts';
 export { type VerificationToken, verifyVerificationToken } from './bundle/verification-token.ts';

@@ -131,6 +131,7 @@ describe.each(MODES)('on-ramp secrets %s', (_mode, keyringOf) => {
     ['PKCS #8', () => pem(p256.privateKey, 'pkcs8')],
     ['SEC1', () => pem(p256.privateKey, 'sec1')],
     ['SEC1 as JSON spells it', () => pem(p256.privateKey, 'sec1').replaceAll('\n', '\\n')],
+    ['SEC1 with white space around it', () => ` \r\n\t${pem(p256.privateKey, 'sec1')}\n `],
     ['PKCS #8 with the line ends of another system', () => pem(p256.privateKey, 'pkcs8').replaceAll('\n', '\r\n')],
   ])('a key in PEM (%s) signs tokens with ES256', async (_form, secret) => {
     const jwt = await token(secret());

@@ -1,6 +1,12 @@
 import { normalizePublicKey } from './authn/public-key.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { readConfig } from './config/config.ts';
+import {
+  type ImportedOperatorKey,
+  importOperatorKey as importKey,
+  type OperatorKeyOptions,
+} from './keyring-admin/import-operator-key.ts';
+import { type ListedChain, listConfiguredChains } from './keyring-admin/list-chains.ts';
 import { type Rotated, type RotationOptions, rotateKeyring } from './keyring-admin/rotate.ts';
 import {
   type KeyRotationOptions,
@@ -75,4 +81,17 @@ export async function rotateWebhookSigner(
   options: KeyRotationOptions,
 ): Promise<RotatedWebhookKey> {
   return await rotateWebhookKey(readConfig(environment), options);
+}
+
+/** Takes the key that pays for the operator on a chain into the keyring, beside a running service (`custos chains import-key`). */
+export async function importOperatorKey(
+  environment: NodeJS.ProcessEnv,
+  options: OperatorKeyOptions,
+): Promise<ImportedOperatorKey> {
+  return await importKey(readConfig(environment), options);
+}
+
+/** The configured chains, and where the operator's key is missing (`custos chains list`). */
+export async function listChains(environment: NodeJS.ProcessEnv): Promise<ListedChain[]> {
+  return await listConfiguredChains(readConfig(environment));
 }

@@ -3,12 +3,14 @@ import type { Logger } from 'pino';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
+import type { Earn } from './earn/earn.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { createMessages } from './messages/messages.ts';
 import { createOutbox, type Outbox } from './messages/outbox.ts';
+import type { Nodes } from './nodes/node.ts';
 import { createNodes } from './nodes/nodes.ts';
 import { exchangeCode } from './oauth2/exchange-code.ts';
 import { Observer } from './observe.ts';
@@ -39,6 +41,9 @@ export interface Parts {
   readonly clock?: Clock;
   /** Who posts webhooks; in this thread unless told otherwise. */
   readonly courier?: Courier;
+  /** How chains are asked, and what Earn reads from them; by the settings unless told otherwise. */
+  readonly nodes?: Nodes;
+  readonly earn?: Earn;
   /** Where clients reach the service, once that is known. */
   readonly baseUrl: () => string;
 }
@@ -48,6 +53,8 @@ export interface BuiltApp extends App {
   readonly outbox: Outbox;
   readonly webhooks: RunningWebhooks;
   readonly sends: SendDispatcher;
+  /** Ends what is being asked of chains. */
+  closeChains(): void;
 }
 
 /** The composition root: every dependency is built here, once, and handed down. */
@@ -60,7 +67,9 @@ export function buildApp(parts: Parts): BuiltApp {
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
-  const nodes = createNodes(config.chains, { clock, report: (...said) => observe.nodeRefused(...said) });
+  const nodes = parts.nodes ?? createNodes(config.chains, { clock, report: (...said) => observe.nodeRefused(...said) });
+  const earn: Earn & { close?(): void } =
+    parts.earn ?? createEarn({ nodes, clock, observe: (key, error) => observe.unavailable(`earn ${key}`, error) });
   const webhooks = createWebhooks({
     config,
     storage,
@@ -91,7 +100,11 @@ export function buildApp(parts: Parts): BuiltApp {
     outbox: createOutbox({ config, storage, keyring, clock, newId: randomId, observe }),
     webhooks,
     nodes,
-    earn: createEarn({ nodes, clock }),
+    earn,
+    closeChains: () => {
+      earn.close?.();
+      nodes.close();
+    },
     sends: new SendDispatcher({
       chains: [...config.chains.values()],
       nodes,

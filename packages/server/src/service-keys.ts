@@ -26,7 +26,8 @@ export async function openServiceKeys(storage: Storage, keyring: Keyring, nowMs:
   return { keys, current: () => current };
 }
 
-async function loadServiceKeys(storage: Storage, keyring: Keyring, wrapped: string): Promise<ServiceKey[]> {
+/** Lets the keyring use the keys that are stored. */
+export async function loadServiceKeys(storage: Storage, keyring: Keyring, wrapped: string): Promise<ServiceKey[]> {
   const keys = await storage.read.deployment.serviceKeys();
   await keyring.loadServiceKeys(
     Buffer.from(wrapped, 'hex'),

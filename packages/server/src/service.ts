@@ -77,7 +77,7 @@ export async function startService(config: Config): Promise<Service> {
     const proxy = createSignUpProxy(app);
     const server = buildServer(app, proxy);
     cleanups.push(() =>
-      Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() => app.nodes.close()),
+      Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() => app.closeChains()),
     );
     cleanups.push(() => closeServer(server));
     const baseUrl = await listen(server, config, config.port);

@@ -13,7 +13,7 @@ import {
 } from './credential-bundle.ts';
 import { keyPlaintext, sealExportBundle, walletPlaintext } from './export.ts';
 import { seal } from './hpke.ts';
-import { openHpkeJson, parseHpkeJson } from './hpke-json.ts';
+import { openHpkeJson, parseHpkeJson, sealHpkeJson } from './hpke-json.ts';
 import { parseKeyPlaintext, parseWalletPlaintext } from './import.ts';
 import { openOnRampSecret } from './on-ramp.ts';
 import { parseOtpPlaintext } from './otp.ts';
@@ -328,6 +328,17 @@ describe('what clients send as JSON', () => {
     const parsed = parseHpkeJson(JSON.stringify({ ...good, encappedPublic: ENC.toUpperCase(), version: 1 }));
     expect(toHex(parsed.enc)).toBe(ENC);
     expect(toHex(parsed.ciphertext)).toBe(good.ciphertext);
+  });
+
+  test('what is sealed for a target opens with its key alone', () => {
+    const target = publicKeyOf(receiver);
+    const text = sealHpkeJson(target, fromText('a key'));
+    expect(toText(openHpkeJson(receiver, text))).toBe('a key');
+    expect(sealHpkeJson(target, fromText('a key'))).not.toBe(text);
+    expect(() => openHpkeJson(generatePrivateKey(), text)).toThrow(refused('NOT_OPENED'));
+    expect(toText(openHpkeJson(receiver, sealHpkeJson(target, new Uint8Array(65_536))))).toHaveLength(65_536);
+    expect(() => sealHpkeJson(target, new Uint8Array(65_537))).toThrow(refused('INVALID_INPUT'));
+    expect(() => sealHpkeJson(fromHex(API_KEY.slice(2)), fromText('a key'))).toThrow(KeyringError);
   });
 
   test('anything else is refused', () => {

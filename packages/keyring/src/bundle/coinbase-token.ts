@@ -15,6 +15,8 @@ const PEM_BEGIN = Buffer.from('-----BEGIN ', 'ascii');
 /** A newline as JSON spells it, which is how a key file of the provider shows it. */
 const ESCAPED_NEWLINE = Buffer.from('\\n', 'ascii');
 const NEWLINE = 0x0a;
+/** Tab, newline, carriage return and space, which come along when a key is copied. */
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x09, NEWLINE, 0x0d, 0x20]);
 const ED25519_SEED_BYTES = 32;
 /** Of 64 bytes. */
 const ED25519_TEXT = /^[A-Za-z0-9+/]{86}==$/;
@@ -48,7 +50,8 @@ export function signCoinbaseToken(secret: Uint8Array, call: CoinbaseCall, nonce:
 
 function importKey(secret: Uint8Array): CoinbaseKey {
   const bytes = Buffer.from(secret.buffer, secret.byteOffset, secret.length);
-  const pem = bytes.indexOf(PEM_BEGIN) === 0 ? importPem(bytes) : undefined;
+  const text = bytes.subarray(bytes.findIndex((byte) => !WHITE_SPACE.has(byte)));
+  const pem = text.indexOf(PEM_BEGIN) === 0 ? importPem(text) : undefined;
   const key = pem ?? importEd25519(bytes);
   if (key === undefined) {
     throw new KeyringError(

@@ -1,7 +1,9 @@
+import { Buffer } from 'node:buffer';
 import { KeyringError } from '../errors.ts';
+import { checkBytes } from '../seal/layout.ts';
 import { TAG_BYTES } from './aes-gcm.ts';
 import { parseHex, parseJsonObject } from './encoding.ts';
-import { open, type Sealed } from './hpke.ts';
+import { open, type Sealed, seal } from './hpke.ts';
 import { isUncompressed, UNCOMPRESSED_BYTES } from './p256.ts';
 
 /** A mnemonic with its passphrase is far below it; what else clients import is text that people handle. */
@@ -22,4 +24,18 @@ export function parseHpkeJson(text: string): Sealed {
 /** The caller owns and wipes the plaintext. */
 export function openHpkeJson(receiverPrivateKey: Uint8Array, text: string): Uint8Array {
   return open(receiverPrivateKey, parseHpkeJson(text));
+}
+
+/** As a client does to import something, for callers who hold no key of ours. The caller owns and wipes the plaintext. */
+export function sealHpkeJson(targetPublicKey: Uint8Array, plaintext: Uint8Array): string {
+  checkBytes(targetPublicKey, 'targetPublicKey');
+  checkBytes(plaintext, 'plaintext');
+  if (plaintext.length > PLAINTEXT_BYTES_MAX) {
+    throw new KeyringError('INVALID_INPUT', `the plaintext is longer than ${PLAINTEXT_BYTES_MAX} bytes`);
+  }
+  const { enc, ciphertext } = seal(targetPublicKey, plaintext);
+  return JSON.stringify({
+    encappedPublic: Buffer.from(enc).toString('hex'),
+    ciphertext: Buffer.from(ciphertext).toString('hex'),
+  });
 }

@@ -344,6 +344,16 @@ export interface ApproveActivityParameters {
   fingerprint: string;
 }
 
+/** Parameters of claim_earn_fees. */
+export interface ClaimEarnFeesParameters {
+  wrapperAddress: string;
+}
+
+/** Result of claim_earn_fees. */
+export interface ClaimEarnFeesResult {
+  claimRequestId: string;
+}
+
 /** Parameters of create_api_keys. */
 export interface CreateApiKeysParameters {
   userId: string;
@@ -1278,6 +1288,61 @@ export interface DisableAuthProxyParameters {}
 /** Result of disable_auth_proxy. */
 export interface DisableAuthProxyResult {}
 
+/** Parameters of earn_deploy_wrapper. */
+export interface EarnDeployWrapperParameters {
+  vaultAddress: string;
+  chainCaip2: string;
+  clientFeeBps: string;
+  clientFeeWallet: string;
+}
+
+/** Result of earn_deploy_wrapper. */
+export interface EarnDeployWrapperResult {
+  wrapperAddress: string;
+  splitterAddress: string;
+  deployRequestId: string;
+}
+
+/** Parameters of earn_deposit. */
+export interface EarnDepositParameters {
+  wrapperAddress: string;
+  signWith: string;
+  assets: string;
+  chainCaip2: string;
+  sponsor?: boolean;
+}
+
+/** Result of earn_deposit. */
+export interface EarnDepositResult {
+  depositRequestId: string;
+}
+
+/** Parameters of earn_set_wrapper_state. */
+export interface EarnSetWrapperStateParameters {
+  wrapperAddress: string;
+  depositsDisabled: boolean;
+}
+
+/** Result of earn_set_wrapper_state. */
+export interface EarnSetWrapperStateResult {
+  wrapperAddress: string;
+  depositsDisabled: boolean;
+}
+
+/** Parameters of earn_withdraw. */
+export interface EarnWithdrawParameters {
+  wrapperAddress: string;
+  signWith: string;
+  amountValue: string;
+  chainCaip2: string;
+  sponsor?: boolean;
+}
+
+/** Result of earn_withdraw. */
+export interface EarnWithdrawResult {
+  withdrawRequestId: string;
+}
+
 /** Parameters of email_auth. */
 export interface EmailAuthParameters {
   email: string;
@@ -1309,6 +1374,41 @@ export interface EnableAuthProxyParameters {}
 /** Result of enable_auth_proxy. */
 export interface EnableAuthProxyResult {
   userId: string;
+}
+
+/** Parameters of eth_send_raw_transaction. */
+export interface EthSendRawTransactionParameters {
+  signedTransaction: string;
+  caip2: string;
+}
+
+/** Result of eth_send_raw_transaction. */
+export interface EthSendRawTransactionResult {
+  transactionHash: string;
+  sendTransactionStatusId: string;
+}
+
+/** Parameters of eth_send_transaction. */
+export interface EthSendTransactionParameters {
+  from: string;
+  caip2: string;
+  sponsor?: boolean;
+  nonce?: string;
+  gasLimit?: string;
+  maxFeePerGas?: string;
+  maxPriorityFeePerGas?: string;
+  deadline?: string;
+  gasStationNonce?: string;
+  calls: {
+    to: string;
+    value?: string;
+    data?: string;
+  }[];
+}
+
+/** Result of eth_send_transaction. */
+export interface EthSendTransactionResult {
+  sendTransactionStatusId: string;
 }
 
 /** Parameters of export_private_key. */
@@ -1528,6 +1628,54 @@ export interface GetAuthenticatorsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of get_claim_earn_fees_status. */
+export interface GetClaimEarnFeesStatusParameters {
+  claimRequestId: string;
+}
+
+/** Answer of get_claim_earn_fees_status. */
+export interface GetClaimEarnFeesStatusResponse {
+  status: 'PENDING' | 'COMPLETED' | 'FAILED';
+  claimTxHash?: string;
+  error?: string;
+}
+
+/** Parameters of get_earn_deploy_status. */
+export interface GetEarnDeployStatusParameters {
+  deployRequestId: string;
+}
+
+/** Answer of get_earn_deploy_status. */
+export interface GetEarnDeployStatusResponse {
+  status: 'PENDING' | 'COMPLETED' | 'FAILED';
+  deployTxHash?: string;
+  error?: string;
+}
+
+/** Parameters of get_earn_deposit_status. */
+export interface GetEarnDepositStatusParameters {
+  depositRequestId: string;
+}
+
+/** Answer of get_earn_deposit_status. */
+export interface GetEarnDepositStatusResponse {
+  status: 'PENDING' | 'COMPLETED' | 'FAILED';
+  depositTxHash?: string;
+  error?: string;
+}
+
+/** Parameters of get_earn_withdraw_status. */
+export interface GetEarnWithdrawStatusParameters {
+  withdrawRequestId: string;
+}
+
+/** Answer of get_earn_withdraw_status. */
+export interface GetEarnWithdrawStatusResponse {
+  status: 'PENDING' | 'COMPLETED' | 'FAILED';
+  withdrawTxHash?: string;
+  error?: string;
+}
+
 /** Parameters of get_ip_allowlist. */
 export interface GetIpAllowlistParameters {
   publicKey?: string;
@@ -1644,6 +1792,20 @@ export interface GetMfaStatusResponse {
       }[];
     }[];
   }[];
+}
+
+/** Parameters of get_nonces. */
+export interface GetNoncesParameters {
+  address: string;
+  caip2: string;
+  nonce?: boolean;
+  gasStationNonce?: boolean;
+}
+
+/** Answer of get_nonces. */
+export interface GetNoncesResponse {
+  nonce?: string;
+  gasStationNonce?: string;
 }
 
 /** Parameters of get_oauth2_credential. */
@@ -1849,6 +2011,72 @@ export interface GetPrivateKeyResponse {
   };
 }
 
+/** Parameters of get_send_transaction_status. */
+export interface GetSendTransactionStatusParameters {
+  sendTransactionStatusId: string;
+}
+
+/** Answer of get_send_transaction_status. */
+export interface GetSendTransactionStatusResponse {
+  txStatus: 'INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED';
+  eth?: {
+    txHash?: string;
+  };
+  solana?: {
+    signature?: string;
+  };
+  txError?: string;
+  error?: {
+    message: string;
+    revertChain?: {
+      address?: string;
+      errorType?: string;
+      displayMessage?: string;
+      unknown?: {
+        selector?: string;
+        data?: string;
+      };
+      native?: {
+        nativeType?: string;
+        message?: string;
+        panicCode?: string;
+      };
+      custom?: {
+        errorName?: string;
+        paramsJson?: string;
+      };
+    }[];
+    eth?: {
+      revertChain: {
+        address?: string;
+        errorType?: string;
+        displayMessage?: string;
+        unknown?: {
+          selector?: string;
+          data?: string;
+        };
+        native?: {
+          nativeType?: string;
+          message?: string;
+          panicCode?: string;
+        };
+        custom?: {
+          errorName?: string;
+          paramsJson?: string;
+        };
+      }[];
+    };
+    solana?: {
+      source?: string;
+      rpcCode?: number;
+      rpcMessage?: string;
+      transactionErrorJson?: string;
+      logs?: string[];
+      unitsConsumed?: string;
+    };
+  };
+}
+
 /** Parameters of get_session_profile. */
 export interface GetSessionProfileParameters {
   sessionProfileId: string;
@@ -2049,6 +2277,28 @@ export interface GetWalletAccountResponse {
     name?: string;
     caip2Prefix?: string;
   };
+}
+
+/** Parameters of get_wallet_address_balances. */
+export interface GetWalletAddressBalancesParameters {
+  address: string;
+  caip2: string;
+}
+
+/** Answer of get_wallet_address_balances. */
+export interface GetWalletAddressBalancesResponse {
+  balances: {
+    caip19: string;
+    symbol: string;
+    name: string;
+    balance: string;
+    decimals: number;
+    display: {
+      usd: string;
+      crypto: string;
+    };
+    tokenProgram?: string;
+  }[];
 }
 
 /** Parameters of import_private_key. */
@@ -2400,6 +2650,118 @@ export interface ListAppProofsResponse {
   }[];
 }
 
+/** Parameters of list_earn_enabled_vaults. */
+export interface ListEarnEnabledVaultsParameters {
+  provider?: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE' | 'EARN_PROVIDER_UNSPECIFIED';
+  caip19?: string;
+  includeExposure?: boolean;
+}
+
+/** Answer of list_earn_enabled_vaults. */
+export interface ListEarnEnabledVaultsResponse {
+  enabledVaults: {
+    vaultAddress: string;
+    wrapperAddress: string;
+    provider: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
+    caip19: string;
+    apyPct: string;
+    netApyPct: string;
+    totalDeposited: string;
+    display: {
+      usd: string;
+      crypto: string;
+    };
+    clientFeeBps: string;
+    depositsDisabled: boolean;
+    name: string;
+    curator: string;
+    claimableClientFee?: string;
+    claimableClientFeeDisplay?: {
+      usd: string;
+      crypto: string;
+    };
+    clientFeeWallet?: string;
+    liquidity: string;
+    liquidityDisplay: {
+      usd: string;
+      crypto: string;
+    };
+    exposures?: {
+      marketId: string;
+      collateralSymbol: string;
+      collateralCaip19?: string;
+      lltvPct: string;
+      supplied: string;
+      display: {
+        usd: string;
+        crypto: string;
+      };
+      sharePct: string;
+    }[];
+    deployStatus: string;
+    deployRequestId: string;
+    deployError?: string;
+  }[];
+}
+
+/** Parameters of list_earn_positions. */
+export interface ListEarnPositionsParameters {
+  walletAddress: string;
+}
+
+/** Answer of list_earn_positions. */
+export interface ListEarnPositionsResponse {
+  positions: {
+    vaultAddress: string;
+    wrapperAddress: string;
+    provider: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
+    caip19: string;
+    currentValue: string;
+    totalDeposited: string;
+    totalWithdrawn: string;
+    display: {
+      currentValueUsd: string;
+      totalDepositedUsd: string;
+      totalWithdrawnUsd: string;
+      currentValueCrypto: string;
+      totalDepositedCrypto: string;
+      totalWithdrawnCrypto: string;
+    };
+    depositsDisabled: boolean;
+  }[];
+}
+
+/** Parameters of list_earn_vaults. */
+export interface ListEarnVaultsParameters {
+  caip19: string;
+  provider?: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE' | 'EARN_PROVIDER_UNSPECIFIED';
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_earn_vaults. */
+export interface ListEarnVaultsResponse {
+  vaults: {
+    vaultAddress: string;
+    provider: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
+    caip19: string;
+    tvl: string;
+    apyPct: string;
+    enabled: boolean;
+    display: {
+      usd: string;
+      crypto: string;
+    };
+    name: string;
+    curator: string;
+    liquidity: string;
+    liquidityDisplay: {
+      usd: string;
+      crypto: string;
+    };
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_email_events. */
 export interface ListEmailEventsParameters {
   email: string;
@@ -2423,6 +2785,55 @@ export interface ListEmailEventsResponse {
       deliverySmtpResponse?: string;
       deliveryProcessingTimeMillis?: string;
     };
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_eth_transaction_history. */
+export interface ListEthTransactionHistoryParameters {
+  address: string;
+  caip2: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_eth_transaction_history. */
+export interface ListEthTransactionHistoryResponse {
+  transactions: {
+    transactionHash: string;
+    block: {
+      number: string;
+      hash: string;
+      timestamp: string;
+    };
+    status: 'CONFIRMED' | 'FINALIZED';
+    origin: string;
+    from: string;
+    to?: string;
+    fee: {
+      amount: string;
+      caip19: string;
+    };
+    transfers: {
+      direction: 'IN' | 'OUT';
+      asset: {
+        caip19: string;
+        symbol: string;
+        name: string;
+        decimals: number;
+      };
+      amount: string;
+      counterparty: string;
+      display: {
+        usd: string;
+        crypto: string;
+      };
+    }[];
+    turnkey?: {
+      sponsored: boolean;
+      activityFingerprint?: string;
+      submittedAt?: string;
+    };
+    executionFailed?: boolean;
   }[];
   pageInfo: PageInfo;
 }
@@ -2585,6 +2996,24 @@ export interface ListSuborgsParameters {
 export interface ListSuborgsResponse {
   organizationIds: string[];
   pageInfo: PageInfo;
+}
+
+/** Parameters of list_supported_assets. */
+export interface ListSupportedAssetsParameters {
+  caip2: string;
+}
+
+/** Answer of list_supported_assets. */
+export interface ListSupportedAssetsResponse {
+  assets: {
+    caip19: string;
+    symbol: string;
+    name: string;
+    decimals: number;
+    logoUrl?: string;
+    stable?: boolean;
+    earnProviders: ('EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE')[];
+  }[];
 }
 
 /** Parameters of list_tvc_app_deployments. */
@@ -3211,6 +3640,20 @@ export interface SimulateActivityResponse {
   };
 }
 
+/** Parameters of sol_send_transaction. */
+export interface SolSendTransactionParameters {
+  unsignedTransaction: string;
+  caip2: string;
+  sponsor?: boolean;
+  recentBlockhash?: string;
+  signWiths: string[];
+}
+
+/** Result of sol_send_transaction. */
+export interface SolSendTransactionResult {
+  sendTransactionStatusId: string;
+}
+
 /** Parameters of stamp_login. */
 export interface StampLoginParameters {
   publicKey: string;
@@ -3540,6 +3983,11 @@ export interface WhoamiResponse {
 export interface OperationMethods {
   /** Approve a pending activity by its fingerprint. The answer is that activity. */
   approveActivity(parameters: ApproveActivityParameters, options?: SubmitOptions): Promise<{ activity: Activity }>;
+  /** Pay the fees that a wrapper has earned for the organization to their wallet. Completed means accepted; get_claim_earn_fees_status tells the rest. */
+  claimEarnFees(
+    parameters: ClaimEarnFeesParameters,
+    options?: SubmitOptions,
+  ): Promise<ClaimEarnFeesResult & { activity: Activity }>;
   /** Add API keys to a user. An eleventh expiring key replaces the oldest. */
   createApiKeys(
     parameters: CreateApiKeysParameters,
@@ -3790,6 +4238,26 @@ export interface OperationMethods {
     parameters?: DisableAuthProxyParameters,
     options?: SubmitOptions,
   ): Promise<DisableAuthProxyResult & { activity: Activity }>;
+  /** Put a fee wrapper with its splitter around a vault, at an address that follows from the terms. The same terms again answer the same wrapper. */
+  earnDeployWrapper(
+    parameters: EarnDeployWrapperParameters,
+    options?: SubmitOptions,
+  ): Promise<EarnDeployWrapperResult & { activity: Activity }>;
+  /** Put some of an asset into the vault behind a fee wrapper. Completed means accepted; get_earn_deposit_status tells the rest. */
+  earnDeposit(
+    parameters: EarnDepositParameters,
+    options?: SubmitOptions,
+  ): Promise<EarnDepositResult & { activity: Activity }>;
+  /** Disable deposits into a fee wrapper, or enable them again. Withdrawals always go on. */
+  earnSetWrapperState(
+    parameters: EarnSetWrapperStateParameters,
+    options?: SubmitOptions,
+  ): Promise<EarnSetWrapperStateResult & { activity: Activity }>;
+  /** Take some of an asset, or with MAX all of it, out of a fee wrapper. Completed means accepted; get_earn_withdraw_status tells the rest. */
+  earnWithdraw(
+    parameters: EarnWithdrawParameters,
+    options?: SubmitOptions,
+  ): Promise<EarnWithdrawResult & { activity: Activity }>;
   /** Mail an API key to a user, encrypted to the target key. */
   emailAuth(
     parameters: EmailAuthParameters,
@@ -3800,6 +4268,16 @@ export interface OperationMethods {
     parameters?: EnableAuthProxyParameters,
     options?: SubmitOptions,
   ): Promise<EnableAuthProxyResult & { activity: Activity }>;
+  /** Send a transaction of an EVM chain that is signed already, by a key of this organization or by any other. */
+  ethSendRawTransaction(
+    parameters: EthSendRawTransactionParameters,
+    options?: SubmitOptions,
+  ): Promise<EthSendRawTransactionResult & { activity: Activity }>;
+  /** Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it. */
+  ethSendTransaction(
+    parameters: EthSendTransactionParameters,
+    options?: SubmitOptions,
+  ): Promise<EthSendTransactionResult & { activity: Activity }>;
   /** Export a private key, encrypted to the target key. It is marked as exported. */
   exportPrivateKey(
     parameters: ExportPrivateKeyParameters,
@@ -3845,6 +4323,26 @@ export interface OperationMethods {
     parameters: GetAuthenticatorsParameters,
     options?: QueryOptions,
   ): Promise<GetAuthenticatorsResponse>;
+  /** What became of a claim of fees: PENDING, COMPLETED or FAILED. */
+  getClaimEarnFeesStatus(
+    parameters: GetClaimEarnFeesStatusParameters,
+    options?: QueryOptions,
+  ): Promise<GetClaimEarnFeesStatusResponse>;
+  /** Whether a fee wrapper is on its chain: PENDING, COMPLETED or FAILED. */
+  getEarnDeployStatus(
+    parameters: GetEarnDeployStatusParameters,
+    options?: QueryOptions,
+  ): Promise<GetEarnDeployStatusResponse>;
+  /** What became of a deposit into a fee wrapper: PENDING, COMPLETED or FAILED. */
+  getEarnDepositStatus(
+    parameters: GetEarnDepositStatusParameters,
+    options?: QueryOptions,
+  ): Promise<GetEarnDepositStatusResponse>;
+  /** What became of a withdrawal from a fee wrapper: PENDING, COMPLETED or FAILED. */
+  getEarnWithdrawStatus(
+    parameters: GetEarnWithdrawStatusParameters,
+    options?: QueryOptions,
+  ): Promise<GetEarnWithdrawStatusResponse>;
   /** The IP allowlist of the organization, or of one of its API keys. */
   getIpAllowlist(parameters?: GetIpAllowlistParameters, options?: QueryOptions): Promise<GetIpAllowlistResponse>;
   /** The MFA policies of a user, in the order in which they are asked. */
@@ -3853,6 +4351,8 @@ export interface OperationMethods {
   getMfaPolicy(parameters: GetMfaPolicyParameters, options?: QueryOptions): Promise<GetMfaPolicyResponse>;
   /** Which proofs an activity needs of its voters, and which it has. */
   getMfaStatus(parameters: GetMfaStatusParameters, options?: QueryOptions): Promise<GetMfaStatusResponse>;
+  /** The next nonce of an address on an EVM chain, what is under way here included, and an unused nonce for its sponsored sends. */
+  getNonces(parameters: GetNoncesParameters, options?: QueryOptions): Promise<GetNoncesResponse>;
   /** One OAuth 2.0 credential, its secret encrypted as it was submitted. */
   getOauth2Credential(
     parameters: GetOauth2CredentialParameters,
@@ -3884,6 +4384,11 @@ export interface OperationMethods {
   ): Promise<GetPolicyEvaluationsResponse>;
   /** The public side of one private key. */
   getPrivateKey(parameters: GetPrivateKeyParameters, options?: QueryOptions): Promise<GetPrivateKeyResponse>;
+  /** What became of a transaction that was sent: whether a node has it, a block, or why it failed. */
+  getSendTransactionStatus(
+    parameters: GetSendTransactionStatusParameters,
+    options?: QueryOptions,
+  ): Promise<GetSendTransactionStatusResponse>;
   /** One session profile of the organization or of its parent. */
   getSessionProfile(
     parameters: GetSessionProfileParameters,
@@ -3914,6 +4419,11 @@ export interface OperationMethods {
   getWallet(parameters: GetWalletParameters, options?: QueryOptions): Promise<GetWalletResponse>;
   /** One account of a wallet, by address or path; both given must agree. */
   getWalletAccount(parameters: GetWalletAccountParameters, options?: QueryOptions): Promise<GetWalletAccountResponse>;
+  /** What an address holds on a chain: its native asset, and of the configured ones those that it has any of. */
+  getWalletAddressBalances(
+    parameters: GetWalletAddressBalancesParameters,
+    options?: QueryOptions,
+  ): Promise<GetWalletAddressBalancesResponse>;
   /** Import a private key that was encrypted to the key of init_import_private_key. */
   importPrivateKey(
     parameters: ImportPrivateKeyParameters,
@@ -3965,8 +4475,25 @@ export interface OperationMethods {
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
   /** The app proofs of an activity that asked for them. */
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
+  /** The organization's fee wrappers or its parent's, oldest first, with what their vaults tell. Fees are shown to the parent alone. */
+  listEarnEnabledVaults(
+    parameters?: ListEarnEnabledVaultsParameters,
+    options?: QueryOptions,
+  ): Promise<ListEarnEnabledVaultsResponse>;
+  /** What a wallet of the organization has in fee wrappers, its own or its parent's, on the configured chains. */
+  listEarnPositions(
+    parameters: ListEarnPositionsParameters,
+    options?: QueryOptions,
+  ): Promise<ListEarnPositionsResponse>;
+  /** Vaults of an asset that take deposits, by value descending, and whether the organization has enabled them. */
+  listEarnVaults(parameters: ListEarnVaultsParameters, options?: QueryOptions): Promise<ListEarnVaultsResponse>;
   /** What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired. */
   listEmailEvents(parameters: ListEmailEventsParameters, options?: QueryOptions): Promise<ListEmailEventsResponse>;
+  /** Transactions of an address on an EVM chain, the newest first: what this organization sent from it, and transfers of configured tokens from and to it. A page may be short or empty while more follow. */
+  listEthTransactionHistory(
+    parameters: ListEthTransactionHistoryParameters,
+    options?: QueryOptions,
+  ): Promise<ListEthTransactionHistoryResponse>;
   /** Fiat on-ramp credentials of the organization, oldest first, with their secrets as they were submitted. */
   listFiatOnRampCredentials(
     parameters?: ListFiatOnRampCredentialsParameters,
@@ -3995,6 +4522,11 @@ export interface OperationMethods {
   ): Promise<ListSmartContractInterfacesResponse>;
   /** Ids of sub-organizations, oldest first; optionally those that hold a name, contact or credential. */
   listSuborgs(parameters?: ListSuborgsParameters, options?: QueryOptions): Promise<ListSuborgsResponse>;
+  /** The assets of a chain that the operator has configured, its native one first. */
+  listSupportedAssets(
+    parameters: ListSupportedAssetsParameters,
+    options?: QueryOptions,
+  ): Promise<ListSupportedAssetsResponse>;
   /** Deployments of an app, deleted ones too, oldest first. */
   listTvcAppDeployments(
     parameters: ListTvcAppDeploymentsParameters,
@@ -4115,6 +4647,11 @@ export interface OperationMethods {
   ): Promise<SignTransactionResult & { activity: Activity }>;
   /** What would become of a submit request, and why: the decision with the reason of every policy, who could still approve, and what MFA, session, IP and velocity rules say. Nothing is changed. */
   simulateActivity(parameters: SimulateActivityParameters, options?: QueryOptions): Promise<SimulateActivityResponse>;
+  /** Sign a Solana transaction and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it. */
+  solSendTransaction(
+    parameters: SolSendTransactionParameters,
+    options?: SubmitOptions,
+  ): Promise<SolSendTransactionResult & { activity: Activity }>;
   /** Log in with a stamp of one of your own credentials: registers a session key. */
   stampLogin(
     parameters: StampLoginParameters,
@@ -4216,6 +4753,14 @@ export const OPERATIONS = {
     name: 'approve_activity',
     path: '/public/v1/submit/approve_activity',
     type: 'ACTIVITY_TYPE_APPROVE_ACTIVITY',
+  },
+  claimEarnFees: {
+    kind: 'activity',
+    name: 'claim_earn_fees',
+    path: '/public/v1/submit/claim_earn_fees',
+    type: 'ACTIVITY_TYPE_CLAIM_EARN_FEES',
+    intentKey: 'claimEarnFeesIntent',
+    resultKey: 'claimEarnFeesResult',
   },
   createApiKeys: {
     kind: 'activity',
@@ -4617,6 +5162,38 @@ export const OPERATIONS = {
     intentKey: 'disableAuthProxyIntent',
     resultKey: 'disableAuthProxyResult',
   },
+  earnDeployWrapper: {
+    kind: 'activity',
+    name: 'earn_deploy_wrapper',
+    path: '/public/v1/submit/earn_deploy_wrapper',
+    type: 'ACTIVITY_TYPE_EARN_DEPLOY_WRAPPER',
+    intentKey: 'earnDeployWrapperIntent',
+    resultKey: 'earnDeployWrapperResult',
+  },
+  earnDeposit: {
+    kind: 'activity',
+    name: 'earn_deposit',
+    path: '/public/v1/submit/earn_deposit',
+    type: 'ACTIVITY_TYPE_EARN_DEPOSIT',
+    intentKey: 'earnDepositIntent',
+    resultKey: 'earnDepositResult',
+  },
+  earnSetWrapperState: {
+    kind: 'activity',
+    name: 'earn_set_wrapper_state',
+    path: '/public/v1/submit/earn_set_wrapper_state',
+    type: 'ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE',
+    intentKey: 'earnSetWrapperStateIntent',
+    resultKey: 'earnSetWrapperStateResult',
+  },
+  earnWithdraw: {
+    kind: 'activity',
+    name: 'earn_withdraw',
+    path: '/public/v1/submit/earn_withdraw',
+    type: 'ACTIVITY_TYPE_EARN_WITHDRAW',
+    intentKey: 'earnWithdrawIntent',
+    resultKey: 'earnWithdrawResult',
+  },
   emailAuth: {
     kind: 'activity',
     name: 'email_auth',
@@ -4632,6 +5209,22 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY',
     intentKey: 'enableAuthProxyIntent',
     resultKey: 'enableAuthProxyResult',
+  },
+  ethSendRawTransaction: {
+    kind: 'activity',
+    name: 'eth_send_raw_transaction',
+    path: '/public/v1/submit/eth_send_raw_transaction',
+    type: 'ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION',
+    intentKey: 'ethSendRawTransactionIntent',
+    resultKey: 'ethSendRawTransactionResult',
+  },
+  ethSendTransaction: {
+    kind: 'activity',
+    name: 'eth_send_transaction',
+    path: '/public/v1/submit/eth_send_transaction',
+    type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2',
+    intentKey: 'ethSendTransactionIntentV2',
+    resultKey: 'ethSendTransactionResultV2',
   },
   exportPrivateKey: {
     kind: 'activity',
@@ -4705,6 +5298,26 @@ export const OPERATIONS = {
     name: 'get_authenticators',
     path: '/public/v1/query/get_authenticators',
   },
+  getClaimEarnFeesStatus: {
+    kind: 'query',
+    name: 'get_claim_earn_fees_status',
+    path: '/public/v1/query/get_claim_earn_fees_status',
+  },
+  getEarnDeployStatus: {
+    kind: 'query',
+    name: 'get_earn_deploy_status',
+    path: '/public/v1/query/get_earn_deploy_status',
+  },
+  getEarnDepositStatus: {
+    kind: 'query',
+    name: 'get_earn_deposit_status',
+    path: '/public/v1/query/get_earn_deposit_status',
+  },
+  getEarnWithdrawStatus: {
+    kind: 'query',
+    name: 'get_earn_withdraw_status',
+    path: '/public/v1/query/get_earn_withdraw_status',
+  },
   getIpAllowlist: {
     kind: 'query',
     name: 'get_ip_allowlist',
@@ -4724,6 +5337,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_mfa_status',
     path: '/public/v1/query/get_mfa_status',
+  },
+  getNonces: {
+    kind: 'query',
+    name: 'get_nonces',
+    path: '/public/v1/query/get_nonces',
   },
   getOauth2Credential: {
     kind: 'query',
@@ -4764,6 +5382,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_private_key',
     path: '/public/v1/query/get_private_key',
+  },
+  getSendTransactionStatus: {
+    kind: 'query',
+    name: 'get_send_transaction_status',
+    path: '/public/v1/query/get_send_transaction_status',
   },
   getSessionProfile: {
     kind: 'query',
@@ -4809,6 +5432,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_wallet_account',
     path: '/public/v1/query/get_wallet_account',
+  },
+  getWalletAddressBalances: {
+    kind: 'query',
+    name: 'get_wallet_address_balances',
+    path: '/public/v1/query/get_wallet_address_balances',
   },
   importPrivateKey: {
     kind: 'activity',
@@ -4900,10 +5528,30 @@ export const OPERATIONS = {
     name: 'list_app_proofs',
     path: '/public/v1/query/list_app_proofs',
   },
+  listEarnEnabledVaults: {
+    kind: 'query',
+    name: 'list_earn_enabled_vaults',
+    path: '/public/v1/query/list_earn_enabled_vaults',
+  },
+  listEarnPositions: {
+    kind: 'query',
+    name: 'list_earn_positions',
+    path: '/public/v1/query/list_earn_positions',
+  },
+  listEarnVaults: {
+    kind: 'query',
+    name: 'list_earn_vaults',
+    path: '/public/v1/query/list_earn_vaults',
+  },
   listEmailEvents: {
     kind: 'query',
     name: 'list_email_events',
     path: '/public/v1/query/list_email_events',
+  },
+  listEthTransactionHistory: {
+    kind: 'query',
+    name: 'list_eth_transaction_history',
+    path: '/public/v1/query/list_eth_transaction_history',
   },
   listFiatOnRampCredentials: {
     kind: 'query',
@@ -4944,6 +5592,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_suborgs',
     path: '/public/v1/query/list_suborgs',
+  },
+  listSupportedAssets: {
+    kind: 'query',
+    name: 'list_supported_assets',
+    path: '/public/v1/query/list_supported_assets',
   },
   listTvcAppDeployments: {
     kind: 'query',
@@ -5144,6 +5797,14 @@ export const OPERATIONS = {
     name: 'simulate_activity',
     path: '/public/v1/query/simulate_activity',
   },
+  solSendTransaction: {
+    kind: 'activity',
+    name: 'sol_send_transaction',
+    path: '/public/v1/submit/sol_send_transaction',
+    type: 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2',
+    intentKey: 'solSendTransactionIntentV2',
+    resultKey: 'solSendTransactionResultV2',
+  },
   stampLogin: {
     kind: 'activity',
     name: 'stamp_login',
@@ -5333,6 +5994,12 @@ export const ERROR_CODES = {
   EMAIL_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
   SMS_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
   ON_RAMP_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
+  CHAIN_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
+  SPONSORSHIP_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
+  EARN_SETUP_REQUIRED: { grpcCode: 9, httpStatus: 400 },
+  EARN_DEPOSITS_DISABLED: { grpcCode: 9, httpStatus: 400 },
+  EARN_NOTHING_TO_CLAIM: { grpcCode: 9, httpStatus: 400 },
+  EARN_VAULT_NOT_SERVED: { grpcCode: 3, httpStatus: 400 },
   FEATURE_DISABLED: { grpcCode: 9, httpStatus: 400 },
   IP_LOCKOUT: { grpcCode: 9, httpStatus: 400 },
   RESULT_TOO_LARGE: { grpcCode: 3, httpStatus: 400 },
@@ -5366,6 +6033,7 @@ export const ERROR_CODES = {
   RATE_LIMIT_EXCEEDED: { grpcCode: 8, httpStatus: 429 },
   UNIMPLEMENTED: { grpcCode: 12, httpStatus: 501 },
   UNAVAILABLE: { grpcCode: 14, httpStatus: 503 },
+  CHAIN_UNAVAILABLE: { grpcCode: 14, httpStatus: 503 },
   BODY_TOO_LARGE: { grpcCode: 3, httpStatus: 413 },
   HEADER_TOO_LARGE: { grpcCode: 3, httpStatus: 431 },
   UNSUPPORTED_MEDIA_TYPE: { grpcCode: 3, httpStatus: 415 },

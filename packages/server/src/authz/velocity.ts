@@ -14,7 +14,11 @@ export interface Motion {
   readonly activityType: string;
   readonly userId: string;
   readonly walletId: string | undefined;
+  /** What each wallet loses, where several sign. */
+  readonly wallets?: readonly { readonly walletId: string; readonly transfers: readonly AssetTransfer[] }[];
   readonly transfers: readonly AssetTransfer[];
+  /** What happens to what moves; it is signed, unless told otherwise. */
+  readonly phases?: readonly ('signature' | 'submission')[];
 }
 
 /** The rules on a control that a schema cannot state; throws ApiError. */
@@ -90,7 +94,7 @@ export function amountAgainst(
     !filter.some(({ activityType: type }) => familyOf(type) === familyOf(motion.activityType))
   )
     return undefined;
-  if (activityExecution !== undefined) return phase === 'signature' ? one : undefined;
+  if (activityExecution !== undefined) return one;
   if (chainAssetTransfer === undefined || phaseOf(chainAssetTransfer) !== phase) return undefined;
   const assets = chainAssetTransfer.definition.map(({ caip19, decimals }) => ({
     asset: parseCaip19(caip19),

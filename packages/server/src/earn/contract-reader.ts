@@ -1,3 +1,4 @@
+import type { Abi, AbiFunction } from 'viem';
 import { chunks } from '../lib/collections.ts';
 import type { EvmNode, Hex } from '../nodes/node.ts';
 
@@ -33,27 +34,33 @@ interface Question {
 
 const CALLS_PER_REQUEST = 1000;
 type Utils = typeof import('viem/utils');
-type Abi = ReturnType<Utils['parseAbi']>;
-const abis = new Map<string, Abi>();
+interface Prepared {
+  readonly abi: Abi;
+  /** In place of the name, which would be hashed. */
+  readonly functionName: Hex;
+}
+/** By signature: to hash it for every question would take most of the time. */
+const prepared = new Map<string, Prepared>();
 let utils: Utils | undefined;
 
-async function abiOf(signature: string): Promise<{ readonly utils: Utils; readonly abi: Abi }> {
+async function prepare(signature: string): Promise<Prepared & { readonly utils: Utils }> {
   // With the first use: it takes longer to load than most of the service.
   utils ??= await import('viem/utils');
-  let abi = abis.get(signature);
-  if (abi === undefined) {
-    abi = utils.parseAbi([signature]) as Abi;
-    abis.set(signature, abi);
+  let known = prepared.get(signature);
+  if (known === undefined) {
+    const abi: Abi = utils.parseAbi([signature]);
+    known = { abi, functionName: utils.toFunctionSelector(abi[0] as AbiFunction) };
+    prepared.set(signature, known);
   }
-  return { utils, abi };
+  return { ...known, utils };
 }
 
 export async function encodeRead<Args extends readonly unknown[], Value>(
   { signature }: View<Args, Value>,
   args: Args,
 ): Promise<Hex> {
-  const { utils, abi } = await abiOf(signature);
-  return utils.encodeFunctionData({ abi, functionName: undefined, args });
+  const { utils, abi, functionName } = await prepare(signature);
+  return utils.encodeFunctionData({ abi, functionName, args });
 }
 
 /** Undefined where the answer is of another kind. */
@@ -62,7 +69,7 @@ export async function decodeRead<Args extends readonly unknown[], Value>(
   data: Hex | undefined,
 ): Promise<Value | undefined> {
   if (data === undefined || data === '0x') return undefined;
-  const { utils, abi } = await abiOf(signature);
+  const { utils, abi } = await prepare(signature);
   try {
     return utils.decodeFunctionResult({ abi, data }) as Value;
   } catch {

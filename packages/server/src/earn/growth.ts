@@ -43,6 +43,21 @@ export function createGrowth(clock: Clock): Growth {
   const hasPast = (key: string): boolean => (withoutPast.get(key) ?? 0) <= clock();
   const giveUp = (key: string): void => withoutPast.set(key, clock() + HOUR_MS);
 
+  let yesterday: { readonly key: string; readonly block: Promise<EvmBlock | undefined> } | undefined;
+
+  /** For all vaults that are read together. The first of them tries whether the node has the past at all. */
+  function servedYesterday(node: EvmNode, latest: EvmBlock, vault: string, shares: bigint): typeof yesterday {
+    const key = `${node.chain.caip2} ${latest.hash} ${latest.number}`;
+    if (yesterday?.key !== key) {
+      const block = blockOfYesterday(node, latest).then(async (found) => {
+        if (found !== undefined) await priceAt(node, vault, shares, found.number);
+        return found;
+      });
+      yesterday = { key, block };
+    }
+    return yesterday;
+  }
+
   async function priceOfYesterday(
     node: EvmNode,
     latest: EvmBlock,
@@ -52,7 +67,7 @@ export function createGrowth(clock: Clock): Growth {
     const { caip2 } = node.chain;
     if (!hasPast(caip2) || !hasPast(`${caip2} ${vault}`)) return undefined;
     try {
-      const block = await blockOfYesterday(node, latest);
+      const block = await servedYesterday(node, latest, vault, shares)?.block;
       const price = block && (await priceAt(node, vault, shares, block.number));
       if (block !== undefined && price !== undefined) return { atSeconds: block.timestamp, price };
       giveUp(block === undefined ? caip2 : `${caip2} ${vault}`);

@@ -118,7 +118,7 @@ export const aave = {
   BASE_CURRENCY_UNIT: view<[], bigint>('function BASE_CURRENCY_UNIT() view returns (uint256)'),
 };
 
-/** Of our own wrappers and splitters. */
-export const wrapper = {
+/** Of our own splitters. */
+export const splitter = {
   releasable: view<[Address, Address], bigint>('function releasable(address, address) view returns (uint256)'),
 };

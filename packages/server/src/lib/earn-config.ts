@@ -12,7 +12,7 @@ export interface EarnConfig {
   readonly minTvlUsd: string | undefined;
 }
 
-export const SERVICE_FEE_BPS_MAX = 1000;
+const SERVICE_FEE_BPS_MAX = 1000;
 
 const decode = decoder(
   Type.Object({

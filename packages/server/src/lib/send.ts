@@ -156,3 +156,10 @@ export interface OperatorKey {
   readonly sealedKey: Uint8Array;
   readonly createdAtMs: number;
 }
+
+/** The first nonce that neither the chain nor a send of ours has. One that is fixed far ahead leaves the gap to be filled. */
+export function nextNonce(count: number, taken: ReadonlySet<number>): number {
+  let next = count;
+  while (taken.has(next)) next += 1;
+  return next;
+}

@@ -5,6 +5,10 @@ import { operatorFetch } from '../outbound/operator-fetch.ts';
 
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 256 * 1024;
+/** Too slow, too early, too many: the same question may be answered later. */
+const LATER: ReadonlySet<number> = new Set([408, 425, 429]);
+/** A session is something that was made, so that 201 says as much as 200. */
+const DONE: ReadonlySet<number> = new Set([200, 201]);
 const REASON = /^[\w.-]{1,64}$/;
 
 export const PROVIDER_LABELS: Readonly<Record<OnRampProvider, string>> = {
@@ -35,12 +39,12 @@ export async function ask({ provider, url, subject, timeoutMs = TIMEOUT_MS, ...r
     throw new ApiError('UNAVAILABLE', `${label} cannot be reached`, { retryAfterSeconds: 1, cause });
   }
   const { status } = answer;
-  if (status >= 500 || status === 429 || (status >= 300 && status < 400)) {
+  if (status >= 500 || LATER.has(status) || (status >= 300 && status < 400)) {
     throw new ApiError('UNAVAILABLE', `${label} is not available (HTTP status ${status})`, { retryAfterSeconds: 1 });
   }
   if (status === 404 && request.method === 'GET') return undefined;
   const body = parse(answer.body);
-  if (status !== 200)
+  if (!DONE.has(status))
     throw providerFailed(provider, `refused ${subject}: ${reasonOf(body) ?? `HTTP status ${status}`}`);
   if (body === undefined) throw providerFailed(provider, `answered ${subject} with something that is not JSON`);
   return body;

@@ -1,6 +1,8 @@
 import type { CoinbaseCall, Holder, Keyring } from '@custos/keyring';
 import type { Config } from '../config/config.ts';
+import { parseAddress } from '../lib/network.ts';
 import type { OnRampCredential, OnRampStatus } from '../lib/on-ramp.ts';
+import { classifyAddress } from '../outbound/classify-address.ts';
 import { ask, membersOf, providerFailed, type Question } from './ask.ts';
 import { type Purchase, shortName } from './purchase.ts';
 
@@ -24,8 +26,9 @@ export const partnerUserRef = (id: string, isSandbox: boolean): string => (isSan
 export async function openSession(
   access: CoinbaseAccess,
   { walletAddress, network, cryptoCurrencyCode }: Purchase,
-  clientIp: string | undefined,
+  callerAddress: string | undefined,
 ): Promise<string> {
+  const clientIp = publicAddress(callerAddress);
   const answer = await call(access, 'POST', TOKEN_PATH, 'the request for a session', {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -39,6 +42,12 @@ export async function openSession(
     throw providerFailed(PROVIDER, 'answered without a session token');
   }
   return token;
+}
+
+/** As the provider reads it; undefined where it would say nothing about a buyer, or something about our network. */
+function publicAddress(text: string | undefined): string | undefined {
+  if (text === undefined || classifyAddress(text, []) !== 'public') return undefined;
+  return parseAddress(text)?.toString();
 }
 
 /** Whether the credential's key can sign at all; refused as a bundle that does not hold what it should, if not. */

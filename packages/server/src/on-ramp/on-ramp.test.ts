@@ -12,7 +12,9 @@ import { createOnRamp } from './on-ramp.ts';
 // How many questions a provider is asked at once. What it may answer is in the flows.
 
 const PROVIDER = 'FIAT_ON_RAMP_PROVIDER_MOONPAY';
-const organization = { id: randomId(), parentId: undefined, wrappedKey: new Uint8Array(0) } as unknown as Organization;
+const organizationOf = () =>
+  ({ id: randomId(), parentId: undefined, wrappedKey: new Uint8Array(0) }) as unknown as Organization;
+const organization = organizationOf();
 const transactionOf = (): OnRampTransaction => ({
   id: randomId(),
   credentialId: 'credential',
@@ -50,11 +52,16 @@ function newOnRamp() {
     write: (unit: (store: unknown) => Promise<void>) => unit({ onRamp: { setStatus } }),
   } as unknown as Storage;
   const config = readConfig({ CUSTOS_MOONPAY_API_URL: url });
-  return { setStatus, onRamp: createOnRamp({ config, storage, keyring: {} as Keyring, clock: () => 1 }) };
+  let nowMs = 1;
+  const onRamp = createOnRamp({ config, storage, keyring: {} as Keyring, clock: () => nowMs });
+  const advance = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { setStatus, onRamp, advance };
 }
 
 test('whoever asks about the same transaction at once shares one question', async () => {
-  const { onRamp, setStatus } = newOnRamp();
+  const { onRamp, setStatus, advance } = newOnRamp();
   const [one, other] = [transactionOf(), transactionOf()];
   const asked = [
     onRamp.refresh(organization, one),
@@ -65,19 +72,44 @@ test('whoever asks about the same transaction at once shares one question', asyn
   release();
   expect(await Promise.all(asked)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED']);
   expect(setStatus).toHaveBeenCalledTimes(2);
-  // Afterwards it is asked again.
+  // The answer serves for two seconds; afterwards it is asked again.
+  advance(1999);
+  expect(await onRamp.refresh(organization, one)).toBe('COMPLETED');
+  expect(held).toHaveLength(0);
+  advance(1);
   const again = onRamp.refresh(organization, one);
   await arrived(1);
   release();
   expect(await again).toBe('COMPLETED');
 });
 
+test('one organization takes no more than its part', async () => {
+  const { onRamp } = newOnRamp();
+  const asked = Array.from({ length: 8 }, () => onRamp.refresh(organization, transactionOf()));
+  await expect(onRamp.refresh(organization, transactionOf())).rejects.toMatchObject({
+    code: 'RATE_LIMIT_EXCEEDED',
+    retryAfterSeconds: 1,
+  });
+  // Links of Coinbase are counted with it.
+  await expect(onRamp.inTurn(organization.id, async () => 'a session')).rejects.toMatchObject({
+    code: 'RATE_LIMIT_EXCEEDED',
+  });
+  expect(await onRamp.inTurn(organizationOf().id, async () => 'a session')).toBe('a session');
+  await arrived(8);
+  release();
+  await Promise.all(asked);
+  expect(await onRamp.inTurn(organization.id, async () => 'a session')).toBe('a session');
+});
+
 test('more than are bounded are told to come back, also after some failed', async () => {
   const { onRamp } = newOnRamp();
-  const asked = Array.from({ length: 64 }, () => onRamp.refresh(organization, transactionOf()));
-  expect(() => onRamp.refresh(organization, transactionOf())).toThrow(
-    expect.objectContaining({ code: 'UNAVAILABLE', retryAfterSeconds: 1 }),
+  const asked = Array.from({ length: 8 }, organizationOf).flatMap((each) =>
+    Array.from({ length: 8 }, () => onRamp.refresh(each, transactionOf())),
   );
+  await expect(onRamp.refresh(organization, transactionOf())).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    retryAfterSeconds: 1,
+  });
   await arrived(64);
   for (const response of held.splice(0, 32)) response.destroy();
   release();

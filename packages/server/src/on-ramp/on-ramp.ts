@@ -1,21 +1,25 @@
 import type { Keyring } from '@custos/keyring';
 import type { Config } from '../config/config.ts';
+import { boundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
-import { ApiError } from '../lib/errors.ts';
 import type { Organization } from '../lib/model.ts';
 import type { OnRampStatus, OnRampTransaction } from '../lib/on-ramp.ts';
 import type { Storage } from '../storage/storage.ts';
 import { coinbaseStatuses, partnerUserRef } from './coinbase.ts';
 import { servingCredential } from './credential.ts';
 import { moonpayStatuses } from './moonpay.ts';
+import { type InTurn, takeTurns } from './turns.ts';
 
 /** A link that nobody used for so long is given up. */
 const CANCELLED_AFTER_MS = 24 * 60 * 60 * 1000;
-/** Providers are slow at times, and clients ask every few seconds. */
-const QUESTIONS_MAX = 64;
+/** For so long an answer serves whoever asks again; several devices may follow the same purchase. */
+const FRESH_MS = 2000;
+const ANSWERS_MAX = 4096;
 
 /** What asks the providers what became of purchases. */
 export interface OnRamp {
+  /** For every question to a provider, so that there are not too many at the same time. */
+  readonly inTurn: InTurn;
   /** The status that the provider tells now. It is kept, also for a query: nothing changes that anybody decided. */
   refresh(organization: Organization, transaction: OnRampTransaction): Promise<OnRampStatus>;
 }
@@ -29,6 +33,8 @@ export interface OnRampParts {
 
 export function createOnRamp({ config, storage, keyring, clock }: OnRampParts): OnRamp {
   const running = new Map<string, Promise<OnRampStatus>>();
+  const answers = boundedMap<{ readonly status: OnRampStatus; readonly atMs: number }>(ANSWERS_MAX);
+  const inTurn = takeTurns();
 
   async function statuses(organization: Organization, transaction: OnRampTransaction): Promise<OnRampStatus[]> {
     const { id, provider, isSandbox } = transaction;
@@ -43,22 +49,27 @@ export function createOnRamp({ config, storage, keyring, clock }: OnRampParts): 
   async function refreshNow(organization: Organization, transaction: OnRampTransaction): Promise<OnRampStatus> {
     const nowMs = clock();
     const isOld = nowMs - transaction.createdAtMs >= CANCELLED_AFTER_MS;
-    const status = overall(await statuses(organization, transaction)) ?? (isOld ? 'CANCELLED' : 'PENDING');
-    if (status === transaction.status) return status;
-    await storage.write((store) => store.onRamp.setStatus(organization.id, transaction.id, status, nowMs));
+    const told = await inTurn(organization.id, () => statuses(organization, transaction));
+    const now = overall(told) ?? (isOld ? 'CANCELLED' : 'PENDING');
+    // Whoever was told of a failure has stopped asking: only a purchase that succeeded after all undoes it.
+    const status = transaction.status === 'FAILED' && now !== 'COMPLETED' ? 'FAILED' : now;
+    if (status !== transaction.status) {
+      await storage.write((store) => store.onRamp.setStatus(organization.id, transaction.id, status, nowMs));
+    }
+    answers.set(transaction.id, { status, atMs: clock() });
     return status;
   }
 
   return {
+    inTurn,
     refresh(organization, transaction) {
       const { id, status } = transaction;
       // Only this one is for good: whoever failed, or waited for a day, may still pay by the same link.
       if (status === 'COMPLETED') return Promise.resolve(status);
       const known = running.get(id);
       if (known !== undefined) return known;
-      if (running.size >= QUESTIONS_MAX) {
-        throw new ApiError('UNAVAILABLE', 'too many transactions are being refreshed', { retryAfterSeconds: 1 });
-      }
+      const last = answers.get(id);
+      if (last !== undefined && Math.abs(clock() - last.atMs) < FRESH_MS) return Promise.resolve(last.status);
       const answer = refreshNow(organization, transaction).finally(() => running.delete(id));
       running.set(id, answer);
       return answer;

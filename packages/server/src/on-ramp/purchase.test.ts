@@ -134,8 +134,9 @@ test('methods of payment are of their provider', () => {
 });
 
 test('amounts are above 20, in a currency that the provider takes them in', () => {
+  const fiatCurrencyCode = 'FIAT_ON_RAMP_CURRENCY_EUR';
   for (const fiatCurrencyAmount of ['20.01', '21', '100', '999999999.99', '020.5']) {
-    expect(refused({ fiatCurrencyAmount }), fiatCurrencyAmount).toBeUndefined();
+    expect(refused({ fiatCurrencyCode, fiatCurrencyAmount }), fiatCurrencyAmount).toBeUndefined();
   }
   for (const fiatCurrencyAmount of [
     '20',
@@ -152,11 +153,12 @@ test('amounts are above 20, in a currency that the provider takes them in', () =
     'NaN',
     '1 000',
   ]) {
-    expect(refused({ fiatCurrencyAmount }), fiatCurrencyAmount).toBe('fiatCurrencyAmount');
+    expect(refused({ fiatCurrencyCode, fiatCurrencyAmount }), fiatCurrencyAmount).toBe('fiatCurrencyAmount');
   }
-  const inCurrency = (onrampProvider: OnRampProvider, fiatCurrencyCode?: string) =>
-    refused({ onrampProvider, fiatCurrencyCode, fiatCurrencyAmount: '50' });
-  expect([inCurrency(COINBASE), inCurrency(MOONPAY)]).toEqual([undefined, undefined]);
+  const inCurrency = (onrampProvider: OnRampProvider, code?: string) =>
+    refused({ onrampProvider, fiatCurrencyCode: code, fiatCurrencyAmount: '50' });
+  // Coinbase takes it for dollars; MoonPay would guess.
+  expect([inCurrency(COINBASE), inCurrency(MOONPAY)]).toEqual([undefined, 'fiatCurrencyCode']);
   const taken = ON_RAMP_FIAT_CURRENCIES.filter((code) => inCurrency(COINBASE, code) === undefined);
   expect(taken.map((code) => code.slice(-3))).toEqual(['CAD', 'EUR', 'GBP', 'USD']);
   expect(inCurrency(COINBASE, 'FIAT_ON_RAMP_CURRENCY_CHF')).toBe('fiatCurrencyAmount');

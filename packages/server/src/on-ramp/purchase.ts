@@ -105,13 +105,17 @@ export function checkPurchase(purchase: Purchase): void {
   }
 }
 
-function checkAmount({ onrampProvider, fiatCurrencyAmount, fiatCurrencyCode = 'USD' }: Purchase): void {
+function checkAmount({ onrampProvider, fiatCurrencyAmount, fiatCurrencyCode }: Purchase): void {
   if (fiatCurrencyAmount === undefined) return;
   if (!AMOUNT.test(fiatCurrencyAmount) || !(Number(fiatCurrencyAmount) > AMOUNT_ABOVE)) {
     throw invalid('fiatCurrencyAmount', `must be an amount above ${AMOUNT_ABOVE}, with at most two decimals`);
   }
-  const isTaken = COINBASE_AMOUNT_CURRENCIES.includes(shortName(fiatCurrencyCode));
-  if (onrampProvider === 'FIAT_ON_RAMP_PROVIDER_COINBASE' && !isTaken) {
+  if (onrampProvider === 'FIAT_ON_RAMP_PROVIDER_MOONPAY') {
+    // Its page would take the amount in a currency that it guesses from where the buyer is.
+    if (fiatCurrencyCode === undefined) throw invalid('fiatCurrencyCode', 'is required with fiatCurrencyAmount');
+    return;
+  }
+  if (!COINBASE_AMOUNT_CURRENCIES.includes(shortName(fiatCurrencyCode ?? 'USD'))) {
     throw invalid('fiatCurrencyAmount', `Coinbase takes amounts in ${COINBASE_AMOUNT_CURRENCIES.join(', ')} only`);
   }
 }

@@ -1,12 +1,12 @@
 import type { Keyring } from '@custos/keyring';
 import type { Static, TSchema } from 'typebox';
 import type { Config } from '../config/config.ts';
+import type { Earn } from '../earn/earn.ts';
 import type { IdentityTokens, TokenUse } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { AuthenticationMethod } from '../lib/model.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
-import type { Earn } from '../earn/earn.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Nodes } from '../nodes/node.ts';
 import type { OwnIssuer } from '../oidc/own-issuer.ts';
@@ -65,7 +65,11 @@ export interface FactsContext extends DescribeContext {
   readonly interfaces: InterfaceCache;
 }
 
-/** What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. */
+/**
+ * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. Decision 40 has
+ * three exceptions, whose answer is the result and so cannot come after the commit: the exchange of an OAuth 2.0 code,
+ * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`.
+ */
 export interface PrepareContext extends CommonContext {
   /** Whose call makes it happen. */
   readonly caller: ExecuteContext['caller'];
@@ -77,6 +81,7 @@ export interface PrepareContext extends CommonContext {
   readonly oauth2: Oauth2Exchange;
   readonly webhooks: Pick<Webhooks, 'checkTarget' | 'sendNow'>;
   readonly ownIssuer: () => OwnIssuer;
+  readonly onRamp: Pick<OnRamp, 'inTurn'>;
   /** The chains that are configured: to be read from only. */
   readonly nodes: Nodes;
   readonly earn: Earn;
@@ -112,6 +117,8 @@ export interface Movements {
   /** What each wallet loses, where several sign. */
   readonly wallets?: readonly { readonly walletId: string; readonly transfers: readonly AssetTransfer[] }[];
   readonly transfers: readonly AssetTransfer[];
+  /** What happens to what moves, for controls that look at one of them: it is signed, unless told otherwise. */
+  readonly phases?: readonly ('signature' | 'submission')[];
 }
 
 /** Whom a login is about, and what its code or token proves of that user (decision 18). */

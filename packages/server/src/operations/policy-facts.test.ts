@@ -10,6 +10,8 @@ const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const UPPER = ID.toUpperCase();
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const POINT = '02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5';
+const ADDRESS = `0x${'ab'.repeat(20)}`;
+const OTHER_ADDRESS = `0x${'CD'.repeat(20)}`;
 const P256 = '036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296';
 
 interface Sample {
@@ -79,6 +81,46 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   ACTIVITY_TYPE_INIT_OTP_AUTH: { parameters: code, exposed: {} },
   ACTIVITY_TYPE_INIT_OTP_AUTH_V2: { parameters: { ...code, otpLength: 6 }, exposed: { otp_length: 6n } },
   ACTIVITY_TYPE_INIT_OTP_AUTH_V3: { parameters: { ...code, appName: 'App' }, exposed: { otp_length: 0n } },
+  ACTIVITY_TYPE_EARN_DEPLOY_WRAPPER: {
+    parameters: { vaultAddress: ADDRESS, chainCaip2: 'eip155:1', clientFeeBps: '4000', clientFeeWallet: OTHER_ADDRESS },
+    exposed: {
+      vault_address: ADDRESS,
+      chain_caip2: 'eip155:1',
+      client_fee_bps: 4000n,
+      client_fee_wallet: OTHER_ADDRESS,
+    },
+  },
+  ACTIVITY_TYPE_EARN_DEPOSIT: {
+    parameters: {
+      wrapperAddress: ADDRESS,
+      signWith: OTHER_ADDRESS,
+      assets: '7',
+      chainCaip2: 'eip155:1',
+      sponsor: true,
+    },
+    exposed: {
+      wrapper_address: ADDRESS,
+      sign_with: OTHER_ADDRESS,
+      assets: 7n,
+      chain_caip2: 'eip155:1',
+      sponsor: true,
+    },
+  },
+  ACTIVITY_TYPE_EARN_WITHDRAW: {
+    parameters: { wrapperAddress: ADDRESS, signWith: OTHER_ADDRESS, amountValue: 'MAX', chainCaip2: 'eip155:1' },
+    exposed: {
+      wrapper_address: ADDRESS,
+      sign_with: OTHER_ADDRESS,
+      amount_value: 'MAX',
+      chain_caip2: 'eip155:1',
+      sponsor: false,
+    },
+  },
+  ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE: {
+    parameters: { wrapperAddress: ADDRESS, depositsDisabled: true },
+    exposed: { wrapper_address: ADDRESS, deposits_disabled: true },
+  },
+  ACTIVITY_TYPE_CLAIM_EARN_FEES: { parameters: { wrapperAddress: ADDRESS }, exposed: { wrapper_address: ADDRESS } },
   ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT: {
     parameters: { endpointId: UPPER, isActive: false },
     exposed: { endpoint_id: ID },
@@ -136,12 +178,17 @@ describe('every type that is served', () => {
 test('what counts against limits has a wallet, or is a signature', () => {
   const counted = activities.filter((operation) => operation.movements).map((operation) => operation.name);
   expect(counted.sort()).toEqual([
+    'claim_earn_fees',
     'create_wallet_accounts',
+    'earn_deposit',
+    'earn_withdraw',
+    'eth_send_transaction',
     'export_wallet',
     'export_wallet_account',
     'sign_raw_payload',
     'sign_raw_payloads',
     'sign_transaction',
+    'sol_send_transaction',
     'update_wallet',
   ]);
 });

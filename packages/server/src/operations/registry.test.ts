@@ -246,6 +246,16 @@ describe('intent and result keys', () => {
     ],
     ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT: ['deleteTvcDeploymentIntent', 'deleteTvcDeploymentResult'],
     ACTIVITY_TYPE_RESTORE_TVC_DEPLOYMENT: ['restoreTvcDeploymentIntent', 'restoreTvcDeploymentResult'],
+    ACTIVITY_TYPE_CLAIM_EARN_FEES: ['claimEarnFeesIntent', 'claimEarnFeesResult'],
+    ACTIVITY_TYPE_EARN_DEPLOY_WRAPPER: ['earnDeployWrapperIntent', 'earnDeployWrapperResult'],
+    ACTIVITY_TYPE_EARN_DEPOSIT: ['earnDepositIntent', 'earnDepositResult'],
+    ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE: ['earnSetWrapperStateIntent', 'earnSetWrapperStateResult'],
+    ACTIVITY_TYPE_EARN_WITHDRAW: ['earnWithdrawIntent', 'earnWithdrawResult'],
+    ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION: ['ethSendRawTransactionIntent', 'ethSendRawTransactionResult'],
+    ACTIVITY_TYPE_ETH_SEND_TRANSACTION: ['ethSendTransactionIntent', 'ethSendTransactionResult'],
+    ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2: ['ethSendTransactionIntentV2', 'ethSendTransactionResultV2'],
+    ACTIVITY_TYPE_SOL_SEND_TRANSACTION: ['solSendTransactionIntent', 'solSendTransactionResult'],
+    ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2: ['solSendTransactionIntentV2', 'solSendTransactionResultV2'],
     ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT: [
       'updateTvcAppLiveDeploymentIntent',
       'updateTvcAppLiveDeploymentResult',
@@ -297,6 +307,7 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'update_wallet',
   ]);
   expect(locked('shared').sort()).toEqual([
+    'claim_earn_fees',
     'create_api_keys',
     'create_authenticators',
     'create_fiat_on_ramp_credential',
@@ -309,7 +320,11 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'create_sub_organization',
     'create_wallet',
     'create_wallet_accounts',
+    'earn_deposit',
+    'earn_withdraw',
     'email_auth',
+    'eth_send_raw_transaction',
+    'eth_send_transaction',
     'export_secrets',
     'import_private_key',
     'import_secrets',
@@ -331,6 +346,7 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'sign_raw_payload',
     'sign_raw_payloads',
     'sign_transaction',
+    'sol_send_transaction',
     'stamp_login',
     'test_webhook_endpoint',
     'verify_otp',
@@ -396,6 +412,19 @@ test('attempts are counted wherever there is something to guess, or a request of
 test('whatever sends a message says so', () => {
   const sending = activities.filter(({ sends }) => sends).map(({ name }) => name);
   expect(sending.sort()).toEqual(['email_auth', 'init_otp', 'init_otp_auth', 'init_user_email_recovery']);
+});
+
+test('whatever leaves transactions for chains says so', () => {
+  const broadcasting = activities.filter(({ broadcasts }) => broadcasts).map(({ name }) => name);
+  expect(broadcasting.sort()).toEqual([
+    'claim_earn_fees',
+    'earn_deploy_wrapper',
+    'earn_deposit',
+    'earn_withdraw',
+    'eth_send_raw_transaction',
+    'eth_send_transaction',
+    'sol_send_transaction',
+  ]);
 });
 
 test('stamps of attested keys and of recoveries serve where they are meant to and nowhere else', () => {

@@ -47,6 +47,18 @@ import { listTvcOperators } from './deployments/list-tvc-operators.ts';
 import { listTvcQuorumKeys } from './deployments/list-tvc-quorum-keys.ts';
 import { restoreTvcDeployment } from './deployments/restore-tvc-deployment.ts';
 import { setTvcAppLiveDeployment } from './deployments/set-tvc-app-live-deployment.ts';
+import { claimEarnFees } from './earn/claim-earn-fees.ts';
+import { earnDeployWrapper } from './earn/earn-deploy-wrapper.ts';
+import { earnDeposit } from './earn/earn-deposit.ts';
+import { earnSetWrapperState } from './earn/earn-set-wrapper-state.ts';
+import { earnWithdraw } from './earn/earn-withdraw.ts';
+import { getClaimEarnFeesStatus } from './earn/get-claim-earn-fees-status.ts';
+import { getEarnDeployStatus } from './earn/get-earn-deploy-status.ts';
+import { getEarnDepositStatus } from './earn/get-earn-deposit-status.ts';
+import { getEarnWithdrawStatus } from './earn/get-earn-withdraw-status.ts';
+import { listEarnEnabledVaults } from './earn/list-earn-enabled-vaults.ts';
+import { listEarnPositions } from './earn/list-earn-positions.ts';
+import { listEarnVaults } from './earn/list-earn-vaults.ts';
 import { listEmailEvents } from './messages/list-email-events.ts';
 import { createMfaPolicy } from './mfa/create-mfa-policy.ts';
 import { createSessionProfile } from './mfa/create-session-profile.ts';
@@ -116,6 +128,14 @@ import { exportSecrets } from './secrets/export-secrets.ts';
 import { importSecrets } from './secrets/import-secrets.ts';
 import { initImportSecrets } from './secrets/init-import-secrets.ts';
 import { listSecrets } from './secrets/list-secrets.ts';
+import { ethSendRawTransaction } from './sends/eth-send-raw-transaction.ts';
+import { ethSendTransaction } from './sends/eth-send-transaction.ts';
+import { getNonces } from './sends/get-nonces.ts';
+import { getSendTransactionStatus } from './sends/get-send-transaction-status.ts';
+import { getWalletAddressBalances } from './sends/get-wallet-address-balances.ts';
+import { listEthTransactionHistory } from './sends/list-eth-transaction-history.ts';
+import { listSupportedAssets } from './sends/list-supported-assets.ts';
+import { solSendTransaction } from './sends/sol-send-transaction.ts';
 import { signRawPayload } from './signing/sign-raw-payload.ts';
 import { signRawPayloads } from './signing/sign-raw-payloads.ts';
 import { signTransaction } from './signing/sign-transaction.ts';
@@ -183,6 +203,9 @@ export const activities: readonly ActivityOperation[] = [
   exportSecrets,
   importSecrets,
   initImportSecrets,
+  ethSendRawTransaction,
+  ethSendTransaction,
+  solSendTransaction,
   signRawPayload,
   signRawPayloads,
   signTransaction,
@@ -259,6 +282,11 @@ export const activities: readonly ActivityOperation[] = [
   deleteTvcDeployment,
   restoreTvcDeployment,
   setTvcAppLiveDeployment,
+  claimEarnFees,
+  earnDeployWrapper,
+  earnDeposit,
+  earnSetWrapperState,
+  earnWithdraw,
 ];
 
 export const votes: readonly VoteOperation[] = [approveActivity, rejectActivity];
@@ -309,6 +337,11 @@ export const queries: readonly QueryOperation[] = [
   listOauth2Credentials,
   getOnrampTransactionStatus,
   listFiatOnRampCredentials,
+  getNonces,
+  getSendTransactionStatus,
+  getWalletAddressBalances,
+  listEthTransactionHistory,
+  listSupportedAssets,
   listWebhookDeliveries,
   listWebhookEndpoints,
   getAppStatus,
@@ -318,6 +351,13 @@ export const queries: readonly QueryOperation[] = [
   listTvcApps,
   listTvcOperators,
   listTvcQuorumKeys,
+  getClaimEarnFeesStatus,
+  getEarnDeployStatus,
+  getEarnDepositStatus,
+  getEarnWithdrawStatus,
+  listEarnEnabledVaults,
+  listEarnPositions,
+  listEarnVaults,
 ];
 
 export const operations: readonly Operation[] = [...activities, ...votes, ...queries];

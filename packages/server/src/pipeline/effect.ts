@@ -53,8 +53,8 @@ export interface Cause {
 export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   const { matter, version, activity, votes, caller, nowMs } = cause;
   const { operation, parameters, proposer } = matter;
-  const { keyring, attestations, storage, config, newId, tokens, messages, oauth2, webhooks, ownIssuer, nodes, earn } =
-    app;
+  const { keyring, attestations, storage, config, newId, tokens, messages, oauth2, webhooks, ownIssuer } = app;
+  const { onRamp, nodes, earn } = app;
   const common = { actor: proposer, nowMs, config, newId };
   await noteAttempt(app, cause);
   const lock = lockOf(operation, proposer.organization);
@@ -71,6 +71,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       oauth2,
       webhooks,
       ownIssuer,
+      onRamp,
       nodes,
       earn,
       once: <T>(work: () => Promise<T>): Promise<T> => {

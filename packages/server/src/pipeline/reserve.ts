@@ -55,7 +55,9 @@ export function countsAgainst(control: VelocityControl, motion: Motion): readonl
   const isByWallet = control.aggregation.groupBy.wallet !== undefined;
   const motions = isByWallet && motion.wallets ? motion.wallets.map((moved) => ({ ...motion, ...moved })) : [motion];
   return motions.flatMap((one) => {
-    const amount = amountAgainst(control, one, 'signature');
+    const amount = (one.phases ?? ['signature'])
+      .map((phase) => amountAgainst(control, one, phase))
+      .find((found) => found !== undefined);
     const groupKey = groupOf(control, one);
     if (amount === undefined || groupKey === undefined) return [];
     return [{ group: { controlId: control.id, groupKey }, amount }];

@@ -419,6 +419,26 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     expect(chain.landed(FROM)).toHaveLength(3);
   });
 
+  test('sends that keep coming do not keep it from looking after those that are out', async () => {
+    chain.isMiningAtOnce = false;
+    const id = await insert();
+    const dispatcher = start();
+    await reached(id, 'BROADCASTING');
+    chain.mine();
+    const poking = setInterval(() => dispatcher.wake(), 5);
+    await reached(id, 'INCLUDED');
+    clearInterval(poking);
+  });
+
+  test('many that only have to get old do not hide those that wait', async () => {
+    const old = { number: 1_000_000, hash: '0x01', timestamp: 0, fee: '0' };
+    const attempts = [{ hash: `0x${'0c'.repeat(32)}`, raw: '0x', nonce: 0, signedAtMs: NOW, mayBeOut: true }];
+    await Promise.all(Array.from({ length: 140 }, () => insert({ state: 'INCLUDED', block: old, attempts })));
+    const id = await insert();
+    start();
+    await reached(id, 'INCLUDED');
+  });
+
   test('a key that is gone ends it', async () => {
     isKeyGone = true;
     const id = await insert();
@@ -435,6 +455,17 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     const id = await insert();
     start();
     expect(await reached(id, 'INCLUDED')).toMatchObject({ nonce: 1 });
+  });
+
+  test('a nonce that is fixed far ahead waits, and the others fill the gap', async () => {
+    const ahead = await insert({ nonce: 2, fee: String(3n * chain.baseFee) });
+    start();
+    await reached(ahead, 'BROADCASTING');
+    const [first, second] = [await insert(), await insert()];
+    expect(await reached(first, 'INCLUDED')).toMatchObject({ nonce: 0 });
+    expect(await reached(second, 'INCLUDED')).toMatchObject({ nonce: 1 });
+    await reached(ahead, 'INCLUDED');
+    expect(await reached(await insert(), 'INCLUDED')).toMatchObject({ nonce: 3 });
   });
 
   test('who lost the lane writes nothing any more', async () => {

@@ -5,8 +5,8 @@ import { LaneLost, type LaneMemory, type Round, type SendParts } from './parts.t
 import { saveProgress } from './save.ts';
 import { solanaRound } from './solana/round.ts';
 
-/** Of one address that are looked at together; the rest waits its turn. */
-const SENDS_PER_ROUND = 256;
+/** Of one address and each kind of state that are looked at together; the rest waits its turn. */
+const SENDS_PER_ROUND = 128;
 export const CLAIM_MS = 15_000;
 const RENEW_EVERY_MS = 4000;
 /** Between two rounds that only new sends have caused. */
@@ -83,9 +83,11 @@ export class Lane {
     const { parts, chain, lane, isWanted } = this.#options;
     const { storage } = parts;
     let failures = 0;
-    let isPoked = false;
+    /** When what is out is looked after again, however many sends come in meanwhile. */
+    let followAt = 0;
     while (!this.#stopped.signal.aborted) {
       this.#isPoked = false;
+      const isPoked = performance.now() < followAt;
       let pauseMs: number;
       try {
         const version = await storage.read.sends.laneVersion(lane.caip2, lane.lane);
@@ -115,14 +117,15 @@ export class Lane {
         pauseMs = Math.min(chain.pollMs * 2 ** Math.min(failures, 10), FAILED_MS_MAX);
       }
       if (isWanted()) return false;
-      isPoked = await this.#pause(pauseMs);
+      if (!isPoked) followAt = performance.now() + pauseMs;
+      await this.#pause(followAt - performance.now());
     }
     return false;
   }
 
-  /** True when it was cut short by a send that came in. */
-  async #pause(milliseconds: number): Promise<boolean> {
-    if (this.#stopped.signal.aborted) return false;
+  /** A send that comes in cuts it short. */
+  async #pause(milliseconds: number): Promise<void> {
+    if (this.#stopped.signal.aborted) return;
     const wait = (time: number): Promise<void> =>
       new Promise((resolve) => {
         const timer = setTimeout(resolve, time);
@@ -131,13 +134,10 @@ export class Lane {
           resolve();
         };
       });
-    if (!this.#isPoked) await wait(milliseconds);
-    this.#wakeUp = undefined;
-    if (!this.#isPoked) return false;
+    if (!this.#isPoked) await wait(Math.max(0, milliseconds));
     // Those that come together are begun together.
-    await wait(POKED_AFTER_MS);
+    if (this.#isPoked) await wait(Math.min(POKED_AFTER_MS, Math.max(0, milliseconds)));
     this.#wakeUp = undefined;
-    return true;
   }
 
   #forget(open: ReadonlySet<string>): void {

@@ -6,6 +6,7 @@ import {
   type TvcApp,
   type TvcApproval,
   type TvcDeployment,
+  type TvcDeploymentState,
   type TvcOperator,
   type TvcOperatorSet,
 } from '../lib/deployments.ts';
@@ -121,12 +122,15 @@ export function renderDeployment(
 }
 
 /** Nothing runs here, so that nothing is ready: what would run is what was approved. */
-export const renderStatus = (app: TvcApp, deployments: readonly TvcDeployment[]): Static<typeof AppStatusShape> => ({
+export const renderStatus = (
+  app: TvcApp,
+  deployments: readonly TvcDeploymentState[],
+): Static<typeof AppStatusShape> => ({
   appId: app.id,
   deployments: deployments.map((deployment) => ({
     deploymentId: deployment.id,
     readyReplicas: 0,
-    desiredReplicas: deployment.approvedAtMs === undefined ? 0 : readManifest(deployment).replicas,
+    desiredReplicas: deployment.approvedAtMs === undefined ? 0 : deployment.replicas,
     lastUpdatedTime: toTimestamp(deployment.updatedAtMs),
   })),
   targetedDeploymentId: app.liveDeploymentId ?? '',

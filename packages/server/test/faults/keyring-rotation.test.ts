@@ -62,12 +62,13 @@ async function keyringProcessOf(server: TestServer): Promise<number> {
   return pid;
 }
 
-describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
+// Rotations mostly wait, so that the databases and what is left take their turns side by side.
+describe.concurrent.each(DATABASES)('a rotation of the root key on %s', { timeout: 120_000 }, (database) => {
   /** What has nothing to do with the database. */
   const onlyOnce = (name: string, work: () => Promise<void>): void => {
-    if (database === 'sqlite') test(name, { timeout: 120_000 }, work);
+    if (database === 'sqlite') test.sequential(name, work);
   };
-  test('moves everything while the service is used, and loses nothing', { timeout: 120_000 }, async () => {
+  test.sequential('moves everything while the service is used, and loses nothing', async () => {
     await using server = await TestServer.start({ database });
     const world = await SealedWorld.make(server);
     const before = await stateOf(server);
@@ -117,14 +118,16 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     await world.at(server.baseUrl).expectWorking();
   });
 
-  test('can be killed at any point and run again', { timeout: 240_000 }, async () => {
+  test.sequential('can be killed at any point and run again', { timeout: 240_000 }, async () => {
     await using server = await TestServer.start({ database });
     const world = await SealedWorld.make(server);
     const before = await stateOf(server);
     const chance = chanceOf(chooseSeed('kills of rotations'));
+    // Its steps are the same on both; the other database is tried where it has just been written to.
+    const lines = database === 'sqlite' ? Array.from({ length: STEPS }, (_, line) => line) : [1, STEPS - 1];
     const kills = [
-      ...Array.from({ length: STEPS }, (_, line) => (child: ChildProcess) => killAtLine(child, line)),
-      ...Array.from({ length: 2 }, () => (child: ChildProcess) => killAfter(child, chance.between(300, 4000))),
+      ...lines.map((line) => (child: ChildProcess) => killAtLine(child, line)),
+      (child: ChildProcess) => killAfter(child, chance.between(300, 4000)),
     ];
     for (const kill of kills) {
       await kill(startRotation(server));
@@ -156,7 +159,7 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     await expectAllOpen(server);
   });
 
-  test('is one at a time', { timeout: 240_000 }, async () => {
+  test.sequential('is one at a time', { timeout: 240_000 }, async () => {
     await using server = await TestServer.start({ database });
     const ring = join(server.dataDir, 'root.key');
     const world = await SealedWorld.make(server);
@@ -174,6 +177,8 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     await world.expectWorking();
     await expectAllOpen(server);
 
+    // A second one after it, and after a start, which moves from a ring that was moved before.
+    if (database !== 'sqlite') return;
     expect(await server.stop()).toBe(0);
     await server.start();
     await world.at(server.baseUrl).expectWorking();
@@ -182,7 +187,9 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     await world.at(server.baseUrl).expectWorking();
   });
 
-  test('can be run again at once after it was killed', async () => {
+  // The embedded database has no session that a killed process could leave behind.
+  const testOnServer = database === 'postgres' ? test.sequential : undefined;
+  testOnServer?.('can be run again at once after it was killed', async () => {
     await using server = await TestServer.start({ database });
     const before = await stateOf(server);
     await killAtLine(startRotation(server), 0);
@@ -190,7 +197,7 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     expectMoved(await stateOf(server), before);
   });
 
-  test('stops when another one has taken over, and leaves the processes to that one', async () => {
+  test.sequential('stops when another one has taken over, and leaves the processes to that one', async () => {
     await using server = await TestServer.start({ database });
     const before = await stateOf(server);
     const silent = ['process:silent', JSON.stringify({ host: 'elsewhere', pid: 1 })];
@@ -212,7 +219,7 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     expect(await processesOf(server)).toHaveLength(2);
   });
 
-  test('finds a process that an earlier one took for killed', async () => {
+  onlyOnce('finds a process that an earlier one took for killed', async () => {
     await using server = await TestServer.start({ database });
     expect(await processesOf(server)).toHaveLength(1);
     await writeDatabase(server, "DELETE FROM deployment WHERE name LIKE 'process:%'");
@@ -264,7 +271,7 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
     expectMoved(await stateOf(server), before);
   });
 
-  test('a key that was wrapped before its root key was retired can no longer be stored', async () => {
+  test.sequential('a key that was wrapped before its root key was retired can no longer be stored', async () => {
     await using server = await TestServer.start({ database });
     const world = await SealedWorld.make(server);
     const { recorded } = await stateOf(server);
@@ -277,21 +284,109 @@ describe.each(DATABASES)('a rotation of the root key on %s', (database) => {
   });
 });
 
-test('a rotation waits for the lock that a killed one left on the key ring', { timeout: 60_000 }, async () => {
-  await using server = await TestServer.start();
-  const before = await stateOf(server);
-  const lock = join(server.dataDir, 'root.key.lock');
-  writeFileSync(lock, '00'.repeat(16));
-  const child = startRotation(server);
-  const exited = once(child, 'exit');
-  for await (const text of linesOf(child)) {
-    // Two minutes later, as it were: the lock counts as abandoned.
-    if (text.startsWith('waiting: another process is changing')) utimesSync(lock, 0, Date.now() / 1000 - 120);
-  }
-  expect(await exited).toEqual([0, null]);
-  expectMoved(await stateOf(server), before);
+describe.concurrent('a rotation', { timeout: 120_000 }, () => {
+  test.sequential('waits for the lock that a killed one left on the key ring', async () => {
+    await using server = await TestServer.start();
+    const before = await stateOf(server);
+    const lock = join(server.dataDir, 'root.key.lock');
+    writeFileSync(lock, '00'.repeat(16));
+    const child = startRotation(server);
+    const exited = once(child, 'exit');
+    for await (const text of linesOf(child)) {
+      // Two minutes later, as it were: the lock counts as abandoned.
+      if (text.startsWith('waiting: another process is changing')) utimesSync(lock, 0, Date.now() / 1000 - 120);
+    }
+    expect(await exited).toEqual([0, null]);
+    expectMoved(await stateOf(server), before);
+  });
+
+  test.sequential('waits for an organization that is being stored under the old key', async () => {
+    await using server = await TestServer.start({ database: 'postgres' });
+    const { recorded } = await stateOf(server);
+    const url = server.databaseUrl ?? '';
+    let rotated: ReturnType<typeof rotate> | undefined;
+    await onPostgres(url, async (client) => {
+      // What the storing of an organization holds, by a transaction that is not done.
+      await client.query('BEGIN');
+      await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
+      const [{ wrapped_key: wrapped }] = (await client.query('SELECT wrapped_key FROM organization')).rows;
+      rotated = rotate(server);
+      await waitUntil('the rotation waits for it', async () =>
+        onPostgres(
+          url,
+          async (other) => (await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0,
+        ),
+      );
+      expect((await stateOf(server)).recorded).toBe(recorded);
+      await client.query(
+        `INSERT INTO organization SELECT 'late', parent_id, name, root_threshold, root_user_ids, authority_version, $1,
+        created_at_ms, updated_at_ms, deleted_at_ms FROM organization LIMIT 1`,
+        [wrapped],
+      );
+      await client.query('COMMIT');
+    });
+    // Its key belongs to another organization and so does not open: seen in time, it keeps the old root key alive.
+    const outcome = await (rotated as ReturnType<typeof rotate>);
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('do not open') });
+    expect(outcome.stderr).toContain(': late (');
+    expect((await stateOf(server)).ring).toContain(recorded);
+  });
+
+  test.sequential('that has lost its place to another one retires no key', async () => {
+    await using server = await TestServer.start({ database: 'postgres' });
+    const before = await stateOf(server);
+    const url = server.databaseUrl ?? '';
+    let rotated: ReturnType<typeof rotate> | undefined;
+    await onPostgres(url, async (client) => {
+      await client.query('BEGIN');
+      await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
+      rotated = rotate(server);
+      await waitUntil('the rotation is about to retire the key', async () =>
+        onPostgres(
+          url,
+          async (other) => (await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0,
+        ),
+      );
+      const other = JSON.stringify({ id: 'other', to: '00'.repeat(16) });
+      await writeDatabase(server, "UPDATE deployment SET value = ? WHERE name = 'rotation'", [other]);
+      await client.query('COMMIT');
+    });
+    const outcome = await (rotated as ReturnType<typeof rotate>);
+    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/has taken over: [^\n]+\n$/) });
+    const after = await stateOf(server);
+    expect(after.recorded).toBe(before.recorded);
+    expect(after.ring).toContain(before.recorded);
+  });
+
+  test.sequential('ends with the connection that keeps others away', async () => {
+    await using server = await TestServer.start({ database: 'postgres' });
+    const before = await stateOf(server);
+    const lock = join(server.dataDir, 'root.key.lock');
+    writeFileSync(lock, '00'.repeat(16));
+    const child = startRotation(server);
+    const exited = once(child, 'exit');
+    const lines: string[] = [];
+    for await (const text of linesOf(child)) {
+      lines.push(text);
+      if (!text.startsWith('waiting: another process is changing')) continue;
+      const holders = await onPostgres(server.databaseUrl ?? '', (client) =>
+        client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks
+        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
+      );
+      expect(holders.rows).toHaveLength(1);
+      rmSync(lock);
+    }
+    expect(await exited).toEqual([1, null]);
+    expect(lines.at(-1)).toMatch(
+      /^custos: the connection to the database was lost during the rotation: run the command/,
+    );
+    expect((await stateOf(server)).recorded).toBe(before.recorded);
+    expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^finished the rotation to/) });
+    expectMoved(await stateOf(server), before);
+  });
 });
 
+// Alone: it is told of the first process that answers, and both have to be quick.
 test('a rotation goes on when every machine has the key ring, and not before', { timeout: 120_000 }, async () => {
   await using one = await TestServer.start({ database: 'postgres' });
   const world = await SealedWorld.make(one);
@@ -321,83 +416,6 @@ test('a rotation goes on when every machine has the key ring, and not before', {
   expect(await rotate(one)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^finished the rotation to/) });
   expectMoved(await stateOf(one), before);
   for (const { baseUrl } of [one, other]) await world.at(baseUrl).expectWorking();
-});
-
-test('a rotation waits for an organization that is being stored under the old key', async () => {
-  await using server = await TestServer.start({ database: 'postgres' });
-  const { recorded } = await stateOf(server);
-  const url = server.databaseUrl ?? '';
-  let rotated: ReturnType<typeof rotate> | undefined;
-  await onPostgres(url, async (client) => {
-    // What the storing of an organization holds, by a transaction that is not done.
-    await client.query('BEGIN');
-    await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
-    const [{ wrapped_key: wrapped }] = (await client.query('SELECT wrapped_key FROM organization')).rows;
-    rotated = rotate(server);
-    await waitUntil('the rotation waits for it', async () =>
-      onPostgres(url, async (other) => (await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0),
-    );
-    expect((await stateOf(server)).recorded).toBe(recorded);
-    await client.query(
-      `INSERT INTO organization SELECT 'late', parent_id, name, root_threshold, root_user_ids, authority_version, $1,
-        created_at_ms, updated_at_ms, deleted_at_ms FROM organization LIMIT 1`,
-      [wrapped],
-    );
-    await client.query('COMMIT');
-  });
-  // Its key belongs to another organization and so does not open: seen in time, it keeps the old root key alive.
-  const outcome = await (rotated as ReturnType<typeof rotate>);
-  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('do not open') });
-  expect(outcome.stderr).toContain(': late (');
-  expect((await stateOf(server)).ring).toContain(recorded);
-});
-
-test('a rotation that has lost its place to another one retires no key', async () => {
-  await using server = await TestServer.start({ database: 'postgres' });
-  const before = await stateOf(server);
-  const url = server.databaseUrl ?? '';
-  let rotated: ReturnType<typeof rotate> | undefined;
-  await onPostgres(url, async (client) => {
-    await client.query('BEGIN');
-    await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
-    rotated = rotate(server);
-    await waitUntil('the rotation is about to retire the key', async () =>
-      onPostgres(url, async (other) => (await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0),
-    );
-    const other = JSON.stringify({ id: 'other', to: '00'.repeat(16) });
-    await writeDatabase(server, "UPDATE deployment SET value = ? WHERE name = 'rotation'", [other]);
-    await client.query('COMMIT');
-  });
-  const outcome = await (rotated as ReturnType<typeof rotate>);
-  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/has taken over: [^\n]+\n$/) });
-  const after = await stateOf(server);
-  expect(after.recorded).toBe(before.recorded);
-  expect(after.ring).toContain(before.recorded);
-});
-
-test('a rotation ends with the connection that keeps others away', async () => {
-  await using server = await TestServer.start({ database: 'postgres' });
-  const before = await stateOf(server);
-  const lock = join(server.dataDir, 'root.key.lock');
-  writeFileSync(lock, '00'.repeat(16));
-  const child = startRotation(server);
-  const exited = once(child, 'exit');
-  const lines: string[] = [];
-  for await (const text of linesOf(child)) {
-    lines.push(text);
-    if (!text.startsWith('waiting: another process is changing')) continue;
-    const holders = await onPostgres(server.databaseUrl ?? '', (client) =>
-      client.query(`SELECT pg_terminate_backend(pid) FROM pg_locks
-        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
-    );
-    expect(holders.rows).toHaveLength(1);
-    rmSync(lock);
-  }
-  expect(await exited).toEqual([1, null]);
-  expect(lines.at(-1)).toMatch(/^custos: the connection to the database was lost during the rotation: run the command/);
-  expect((await stateOf(server)).recorded).toBe(before.recorded);
-  expect(await rotate(server)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^finished the rotation to/) });
-  expectMoved(await stateOf(server), before);
 });
 
 const startRotation = (server: TestServer): ChildProcess =>

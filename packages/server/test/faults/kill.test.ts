@@ -23,7 +23,7 @@ import {
 } from './support.ts';
 
 const WRITERS = 16;
-const KILLS = 6;
+const KILLS = 4;
 /** How often a writer gives an unanswered request up instead of repeating it. */
 const ABANDON = 0.3;
 
@@ -567,7 +567,7 @@ describe.each(DATABASES)('kill -9 on %s', (database) => {
 
   test('a first start that is killed leaves credentials that fit the database, or none', async () => {
     const chance = chanceOf(chooseSeed(`kill of the first start on ${database}`));
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await using postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
       using folder = temporaryFolder();
       const env = {

@@ -4,6 +4,7 @@ import { createKeyring } from '@custos/keyring';
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import { sealContent } from '../../src/messages/message.ts';
 import { encryptTo, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';
@@ -19,9 +20,23 @@ const ETHEREUM = {
   path: "m/44'/60'/0'/0/0",
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
 };
+/** The first account of the usual mnemonic of local nodes. */
+const OPERATOR = {
+  key: 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+};
 const SUITE = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
 
 export const newWallet = (walletName: string) => ({ walletName, accounts: [ETHEREUM] });
+
+/** The deployment has a key of its own that is no service key: what pays for the operator on a chain. */
+async function importOperator({ environment }: TestServer): Promise<void> {
+  const chain = { rpcUrls: ['http://127.0.0.1:1'], operatorAddress: OPERATOR.address };
+  const chains = JSON.stringify({ 'eip155:31337': chain });
+  const config = readConfig({ ...environment, CUSTOS_KEYRING: 'inline', CUSTOS_CHAINS: chains });
+  const readText = async (): Promise<Uint8Array> => Buffer.from(OPERATOR.key);
+  await importOperatorKey(config, { caip2: 'eip155:31337', readText });
+}
 
 /** An organization with something of everything that is sealed, and the means to see that all of it still works. */
 export class SealedWorld {
@@ -58,6 +73,7 @@ export class SealedWorld {
     await root.run('enable_auth_proxy', {});
     await newKnownCredential(root);
     await newOnRampCredential(root, 'a project');
+    await importOperator(server);
     const child = await createSubOrganization(root, 'a child');
     await child.run('create_wallet', newWallet('a wallet of the child'));
     const ids = { walletId, address: addresses[0], privateKeyId: privateKeys[0].privateKeyId, secretId: secretIds[0] };

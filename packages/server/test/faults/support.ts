@@ -116,12 +116,18 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-async function runNode(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string): Promise<Outcome> {
+async function runNode(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { cwd, input }: { readonly cwd?: string | undefined; readonly input?: string } = {},
+): Promise<Outcome> {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
   });
+  // Who does not read it may have ended before.
+  child.stdin.on('error', () => {}).end(input);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -140,11 +146,15 @@ async function runNode(args: readonly string[], env: Readonly<Record<string, str
 
 /** Runs a start that must fail; one that does not is ended. */
 export const runService = (env: Readonly<Record<string, string>>, cwd?: string): Promise<Outcome> =>
-  runNode([MAIN], env, cwd);
+  runNode([MAIN], env, { cwd });
 
 /** Runs the `custos` program. */
 export const runCli = (env: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> =>
   runNode([CLI, ...args], env);
+
+/** Runs the `custos` program with a text on standard input. */
+export const runCliWith = (input: string, env: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> =>
+  runNode([CLI, ...args], env, { input });
 
 /** One line that says what is wrong, and nothing else. */
 export function expectRefusal({ code, stdout, stderr }: Outcome, reason: RegExp): void {

@@ -1,5 +1,6 @@
 import { createECDH, createHash, ECDH, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LIMITS } from '../../src/lib/limits.ts';
 import { UNSERVED_REASONS, WIRE_SUBMITS } from '../../src/operations/wire-operations.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import {
@@ -810,6 +811,46 @@ describe.each(DATABASES)('deployments on %s', (database) => {
       paginationOptions: { limit: '2', after: app.manifestSetOperatorIds[0] },
     });
     expect(idsOf(operators.body.tvcOperators)).toEqual(app.manifestSetOperatorIds.slice(1));
+  });
+
+  testOnce('an app has a hundred deployments at most, and lists of more come in pages', async () => {
+    const app = await newApp(root);
+    const made: string[] = [];
+    for (let count = 0; count < LIMITS.deploymentsPerApp; count += 1) {
+      made.push((await newDeployment(root, app)).deploymentId);
+    }
+    expect(await listDeployments(root, app)).toHaveLength(made.length);
+    expect((await statusOf(root, app)).deployments).toHaveLength(made.length);
+    const more = () => root.submit('create_tvc_deployment', deploymentParams(app.appId));
+    expectError(await more(), 429, 'RESOURCE_LIMIT_EXCEEDED', /delete those that nobody needs/);
+    const [first, second] = made;
+    await root.run('delete_tvc_deployment', { deploymentId: first });
+    expect((await more()).status).toBe(200);
+    const restore = () => root.submit('restore_tvc_deployment', { deploymentId: first });
+    expectError(await restore(), 429, 'RESOURCE_LIMIT_EXCEEDED');
+    await root.run('delete_tvc_deployment', { deploymentId: second });
+    expect((await restore()).status).toBe(200);
+    // Deleted ones are listed too.
+    const list = (paginationOptions?: object) =>
+      root.query('list_tvc_app_deployments', { appId: app.appId, paginationOptions });
+    expectError(await list(), 400, 'RESULT_TOO_LARGE', /page with paginationOptions/);
+    expect((await list({ limit: '100' })).body.tvcDeployments).toHaveLength(100);
+    expect((await statusOf(root, app)).deployments).toHaveLength(LIMITS.deploymentsPerApp);
+  });
+
+  testOnce('what operators cannot see is not put before them', async () => {
+    const app = await newApp(root);
+    const submit = (change: object) =>
+      root.submit('create_tvc_deployment', { ...deploymentParams(app.appId), ...change });
+    expect((await submit({ pivotPath: '/app/pivöt é', pivotArgs: ['line\nline', '😀'] })).status).toBe(200);
+    for (const unseen of ['\u202e', '\u2066', '\u200b', '\u200d', '\u2060', '\ufeff', '\u00ad']) {
+      for (const field of ['qosVersion', 'pivotContainerImageUrl', 'pivotPath', 'expectedPivotDigest']) {
+        expectError(await submit({ [field]: `a${unseen}b` }), 400, 'REQUEST_INVALID', new RegExp(field));
+      }
+      expectError(await submit({ pivotArgs: ['fine', `a${unseen}b`] }), 400, 'REQUEST_INVALID', /pivotArgs\.1/);
+      const named = appParams([{ ...newOperator(), name: `a${unseen}b` }, newOperator()]);
+      expectError(await root.submit('create_tvc_app', named), 400, 'REQUEST_INVALID', /newOperators\.0\.name/);
+    }
   });
 
   test('deployments are for parents, and their own', async () => {

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
-import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { createSubOrganization, createUser, send, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { COMPLETED, outcome } from './fixtures/access.ts';
 import { databaseText } from './fixtures/oauth.ts';
@@ -36,7 +36,7 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
 
   beforeAll(async () => {
     providers = await OnRampProviders.start();
-    app = await openTestApp(database, providers.env);
+    app = await openTestApp(database, { ...providers.env, CUSTOS_TRUSTED_PROXIES: '127.0.0.1' });
     root = app.root;
     ourKey = app.app.serviceKeys.find(({ role }) => role === 'on-ramp-secret')?.publicKey ?? '';
   });
@@ -80,8 +80,15 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
   const begin = (parameters: object, client = root) => client.run('init_fiat_on_ramp', parameters);
   const status = (transactionId: string, extra: object = {}, client = root) =>
     client.query('get_onramp_transaction_status', { transactionId, ...extra });
-  const refreshed = async (transactionId: string, client = root) =>
-    (await status(transactionId, { refresh: true }, client)).body.transactionStatus;
+  /** So much later that the provider is asked again. */
+  const waitForNews = (milliseconds = 2000): void => {
+    app.advance(milliseconds);
+    providers.offsetMs += milliseconds;
+  };
+  const refreshed = async (transactionId: string, client = root) => {
+    waitForNews();
+    return (await status(transactionId, { refresh: true }, client)).body.transactionStatus;
+  };
   /** All credentials away, so that a test has its own only. */
   async function onlyWith(...parameters: readonly object[]): Promise<string[]> {
     for (const { fiatOnrampCredentialId } of await list()) {
@@ -336,7 +343,6 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
         expect(session?.request).toEqual({
           addresses: [{ address: WALLET, blockchains: ['base'] }],
           assets: ['USDC'],
-          clientIp: '127.0.0.1',
         });
         const url = new URL(onRampUrl);
         expect(`${url.origin}${url.pathname}`).toBe(`${providers.url}/pay/buy/select-asset`);
@@ -351,6 +357,26 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
         });
       },
     );
+
+    test('of Coinbase are asked for with the address of whoever calls, if it is one of the internet', async () => {
+      await onlyWith(coinbase());
+      const path = '/public/v1/submit/init_fiat_on_ramp';
+      for (const [address, told] of [
+        ['93.184.215.14', '93.184.215.14'],
+        ['::ffff:93.184.215.14', '93.184.215.14'],
+        ['2606:2800:21F:0::1', '2606:2800:21f::1'],
+        ['10.1.2.3', undefined],
+        ['::ffff:192.168.0.9', undefined],
+        ['fd00::1', undefined],
+        ['169.254.169.254', undefined],
+      ] as const) {
+        const body = root.submitBody('init_fiat_on_ramp', { onrampProvider: COINBASE, ...ETH });
+        const stamp = stampFor(Buffer.from(body), root.key);
+        const answer = await send(root.baseUrl, path, body, { 'x-stamp': stamp, 'x-forwarded-for': address });
+        expect(outcome(answer), address).toEqual(DONE);
+        expect(providers.sessions.at(-1)?.request.clientIp, address).toBe(told);
+      }
+    });
 
     test('of Coinbase are asked for once, also when the decision has to be taken again', async () => {
       await onlyWith(coinbase());
@@ -460,6 +486,8 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
         ['no object', json(200, 'null'), failed, 'without a session token'],
         ['no token', json(200, { token: 7 }), failed, 'without a session token'],
         ['a token of two lines', json(200, { token: 'a\nb' }), failed, 'without a session token'],
+        ['too slow a request', json(408, {}), away, 'HTTP status 408'],
+        ['too early a request', json(425, {}), away, 'HTTP status 425'],
         ['too many requests', json(429, {}), away, 'HTTP status 429'],
         ['its own error', json(500, {}), away, 'HTTP status 500'],
         ['a redirection', json(302, {}), away, 'HTTP status 302'],
@@ -473,8 +501,10 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
         expect(answer.body.message, name).toMatch(/^Coinbase /);
         expect(answer.body.message, name).toContain(message);
       }
-      providers.behaviour = undefined;
       expect(await activities()).toBe(before);
+      providers.behaviour = json(201, { token: 'made' });
+      expect(outcome(await init(wish))).toEqual(DONE);
+      providers.behaviour = undefined;
       expect(outcome(await init(wish))).toEqual(DONE);
       // A key that the provider does not know.
       await onlyWith(coinbase({ publishableApiKey: 'another' }));
@@ -494,19 +524,21 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
         [{ status: 'constructor' }, { status: 7 }, null as unknown as object],
         'PENDING',
       ],
-      [MOONPAY, 'a failure', [{ status: 'failed' }], 'FAILED'],
-      [MOONPAY, 'a second attempt', [{ status: 'failed' }, { status: 'pending' }], 'PENDING'],
       [MOONPAY, 'a purchase under another name', [{ status: 'completed', externalTransactionId: 'other' }], 'PENDING'],
+      [MOONPAY, 'one that goes on after one that failed', [{ status: 'failed' }, { status: 'pending' }], 'PENDING'],
+      [MOONPAY, 'a failure', [{ status: 'failed' }], 'FAILED'],
+      [MOONPAY, 'a second attempt, of which nobody asked any more', [{ status: 'pending' }], 'FAILED'],
+      [MOONPAY, 'nothing any more', [], 'FAILED'],
       [MOONPAY, 'a completed one', [{ status: 'failed' }, { status: 'completed' }], 'COMPLETED'],
       [COINBASE, 'nothing', [], 'PENDING'],
       [COINBASE, 'one that goes on', [{ status: 'ONRAMP_TRANSACTION_STATUS_IN_PROGRESS' }], 'PENDING'],
-      [COINBASE, 'a failure', [{ status: 'ONRAMP_TRANSACTION_STATUS_FAILED' }], 'FAILED'],
       [
         COINBASE,
         'one of somebody else',
         [{ status: 'ONRAMP_TRANSACTION_STATUS_SUCCESS', partner_user_ref: 'other' }],
         'PENDING',
       ],
+      [COINBASE, 'a failure', [{ status: 'ONRAMP_TRANSACTION_STATUS_FAILED' }], 'FAILED'],
       [COINBASE, 'a completed one', [{ status: 'ONRAMP_TRANSACTION_STATUS_SUCCESS' }], 'COMPLETED'],
     ];
 
@@ -539,6 +571,19 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
       }
     });
 
+    test('is asked once for all who want to know within two seconds', async () => {
+      await onlyWith(moonpay());
+      const { onRampTransactionId: id } = await begin({ onrampProvider: MOONPAY, ...ETH });
+      providers.purchases.set(id, [{ status: 'pending' }]);
+      expect(await refreshed(id)).toBe('PENDING');
+      const requests = providers.requests.length;
+      providers.purchases.set(id, [{ status: 'completed' }]);
+      expect((await status(id, { refresh: true })).body.transactionStatus).toBe('PENDING');
+      expect(providers.requests.length).toBe(requests);
+      expect(await refreshed(id)).toBe('COMPLETED');
+      expect(providers.requests.length).toBe(requests + 1);
+    });
+
     test('is told to nobody else, and of nothing else', async () => {
       await onlyWith(moonpay());
       const sub = await createSubOrganization(root, 'buyer');
@@ -567,6 +612,7 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
         [200, '[', [400, 'ON_RAMP_PROVIDER_FAILED']],
       ] as const) {
         providers.behaviour = (_request, response) => void response.writeHead(code).end(body);
+        waitForNews();
         const answer = await status(id, { refresh: true });
         expect(outcome(answer), body).toEqual(expected);
         expect(answer.body.message).toMatch(/^MoonPay /);
@@ -596,8 +642,7 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
       for (const id of ids) expect(await refreshed(id)).toBe('PENDING');
       const { onRampTransactionId: slow } = await begin({ onrampProvider: MOONPAY, ...ETH });
       providers.purchases.set(slow, [{ status: 'pending' }]);
-      app.advance(DAY_MS);
-      providers.offsetMs = DAY_MS;
+      waitForNews(DAY_MS);
       for (const id of ids) {
         // Nobody has asked yet, so that nobody knows.
         expect((await status(id)).body.transactionStatus).toBe('PENDING');

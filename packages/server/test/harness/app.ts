@@ -26,7 +26,7 @@ export interface TestApp extends AsyncDisposable {
 export async function openTestApp(
   database: DatabaseKind,
   env: Record<string, string> = {},
-  parts: Pick<Parts, 'courier'> = {},
+  parts: Pick<Parts, 'courier' | 'nodes' | 'earn'> = {},
 ): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'custos-app-'));
   const postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
@@ -68,7 +68,8 @@ export async function openTestApp(
     },
     [Symbol.asyncDispose]: async () => {
       await server.close();
-      await Promise.all([app.outbox.stop(), app.webhooks.stop()]);
+      await Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]);
+      app.nodes.close();
       await storage.close();
       await keyring.close();
       await postgres?.[Symbol.asyncDispose]();

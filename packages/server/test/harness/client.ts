@@ -1,4 +1,5 @@
-import { createECDH, createPrivateKey, sign } from 'node:crypto';
+import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import type { RootCredentials } from '../../src/credentials-file.ts';
 import { operations } from '../../src/operations/registry.ts';
 
@@ -14,22 +15,33 @@ export function newKeyPair(): KeyPair {
   return { publicKey, privateKey: ecdh.getPrivateKey('hex').padStart(64, '0') };
 }
 
-/** The X-Stamp value of a body. */
-export function stampFor(body: Uint8Array, { publicKey, privateKey }: KeyPair): string {
+/** Making one takes longer than signing with it, and a test signs often with the same few. */
+const signingKeys = new WeakMap<KeyPair, KeyObject>();
+
+function signingKeyOf(pair: KeyPair): KeyObject {
+  const known = signingKeys.get(pair);
+  if (known !== undefined) return known;
   const ecdh = createECDH('prime256v1');
-  ecdh.setPrivateKey(privateKey, 'hex');
+  ecdh.setPrivateKey(pair.privateKey, 'hex');
   const point = ecdh.getPublicKey();
   const key = createPrivateKey({
     format: 'jwk',
     key: {
       kty: 'EC',
       crv: 'P-256',
-      d: Buffer.from(privateKey, 'hex').toString('base64url'),
+      d: Buffer.from(pair.privateKey, 'hex').toString('base64url'),
       x: point.subarray(1, 33).toString('base64url'),
       y: point.subarray(33).toString('base64url'),
     },
   });
-  const signature = sign('sha256', body, key).toString('hex');
+  signingKeys.set(pair, key);
+  return key;
+}
+
+/** The X-Stamp value of a body. */
+export function stampFor(body: Uint8Array, pair: KeyPair): string {
+  const { publicKey } = pair;
+  const signature = sign('sha256', body, signingKeyOf(pair)).toString('hex');
   return Buffer.from(JSON.stringify({ publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature })).toString(
     'base64url',
   );
@@ -37,26 +49,43 @@ export function stampFor(body: Uint8Array, { publicKey, privateKey }: KeyPair): 
 
 export interface Answer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, 'get'>;
   // Test code reads whatever a test expects; the type would only get in the way of asserting on wrong answers.
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   readonly body: any;
 }
 
-/** Sends exact bytes. */
+const agent = new Agent({ keepAlive: true });
+
+/** Sends exact bytes. A TypeError says that no whole answer came, as it does for `fetch`, which takes four times as long. */
 export async function send(
   baseUrl: string,
   path: string,
   body: Uint8Array | string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  const response = await fetch(`${baseUrl}${path}`, {
-    method: 'POST',
-    body: typeof body === 'string' ? body : new Uint8Array(body),
-    headers: { 'content-type': 'application/json', ...headers },
+  const bytes = Buffer.from(body);
+  const response = await new Promise<IncomingMessage & { text: string }>((resolve, reject) => {
+    const fail = (cause: Error) => reject(new TypeError(`no answer from ${path}`, { cause }));
+    const outgoing = request(`${baseUrl}${path}`, {
+      method: 'POST',
+      agent,
+      headers: { 'content-type': 'application/json', 'content-length': bytes.length, ...headers },
+    });
+    outgoing.on('error', fail);
+    outgoing.once('response', (incoming) => {
+      const parts: Buffer[] = [];
+      incoming.on('data', (part: Buffer) => parts.push(part));
+      incoming.on('error', fail);
+      incoming.once('end', () => resolve(Object.assign(incoming, { text: Buffer.concat(parts).toString() })));
+    });
+    outgoing.end(bytes);
   });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  return {
+    status: response.statusCode ?? 0,
+    headers: { get: (name) => response.headers[name.toLowerCase()]?.toString() ?? null },
+    body: response.text === '' ? undefined : JSON.parse(response.text),
+  };
 }
 
 let lastTimestamp = 0;

@@ -15,6 +15,9 @@ import {
 } from './access.ts';
 import { another, type Build, byRoot, type Case, fresh } from './case.ts';
 import { DEPLOYMENT_CASES } from './deployment-cases.ts';
+import { EARN_CASES } from './earn-cases.ts';
+import { EARN_LIST_CASES } from './earn-list-cases.ts';
+import { ETHEREUM_SEND_CASES } from './ethereum-sends.ts';
 import {
   ETHEREUM,
   keyParams,
@@ -33,6 +36,7 @@ import { LOGIN_CASES, newProvider, proofOf, signUpProof } from './login-cases.ts
 import { ON_RAMP_CASES } from './on-ramp-cases.ts';
 import { newPasskey } from './passkey.ts';
 import type { Shape } from './schema.ts';
+import { SOLANA_CASES } from './solana-sends.ts';
 import { endpointParams, makeRoom, newEndpoint } from './webhooks.ts';
 import { newApiKey, newInvitation, newPending, newPhone, type Tenant } from './world.ts';
 
@@ -76,7 +80,11 @@ const signerOf = ({ ids }: Tenant) => ({ signWith: ids.address, privateKeyId: id
 const CASES: Readonly<Record<string, Build>> = {
   ...LOGIN_CASES,
   ...ON_RAMP_CASES,
+  ...SOLANA_CASES,
+  ...ETHEREUM_SEND_CASES,
   ...DEPLOYMENT_CASES,
+  ...EARN_CASES,
+  ...EARN_LIST_CASES,
   create_api_keys: byRoot((tenant) => ({ userId: tenant.second.userId, apiKeys: [newApiKey(fresh(tenant))] })),
   create_authenticators: byRoot((tenant) => ({
     userId: tenant.second.userId,

@@ -7,9 +7,23 @@ export interface Mutation {
   readonly parameters: Record<string, unknown>;
   /** Whether the schema refuses it; otherwise the operation may take it or not. */
   readonly refused: boolean;
+  /** One of the few that tell whether a shape is asked for at all. */
+  readonly isTelling: boolean;
 }
 
-const MEBIBYTE = 1024 * 1024;
+const TELLING: ReadonlySet<string> = new Set([
+  'null',
+  'missing',
+  'boolean',
+  'list around it',
+  'number 1.5',
+  'text "a\\u0000b"',
+  'with a control character',
+  'one character too long',
+  'one item too many',
+]);
+
+export const MEBIBYTE = 1024 * 1024;
 /** What is larger is refused as a body before any field is looked at. */
 const VALUE_BYTES_MAX = 1_500_000;
 
@@ -47,6 +61,7 @@ export function* mutationsOf(field: Field, valid: Record<string, unknown>, isTho
     field,
     parameters: withValue(base, path, value),
     refused,
+    isTelling: TELLING.has(label),
   });
   const isItem = path.at(-1) === '0';
   if (required) yield make('null', null, !allows(shape, null));

@@ -2,6 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
+import { earnChainSettings, startEarnChain } from '../chain/earn-chain.ts';
+import { SolanaServer } from '../chain/solana-server.ts';
+import type { StubNode } from '../chain/stub-node.ts';
 import {
   attemptOf,
   clientSignature,
@@ -47,6 +50,8 @@ interface Received {
 export class Outside implements AsyncDisposable {
   readonly providers: Oauth2Providers;
   readonly onRamp: OnRampProviders;
+  readonly solana: SolanaServer;
+  readonly ethereum: StubNode;
   /** The name of the OpenID issuer. */
   readonly issuer: string;
   readonly received: readonly Received[];
@@ -55,11 +60,15 @@ export class Outside implements AsyncDisposable {
   private constructor(
     providers: Oauth2Providers,
     onRamp: OnRampProviders,
+    solana: SolanaServer,
+    ethereum: StubNode,
     server: Server,
     received: readonly Received[],
   ) {
     this.providers = providers;
     this.onRamp = onRamp;
+    this.solana = solana;
+    this.ethereum = ethereum;
     this.#server = server;
     this.received = received;
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -78,12 +87,18 @@ export class Outside implements AsyncDisposable {
       response.end(JSON.stringify(isKeys ? { keys: [toJwk(ec)] } : { issuer, jwks_uri: `${issuer}/keys` }));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Outside(await Oauth2Providers.start(), await OnRampProviders.start(), server, received);
+    const solana = await SolanaServer.start();
+    // Equal payments, of which these tests send many, are told apart by their block only.
+    solana.isGrowing = true;
+    const ethereum = await startEarnChain();
+    const [providers, onRamp] = [await Oauth2Providers.start(), await OnRampProviders.start()];
+    return new Outside(providers, onRamp, solana, ethereum, server, received);
   }
 
   /** Settings of a service that reaches all of it. */
   get env(): Record<string, string> {
-    return { ...WITHOUT_LIMITS, ...this.providers.env, ...this.onRamp.env };
+    const chains = { ...this.solana.settings(), ...earnChainSettings(this.ethereum) };
+    return { ...WITHOUT_LIMITS, ...this.providers.env, ...this.onRamp.env, CUSTOS_CHAINS: JSON.stringify(chains) };
   }
 
   /** A token about somebody that is good now, bound to a key if there is one. */
@@ -108,6 +123,8 @@ export class Outside implements AsyncDisposable {
     await new Promise((resolve) => this.#server.close(resolve));
     await this.providers[Symbol.asyncDispose]();
     await this.onRamp[Symbol.asyncDispose]();
+    await this.solana[Symbol.asyncDispose]();
+    await this.ethereum[Symbol.asyncDispose]();
   }
 }
 

@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { DEFAULT_PROXY_SETTINGS } from '../../src/storage/stores/auth-proxy.ts';
+import { importOperatorKeyFor } from '../chain/earn-chain.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';
 import type { DatabaseKind } from '../harness/databases.ts';
@@ -19,6 +20,8 @@ import {
 } from './access.ts';
 import { type Dump, RawDatabase } from './database.ts';
 import { newDeploymentWorld } from './deployment-cases.ts';
+import { newEarnWorld } from './earn.ts';
+import { newEthereumSend } from './ethereum-sends.ts';
 import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
 import { newOnRampCredential, newPurchase } from './on-ramp.ts';
 import { newEmail, newKnownCredential, Outside, turnLoginsOn } from './outside.ts';
@@ -56,6 +59,7 @@ export type IdKind =
   | 'oauth2Credential'
   | 'onRampCredential'
   | 'onRampTransaction'
+  | 'send'
   | 'webhookEndpoint'
   | 'webhookDelivery'
   | 'webhookEvent'
@@ -63,7 +67,12 @@ export type IdKind =
   | 'tvcDeployment'
   | 'tvcManifest'
   | 'tvcOperator'
-  | 'tvcOperatorSet';
+  | 'tvcOperatorSet'
+  | 'earnWrapper'
+  | 'earnDeployment'
+  | 'earnDeposit'
+  | 'earnWithdrawal'
+  | 'earnClaim';
 
 /** An organization with one of everything in it. */
 export interface Tenant {
@@ -105,6 +114,7 @@ export class World implements AsyncDisposable {
   static async open(kind: DatabaseKind): Promise<World> {
     const outside = await Outside.start();
     const server = await TestServer.start({ database: kind, env: { ...outside.env, ...ENVIRONMENT } });
+    await importOperatorKeyFor(server, outside.ethereum);
     const database = await RawDatabase.open(server);
     const root = TestClient.root(server.credentials, server.baseUrl);
     return new World(server, database, await furnish(outside, root, root));
@@ -121,6 +131,8 @@ export class World implements AsyncDisposable {
         if (!(await this.database.isEmpty('outbox_message'))) throw new Error('messages still wait');
         if (!(await this.database.isEmpty("webhook_delivery WHERE state = 'pending'")))
           throw new Error('webhooks still wait');
+        if (!(await this.database.isEmpty('chain_lane WHERE is_active = 1')))
+          throw new Error('transactions are still on their way');
       },
       { timeout: 10_000, interval: 5 },
     );
@@ -134,6 +146,7 @@ export class World implements AsyncDisposable {
     await server.stop();
     const stranger = await insertParent(server);
     await server.start();
+    await importOperatorKeyFor(server, outside.ethereum);
     const database = await RawDatabase.open(server);
     const root = TestClient.root(server.credentials, server.baseUrl);
     const second = stranger(server.baseUrl);
@@ -260,10 +273,12 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
   const onRampCredential =
     root === treeRoot ? await newOnRampCredential(root, marker) : randomId<'fiat-on-ramp-credential'>();
   const onRampTransaction = await newPurchase(root);
+  const send = await newEthereumSend(root, wallet.address);
   const pending = await newPending(root, second, `${marker} second`);
   const scope = root === treeRoot ? 'parent' : 'sub-organization';
   const webhook = await newTestedEndpoint({ root, scope, outside }, `${marker} hook`);
   const deployment = await newDeploymentWorld(root, root === treeRoot, marker);
+  const earn = await newEarnWorld(outside, root, treeRoot, wallet.address);
   const denied = await member.submit('update_user_name', { userId: member.userId, userName: `${marker} denied` });
   if (denied.status !== 403) throw new Error(`expected a denial, not ${denied.status}`);
   const { session } = await second.run('create_read_only_session', {});
@@ -306,10 +321,12 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
       oauth2Credential,
       onRampCredential,
       onRampTransaction,
+      send,
       webhookEndpoint: webhook.endpointId,
       webhookDelivery: webhook.deliveryId,
       webhookEvent: webhook.eventId,
       ...deployment,
+      ...earn,
     },
     treeRoot,
     outside,

@@ -48,6 +48,7 @@ const deployment = (appId: TvcAppId, extra: Partial<TvcDeployment> = {}): TvcDep
   manifestId: randomId(),
   manifest: `{"a":${JSON.stringify(TEXT)}}`,
   encryptedPullSecret: undefined,
+  replicas: 3,
   approvedAtMs: undefined,
   createdAtMs: NOW,
   updatedAtMs: NOW + 1,
@@ -100,6 +101,7 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     expect(await tvc.getApp(organizationId, made.id)).toEqual(made);
     const filled = deployment(made.id, {
       encryptedPullSecret: TEXT,
+      replicas: 7,
       approvedAtMs: NOW + 2,
       deletedAtMs: NOW + 3,
     });
@@ -150,7 +152,9 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     expect(await tvc.findOperator(other, operators[0].signPublicKey)).toBeUndefined();
     expect(await tvc.findOperatorSet(other, TEXT, 2, idsOf(operators))).toBeUndefined();
     expect(await tvc.approvals(other, [row.id])).toEqual([]);
-    expect((await tvc.deployments(other, made.id, 'all', ALL)).items).toEqual([]);
+    expect((await tvc.deployments(other, made.id, ALL)).items).toEqual([]);
+    expect(await tvc.deploymentStates(other, made.id, 9)).toEqual([]);
+    expect(await tvc.countDeployments(other, made.id)).toBe(0);
     expect(idsOf((await tvc.apps(other, ALL)).items)).not.toContain(made.id);
     expect(idsOf((await tvc.operators(other, ALL)).items)).toHaveLength(2);
   });
@@ -251,13 +255,23 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
       await store.tvc.markDeployment(organizationId, rows[1]!.id, NOW + 9, NOW + 10);
     });
     const { tvc } = storage.read;
-    const list = async (which: 'all' | 'undeleted', request: Parameters<typeof tvc.deployments>[3] = ALL) =>
-      idsOf((await tvc.deployments(organizationId, made.id, which, request)).items);
-    expect(await list('all')).toEqual(idsOf(rows));
-    expect(await list('undeleted')).toEqual(idsOf([rows[0]!, rows[2]!, rows[3]!]));
+    const list = async (request: Parameters<typeof tvc.deployments>[2] = ALL) =>
+      idsOf((await tvc.deployments(organizationId, made.id, request)).items);
+    const states = (max = 3) => tvc.deploymentStates(organizationId, made.id, max);
+    expect(await list()).toEqual(idsOf(rows));
+    expect(await states()).toEqual(
+      [rows[0]!, rows[2]!, rows[3]!].map(({ id, replicas, approvedAtMs, updatedAtMs }) => ({
+        id,
+        replicas,
+        approvedAtMs,
+        updatedAtMs,
+      })),
+    );
+    expect(await codeOf(states(2))).toBe('RESULT_TOO_LARGE');
+    expect(await tvc.countDeployments(organizationId, made.id)).toBe(3);
     const page = { kind: 'page', limit: 2, after: rows[1]!.id } as const;
-    expect(await list('all', page)).toEqual(idsOf(rows.slice(2)));
-    expect(await codeOf(list('all', { kind: 'all', max: 3 }))).toBe('RESULT_TOO_LARGE');
+    expect(await list(page)).toEqual(idsOf(rows.slice(2)));
+    expect(await codeOf(list({ kind: 'all', max: 3 }))).toBe('RESULT_TOO_LARGE');
     expect(await tvc.getDeployment(organizationId, rows[1]!.id)).toMatchObject({
       deletedAtMs: NOW + 9,
       updatedAtMs: NOW + 10,
@@ -273,15 +287,31 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     await storage.write((store) => store.tvc.deleteApp(organizationId, made.id, NOW + 11));
     expect(await codeOf(tvc.getApp(organizationId, made.id))).toBe('RESOURCE_NOT_FOUND');
     expect(await tvc.appOf(organizationId, { appId: made.id })).toMatchObject({ deletedAtMs: NOW + 11 });
-    expect(await list('undeleted')).toEqual([]);
+    expect(await states()).toEqual([]);
     // What was marked before keeps its time.
-    const marks = (await tvc.deployments(organizationId, made.id, 'all', ALL)).items.map((row) => row.deletedAtMs);
+    const marks = (await tvc.deployments(organizationId, made.id, ALL)).items.map((row) => row.deletedAtMs);
     expect(marks).toEqual([NOW + 11, NOW, NOW, NOW]);
     expect((await tvc.getDeployment(organizationId, elsewhere.id)).deletedAtMs).toBeUndefined();
     expect(idsOf((await tvc.apps(organizationId, ALL)).items)).toEqual([second.id]);
     expect((await tvc.apps(organizationId, { kind: 'page', limit: 1, after: made.id })).items).toHaveLength(1);
     expect((await tvc.quorumKeys(ALL)).items).toEqual([]);
     expect(await codeOf(tvc.quorumKeys({ kind: 'page', limit: 1, after: made.id }))).toBe('REQUEST_INVALID');
+  });
+
+  test('replicas of before they had a column are those of the manifests', async () => {
+    await using place = await Place.create(kind);
+    const before = await place.open();
+    const { organizationId, made } = await furnish(before);
+    const rows = times(103, (index) => deployment(made.id, { manifest: `{"replicas":${index + 1}}` }));
+    await before.write(async ({ tvc }) => {
+      for (const row of rows) await tvc.insertDeployment(organizationId, row);
+    });
+    await place.close(before);
+    await place.run(`ALTER TABLE tvc_deployment DROP COLUMN replicas;
+      DELETE FROM schema_migration WHERE name = '0012-deployment-replicas'`);
+    const after = await place.open();
+    const states = await after.read.tvc.deploymentStates(organizationId, made.id, 200);
+    expect(states.map(({ id, replicas }) => [id, replicas])).toEqual(rows.map(({ id }, index) => [id, index + 1]));
   });
 
   test('nothing of an organization that is erased stays', async () => {

@@ -109,7 +109,7 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
     expect(items.map(({ publishableApiKey }) => publishableApiKey)).toEqual(['first', 'second', 'sandbox', 'other']);
   });
 
-  test('a transaction has any status, and what was completed stays so', async () => {
+  test('a transaction has any status, what was completed stays so, and what failed until it is', async () => {
     const { onRamp } = storage.read;
     const transaction = transactionOf();
     const { id } = transaction;
@@ -118,14 +118,51 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
     expect(await codeOf(onRamp.getTransaction(elsewhere, id))).toBe('RESOURCE_NOT_FOUND');
     const set = (organizationId: OrganizationId, status: OnRampTransaction['status']) =>
       storage.write((store) => store.onRamp.setStatus(organizationId, id, status, NOW + 5));
-    for (const status of ['FAILED', 'CANCELLED', 'PENDING', 'COMPLETED'] as const) {
+    for (const status of ['CANCELLED', 'PENDING', 'FAILED', 'COMPLETED'] as const) {
       await set(elsewhere, status === 'FAILED' ? 'COMPLETED' : 'FAILED');
       await set(here, status);
       expect(await onRamp.getTransaction(here, id)).toEqual({ ...transaction, status, updatedAtMs: NOW + 5 });
+      if (status !== 'FAILED') continue;
+      for (const earlier of ['PENDING', 'CANCELLED'] as const) await set(here, earlier);
+      expect((await onRamp.getTransaction(here, id)).status).toBe('FAILED');
     }
     for (const status of ON_RAMP_STATUSES) {
       await set(here, status);
       expect((await onRamp.getTransaction(here, id)).status).toBe('COMPLETED');
+    }
+  });
+
+  test('a bundle that one organization has sent is refused to others, and not to itself', async () => {
+    const keep = (organizationId: OrganizationId, ...bundles: string[]) =>
+      codeOf(storage.write((store) => store.acceptedBundles.keep(organizationId, bundles, NOW)));
+    expect(await keep(here, 'first', 'second')).toBe('done');
+    expect(await keep(here, 'second', 'third')).toBe('done');
+    expect(await keep(elsewhere, 'second')).toBe('INVALID_BUNDLE');
+    // Refused as a whole: what came with it is nobody's.
+    expect(await keep(elsewhere, 'fourth', 'third')).toBe('INVALID_BUNDLE');
+    expect(await keep(here, 'fourth')).toBe('done');
+    expect(await keep(elsewhere, 'fifth')).toBe('done');
+    const race = await Promise.all([keep(here, 'a', 'b'), keep(elsewhere, 'b', 'a')]);
+    expect(race.sort()).toEqual(['INVALID_BUNDLE', 'done']);
+  });
+
+  test('what was accepted before such bundles were kept counts too', async () => {
+    await using old = await Place.create(kind);
+    const before = await old.open();
+    const [first, second] = [(await withOrganization(before)).id, (await withOrganization(before)).id];
+    const oauth2 = { id: randomId<'oauth2-credential'>(), provider: 'OAUTH2_PROVIDER_X', clientId: 'client' } as const;
+    const sealed = { sealedSecret: Uint8Array.of(1), createdAtMs: NOW, updatedAtMs: NOW };
+    await before.write(async (store) => {
+      await store.onRamp.insertCredential(first, credentialOf({ ...full, encryptedSecretApiKey: 'secret' }));
+      await store.oauth.insertCredential(first, { ...oauth2, ...sealed, encryptedClientSecret: 'ABcd' });
+    });
+    await old.close(before);
+    await old.run("DROP TABLE accepted_bundle; DELETE FROM schema_migration WHERE name = '0011-accepted-bundles'");
+    const after = await old.open();
+    for (const bundle of ['secret', 'x', 'abcd']) {
+      const keep = (organizationId: OrganizationId) =>
+        codeOf(after.write((store) => store.acceptedBundles.keep(organizationId, [bundle], NOW)));
+      expect([bundle, await keep(second), await keep(first)]).toEqual([bundle, 'INVALID_BUNDLE', 'done']);
     }
   });
 

@@ -21,7 +21,7 @@ const SIGNATURE_BYTES = 64;
 /** PACKET_DATA_SIZE: an IPv6 minimum MTU of 1280 bytes less the headers. No longer transaction reaches a validator. */
 const MAX_TRANSACTION_BYTES = 1232;
 
-interface Wire {
+export interface SolanaWire {
   /** One slot per required signer, zero where the signature is missing. */
   readonly slots: readonly Uint8Array[];
   readonly message: Uint8Array;
@@ -47,11 +47,14 @@ export function signableSolana(hex: string, signer: SignerAccount): SolanaSignab
     attach: (signatures) => {
       const filled = [...slots];
       filled[at] = signatureBytes(signatures);
-      // Fewer than 20 signatures fit into a packet, so the count is a single byte.
-      return toHex(Buffer.concat([Uint8Array.of(filled.length), ...filled, message]));
+      return toHex(wireBytes(filled, message));
     },
   };
 }
+
+/** Fewer than 20 signatures fit into a packet, so their count is a single byte. */
+export const wireBytes = (slots: readonly Uint8Array[], message: Uint8Array): Uint8Array =>
+  Buffer.concat([Uint8Array.of(slots.length), ...slots, message]);
 
 function signatureBytes(signatures: readonly RawSignature[]): Uint8Array {
   const [signature] = signatures;
@@ -61,7 +64,8 @@ function signatureBytes(signatures: readonly RawSignature[]): Uint8Array {
   return bytes;
 }
 
-function parseWire(hex: string): Wire {
+/** The parts of a wire transaction; of a message alone with no signature in any slot. */
+export function parseWire(hex: string): SolanaWire {
   const bytes = bytesOfHex(hex);
   if (bytes.length > MAX_TRANSACTION_BYTES) throw unparsable(`it exceeds ${MAX_TRANSACTION_BYTES} bytes`);
   // A count of 128 or more signatures does not fit, so this bit is the version of a bare message.
@@ -77,7 +81,7 @@ function parseWire(hex: string): Wire {
   }
 }
 
-function parseSignedForm(bytes: Uint8Array): Wire {
+function parseSignedForm(bytes: Uint8Array): SolanaWire {
   const reader = new Reader(bytes);
   const slots = reader.elements(SIGNATURE_BYTES);
   const message = reader.rest();
@@ -88,7 +92,7 @@ function parseSignedForm(bytes: Uint8Array): Wire {
   return { slots, message, transaction };
 }
 
-function parseBareMessage(message: Uint8Array): Wire {
+function parseBareMessage(message: Uint8Array): SolanaWire {
   const transaction = parseTransaction(message);
   const count = transaction.header.requiredSignatures;
   if (1 + count * SIGNATURE_BYTES + message.length > MAX_TRANSACTION_BYTES) {

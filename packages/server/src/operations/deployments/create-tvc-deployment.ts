@@ -1,8 +1,9 @@
 import Type from 'typebox';
-import type { TvcDeployment } from '../../lib/deployments.ts';
+import { readManifest, type TvcDeployment } from '../../lib/deployments.ts';
 import type { TvcDeploymentId, TvcManifestId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { DeploymentParamsShape } from '../shapes/deployments.ts';
+import { requireRoom } from './lifecycle.ts';
 import { buildManifest, checkDeployment, requireDebugMode } from './manifest.ts';
 
 /** RES 11. */
@@ -22,16 +23,19 @@ export const createTvcDeployment = defineActivity({
     const { organizationId } = actor;
     const app = await store.tvc.getApp(organizationId, parameters.appId);
     requireDebugMode(parameters, app);
+    await requireRoom(store, organizationId, app);
     const manifestSet = await store.tvc.getOperatorSet(organizationId, app.manifestSetId);
     const shareSet = await store.tvc.getOperatorSet(organizationId, app.shareSetId);
     const deploymentId: TvcDeploymentId = newId();
     const manifestId: TvcManifestId = newId();
     const subject = { organizationId, app, manifestSet, shareSet, deploymentId, manifestId, nowMs };
+    const manifest = buildManifest(subject, parameters);
     const deployment: TvcDeployment = {
       id: deploymentId,
       appId: app.id,
       manifestId,
-      manifest: buildManifest(subject, parameters),
+      manifest,
+      replicas: readManifest({ manifest }).replicas,
       encryptedPullSecret: parameters.pivotContainerEncryptedPullSecret || undefined,
       approvedAtMs: undefined,
       createdAtMs: nowMs,

@@ -5,7 +5,7 @@ import { invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
-import { OperatorPathShape } from '../shapes/deployments.ts';
+import { ManifestNameShape, OperatorPathShape } from '../shapes/deployments.ts';
 import { addAccounts, holderOf } from '../wallets/accounts.ts';
 
 const ACCOUNT = {
@@ -36,7 +36,7 @@ export const createTvcOperator = defineActivity({
     walletName: Type.Optional(NameShape),
     walletId: Type.Optional(IdShape),
     path: OperatorPathShape,
-    operatorName: NameShape,
+    operatorName: ManifestNameShape,
   }),
   result: Type.Object({
     walletId: Type.String(),

@@ -11,8 +11,6 @@ export const getAppStatus = defineQuery({
   response: Type.Object({ appStatus: AppStatusShape }),
   async run({ read, actor: { organizationId }, config }, { appId }) {
     const app = await read.tvc.getApp(organizationId, appId);
-    const everything = { kind: 'all', max: config.listMax } as const;
-    const { items } = await read.tvc.deployments(organizationId, appId, 'undeleted', everything);
-    return { appStatus: renderStatus(app, items) };
+    return { appStatus: renderStatus(app, await read.tvc.deploymentStates(organizationId, appId, config.listMax)) };
   },
 });

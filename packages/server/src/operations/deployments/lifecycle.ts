@@ -1,5 +1,8 @@
 import type { TvcApp, TvcDeployment } from '../../lib/deployments.ts';
 import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
+import type { ReadStores } from '../../storage/stores.ts';
 
 // What may follow what (RES 11.2). Each rule is judged when somebody asks, and again in the transaction.
 
@@ -24,6 +27,19 @@ export function requireRestorable({ deletedAtMs }: TvcDeployment, app: TvcApp): 
     throw refuse('the app of this deployment was deleted with all its deployments; they cannot be restored');
   }
   if (deletedAtMs === undefined) throw refuse('this deployment is not deleted, so that there is nothing to restore');
+}
+
+/** For one more that is not deleted: each is part of every answer about the app's status. */
+export async function requireRoom(
+  { tvc }: Pick<ReadStores, 'tvc'>,
+  organizationId: OrganizationId,
+  { id }: Pick<TvcApp, 'id'>,
+): Promise<void> {
+  if ((await tvc.countDeployments(organizationId, id)) < LIMITS.deploymentsPerApp) return;
+  throw new ApiError(
+    'RESOURCE_LIMIT_EXCEEDED',
+    `an app has at most ${LIMITS.deploymentsPerApp} deployments; delete those that nobody needs`,
+  );
 }
 
 export function requireApproved({ approvedAtMs }: TvcDeployment): void {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { LIMITS } from '../../lib/limits.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
 import { renderApp } from '../../wire/deployments.ts';
 import { defineQuery } from '../define.ts';
@@ -11,7 +12,7 @@ export const listTvcApps = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, paginationOptions: Type.Optional(PaginationShape) }),
   response: Type.Object({ tvcApps: Type.Array(TvcAppShape), pageInfo: PageInfoShape }),
   async run({ read, actor: { organizationId }, config }, { paginationOptions }) {
-    const request = toPageRequest(paginationOptions, config.listMax);
+    const request = toPageRequest(paginationOptions, Math.min(config.listMax, LIMITS.largeListItems));
     const { items, pageInfo } = await read.tvc.apps(organizationId, request);
     const setIds = items.flatMap(({ manifestSetId, shareSetId }) => [manifestSetId, shareSetId]);
     const sets = await read.tvc.operatorSets(organizationId, setIds);

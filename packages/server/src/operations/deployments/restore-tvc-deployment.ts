@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
-import { requireRestorable } from './lifecycle.ts';
+import { requireRestorable, requireRoom } from './lifecycle.ts';
 
 /** spec 4.2. */
 export const restoreTvcDeployment = defineActivity({
@@ -19,7 +19,9 @@ export const restoreTvcDeployment = defineActivity({
   async execute({ store, actor, nowMs }, { deploymentId }) {
     const { organizationId } = actor;
     const deployment = await store.tvc.getDeployment(organizationId, deploymentId);
-    requireRestorable(deployment, await store.tvc.appOf(organizationId, deployment));
+    const app = await store.tvc.appOf(organizationId, deployment);
+    requireRestorable(deployment, app);
+    await requireRoom(store, organizationId, app);
     await store.tvc.markDeployment(organizationId, deployment.id, undefined, nowMs);
     return { deploymentId };
   },

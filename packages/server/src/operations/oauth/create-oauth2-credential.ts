@@ -3,6 +3,7 @@ import type { Oauth2CredentialId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { ClientIdShape, EncryptedClientSecretShape, Oauth2ProviderShape } from '../shapes/oauth.ts';
 import { holderOf } from '../wallets/accounts.ts';
+import { keepBundle } from './keep-bundle.ts';
 
 /** spec 4.2. */
 export const createOauth2Credential = defineActivity({
@@ -23,7 +24,9 @@ export const createOauth2Credential = defineActivity({
     const id: Oauth2CredentialId = context.newId();
     return { id, sealedSecret: await context.keyring.importOauthSecret(holderOf(context, id), encryptedClientSecret) };
   },
-  async execute({ store, actor, nowMs }, parameters, sealed) {
+  async execute(context, parameters, sealed) {
+    const { store, actor, nowMs } = context;
+    await keepBundle(context, parameters);
     await store.oauth.insertCredential(actor.organizationId, {
       ...parameters,
       ...sealed,

@@ -7,6 +7,7 @@ import {
   Oauth2ProviderShape,
 } from '../shapes/oauth.ts';
 import { holderOf } from '../wallets/accounts.ts';
+import { keepBundle } from './keep-bundle.ts';
 
 export const updateOauth2Credential = defineActivity({
   name: 'update_oauth2_credential',
@@ -26,7 +27,9 @@ export const updateOauth2Credential = defineActivity({
   async prepare(context, { encryptedClientSecret }, { id }) {
     return await context.keyring.importOauthSecret(holderOf(context, id), encryptedClientSecret);
   },
-  async execute({ store, actor, nowMs }, { oauth2CredentialId, ...parameters }, sealedSecret) {
+  async execute(context, { oauth2CredentialId, ...parameters }, sealedSecret) {
+    const { store, actor, nowMs } = context;
+    await keepBundle(context, parameters);
     const credential = await store.oauth.getCredential(actor.organizationId, oauth2CredentialId);
     await store.oauth.updateCredential(actor.organizationId, {
       ...credential,

@@ -65,12 +65,13 @@ async function moonpayLink(
 }
 
 async function coinbaseLink(
-  { keyring, config, nowMs, caller }: PrepareContext,
+  { keyring, config, nowMs, caller, actor, onRamp }: PrepareContext,
   purchase: PurchaseParameters,
   { credential, holder }: PurchasePlan,
   id: string,
 ): Promise<Link> {
-  const token = await openSession({ config, keyring, credential, holder, nowMs }, purchase, caller.address);
+  const access = { config, keyring, credential, holder, nowMs };
+  const token = await onRamp.inTurn(actor.organizationId, () => openSession(access, purchase, caller.address));
   return {
     onRampUrl: coinbaseUrl(config, purchase, token, id, credential.isSandbox),
     onRampUrlSignature: undefined,

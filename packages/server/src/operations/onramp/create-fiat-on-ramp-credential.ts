@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { FiatOnRampCredentialId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { CREDENTIAL_FIELDS } from '../shapes/onramp.ts';
-import { sealSecrets } from './seal-secrets.ts';
+import { keepBundles, sealSecrets } from './seal-secrets.ts';
 
 export const createFiatOnRampCredential = defineActivity({
   name: 'create_fiat_on_ramp_credential',
@@ -18,7 +18,9 @@ export const createFiatOnRampCredential = defineActivity({
     const id: FiatOnRampCredentialId = context.newId();
     return { id, ...(await sealSecrets(context, id, parameters)) };
   },
-  async execute({ store, actor, nowMs }, { sandboxMode = false }, content) {
+  async execute(context, { sandboxMode = false }, content) {
+    const { store, actor, nowMs } = context;
+    await keepBundles(context, content);
     await store.onRamp.insertCredential(actor.organizationId, {
       ...content,
       isSandbox: sandboxMode,

@@ -1,7 +1,7 @@
 import type { FiatOnRampCredentialId } from '../../lib/ids.ts';
 import type { OnRampCredential, OnRampProvider } from '../../lib/on-ramp.ts';
 import { checkKey } from '../../on-ramp/coinbase.ts';
-import type { PrepareContext } from '../define.ts';
+import type { ExecuteContext, PrepareContext } from '../define.ts';
 import { holderOf } from '../wallets/accounts.ts';
 
 interface CredentialParameters {
@@ -14,6 +14,15 @@ interface CredentialParameters {
 
 /** What a request replaces of a credential. */
 type CredentialContent = Omit<OnRampCredential, 'id' | 'isSandbox' | 'createdAtMs' | 'updatedAtMs'>;
+
+/** In the transaction: nothing that another organization has sent may be used by this one. */
+export async function keepBundles(
+  { store, actor, nowMs }: ExecuteContext,
+  { encryptedSecretApiKey, encryptedPrivateApiKey }: CredentialContent,
+): Promise<void> {
+  const bundles = [encryptedSecretApiKey, ...(encryptedPrivateApiKey === undefined ? [] : [encryptedPrivateApiKey])];
+  await store.acceptedBundles.keep(actor.organizationId, bundles, nowMs);
+}
 
 /** Opens what came encrypted and seals it for the credential; what does not open, or is no key, is refused here. */
 export async function sealSecrets(

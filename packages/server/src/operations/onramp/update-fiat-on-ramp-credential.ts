@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { CREDENTIAL_FIELDS } from '../shapes/onramp.ts';
-import { sealSecrets } from './seal-secrets.ts';
+import { keepBundles, sealSecrets } from './seal-secrets.ts';
 
 export const updateFiatOnRampCredential = defineActivity({
   name: 'update_fiat_on_ramp_credential',
@@ -15,7 +15,9 @@ export const updateFiatOnRampCredential = defineActivity({
   describe: ({ read, actor }, { fiatOnrampCredentialId }) =>
     read.onRamp.getCredential(actor.organizationId, fiatOnrampCredentialId),
   prepare: (context, { fiatOnrampCredentialId: _id, ...parameters }, { id }) => sealSecrets(context, id, parameters),
-  async execute({ store, actor, nowMs }, { fiatOnrampCredentialId }, content) {
+  async execute(context, { fiatOnrampCredentialId }, content) {
+    const { store, actor, nowMs } = context;
+    await keepBundles(context, content);
     const credential = await store.onRamp.getCredential(actor.organizationId, fiatOnrampCredentialId);
     await store.onRamp.updateCredential(actor.organizationId, { ...credential, ...content, updatedAtMs: nowMs });
     // The result has another spelling than the request (spec 4.2).

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
+import { earnConfigOf } from '../../lib/earn-config.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
@@ -41,8 +42,10 @@ function checkValue(name: FeatureName, value: string): void {
       }
       return;
     case 'FEATURE_NAME_SWAP_CONFIG':
-    case 'FEATURE_NAME_EARN_CONFIG':
       if (value !== '') requireJsonObject(name, value);
+      return;
+    case 'FEATURE_NAME_EARN_CONFIG':
+      earnConfigOf(value);
       return;
     case 'FEATURE_NAME_AUTH_PROXY':
       return;

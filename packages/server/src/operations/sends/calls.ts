@@ -76,5 +76,8 @@ export async function transactionFacts(
   );
 }
 
-export const transactionMovements = (signer: Signer, transactions: readonly ParsedTransaction[]): Movements =>
-  movementsOf(signer, transactions.flatMap(assetTransfers));
+/** Signed and sent: controls on either phase count it, each once. */
+export const transactionMovements = (signer: Signer, transactions: readonly ParsedTransaction[]): Movements => ({
+  ...movementsOf(signer, transactions.flatMap(assetTransfers)),
+  phases: ['signature', 'submission'],
+});

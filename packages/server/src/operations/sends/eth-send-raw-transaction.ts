@@ -3,9 +3,11 @@ import { parseSignedEthereumTransaction } from '../../chains/ethereum/signed-tra
 import { configuredChain } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
+import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
 import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
 import { defineActivity } from '../define.ts';
 import { EthereumChainShape } from '../shapes/chain.ts';
+import { movementsOf } from '../signing/facts.ts';
 import { findSigner } from '../signing/signer.ts';
 import { transactionFacts } from './calls.ts';
 import { insertSend } from './new-send.ts';
@@ -43,6 +45,12 @@ export const ethSendRawTransaction = defineActivity({
     return { signer: await findSigner(context, from), parsed };
   },
   facts: (context, _parameters, { signer, parsed }) => transactionFacts(context, signer, [parsed]),
+  // Signed before, and counted then where the key is ours; now it is sent.
+  movements: (_parameters, { signer, parsed }) => ({
+    ...(signer === undefined ? {} : movementsOf(signer)),
+    transfers: assetTransfers(parsed),
+    phases: ['submission'],
+  }),
   async execute(context, { signedTransaction, caip2 }) {
     const { from, hash, raw } = parseSignedEthereumTransaction(signedTransaction);
     const id: SendId = context.newId();

@@ -14,7 +14,7 @@ import {
   toRequest,
   toTerms,
 } from './ethereum-request.ts';
-import { insertSend, sponsorOf } from './new-send.ts';
+import { insertSend, requireSponsor, sponsorOf } from './new-send.ts';
 
 const common = {
   from: EthereumAddressShape,
@@ -31,6 +31,7 @@ const common = {
 export const ethSendTransaction = defineActivity({
   name: 'eth_send_transaction',
   type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2',
+  resultKey: 'ethSendTransactionResultV2',
   summary:
     'Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
@@ -60,7 +61,7 @@ export const ethSendTransaction = defineActivity({
     const chain = configuredChain(context.config.chains, parameters.caip2, 'eip155');
     const calls = toCalls(parameters.calls);
     checkServed(chain, parameters, context.nowMs);
-    if (parameters.sponsor === true) sponsorOf(chain);
+    if (parameters.sponsor === true) await requireSponsor(context, chain);
     const signer = await resolveSender(context, parameters.from, 'from');
     return { signer, transactions: transactionsOf(chain, parameters.from, calls, toTerms(parameters)) };
   },

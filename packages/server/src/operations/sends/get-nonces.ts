@@ -3,6 +3,7 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import { type ChainSettings, configuredChain } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId } from '../../lib/ids.ts';
+import { nextNonce } from '../../lib/send.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { defineQuery, type QueryContext } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
@@ -35,7 +36,7 @@ export const getNonces = defineQuery({
     // Who asks for neither wants to know the one that every transaction has.
     const isAsked = nonce ?? !gasStationNonce;
     const [next, unused] = await Promise.all([
-      isAsked ? nextNonce(context, node, account) : undefined,
+      isAsked ? nonceOf(context, node, account) : undefined,
       gasStationNonce ? unusedNonce(chain, node, account) : undefined,
     ]);
     return {
@@ -45,12 +46,11 @@ export const getNonces = defineQuery({
   },
 });
 
-async function nextNonce(context: QueryContext, node: EvmNode, account: Hex): Promise<number> {
+async function nonceOf(context: QueryContext, node: EvmNode, account: Hex): Promise<number> {
   const pending = await node.transactionCount(account, 'pending');
   // What another organization has under way is not for this one to know.
   if ((await findSigner(context, account)) === undefined) return pending;
-  const highest = await context.read.sends.highestNonce(node.chain.caip2, account);
-  return highest === undefined ? pending : Math.max(pending, highest + 1);
+  return nextNonce(pending, await context.read.sends.takenNonces(node.chain.caip2, account));
 }
 
 async function unusedNonce({ caip2, batchContract }: ChainSettings, node: EvmNode, account: Hex): Promise<bigint> {

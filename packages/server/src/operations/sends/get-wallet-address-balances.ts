@@ -70,9 +70,9 @@ async function ethereumBalances(node: EvmNode, address: Hex): Promise<Balance[]>
 async function solanaBalances(node: SolanaNode, address: string): Promise<Balance[]> {
   const tokens = tokenAssets(node.chain);
   const [native, held] = await Promise.all([node.balance(address), node.tokenBalances(address)]);
-  const known = held.flatMap(({ mint, amount, decimals, tokenProgram }) => {
+  const known = held.flatMap(({ mint, amount, tokenProgram }) => {
     const asset = tokens.get(mint);
-    return asset === undefined || amount === 0n ? [] : [{ asset: { ...asset, decimals }, amount, tokenProgram }];
+    return asset === undefined || amount === 0n ? [] : [{ asset, amount, tokenProgram }];
   });
   return [{ asset: nativeAsset(node.chain), amount: native }, ...known];
 }

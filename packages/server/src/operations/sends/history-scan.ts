@@ -1,11 +1,12 @@
 import { pad } from 'viem';
 import { groupBy } from '../../lib/collections.ts';
+import { ApiError } from '../../lib/errors.ts';
 import type { Send } from '../../lib/send.ts';
 import type { EvmBlock, EvmLog, EvmNode, Hex } from '../../nodes/node.ts';
 import { NodeError } from '../../nodes/node-error.ts';
 import type { QueryContext } from '../define.ts';
 import { tokenAssets } from './assets.ts';
-import type { HistoryPage, HistoryPlace } from './history-cursor.ts';
+import { type HistoryPage, type HistoryPlace, INDEX_MAX, isOlder } from './history-cursor.ts';
 
 /** `Transfer(address,address,uint256)` of ERC-20; a token of ERC-721 has a fourth topic. */
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -15,7 +16,7 @@ const WINDOW_BLOCKS = 5000n;
 const WINDOWS_MAX = 20;
 /** What a window is divided by when it holds more than a node answers at once. */
 const WINDOW_SHRINK = 8n;
-/** More than a block has room for. */
+/** Read at once; more than a block has room for. */
 const SENDS_MAX = 2000;
 
 /** A transaction that an address has to do with, without its place. */
@@ -36,42 +37,53 @@ export interface HistoryEntry extends Omit<Found, 'block'> {
 export interface Scan {
   /** Newest first. */
   readonly entries: readonly HistoryEntry[];
-  /** Where the next page begins; undefined at the end. */
-  readonly next: HistoryPlace | undefined;
+  /** Where to go on in the same direction; undefined at the end. */
+  readonly rest: HistoryPlace | undefined;
 }
 
 /**
- * Goes back from the newest block, or from a place, until there is enough for a page. It stops earlier when it has asked
- * often enough: the page is then short, or empty, and the next one goes on from there.
+ * Goes back from the newest block, or back or forth from a place, until there is enough for a page. It stops earlier when
+ * it has asked often enough: the page is then short, or empty, and the next one goes on from there.
  */
 export async function scanHistory(
   context: QueryContext,
   node: EvmNode,
   address: Hex,
-  { limit, after }: HistoryPage,
+  { limit, after, before }: HistoryPage,
   head: bigint,
 ): Promise<Scan> {
-  const tokens = [...tokenAssets(node.chain).keys()] as Hex[];
+  const isForward = before !== undefined;
+  const isWanted = ({ place }: HistoryEntry): boolean =>
+    before !== undefined ? isOlder(before, place) : after === undefined || isOlder(place, after);
+  const inOrder = <Item>(items: Item[]): Item[] => (isForward ? items.reverse() : items);
   // Without tokens nothing is asked of nodes, and the database has all of it at once.
+  const tokens = [...tokenAssets(node.chain).keys()] as Hex[];
   let size = tokens.length === 0 ? head + 1n : WINDOW_BLOCKS;
-  let to = newestBlock(after, head);
+  let next = before === undefined ? newestBlock(after, head) : oldestBlock(before);
+  const isInside = (): boolean => next >= 0n && next <= head;
   const entries: HistoryEntry[] = [];
-  for (let asked = 0; to >= 0n && entries.length <= limit && asked < WINDOWS_MAX; asked++) {
-    const sends = await sendsBetween(context, node, address, to >= size ? to - size + 1n : 0n, to);
-    try {
-      const groups = byBlock([...sends.found, ...(await transfersBetween(node, tokens, address, sends.from, to))]);
-      while (groups.length > 0 && entries.length <= limit) {
-        const some = takeSome(groups, limit + 1 - entries.length);
-        entries.push(...(await placed(node, some)).filter(({ place }) => isOlder(place, after)));
-      }
-      to = sends.from - 1n;
-    } catch (error) {
-      if (!(error instanceof NodeError) || error.kind !== 'too-large' || size === 1n) throw error;
-      size = size > WINDOW_SHRINK ? size / WINDOW_SHRINK : 1n;
+  for (let asked = 0; isInside() && entries.length <= limit && asked < WINDOWS_MAX; asked++) {
+    const window = isForward
+      ? { from: next, to: least(next + size - 1n, head) }
+      : { from: most(next - size + 1n, 0n), to: next };
+    const found = await findBetween(context, node, tokens, address, window);
+    if (found === 'too-much') {
+      if (window.from === window.to)
+        throw new ApiError('RESULT_TOO_LARGE', `block ${next} has too much of this address`);
+      size = most(size / WINDOW_SHRINK, 1n);
+      continue;
     }
+    const groups = inOrder(byBlock(found));
+    while (groups.length > 0 && entries.length <= limit) {
+      const some = takeSome(groups, limit + 1 - entries.length);
+      entries.push(...inOrder(await placed(node, some)).filter(isWanted));
+    }
+    next = isForward ? window.to + 1n : window.from - 1n;
   }
-  if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.place };
-  return { entries, next: to >= 0n ? { block: to + 1n, index: 0 } : undefined };
+  const shown = entries.slice(0, limit);
+  const stopped = isForward ? { block: next - 1n, index: INDEX_MAX } : { block: next + 1n, index: 0 };
+  const rest = entries.length > limit ? shown.at(-1)?.place : isInside() ? stopped : undefined;
+  return { entries: inOrder(shown), rest };
 }
 
 function newestBlock(after: HistoryPlace | undefined, head: bigint): bigint {
@@ -79,37 +91,59 @@ function newestBlock(after: HistoryPlace | undefined, head: bigint): bigint {
   return after.index === 0 ? after.block - 1n : after.block;
 }
 
-const isOlder = ({ block, index }: HistoryPlace, than: HistoryPlace | undefined): boolean =>
-  than === undefined || block < than.block || (block === than.block && index < than.index);
+const oldestBlock = ({ block, index }: HistoryPlace): bigint => (index === INDEX_MAX ? block + 1n : block);
 
-/** What this organization has sent from the address. When that is much, from fewer blocks than was asked for. */
+const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+const most = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+interface Window {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** All that the address has to do with in these blocks, or word that they are too many at once. */
+async function findBetween(
+  context: QueryContext,
+  node: EvmNode,
+  tokens: readonly Hex[],
+  address: Hex,
+  window: Window,
+): Promise<readonly Found[] | 'too-much'> {
+  try {
+    const [sends, transfers] = await Promise.all([
+      sendsBetween(context, node, address, window),
+      tokens.length === 0 ? [] : transfersBetween(node, tokens, address, window),
+    ]);
+    return sends === 'too-much' ? sends : [...sends, ...transfers];
+  } catch (error) {
+    if (error instanceof NodeError && error.kind === 'too-large') return 'too-much';
+    throw error;
+  }
+}
+
+/** What this organization has sent from the address. */
 async function sendsBetween(
   { read, actor }: QueryContext,
   { chain }: EvmNode,
   address: Hex,
-  from: bigint,
-  to: bigint,
-): Promise<{ readonly found: readonly Found[]; readonly from: bigint }> {
+  { from, to }: Window,
+): Promise<readonly Found[] | 'too-much'> {
   const blocks = { from: Number(from), to: Number(to) };
   const sends = await read.sends.included(actor.organizationId, chain.caip2, address, blocks, SENDS_MAX);
-  const found = sends.flatMap((send): Found[] =>
+  if (sends.length === SENDS_MAX) return 'too-much';
+  return sends.flatMap((send): Found[] =>
     send.block === undefined || send.txHash === undefined
       ? []
       : [{ hash: send.txHash as Hex, block: BigInt(send.block.number), logs: [], send }],
   );
-  const lowest = found.at(-1)?.block;
-  if (sends.length < SENDS_MAX || lowest === undefined || lowest === to) return { found, from };
-  return { found: found.filter(({ block }) => block > lowest), from: lowest + 1n };
 }
 
 async function transfersBetween(
   node: EvmNode,
   tokens: readonly Hex[],
   address: Hex,
-  fromBlock: bigint,
-  toBlock: bigint,
+  { from: fromBlock, to: toBlock }: Window,
 ): Promise<readonly Found[]> {
-  if (tokens.length === 0) return [];
   const topic = pad(address);
   const logs = await Promise.all(
     [

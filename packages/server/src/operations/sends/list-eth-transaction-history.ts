@@ -5,7 +5,7 @@ import { NodeError } from '../../nodes/node-error.ts';
 import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 import { EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
-import { toCursor, toHistoryPage } from './history-cursor.ts';
+import { type HistoryPlace, toCursor, toHistoryPage } from './history-cursor.ts';
 import { HistoryItemShape, type HistoryView, toHistoryItem } from './history-item.ts';
 import { scanHistory } from './history-scan.ts';
 
@@ -23,22 +23,24 @@ export const listEthTransactionHistory = defineQuery({
     paginationOptions: Type.Optional(PaginationShape),
   }),
   response: Type.Object({ transactions: Type.Array(HistoryItemShape), pageInfo: PageInfoShape }),
-  async run(context, { address, caip2, paginationOptions }) {
-    const page = toHistoryPage(paginationOptions);
-    const node = context.nodes.evm(configuredChain(context.config.chains, caip2, 'eip155').caip2);
+  async run(context, { organizationId, address, caip2, paginationOptions }) {
+    const chain = configuredChain(context.config.chains, caip2, 'eip155');
     const account = address.toLowerCase() as Hex;
+    const history = { organizationId, caip2: chain.caip2, address: account };
+    const page = toHistoryPage(history, paginationOptions);
+    const node = context.nodes.evm(chain.caip2);
     const [head, finalized] = await heights(node);
+    const { entries, rest } = await scanHistory(context, node, account, page, head);
     const view: HistoryView = { node, address: account, finalized };
-    const { entries, next } = await scanHistory(context, node, account, page, head);
-    const first = entries[0]?.place;
-    const last = next ?? entries.at(-1)?.place;
+    const isForward = page.before !== undefined;
+    const cursorOf = (place: HistoryPlace | undefined): string => (place === undefined ? '' : toCursor(history, place));
     return {
       transactions: await Promise.all(entries.map((entry) => toHistoryItem(context, view, entry))),
       pageInfo: {
-        hasNextPage: next !== undefined,
-        hasPreviousPage: page.after !== undefined,
-        startCursor: first === undefined ? '' : toCursor(first),
-        endCursor: last === undefined ? '' : toCursor(last),
+        hasNextPage: isForward || rest !== undefined,
+        hasPreviousPage: isForward ? rest !== undefined : page.after !== undefined,
+        startCursor: cursorOf((isForward ? rest : undefined) ?? entries[0]?.place ?? page.before),
+        endCursor: cursorOf((isForward ? undefined : rest) ?? entries.at(-1)?.place ?? page.before),
       },
     };
   },

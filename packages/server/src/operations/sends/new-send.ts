@@ -2,7 +2,7 @@ import type { ChainSettings } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
 import type { Send, SendPurpose, SendRequest } from '../../lib/send.ts';
-import type { ExecuteContext } from '../define.ts';
+import type { DescribeContext, ExecuteContext } from '../define.ts';
 
 interface NewSend {
   readonly id: SendId;
@@ -57,4 +57,17 @@ export function sponsorOf({ caip2, namespace, operatorAddress, batchContract }: 
     throw new ApiError('SPONSORSHIP_NOT_CONFIGURED', `sponsored sends on ${caip2} need batchContract in CUSTOS_CHAINS`);
   }
   return operatorAddress;
+}
+
+/** The same, and that its key is there: what nobody could pay for is not accepted. */
+export async function requireSponsor({ read }: DescribeContext, chain: ChainSettings): Promise<string> {
+  const { caip2 } = chain;
+  const operator = sponsorOf(chain);
+  if ((await read.sends.operatorKey(caip2, operator)) === undefined) {
+    throw new ApiError(
+      'SPONSORSHIP_NOT_CONFIGURED',
+      `the key of the operator ${operator} is not there: \`custos chains import-key --chain ${caip2}\``,
+    );
+  }
+  return operator;
 }

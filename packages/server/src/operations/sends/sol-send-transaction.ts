@@ -6,7 +6,7 @@ import type { SendId } from '../../lib/ids.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
 import { SolanaChainShape } from '../shapes/chain.ts';
-import { insertSend, sponsorOf } from './new-send.ts';
+import { insertSend, requireSponsor } from './new-send.ts';
 import { solanaFactsOf, solanaMovements } from './solana-facts.ts';
 import { draftSolana, hexOfEither, resolveSolanaSigner } from './solana-request.ts';
 
@@ -55,7 +55,7 @@ export const solSendTransaction = defineActivity({
       unsignedTransaction,
       signers: signWiths,
       recentBlockhash,
-      sponsor: sponsor === true ? sponsorOf(chain) : undefined,
+      sponsor: sponsor === true ? await requireSponsor(context, chain) : undefined,
     });
     return { chain, signers, ...drafted };
   },

@@ -35,5 +35,5 @@ export function solanaMovements(signers: readonly Signer[], transaction: SolanaT
   const wallets = [...byWallet].flatMap(([walletId, some]) =>
     walletId === undefined ? [] : [{ walletId, transfers: some.flatMap(({ transfers }) => transfers) }],
   );
-  return { wallets, transfers: moved.flatMap(({ transfers }) => transfers) };
+  return { wallets, transfers: moved.flatMap(({ transfers }) => transfers), phases: ['signature', 'submission'] };
 }

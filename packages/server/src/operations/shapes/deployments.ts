@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HEALTH_CHECK_TYPES } from '../../lib/deployments.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { IdShape, integerShape, NameShape, TimestampShape, textShape } from './basic.ts';
+import { IdShape, integerShape, TimestampShape, textShape } from './basic.ts';
 
 export const OPERATORS_MAX = 50;
 /** Characters of all arguments together: the manifest has them all. */
@@ -10,14 +10,35 @@ export const PIVOT_ARGS_LENGTH_MAX = 16_384;
 /** Hex of one P-256 point, or of two of them. */
 const KEY_LENGTH_MAX = 2 * 130;
 
+/** What is not seen, or makes text look like another one: operators approve what they read. */
+const UNSEEN = '\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff';
+
+/** Also those that begin a new line. */
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+
 /** A text that says something, in one line. */
 const lineShape = (maxLength: number) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-    'x-message': `must be 1 to ${maxLength} characters without control characters`,
+    pattern: `^[^${CONTROLS}${UNSEEN}]*$`,
+    'x-message': `must be 1 to ${maxLength} characters without control characters or invisible ones`,
   });
+
+/** An argument, which may have several lines. */
+const argumentShape = (maxLength: number) =>
+  Type.String({
+    maxLength,
+    pattern: `^[^\\u0000${UNSEEN}]*$`,
+    'x-message': `must be at most ${maxLength} characters without U+0000 or invisible ones`,
+  });
+
+/** A name that stands in manifests. */
+export const ManifestNameShape = Type.String({
+  pattern: `^[^${CONTROLS}${UNSEEN}]{1,${LIMITS.nameLength}}$`,
+  'x-trim': true,
+  'x-message': `must be 1 to ${LIMITS.nameLength} characters without control characters or invisible ones`,
+});
 
 export const KeysShape = Type.String({
   maxLength: KEY_LENGTH_MAX,
@@ -27,9 +48,9 @@ export const KeysShape = Type.String({
 export const OperatorPathShape = textShape(255);
 
 export const OperatorSetParamsShape = Type.Object({
-  name: NameShape,
+  name: ManifestNameShape,
   newOperators: Type.Optional(
-    Type.Array(Type.Object({ name: NameShape, publicKey: KeysShape }), { maxItems: OPERATORS_MAX }),
+    Type.Array(Type.Object({ name: ManifestNameShape, publicKey: KeysShape }), { maxItems: OPERATORS_MAX }),
   ),
   existingOperatorIds: Type.Optional(Type.Array(IdShape, { maxItems: OPERATORS_MAX })),
   threshold: integerShape(1, OPERATORS_MAX),
@@ -44,7 +65,7 @@ export const DeploymentParamsShape = Type.Object({
   qosVersion: lineShape(100),
   pivotContainerImageUrl: lineShape(2048),
   pivotPath: lineShape(4096),
-  pivotArgs: Type.Array(textShape(4096), { maxItems: LIMITS.listItems }),
+  pivotArgs: Type.Array(argumentShape(4096), { maxItems: LIMITS.listItems }),
   expectedPivotDigest: lineShape(255),
   nonce: Type.Optional(integerShape(0)),
   pivotContainerEncryptedPullSecret: Type.Optional(textShape(16_384)),

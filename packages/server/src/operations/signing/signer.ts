@@ -25,8 +25,20 @@ export interface Signer {
     | { readonly kind: 'private-key'; readonly key: PrivateKey };
 }
 
-/** An account or private key by address, or by id (RES 5.1). Accounts that share an address share key and scheme. */
-export async function resolveSigner({ read, actor }: DescribeContext, signWith: string): Promise<Signer> {
+/** An account or private key by address, or by id (RES 5.1). Refuses what this organization does not have. */
+export async function resolveSigner(context: DescribeContext, signWith: string): Promise<Signer> {
+  const signer = await findSigner(context, signWith);
+  if (signer === undefined) {
+    throw new ApiError('RESOURCE_NOT_FOUND', 'signWith is not an address or id of a key in this organization');
+  }
+  return signer;
+}
+
+/** Accounts that share an address share key and scheme. */
+export async function findSigner(
+  { read, actor }: Pick<DescribeContext, 'read' | 'actor'>,
+  signWith: string,
+): Promise<Signer | undefined> {
   const { organizationId } = actor;
   const byId = isUuid(signWith.toLowerCase());
   const found = await read.wallets.signer(
@@ -37,10 +49,7 @@ export async function resolveSigner({ read, actor }: DescribeContext, signWith: 
   const key = byId
     ? await read.privateKeys.find(organizationId, signWith.toLowerCase())
     : await read.privateKeys.byAddress(organizationId, signWith);
-  if (key === undefined) {
-    throw new ApiError('RESOURCE_NOT_FOUND', 'signWith is not an address or id of a key in this organization');
-  }
-  return privateKeySigner(key, byId ? undefined : signWith);
+  return key && privateKeySigner(key, byId ? undefined : signWith);
 }
 
 function walletSigner(account: WalletAccount, walletId: string, sealed: Uint8Array): Signer {

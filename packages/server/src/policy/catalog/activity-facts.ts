@@ -74,7 +74,8 @@ const NAMESPACES_OF: Readonly<Record<string, Alternatives>> = {
   SIGN_RAW_PAYLOAD: both(SIGNERS, PAYLOADS),
   SIGN_RAW_PAYLOADS: both(SIGNERS, PAYLOADS),
   ETH_SEND_TRANSACTION: both(SIGNERS, [['eth.tx']]),
-  ETH_SEND_RAW_TRANSACTION: both(SIGNERS, INNER_CALLS),
+  // What another signed may be sent too; then there is no key of this organization to tell of.
+  ETH_SEND_RAW_TRANSACTION: both([...SIGNERS, []], [['eth.tx']]),
   SOL_SEND_TRANSACTION: both(SIGNERS, [['solana.tx']]),
   SPARK_SIGN_FROST: SIGNERS,
   SPARK_PREPARE_TRANSFER: SIGNERS,

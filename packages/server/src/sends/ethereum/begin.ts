@@ -1,6 +1,6 @@
 import { KeyringError } from '@custos/keyring';
 import { keccak256, parseTransaction } from 'viem';
-import type { EthereumSendRequest, RawSendRequest, Send, SendError } from '../../lib/send.ts';
+import { type EthereumSendRequest, nextNonce, type RawSendRequest, type Send, type SendError } from '../../lib/send.ts';
 import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
@@ -17,8 +17,10 @@ const GAS_MARGIN = 120n;
 export interface Line {
   /** Sends that nodes have, or may have, and that no block has. */
   onTheWay: number;
-  /** The next nonce of the lane. */
-  nextNonce: number;
+  /** What nodes count, with what waits there. */
+  readonly count: number;
+  /** What sends of ours have taken. */
+  readonly taken: Set<number>;
   /** Whether nodes take one transaction of this account at a time only (EIP-7702). */
   isSingle: boolean;
 }
@@ -29,14 +31,15 @@ export type Begun = 'sent' | 'wait' | 'skip';
 /** Reads where the lane stands: what is counted by nodes, and what is on its way by our own account. */
 export async function openLine({ parts, chain, lane }: Round, node: EvmNode, open: readonly Send[]): Promise<Line> {
   const address = lane.lane as Hex;
-  const [pending, highest, code] = await Promise.all([
+  const [count, taken, code] = await Promise.all([
     node.transactionCount(address, 'pending'),
-    parts.storage.read.sends.highestNonce(chain.caip2, lane.lane),
+    parts.storage.read.sends.takenNonces(chain.caip2, lane.lane),
     node.code(address),
   ]);
   return {
     onTheWay: open.filter(({ state }) => state === 'BROADCASTING').length,
-    nextNonce: Math.max(pending, highest === undefined ? 0 : highest + 1),
+    count,
+    taken: new Set(taken),
     isSingle: isDelegation(code),
   };
 }
@@ -84,6 +87,7 @@ async function hindranceOf({ parts, chain }: Round, send: Send): Promise<string 
   const nowMs = parts.clock();
   const deadline = send.request.kind === 'ethereum' ? send.request.deadline : undefined;
   if (deadline !== undefined && deadline * 1000 <= nowMs) return 'its deadline passed before it could be sent';
+  let sinceMs = send.createdAtMs;
   if (send.afterId !== undefined) {
     const before = await parts.storage.read.sends.find(send.organizationId, send.afterId);
     if (before === undefined || before.state === 'FAILED') {
@@ -91,9 +95,9 @@ async function hindranceOf({ parts, chain }: Round, send: Send): Promise<string 
     }
     if (before.state !== 'INCLUDED') return 'later';
     // Its time begins when it could be sent.
-    return undefined;
+    sinceMs = before.updatedAtMs;
   }
-  if (nowMs - send.createdAtMs > chain.sendWithinSeconds * 1000) {
+  if (nowMs - sinceMs > chain.sendWithinSeconds * 1000) {
     return `it could not be sent within ${chain.sendWithinSeconds} seconds; nothing was sent`;
   }
   return undefined;
@@ -107,7 +111,7 @@ async function beginTransaction(
   line: Line,
 ): Promise<Begun> {
   const { chain, parts } = round;
-  const made = await draft(round, node, send, request, request.nonce ?? line.nextNonce);
+  const made = await draft(round, node, send, request, request.nonce ?? nextNonce(line.count, line.taken));
   const [gas, fees] = await Promise.all([gasOf(node, request, made), feesFor(round, node, request)]);
   if (!gas.ok) {
     // What is on its way may be what it needs; without that it is wrong for good.
@@ -138,7 +142,7 @@ async function beginTransaction(
   }
   line.onTheWay += 1;
   line.isSingle ||= made.authorizationList.length > 0 && made.payer.by === 'organization';
-  line.nextNonce = Math.max(line.nextNonce, made.nonce + made.noncesTaken);
+  for (let taken = 0; taken < made.noncesTaken; taken += 1) line.taken.add(made.nonce + taken);
   return 'sent';
 }
 

@@ -86,25 +86,24 @@ async function sponsoredDraft(
   if (chain.batchContract === undefined) throw new Unsendable('the chain has no batchContract any more');
   const account = send.sender as Hex;
   const contract = chain.batchContract as Hex;
-  const own: Key = { by: 'organization', address: send.sender };
+  const key: Key = { by: 'organization', address: send.sender };
   const authorizationList: EvmAuthorization[] = [];
   if (!(await delegatedTo(node, account, contract))) {
     // An authorization takes a nonce of the account, which its own transactions on their way have taken already.
-    if ((await parts.storage.read.sends.highestNonce(chain.caip2, send.sender)) !== undefined) {
-      const pending = await parts.storage.read.sends.open(chain.caip2, send.sender, 64);
-      if (pending.some(({ state }) => state === 'BROADCASTING'))
-        throw new NotYet('the account has transactions on their way');
-    }
-    authorizationList.push(await authorize(round, send, own, contract, await node.transactionCount(account, 'latest')));
+    const own = await parts.storage.read.sends.open(chain.caip2, send.sender, 1);
+    if (own.some(({ state }) => state === 'BROADCASTING'))
+      throw new NotYet('the account has transactions on their way');
+    authorizationList.push(await authorize(round, send, key, contract, await node.transactionCount(account, 'latest')));
   }
   const batch: Batch = {
+    carrier: send.lane as Hex,
     account,
     chainId: Number(chain.reference),
     nonce: BigInt(request.sponsored?.batchNonce ?? 0),
     deadline: BigInt(request.deadline ?? Math.floor(parts.clock() / 1000) + BATCH_LIFE_SECONDS),
     calls: request.calls,
   };
-  const signature = joinSignature(await signDigest(round, send, own, batchDigest(batch)));
+  const signature = joinSignature(await signDigest(round, send, key, batchDigest(batch)));
   return {
     payer: { by: 'operator', address: send.lane },
     nonce,

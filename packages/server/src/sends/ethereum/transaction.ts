@@ -39,6 +39,7 @@ const BATCH_ABI = [
 ] as const;
 const BATCH_TYPES = {
   BatchExecution: [
+    { name: 'carrier', type: 'address' },
     { name: 'nonce', type: 'uint256' },
     { name: 'deadline', type: 'uint256' },
     { name: 'calls', type: 'Call[]' },
@@ -57,6 +58,8 @@ export const runData = (calls: readonly SendCall[]): Hex =>
   encodeFunctionData({ abi: BATCH_ABI, functionName: 'run', args: [toCalls(calls)] });
 
 export interface Batch {
+  /** Who alone may carry it: whoever else sees the signature can do nothing with it. */
+  readonly carrier: Hex;
   readonly account: Hex;
   readonly chainId: number;
   readonly nonce: bigint;
@@ -65,12 +68,12 @@ export interface Batch {
 }
 
 /** What the account signs so that the operator may run its calls. */
-export const batchDigest = ({ account, chainId, nonce, deadline, calls }: Batch): Hex =>
+export const batchDigest = ({ carrier, account, chainId, nonce, deadline, calls }: Batch): Hex =>
   hashTypedData({
     domain: { name: 'Custos Batch', version: '1', chainId, verifyingContract: account },
     types: BATCH_TYPES,
     primaryType: 'BatchExecution',
-    message: { nonce, deadline, calls: toCalls(calls) },
+    message: { carrier, nonce, deadline, calls: toCalls(calls) },
   });
 
 export const runSignedData = ({ nonce, deadline, calls }: Batch, signature: Hex): Hex =>

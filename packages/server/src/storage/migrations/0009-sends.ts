@@ -19,7 +19,7 @@ export const sends: Migration = {
       block text, error text, is_open integer NOT NULL, created_at_ms bigint NOT NULL, updated_at_ms bigint NOT NULL,
       PRIMARY KEY (organization_id, id))`);
     // What is under way, in the order of its lane. What is settled is not looked at again.
-    await run(sql`CREATE INDEX ix_chain_send_open ON chain_send (caip2, lane, id) WHERE is_open = 1`);
+    await run(sql`CREATE INDEX ix_chain_send_open ON chain_send (caip2, lane, state, id) WHERE is_open = 1`);
     await run(sql`CREATE INDEX ix_chain_send_sender ON chain_send (organization_id, caip2, sender, id)`);
     await run(sql`CREATE INDEX ix_chain_send_hash ON chain_send (caip2, tx_hash)`);
     await run(sql`CREATE TABLE chain_lane (

@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { SendState } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../lib/ids.ts';
-import type { OperatorKey, Send, SendBlock, SendLane, SendProgress, SendPurpose } from '../../lib/send.ts';
+import type { OperatorKey, Send, SendAttempt, SendBlock, SendLane, SendProgress, SendPurpose } from '../../lib/send.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { findRow } from '../organization-rows.ts';
 import type { ChainSendTable, Schema } from '../schema.ts';
@@ -61,31 +61,44 @@ export class SendReader {
     return found;
   }
 
-  /** What is under way in a lane, in its order. */
+  /**
+   * What is under way in a lane, in its order: so many at most of those that wait, of those that are on their way, and of
+   * those that only have to get old. Many of one kind do not hide the others.
+   */
   async open(caip2: string, lane: string, limit: number): Promise<Send[]> {
-    const rows = await this.db
-      .selectFrom('chain_send')
-      .selectAll()
-      .where('caip2', '=', caip2)
-      .where('lane', '=', lane)
-      .where('is_open', '=', 1)
-      .orderBy('id')
-      .limit(limit)
-      .execute();
+    const ofStates = (states: readonly SendState[]) =>
+      this.db
+        .selectFrom('chain_send')
+        .selectAll()
+        .where('caip2', '=', caip2)
+        .where('lane', '=', lane)
+        .where('is_open', '=', 1)
+        .where('state', 'in', states)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+    const found = await Promise.all([
+      ofStates(['INITIALIZED']),
+      ofStates(['BROADCASTING']),
+      ofStates(['INCLUDED', 'FAILED']),
+    ]);
+    const rows = found.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
     return rows.map(toSend);
   }
 
-  /** The highest nonce that a send which may still land has taken; undefined where there is none. */
-  async highestNonce(caip2: string, lane: string): Promise<number | undefined> {
-    const row = await this.db
+  /** The nonces of a lane that sends which may still land, or be undone, have taken. */
+  async takenNonces(caip2: string, lane: string): Promise<ReadonlySet<number>> {
+    const rows = await this.db
       .selectFrom('chain_send')
-      .select((eb) => eb.fn.max('nonce').as('nonce'))
+      .select(['nonce', 'attempts'])
       .where('caip2', '=', caip2)
       .where('lane', '=', lane)
       .where('is_open', '=', 1)
-      .where((eb) => eb.or([eb('state', 'in', ['BROADCASTING', 'INCLUDED']), eb('block_number', 'is not', null)]))
-      .executeTakeFirst();
-    return row?.nonce === null || row?.nonce === undefined ? undefined : Number(row.nonce);
+      .where('nonce', 'is not', null)
+      .execute();
+    // An authorization in a transaction takes the nonce behind its own.
+    const firstOf = (attempts: string): number | undefined => (JSON.parse(attempts) as SendAttempt[])[0]?.nonce;
+    return new Set(rows.flatMap(({ nonce, attempts }) => [Number(nonce), firstOf(attempts) ?? Number(nonce)]));
   }
 
   /** Whether a send has this hash already. */

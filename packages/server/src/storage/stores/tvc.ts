@@ -227,11 +227,7 @@ export class TvcReader {
   }
 
   /** Deleted ones too. */
-  async deployments(
-    organizationId: OrganizationId,
-    appId: string,
-    request: PageRequest,
-  ): Promise<Page<TvcDeployment>> {
+  async deployments(organizationId: OrganizationId, appId: string, request: PageRequest): Promise<Page<TvcDeployment>> {
     return await pageOfRows(this.db, 'tvc_deployment', organizationId, request, (rows) => rows.map(toDeployment), {
       filter: sql`AND app_id = ${appId}`,
     });

@@ -47,6 +47,8 @@ export interface QueryCase {
   readonly answer: (world: World) => Record<string, unknown>;
   /** What an id of a sibling's gets, where that is not 404; 200 for what belongs to the whole tree. */
   readonly foreignStatus?: 200 | 400;
+  /** It is about a chain, which is the same for everybody. */
+  readonly isOfChain?: true;
   /** Exactly what is answered about what nobody has, and about a sibling's, where that is no refusal. */
   readonly foreignAnswer?: Record<string, unknown>;
 }

@@ -1,0 +1,583 @@
+// Earn from the catalog to the last claim, as users of the server SDK have it: on a real Aave v3 market and on vaults over
+// a real Morpho Blue. After each step the chain must hold, to the unit, what contracts and arithmetic say.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TurnkeyApiClient } from '@turnkey/sdk-server';
+import { type Address, formatUnits, getAddress, type Hex, parseEther } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCliWith } from '../packages/server/test/faults/support.ts';
+import { newKeyPair } from '../packages/server/test/harness/client.ts';
+import { TestServer } from '../packages/server/test/harness/server.ts';
+import { type AaveMarket, deployAave } from './chain/aave.ts';
+import { type Anvil, startAnvil } from './chain/anvil.ts';
+import { artifact } from './chain/artifacts.ts';
+import { type ChainClient, connectTo, type Deployed, fundedAccount } from './chain/deploy.ts';
+import { deployMorpho, type Morpho } from './chain/morpho.ts';
+import { poll } from './chain/poll.ts';
+import { aavePlace, erc4626Place, modelWrapper, type Place, type WrapperModel } from './chain/wrapper-model.ts';
+import { connect, credentialsOf, errorCodeOf, fresh, refusal, userOf } from './sdk.ts';
+
+/** The SDK names the chains of the public service only. */
+const CHAIN = 'eip155:31337' as never;
+const OPERATOR = fundedAccount(3);
+const OPERATOR_KEY = `0x${Buffer.from(OPERATOR.getHdKey().privateKey ?? []).toString('hex')}`;
+/** Long ago, so that the chain stays behind the service's clock however far tests travel. */
+const GENESIS = 1_700_000_000;
+const DAY = 86_400;
+const usdc = (amount: number): bigint => BigInt(Math.round(amount * 1e6));
+
+let anvil: Anvil;
+let chain: ChainClient;
+let aave: AaveMarket;
+let morpho: Morpho;
+let token: Deployed;
+let settings: Record<string, unknown>;
+let folder: string;
+let service: TestServer;
+let root: TurnkeyApiClient;
+/** Around the second Morpho vault, for tests that are not about wrappers themselves. */
+let shared: Wrapped;
+/** What the catalog said before anybody had done anything, and what was on the chain then. */
+let first: {
+  readonly vaults: Vault[];
+  readonly pages: Vault[][];
+  readonly ofAave: Vault[];
+  readonly onChain: Record<string, { tvl: bigint; liquidity: bigint }>;
+};
+
+type Vault = NonNullable<Awaited<ReturnType<TurnkeyApiClient['listEarnVaults']>>['vaults']>[number];
+
+beforeAll(async () => {
+  anvil = await startAnvil({ args: ['--timestamp', String(GENESIS)] });
+  chain = connectTo(anvil);
+  aave = await deployAave(chain);
+  morpho = await deployMorpho(chain, { usdc: aave.usdc.token, weth: aave.weth.token });
+  token = aave.usdc.token;
+  const batch = await chain.deploy(artifact('CustosBatch'));
+  settings = {
+    rpcUrls: [anvil.url],
+    pollMs: 50,
+    batchContract: batch.address,
+    operatorAddress: OPERATOR.address,
+    aavePoolAddressesProvider: aave.addressesProvider.address,
+    morphoFactories: [morpho.metaMorphoFactory.address, morpho.vaultV2Factory.address],
+  };
+  folder = mkdtempSync(join(tmpdir(), 'custos-earn-'));
+  configure({});
+  service = await TestServer.start({
+    env: { CUSTOS_CHAINS: join(folder, 'chains.json'), CUSTOS_LOG_LEVEL: 'warn' },
+  });
+  root = connect(service.baseUrl, service.credentials);
+  const imported = await runCliWith(OPERATOR_KEY, service.environment, 'chains', 'import-key', '--chain', CHAIN);
+  expect(imported).toMatchObject({ code: 0 });
+  first = { ...(await readCatalog()), onChain: await valuesOnChain() };
+  shared = await wrap(morpho.vaultV2.address, erc4626Place(morpho.vaultV2));
+});
+
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  await anvil?.stop();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Read by the service when it starts. */
+function configure(changes: Record<string, unknown>): void {
+  writeFileSync(join(folder, 'chains.json'), JSON.stringify({ [CHAIN]: { ...settings, ...changes } }));
+}
+
+async function restart(changes: Record<string, unknown>): Promise<void> {
+  await service.stop();
+  configure(changes);
+  await service.start();
+  root = connect(service.baseUrl, service.credentials);
+}
+
+const caip19 = (): string => `eip155:31337/erc20:${token.address}`;
+
+async function readCatalog(): Promise<Pick<typeof first, 'vaults' | 'pages' | 'ofAave'>> {
+  const list = async (extra: Omit<Parameters<Client['listEarnVaults']>[0], 'caip19'>) => {
+    const { vaults = [], pageInfo } = await root.listEarnVaults({ caip19: caip19(), ...extra });
+    return { vaults, pageInfo };
+  };
+  const page = await list({ paginationOptions: { limit: '2' } });
+  const next = await list({ paginationOptions: { limit: '2', after: page.pageInfo?.endCursor as string } });
+  return {
+    vaults: (await list({})).vaults,
+    pages: [page.vaults, next.vaults],
+    ofAave: (await list({ provider: 'EARN_PROVIDER_AAVE' })).vaults,
+  };
+}
+
+async function valuesOnChain(): Promise<Record<string, { tvl: bigint; liquidity: bigint }>> {
+  const [steady, second, market] = await Promise.all([
+    chain.read<bigint>(morpho.metaMorpho, 'totalAssets'),
+    chain.read<bigint>(morpho.vaultV2, 'totalAssets'),
+    chain.read<bigint>(aave.usdc.aToken, 'totalSupply'),
+  ]);
+  const idle = await chain.read<bigint>(token, 'balanceOf', [aave.usdc.aToken.address]);
+  return {
+    // Of the market 600,000 are not borrowed, and 400,000 are where nobody borrows.
+    [morpho.metaMorpho.address]: { tvl: steady, liquidity: usdc(1_000_000) },
+    [morpho.vaultV2.address]: { tvl: second, liquidity: second },
+    [aave.usdc.aToken.address]: { tvl: market, liquidity: idle },
+  };
+}
+
+async function newWallet(client = root, { ether = '1', assets = 0n } = {}): Promise<Address> {
+  const { addresses } = await client.createWallet({
+    walletName: fresh('wallet'),
+    accounts: [
+      {
+        curve: 'CURVE_SECP256K1',
+        pathFormat: 'PATH_FORMAT_BIP32',
+        path: "m/44'/60'/0'/0/0",
+        addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+      },
+    ],
+  });
+  const [address] = addresses as [Address];
+  if (ether !== '0') await anvil.setBalance(address, parseEther(ether));
+  if (assets > 0n) await chain.write(fundedAccount(0), token, 'mint', [address, assets]);
+  return address;
+}
+
+const tokensOf = (owner: Address): Promise<bigint> => chain.read(token, 'balanceOf', [owner]);
+const countOf = (address: Address): Promise<number> => chain.reader.getTransactionCount({ address });
+const receiptOf = (hash: Hex) => chain.reader.getTransactionReceipt({ hash });
+const codeOf = async (work: Promise<unknown>): Promise<unknown> => errorCodeOf(await refusal(work));
+
+const display = (amount: bigint) => ({
+  // At the one dollar of the market's oracle.
+  usd: formatUnits((amount + 5_000n) / 10_000n, 2)
+    .replace(/^(\d+)$/, '$1.00')
+    .replace(/\.(\d)$/, '.$10'),
+  crypto: formatUnits(amount, 6),
+});
+
+interface Wrapped {
+  readonly vault: Address;
+  readonly feeWallet: Address;
+  readonly wrapper: Address;
+  readonly splitter: Address;
+  readonly deployRequestId: string;
+  readonly model: WrapperModel;
+}
+
+const FEE_BPS = 2_000;
+
+async function wrap(vault: Address, place: Place, client = root): Promise<Wrapped> {
+  const feeWallet = await newWallet(client);
+  const terms = { vaultAddress: vault, chainCaip2: CHAIN, clientFeeBps: String(FEE_BPS), clientFeeWallet: feeWallet };
+  const deployed = await client.earnDeployWrapper(terms);
+  const [wrapper, splitter] = [deployed.wrapperAddress as Address, deployed.splitterAddress as Address];
+  const { deployRequestId } = deployed;
+  const status = await poll(() => client.getEarnDeployStatus({ deployRequestId }), hasEnded);
+  expect(status).toEqual({ status: 'COMPLETED', deployTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
+  expect(getAddress((await receiptOf(status.deployTxHash as Hex)).from)).toBe(OPERATOR.address);
+  return { vault, feeWallet, wrapper, splitter, deployRequestId, model: modelWrapper(chain, place, wrapper, splitter) };
+}
+
+const hasEnded = ({ status }: { status?: string }): boolean => status !== 'PENDING';
+
+interface Deed {
+  readonly hash: Hex;
+  readonly blockNumber: bigint;
+}
+
+async function deedOf(status: { status?: string; error?: string }, hash: string | undefined): Promise<Deed> {
+  expect(status).toMatchObject({ status: 'COMPLETED' });
+  expect(status.error).toBeUndefined();
+  const { blockNumber } = await receiptOf(hash as Hex);
+  return { hash: hash as Hex, blockNumber };
+}
+
+type Client = TurnkeyApiClient;
+type Asked = { readonly sponsor?: boolean };
+
+const ask = {
+  deposit: (client: Client, { wrapper }: Wrapped, signWith: Address, assets: bigint, extra: Asked = {}) =>
+    client.earnDeposit({ wrapperAddress: wrapper, signWith, assets: String(assets), chainCaip2: CHAIN, ...extra }),
+  withdraw: (client: Client, { wrapper }: Wrapped, signWith: Address, amount: bigint | 'MAX', extra: Asked = {}) =>
+    client.earnWithdraw({ wrapperAddress: wrapper, signWith, amountValue: `${amount}`, chainCaip2: CHAIN, ...extra }),
+};
+
+async function deposit(...asked: Parameters<typeof ask.deposit>): Promise<Deed> {
+  const [client] = asked;
+  const { depositRequestId } = await ask.deposit(...asked);
+  const status = await poll(() => client.getEarnDepositStatus({ depositRequestId }), hasEnded);
+  return await deedOf(status, status.depositTxHash);
+}
+
+async function withdraw(...asked: Parameters<typeof ask.withdraw>): Promise<Deed> {
+  const [client] = asked;
+  const { withdrawRequestId } = await ask.withdraw(...asked);
+  const status = await poll(() => client.getEarnWithdrawStatus({ withdrawRequestId }), hasEnded);
+  return await deedOf(status, status.withdrawTxHash);
+}
+
+async function claim(client: Client, { wrapper }: Wrapped): Promise<Deed> {
+  const { claimRequestId } = await client.claimEarnFees({ wrapperAddress: wrapper });
+  const status = await poll(() => client.getClaimEarnFeesStatus({ claimRequestId }), hasEnded);
+  return await deedOf(status, status.claimTxHash);
+}
+
+const catalogEntry = async ({ vault }: { vault: Address }, client = root): Promise<Vault | undefined> =>
+  (await client.listEarnVaults({ caip19: caip19() })).vaults?.find(({ vaultAddress }) => vaultAddress === vault);
+
+const positionsOf = async (walletAddress: Address, client = root) =>
+  (await client.listEarnPositions({ walletAddress })).positions;
+
+const enabledEntry = async ({ wrapper }: Wrapped, client = root) =>
+  (await client.listEarnEnabledVaults({ caip19: caip19() })).enabledVaults?.find(
+    ({ wrapperAddress }) => wrapperAddress === wrapper,
+  );
+
+/** All that a position tells, of what the wallet has now. */
+async function expectPosition(
+  wallet: Address,
+  { vault, wrapper, model }: Wrapped,
+  provider: string,
+  [deposited, withdrawn]: readonly [bigint, bigint],
+  depositsDisabled = false,
+  client = root,
+): Promise<void> {
+  const { value } = await model.now(wallet);
+  const [current, put, taken] = [display(value), display(deposited), display(withdrawn)];
+  expect(await positionsOf(wallet, client)).toEqual([
+    {
+      vaultAddress: vault,
+      wrapperAddress: wrapper,
+      provider,
+      caip19: caip19(),
+      currentValue: String(value),
+      totalDeposited: String(deposited),
+      totalWithdrawn: String(withdrawn),
+      display: {
+        currentValueUsd: current.usd,
+        totalDepositedUsd: put.usd,
+        totalWithdrawnUsd: taken.usd,
+        currentValueCrypto: current.crypto,
+        totalDepositedCrypto: put.crypto,
+        totalWithdrawnCrypto: taken.crypto,
+      },
+      depositsDisabled,
+    },
+  ]);
+}
+
+test('the catalog tells all of every vault, by value descending', () => {
+  const { vaults, pages, ofAave, onChain } = first;
+  const named = {
+    [morpho.metaMorpho.address]: ['EARN_PROVIDER_MORPHO', 'Steady USDC', morpho.curator],
+    [morpho.vaultV2.address]: ['EARN_PROVIDER_MORPHO', 'Second USDC', morpho.curator],
+    [aave.usdc.aToken.address]: ['EARN_PROVIDER_AAVE', 'USDC', ''],
+  };
+  const sorted = Object.entries(onChain).sort(([, one], [, other]) => (one.tvl > other.tvl ? -1 : 1));
+  expect(vaults).toEqual(
+    sorted.map(([vaultAddress, { tvl, liquidity }]) => ({
+      vaultAddress,
+      provider: named[vaultAddress]?.[0],
+      caip19: caip19(),
+      tvl: String(tvl),
+      apyPct: expect.stringMatching(/^0\.\d+$/),
+      enabled: false,
+      display: display(tvl),
+      name: named[vaultAddress]?.[1],
+      curator: named[vaultAddress]?.[2],
+      liquidity: String(liquidity),
+      liquidityDisplay: display(liquidity),
+    })),
+  );
+  expect(pages).toEqual([vaults.slice(0, 2), vaults.slice(2)]);
+  expect(ofAave).toEqual(vaults.filter(({ provider }) => provider === 'EARN_PROVIDER_AAVE'));
+});
+
+const STORIES = {
+  EARN_PROVIDER_MORPHO: () => ({ vault: morpho.metaMorpho.address, place: erc4626Place(morpho.metaMorpho) }),
+  EARN_PROVIDER_AAVE: () => ({
+    vault: aave.usdc.aToken.address,
+    place: aavePlace(aave.pool, aave.usdc.aToken, token.address),
+  }),
+};
+
+describe.each(['EARN_PROVIDER_MORPHO', 'EARN_PROVIDER_AAVE'] as const)('%s', (provider) => {
+  test('from the catalog to the last claim', async () => {
+    const { vault, place } = STORIES[provider]();
+    const [one, two, three] = [usdc(4_000.000001), usdc(1_500.000007), usdc(250.5)];
+    const saver = await newWallet(root, { assets: usdc(10_000) });
+
+    // The wrapper: where it was said to be, on the terms that were asked for, and once.
+    expect(await catalogEntry({ vault })).toMatchObject({ enabled: false });
+    const wrapped = await wrap(vault, place);
+    const { wrapper, splitter, feeWallet, model } = wrapped;
+    const read = <Value>(name: string) => chain.read<Value>(model.wrapper, name);
+    expect(await read('vault')).toBe(vault);
+    expect(await read('asset')).toBe(token.address);
+    expect(await read('totalFeeBps')).toBe(BigInt(FEE_BPS));
+    expect(await read('performanceFeeRecipient')).toBe(splitter);
+    expect(await chain.read({ address: splitter, abi: artifact('EarnSplitter').abi as never }, 'payees')).toEqual([
+      getAddress(feeWallet),
+    ]);
+    const sent = await countOf(OPERATOR.address);
+    const terms = { vaultAddress: vault, chainCaip2: CHAIN, clientFeeBps: `${FEE_BPS}`, clientFeeWallet: feeWallet };
+    const again = await root.earnDeployWrapper(terms);
+    expect(again).toMatchObject({ wrapperAddress: wrapper, splitterAddress: splitter });
+    const { deployRequestId } = again;
+    expect(await root.getEarnDeployStatus({ deployRequestId })).toMatchObject({ status: 'COMPLETED' });
+    expect(await countOf(OPERATOR.address)).toBe(sent);
+    expect(await catalogEntry({ vault })).toMatchObject({ enabled: true });
+    expect(await enabledEntry(wrapped)).toMatchObject({ totalDeposited: '0', claimableClientFee: '0' });
+    expect(await positionsOf(saver)).toEqual([]);
+
+    // Deposits: one transaction with both calls, and no allowance left over.
+    const entered = await deposit(root, wrapped, saver, one);
+    const { type, from, to } = await chain.reader.getTransaction({ hash: entered.hash });
+    expect([type, getAddress(from), getAddress(to as Address)]).toEqual(['eip7702', saver, saver]);
+    expect(await tokensOf(saver)).toBe(usdc(10_000) - one);
+    expect(await chain.read(token, 'allowance', [saver, wrapper])).toBe(0n);
+    expect(await model.sharesOf(saver)).toBe((await model.deposit(entered.blockNumber, one)).shares);
+    await expectPosition(saver, wrapped, provider, [one, 0n]);
+
+    // The wallet that gets the fees saves too; that is its own and nothing of the fees.
+    await chain.write(fundedAccount(0), token, 'mint', [feeWallet, usdc(100)]);
+    const own = await deposit(root, wrapped, feeWallet, usdc(100));
+    const ownShares = await model.sharesOf(feeWallet);
+    expect(ownShares).toBe((await model.deposit(own.blockNumber, usdc(100))).shares);
+
+    // A quarter of a year later: what was earned, net of the fee, and the fee.
+    await anvil.increaseTime(90 * DAY);
+    const grown = await model.now(saver);
+    expect(grown.value).toBeGreaterThan(one);
+    expect(grown.claimable).toBeGreaterThan(0n);
+    await expectPosition(saver, wrapped, provider, [one, 0n]);
+    const entry = await enabledEntry(wrapped);
+    expect(entry).toMatchObject({
+      vaultAddress: vault,
+      provider,
+      caip19: caip19(),
+      totalDeposited: String(grown.total),
+      display: display(grown.total),
+      clientFeeBps: String(FEE_BPS),
+      depositsDisabled: false,
+      claimableClientFee: String(grown.claimable),
+      claimableClientFeeDisplay: display(grown.claimable),
+      clientFeeWallet: getAddress(feeWallet),
+    });
+    expect(Number(entry?.netApyPct)).toBeCloseTo(Number(entry?.apyPct) * (1 - FEE_BPS / 10_000), 12);
+
+    // A part is taken out.
+    const before = await model.sharesOf(saver);
+    const taken = await withdraw(root, wrapped, saver, two);
+    const part = await model.withdrawal(taken.blockNumber, two);
+    expect(await tokensOf(saver)).toBe(usdc(10_000) - one + two);
+    expect(await model.sharesOf(saver)).toBe(before - part.shares);
+    expect(await model.sharesOf(splitter)).toBe(part.fees);
+    await expectPosition(saver, wrapped, provider, [one, two]);
+
+    // The switch: no deposit any more and no transaction for one, but what is inside comes out.
+    const off = await root.earnSetWrapperState({ wrapperAddress: wrapper, depositsDisabled: true });
+    expect(off).toMatchObject({ wrapperAddress: wrapper, depositsDisabled: true });
+    const count = await countOf(saver);
+    expect(await codeOf(ask.deposit(root, wrapped, saver, three))).toBe('EARN_DEPOSITS_DISABLED');
+    await withdraw(root, wrapped, saver, three);
+    expect(await countOf(saver)).toBe(count + 1);
+    expect(await tokensOf(saver)).toBe(usdc(10_000) - one + two + three);
+    await expectPosition(saver, wrapped, provider, [one, two + three], true);
+    expect(await enabledEntry(wrapped)).toMatchObject({ depositsDisabled: true });
+
+    // Everything is taken out, still while deposits are disabled.
+    await anvil.increaseTime(30 * DAY);
+    const all = await model.sharesOf(saver);
+    const exit = await withdraw(root, wrapped, saver, 'MAX');
+    const paid = await model.redemption(exit.blockNumber, all);
+    expect(await tokensOf(saver)).toBe(usdc(10_000) - one + two + three + paid.assets);
+    expect(paid.assets + two + three).toBeGreaterThan(one);
+    expect(await model.sharesOf(saver)).toBe(0n);
+    expect(await model.sharesOf(splitter)).toBe(paid.fees);
+    expect(await positionsOf(saver)).toEqual([]);
+
+    // Who comes back begins anew.
+    await root.earnSetWrapperState({ wrapperAddress: wrapper, depositsDisabled: false });
+    await deposit(root, wrapped, saver, three);
+    await expectPosition(saver, wrapped, provider, [three, 0n]);
+
+    // The fees go to their wallet, and what it has saved itself stays.
+    const due = await claim(root, wrapped);
+    const fees = await model.claim(due.blockNumber);
+    expect(fees).toBeGreaterThan(0n);
+    expect(await tokensOf(feeWallet)).toBe(fees);
+    expect(await model.sharesOf(splitter)).toBe(0n);
+    expect(await model.sharesOf(feeWallet)).toBe(ownShares);
+    expect((await receiptOf(due.hash)).from).toBe(feeWallet.toLowerCase());
+    expect(await enabledEntry(wrapped)).toMatchObject({ claimableClientFee: '0' });
+    expect(await codeOf(root.claimEarnFees({ wrapperAddress: wrapper }))).toBe('EARN_NOTHING_TO_CLAIM');
+    await expectPosition(feeWallet, wrapped, provider, [usdc(100), 0n]);
+  });
+});
+
+describe('a wrapper', () => {
+  test('serves the wallets of sub-organizations, and its owner alone manages it', async () => {
+    const key = newKeyPair();
+    const { subOrganizationId } = await root.createSubOrganization({
+      subOrganizationName: fresh('customer'),
+      rootQuorumThreshold: 1,
+      rootUsers: [userOf('customer', key)],
+    });
+    const customer = connect(service.baseUrl, credentialsOf(subOrganizationId, key));
+    const wallet = await newWallet(customer, { assets: usdc(2_000) });
+    const { wrapper: wrapperAddress, vault, feeWallet, model, splitter } = shared;
+    const entered = await deposit(customer, shared, wallet, usdc(2_000));
+    expect(await tokensOf(wallet)).toBe(0n);
+    expect(await model.sharesOf(wallet)).toBe((await model.deposit(entered.blockNumber, usdc(2_000))).shares);
+    await anvil.increaseTime(30 * DAY);
+    await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(2_000), 0n], false, customer);
+    expect(await catalogEntry(shared, customer)).toMatchObject({ enabled: true });
+
+    const seen = await enabledEntry(shared);
+    expect(seen).toMatchObject({
+      claimableClientFee: String((await model.now(wallet)).claimable),
+      clientFeeWallet: feeWallet,
+    });
+    const { claimableClientFee, claimableClientFeeDisplay, clientFeeWallet, ...visible } = seen ?? {};
+    expect([claimableClientFee, claimableClientFeeDisplay?.crypto, clientFeeWallet]).not.toContain(undefined);
+    expect(await enabledEntry(shared, customer)).toEqual(visible);
+
+    const before = await tokensOf(feeWallet);
+    const due = await claim(root, shared);
+    expect(await tokensOf(feeWallet)).toBe(before + (await model.claim(due.blockNumber)));
+    await root.earnSetWrapperState({ wrapperAddress, depositsDisabled: false });
+    const terms = { vaultAddress: vault, chainCaip2: CHAIN, clientFeeBps: `${FEE_BPS}`, clientFeeWallet: feeWallet };
+    expect(await root.earnDeployWrapper(terms)).toMatchObject({ wrapperAddress, splitterAddress: splitter });
+    for (const attempt of [
+      customer.claimEarnFees({ wrapperAddress }),
+      customer.earnSetWrapperState({ wrapperAddress, depositsDisabled: false }),
+      customer.earnDeployWrapper({ ...terms, clientFeeWallet: wallet }),
+    ]) {
+      expect(await codeOf(attempt)).toBe('INVALID_ACTIVITY_CALLER');
+    }
+    // Nor does it act for their wallets.
+    await withdraw(customer, shared, wallet, usdc(1));
+    expect(await codeOf(ask.withdraw(root, shared, wallet, usdc(1)))).toBe('RESOURCE_NOT_FOUND');
+    expect(await codeOf(positionsOf(wallet, root))).toBe('RESOURCE_NOT_FOUND');
+
+    const shares = await model.sharesOf(wallet);
+    const exit = await withdraw(customer, shared, wallet, 'MAX');
+    expect(await tokensOf(wallet)).toBe(usdc(1) + (await model.redemption(exit.blockNumber, shares)).assets);
+    expect(await tokensOf(wallet)).toBeGreaterThan(usdc(2_000));
+    expect(await positionsOf(wallet, customer)).toEqual([]);
+  });
+
+  test('is needed for a deposit', async () => {
+    const wallet = await newWallet(root, { assets: 1n });
+    const nowhere = { ...shared, wrapper: shared.vault };
+    expect(await codeOf(ask.deposit(root, nowhere, wallet, 1n))).toBe('EARN_SETUP_REQUIRED');
+    expect(await countOf(wallet)).toBe(0);
+  });
+});
+
+describe('policies', () => {
+  test('judge every call of every transaction', async () => {
+    const wallet = await newWallet(root, { assets: usdc(1_000) });
+    const { wrapper, splitter, vault, feeWallet } = shared;
+    const key = newKeyPair();
+    const { userIds } = await root.createUsers({ users: [{ ...userOf(fresh('saver'), key), userTags: [] }] });
+    const person = connect(service.baseUrl, credentialsOf(service.credentials.organizationId, key));
+    const allow = async (kind: string, condition: string): Promise<void> => {
+      await root.createPolicy({
+        policyName: fresh('earn'),
+        effect: 'EFFECT_ALLOW',
+        consensus: `approvers.any(user, user.id == '${userIds[0]}')`,
+        condition: `activity.kind == '${kind}' && (${condition})`,
+        notes: '',
+      });
+    };
+    const to = (...targets: Address[]): string =>
+      targets.map((target) => `eth.tx.to == '${target.toLowerCase()}'`).join(' || ');
+    const DENIED = 'REQUEST_NOT_AUTHORIZED';
+
+    const deploy = (clientFeeBps: string) =>
+      person.earnDeployWrapper({ vaultAddress: vault, chainCaip2: CHAIN, clientFeeBps, clientFeeWallet: feeWallet });
+    expect(await codeOf(deploy('100'))).toBe(DENIED);
+    const ofVault = `activity.params.vault_address == '${vault.toLowerCase()}'`;
+    await allow('EARN_DEPLOY_WRAPPER', `${ofVault} && activity.params.client_fee_bps <= 100`);
+    const { wrapperAddress, deployRequestId } = await deploy('100');
+    expect(await codeOf(deploy('101'))).toBe(DENIED);
+    await poll(() => root.getEarnDeployStatus({ deployRequestId }), hasEnded);
+    const other = { ...shared, wrapper: wrapperAddress as Address };
+
+    const put = (into = shared) => ask.deposit(person, into, wallet, usdc(400));
+    expect(await codeOf(put())).toBe(DENIED);
+    // The approval before the deposit is a call to the token, and no policy speaks of that.
+    await allow('EARN_DEPOSIT', to(wrapper));
+    expect(await codeOf(put())).toBe(DENIED);
+    await allow('EARN_DEPOSIT', to(wrapper, token.address));
+    await deposit(person, shared, wallet, usdc(400));
+    expect(await tokensOf(wallet)).toBe(usdc(600));
+    expect(await codeOf(put(other))).toBe(DENIED);
+
+    expect(await codeOf(ask.withdraw(person, shared, wallet, usdc(100)))).toBe(DENIED);
+    await allow('EARN_WITHDRAW', to(wrapper));
+    await withdraw(person, shared, wallet, usdc(100));
+    expect(await tokensOf(wallet)).toBe(usdc(700));
+
+    await anvil.increaseTime(30 * DAY);
+    expect(await codeOf(person.claimEarnFees({ wrapperAddress: wrapper }))).toBe(DENIED);
+    await allow('CLAIM_EARN_FEES', to(splitter));
+    await claim(person, shared);
+
+    const set = (depositsDisabled: boolean) =>
+      person.earnSetWrapperState({ wrapperAddress: wrapper, depositsDisabled });
+    expect(await codeOf(set(false))).toBe(DENIED);
+    await allow('EARN_SET_WRAPPER_STATE', 'activity.params.deposits_disabled == false');
+    expect(await set(false)).toMatchObject({ wrapperAddress: wrapper, depositsDisabled: false });
+    expect(await codeOf(set(true))).toBe(DENIED);
+  });
+});
+
+describe('who pays', () => {
+  test('sponsored, a wallet without ether saves and takes out again', async () => {
+    const wallet = await newWallet(root, { ether: '0', assets: usdc(300) });
+    const { model } = shared;
+    const entered = await deposit(root, shared, wallet, usdc(300), { sponsor: true });
+    expect(getAddress((await receiptOf(entered.hash)).from)).toBe(OPERATOR.address);
+    expect(await tokensOf(wallet)).toBe(0n);
+    const shares = await model.sharesOf(wallet);
+    expect(shares).toBe((await model.deposit(entered.blockNumber, usdc(300))).shares);
+    await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(300), 0n]);
+    const exit = await withdraw(root, shared, wallet, 'MAX', { sponsor: true });
+    expect(await tokensOf(wallet)).toBe((await model.redemption(exit.blockNumber, shares)).assets);
+    expect(await chain.reader.getBalance({ address: wallet })).toBe(0n);
+    // Without a sponsor it cannot.
+    const { depositRequestId } = await ask.deposit(root, shared, wallet, 1n);
+    const status = await poll(() => root.getEarnDepositStatus({ depositRequestId }), hasEnded);
+    expect(status).toMatchObject({ status: 'FAILED', error: expect.any(String) });
+  });
+
+  test('without a batch contract a deposit is an approval and then a deposit', async () => {
+    const wallet = await newWallet(root, { assets: usdc(500) });
+    const { wrapper, model } = shared;
+    try {
+      await restart({ batchContract: undefined });
+      expect(await codeOf(ask.deposit(root, shared, wallet, usdc(200), { sponsor: true }))).toBe(
+        'SPONSORSHIP_NOT_CONFIGURED',
+      );
+      const entered = await deposit(root, shared, wallet, usdc(200));
+      const { type, nonce, to } = await chain.reader.getTransaction({ hash: entered.hash });
+      expect([type, nonce, getAddress(to as Address)]).toEqual(['eip1559', 1, getAddress(wrapper)]);
+      expect(await countOf(wallet)).toBe(2);
+      expect(await tokensOf(wallet)).toBe(usdc(300));
+      expect(await chain.read(token, 'allowance', [wallet, wrapper])).toBe(0n);
+      expect(await model.sharesOf(wallet)).toBe((await model.deposit(entered.blockNumber, usdc(200))).shares);
+      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(200), 0n]);
+      // More than there is: the approval goes out, the deposit does not, and the status tells why.
+      const { depositRequestId } = await ask.deposit(root, shared, wallet, usdc(301));
+      const failed = await poll(() => root.getEarnDepositStatus({ depositRequestId }), hasEnded);
+      expect(failed).toMatchObject({ status: 'FAILED', error: expect.stringContaining('ERC20InsufficientBalance') });
+      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(200), 0n]);
+      expect(await tokensOf(wallet)).toBe(usdc(300));
+    } finally {
+      await restart({});
+    }
+  });
+});

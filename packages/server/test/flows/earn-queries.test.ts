@@ -1,0 +1,462 @@
+import { getAddress, type Hex } from 'viem';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { chains as readChains } from '../../src/config/chains.ts';
+import { createEarn } from '../../src/earn/create-earn.ts';
+import type { EarnRequest, EarnWrapper } from '../../src/lib/earn.ts';
+import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
+import type { Send } from '../../src/lib/send.ts';
+import { createNodes } from '../../src/nodes/nodes.ts';
+import { stubContract, stubToken } from '../chain/stub-contracts.ts';
+import { StubError, StubNode } from '../chain/stub-node.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { createSubOrganization, type TestClient } from '../harness/client.ts';
+import { DATABASES } from '../harness/databases.ts';
+
+// What Earn tells: the catalog, the wrappers of an organization, and what a wallet has in them.
+
+const address = (digits: string): Hex => `0x${digits.padStart(40, '0')}`;
+const USDC = address('abcdef01');
+const [LARGE, MIDDLE, SMALL] = [address('d1'), address('d2'), address('d3')];
+/** Configured, and there in one test only. */
+const OWN = [address('d4'), address('d5'), address('d6')] as const;
+const A_TOKEN = address('e1');
+const [PROVIDER, MARKET] = [address('e2'), address('e3')];
+const SPLITTER = address('f2');
+const FEE_WALLET = address('f3');
+const CAIP19 = `eip155:31337/erc20:${getAddress(USDC)}`;
+const ETHEREUM = {
+  curve: 'CURVE_SECP256K1',
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path: "m/44'/60'/0'/0/0",
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+};
+const RAY = 10n ** 27n;
+
+const vault = (totalAssets: bigint, name: string) =>
+  stubContract({
+    'asset() returns (address)': USDC,
+    'totalAssets() returns (uint256)': totalAssets,
+    'name() returns (string)': name,
+    'decimals() returns (uint8)': 18,
+    'curator() returns (address)': FEE_WALLET,
+  });
+
+let made = 0xf0_00_00;
+const newAddress = (): Hex => {
+  made += 1;
+  return address(made.toString(16));
+};
+
+/** Three vaults and a reserve. */
+function furnish(stub: StubNode): void {
+  stub.contracts.set(USDC, stubToken('USDC', 6, { [LARGE]: 10n ** 12n, [A_TOKEN]: 40_000n * 10n ** 6n }));
+  stub.contracts.set(LARGE, vault(10n ** 12n, 'Large'));
+  stub.contracts.set(MIDDLE, vault(5n * 10n ** 10n, 'Middle'));
+  stub.contracts.set(SMALL, vault(1_500_000n, 'Small'));
+  stub.contracts.set(PROVIDER, stubContract({ 'getPoolDataProvider() returns (address)': MARKET }));
+  const data = Array.from({ length: 12 }, (_, index) => (index === 2 ? 10n ** 11n : index === 5 ? RAY / 20n : 0n));
+  stub.contracts.set(
+    MARKET,
+    stubContract({
+      'getReserveTokensAddresses(address) returns (address, address, address)': [A_TOKEN, A_TOKEN, A_TOKEN],
+      'getReserveData(address) returns (uint256, uint256, uint256, uint256, uint256, uint256, uint256, uint256, uint256, uint256, uint256, uint40)':
+        [...data.slice(0, 11), 0],
+      'getReserveConfigurationData(address) returns (uint256, uint256, uint256, uint256, uint256, bool, bool, bool, bool, bool)':
+        [6n, 0n, 0n, 0n, 0n, true, true, false, true, false],
+      'getPaused(address) returns (bool)': false,
+    }),
+  );
+  stub.contracts.set(SPLITTER, stubContract({ 'releasable(address,address) returns (uint256)': 1_250n }));
+}
+
+/** One share is worth two units. */
+const wrapperContract = (shares: ReadonlyMap<string, bigint>) =>
+  stubContract({
+    'totalAssets() returns (uint256)': 7_000_000n,
+    'balanceOf(address) returns (uint256)': (holder: string) => shares.get(holder.toLowerCase()) ?? 0n,
+    'convertToAssets(uint256) returns (uint256)': (amount: bigint) => amount * 2n,
+  });
+
+describe.each(DATABASES)('Earn on %s', (database) => {
+  let stub: StubNode;
+  let opened: TestApp;
+  let root: TestClient;
+  let sub: TestClient;
+  /** Of what is remembered of chains. */
+  let nowMs = 0;
+  /** Of every wrapper, by holder. */
+  const shares = new Map<string, bigint>();
+
+  beforeAll(async () => {
+    stub = await StubNode.start();
+    const chains = {
+      'eip155:31337': {
+        rpcUrls: [stub.url],
+        aavePoolAddressesProvider: PROVIDER,
+        vaults: [LARGE, MIDDLE, SMALL, ...OWN],
+        prices: { [CAIP19]: '1.5' },
+      },
+      // Nobody listens there.
+      'eip155:1': { rpcUrls: ['http://127.0.0.1:9'], vaults: [LARGE] },
+    };
+    const settings = JSON.stringify(chains);
+    const nodes = createNodes(readChains(settings));
+    const earn = createEarn({ nodes, clock: () => nowMs });
+    opened = await openTestApp(database, { CUSTOS_CHAINS: settings }, { nodes, earn });
+    root = opened.root;
+    sub = await createSubOrganization(root, 'Sub');
+  });
+  beforeEach(() => {
+    stub.contracts.clear();
+    stub.methods.clear();
+    shares.clear();
+    furnish(stub);
+    // What was read before is too old.
+    nowMs += 11 * 60_000;
+  });
+  afterAll(async () => {
+    await opened[Symbol.asyncDispose]();
+    await stub[Symbol.asyncDispose]();
+  });
+
+  const walletOf = async (client: TestClient): Promise<string> =>
+    (await client.run('create_wallet', { walletName: `Wallet ${randomId()}`, accounts: [ETHEREUM] })).addresses[0];
+
+  /** What became of a transaction, as the dispatcher would have left it. */
+  async function insertSend(organizationId: OrganizationId, state: Send['state']): Promise<SendId> {
+    const id = randomId<'send'>();
+    const send: Send = {
+      organizationId,
+      id,
+      activityId: randomId(),
+      caip2: 'eip155:31337',
+      sender: FEE_WALLET,
+      lane: address(randomId().replaceAll('-', '').slice(0, 8)),
+      purpose: 'earn-deploy',
+      request: { kind: 'ethereum', calls: [] },
+      afterId: undefined,
+      state,
+      nonce: undefined,
+      attempts: [],
+      txHash: undefined,
+      block: undefined,
+      error: state === 'FAILED' ? { message: 'out of gas' } : undefined,
+      isOpen: false,
+      createdAtMs: 1,
+      updatedAtMs: 1,
+    };
+    await opened.app.storage.write((store) => store.sends.insert(send));
+    return id;
+  }
+
+  async function insertRequest(
+    organizationId: OrganizationId,
+    state: Send['state'] | undefined,
+    request: Partial<EarnRequest>,
+  ): Promise<EarnRequest['id']> {
+    const id = randomId<'earn-request'>();
+    const sendId = state === undefined ? undefined : await insertSend(organizationId, state);
+    await opened.app.storage.write((store) =>
+      store.earn.insertRequest({
+        organizationId,
+        id,
+        kind: 'deploy',
+        caip2: 'eip155:31337',
+        wrapperAddress: newAddress(),
+        walletAddress: '',
+        amount: '',
+        sendId,
+        createdAtMs: 1,
+        ...request,
+      }),
+    );
+    return id;
+  }
+
+  /** A wrapper of the parent, where nobody else has one. */
+  async function insertWrapper({
+    state,
+    ...changes
+  }: Partial<EarnWrapper> & { readonly state?: Send['state'] } = {}): Promise<EarnWrapper> {
+    const organizationId = root.organizationId as OrganizationId;
+    const wrapperAddress = newAddress();
+    if (state === undefined) stub.contracts.set(wrapperAddress, wrapperContract(shares));
+    const wrapper: EarnWrapper = {
+      organizationId,
+      caip2: 'eip155:31337',
+      wrapperAddress,
+      splitterAddress: SPLITTER,
+      vaultAddress: LARGE,
+      provider: 'EARN_PROVIDER_MORPHO',
+      assetAddress: USDC,
+      assetSymbol: 'USDC',
+      assetDecimals: 6,
+      clientFeeBps: 1_500,
+      clientFeeWallet: FEE_WALLET,
+      serviceFeeBps: 500,
+      serviceFeeWallet: FEE_WALLET,
+      depositsDisabled: false,
+      deployRequestId: await insertRequest(organizationId, state, {}),
+      createdAtMs: 1,
+      updatedAtMs: 1,
+      ...changes,
+    };
+    await opened.app.storage.write((store) => store.earn.insertWrapper(wrapper));
+    return wrapper;
+  }
+
+  describe('list_earn_vaults', () => {
+    const list = (parameters: Record<string, unknown> = {}, client = root) =>
+      client.query('list_earn_vaults', { caip19: CAIP19, ...parameters });
+
+    test('has every field, by value descending', async () => {
+      const { status, body } = await list();
+      expect(status, JSON.stringify(body)).toBe(200);
+      expect(body.vaults).toEqual([
+        {
+          vaultAddress: getAddress(LARGE),
+          provider: 'EARN_PROVIDER_MORPHO',
+          caip19: CAIP19,
+          tvl: '1000000000000',
+          apyPct: '',
+          enabled: expect.any(Boolean),
+          display: { usd: '1500000.00', crypto: '1000000' },
+          name: 'Large',
+          curator: getAddress(FEE_WALLET),
+          liquidity: '1000000000000',
+          liquidityDisplay: { usd: '1500000.00', crypto: '1000000' },
+        },
+        {
+          vaultAddress: getAddress(A_TOKEN),
+          provider: 'EARN_PROVIDER_AAVE',
+          caip19: CAIP19,
+          tvl: '100000000000',
+          apyPct: expect.stringMatching(/^0\.0512710/),
+          enabled: expect.any(Boolean),
+          display: { usd: '150000.00', crypto: '100000' },
+          name: 'USDC',
+          curator: '',
+          liquidity: '40000000000',
+          liquidityDisplay: { usd: '60000.00', crypto: '40000' },
+        },
+        expect.objectContaining({ name: 'Middle', liquidity: '', liquidityDisplay: { usd: '', crypto: '' } }),
+        expect.objectContaining({ name: 'Small', display: { usd: '2.25', crypto: '1.5' } }),
+      ]);
+      expect(body.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: false });
+    });
+
+    test('takes any spelling of the asset and narrows to a provider', async () => {
+      const names = async (parameters: Record<string, unknown>) =>
+        (await list(parameters)).body.vaults.map(({ name }: { name: string }) => name);
+      const all = ['Large', 'USDC', 'Middle', 'Small'];
+      expect(await names({ caip19: CAIP19.toLowerCase(), provider: 'EARN_PROVIDER_UNSPECIFIED' })).toEqual(all);
+      expect(await names({ provider: 'EARN_PROVIDER_AAVE' })).toEqual(['USDC']);
+      expect(await names({ provider: 'EARN_PROVIDER_MORPHO' })).toEqual(['Large', 'Middle', 'Small']);
+      expect(await names({ caip19: `eip155:31337/erc20:${address('99')}` })).toEqual([]);
+    });
+
+    test('is read in pages', async () => {
+      const first = (await list({ paginationOptions: { limit: '3' } })).body;
+      expect(first.vaults).toHaveLength(3);
+      expect(first.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
+      const { body } = await list({ paginationOptions: { limit: '3', after: first.pageInfo.endCursor } });
+      expect(body.vaults).toMatchObject([{ name: 'Small' }]);
+      expect(body.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    });
+
+    test('marks what the parent has a wrapper for, also to its sub-organizations', async () => {
+      for (const one of OWN) stub.contracts.set(one, vault(1n, one));
+      const enabled = async (client: TestClient) =>
+        (await list({}, client)).body.vaults
+          .filter(({ name }: { name: Hex }) => OWN.includes(name))
+          .map((one: { enabled: boolean }) => one.enabled);
+      expect(await enabled(root)).toEqual([false, false, false]);
+      await insertWrapper({ vaultAddress: OWN[0], state: 'INITIALIZED' });
+      await insertWrapper({ vaultAddress: OWN[1], state: 'FAILED' });
+      await insertWrapper({ vaultAddress: OWN[2], caip2: 'eip155:77' });
+      expect([await enabled(root), await enabled(sub)]).toEqual([
+        [true, false, false],
+        [true, false, false],
+      ]);
+    });
+
+    test('leaves out what is worth less than the parent wants to show', async () => {
+      const names = async (client: TestClient) =>
+        (await list({}, client)).body.vaults.map(({ name }: { name: string }) => name);
+      const set = (value: string) => root.run('set_organization_feature', { name: 'FEATURE_NAME_EARN_CONFIG', value });
+      await set('{"minTvlUsd":"75000"}');
+      expect(await names(sub)).toEqual(['Large', 'USDC', 'Middle']);
+      await set('{"minTvlUsd":"75000.01"}');
+      expect([await names(root), await names(sub)]).toEqual([
+        ['Large', 'USDC'],
+        ['Large', 'USDC'],
+      ]);
+      await set('');
+      expect(await names(sub)).toHaveLength(4);
+    });
+
+    test.each([
+      ['the native asset', { caip19: 'eip155:31337/slip44:60' }, 'REQUEST_INVALID'],
+      ['no chain', { caip19: USDC }, 'REQUEST_INVALID'],
+      ['an unknown chain', { caip19: `eip155:5/erc20:${USDC}` }, 'CHAIN_NOT_CONFIGURED'],
+      ['an unknown provider', { provider: 'EARN_PROVIDER_OTHER' }, 'REQUEST_INVALID'],
+      ['an unknown cursor', { paginationOptions: { after: address('1') } }, 'REQUEST_INVALID'],
+    ])('refuses %s', async (_what, parameters, errorCode) => {
+      const { status, body } = await list(parameters);
+      expect([status, body.errorCode]).toEqual([400, errorCode]);
+      if (errorCode === 'CHAIN_NOT_CONFIGURED') expect(body.message).toContain('CUSTOS_CHAINS');
+    });
+
+    test('says so when no node answers', async () => {
+      const { status, body } = await list({ caip19: `eip155:1/erc20:${USDC}` });
+      expect([status, body.errorCode]).toEqual([503, 'CHAIN_UNAVAILABLE']);
+    });
+  });
+
+  describe('list_earn_positions', () => {
+    const list = (client: TestClient, walletAddress: string) => client.query('list_earn_positions', { walletAddress });
+
+    test('tells value and totals, by what is in blocks', async () => {
+      const wallet = await walletOf(sub);
+      const { wrapperAddress } = await insertWrapper({ depositsDisabled: true });
+      shares.set(wallet.toLowerCase(), 2_750_000n);
+      const organizationId = sub.organizationId as OrganizationId;
+      const note = (kind: 'deposit' | 'withdraw', amount: string, state: Send['state']) =>
+        insertRequest(organizationId, state, { kind, amount, wrapperAddress, walletAddress: wallet.toLowerCase() });
+      await note('deposit', '1000', 'INCLUDED');
+      await note('withdraw', 'MAX', 'INCLUDED');
+      await note('deposit', '5000000', 'INCLUDED');
+      await note('deposit', '77', 'BROADCASTING');
+      await note('withdraw', '250000', 'INCLUDED');
+      const { status, body } = await list(sub, wallet);
+      expect(status, JSON.stringify(body)).toBe(200);
+      expect(body.positions).toEqual([
+        {
+          vaultAddress: getAddress(LARGE),
+          wrapperAddress: getAddress(wrapperAddress),
+          provider: 'EARN_PROVIDER_MORPHO',
+          caip19: CAIP19,
+          currentValue: '5500000',
+          totalDeposited: '5000000',
+          totalWithdrawn: '250000',
+          display: {
+            currentValueUsd: '8.25',
+            totalDepositedUsd: '7.50',
+            totalWithdrawnUsd: '0.38',
+            currentValueCrypto: '5.5',
+            totalDepositedCrypto: '5',
+            totalWithdrawnCrypto: '0.25',
+          },
+          depositsDisabled: true,
+        },
+      ]);
+      expect((await list(sub, wallet.toLowerCase())).body).toEqual(body);
+    });
+
+    test('is empty without shares, and leaves out a chain that is gone', async () => {
+      const wallet = await walletOf(root);
+      await insertWrapper();
+      await insertWrapper({ caip2: 'eip155:77' });
+      expect((await list(root, wallet)).body).toEqual({ positions: [] });
+      shares.set(wallet.toLowerCase(), 1n);
+      expect((await list(root, wallet)).body.positions).toHaveLength(1);
+    });
+
+    test('is about a wallet of the organization alone', async () => {
+      const [ours, theirs] = [await walletOf(root), await walletOf(sub)];
+      for (const wallet of [ours, theirs]) shares.set(wallet.toLowerCase(), 5n);
+      await insertWrapper();
+      expect((await list(root, ours)).body.positions).toHaveLength(1);
+      expect((await list(sub, theirs)).body.positions).toHaveLength(1);
+      for (const [client, wallet] of [
+        [root, theirs],
+        [sub, ours],
+      ] as const) {
+        const { status, body } = await list(client, wallet);
+        expect([status, body.errorCode]).toEqual([404, 'RESOURCE_NOT_FOUND']);
+      }
+      expect((await list(root, 'not an address')).body.errorCode).toBe('RESOURCE_NOT_FOUND');
+    });
+
+    test('says so when no node answers', async () => {
+      const wallet = await walletOf(root);
+      await insertWrapper();
+      expect((await list(root, wallet)).status).toBe(200);
+      stub.methods.set('eth_call', () => {
+        throw new StubError('request rate limit exceeded', -32005);
+      });
+      const { status, body } = await list(root, wallet);
+      expect([status, body.errorCode]).toEqual([503, 'CHAIN_UNAVAILABLE']);
+    });
+  });
+
+  describe('list_earn_enabled_vaults', () => {
+    const list = (client: TestClient, parameters: Record<string, unknown> = {}) =>
+      client.query('list_earn_enabled_vaults', parameters);
+    /** Those of a test. */
+    const listed = async (client: TestClient, wrappers: readonly EarnWrapper[], parameters = {}) => {
+      const { status, body } = await list(client, parameters);
+      expect(status, JSON.stringify(body)).toBe(200);
+      return body.enabledVaults.filter(({ wrapperAddress }: EarnWrapper) =>
+        wrappers.some((wrapper) => wrapper.wrapperAddress === wrapperAddress.toLowerCase()),
+      );
+    };
+
+    test('has what chain and wrapper tell, and fees for the parent alone', async () => {
+      const wrapper = await insertWrapper({ vaultAddress: A_TOKEN, provider: 'EARN_PROVIDER_AAVE' });
+      const seen = {
+        vaultAddress: getAddress(A_TOKEN),
+        wrapperAddress: getAddress(wrapper.wrapperAddress),
+        provider: 'EARN_PROVIDER_AAVE',
+        caip19: CAIP19,
+        apyPct: expect.stringMatching(/^0\.0512710/),
+        // A fifth less.
+        netApyPct: expect.stringMatching(/^0\.0410168/),
+        totalDeposited: '7000000',
+        display: { usd: '10.50', crypto: '7' },
+        clientFeeBps: '1500',
+        depositsDisabled: false,
+        name: 'USDC',
+        curator: '',
+        liquidity: '40000000000',
+        liquidityDisplay: { usd: '60000.00', crypto: '40000' },
+        deployStatus: 'COMPLETED',
+        deployRequestId: wrapper.deployRequestId,
+      };
+      expect(await listed(sub, [wrapper])).toEqual([seen]);
+      expect(await listed(root, [wrapper])).toEqual([
+        {
+          ...seen,
+          claimableClientFee: '2500',
+          claimableClientFeeDisplay: { usd: '0.00', crypto: '0.0025' },
+          clientFeeWallet: getAddress(FEE_WALLET),
+        },
+      ]);
+      expect(await listed(sub, [wrapper], { includeExposure: true })).toEqual([{ ...seen, exposures: [] }]);
+    });
+
+    test('tells what became of a deployment, and of a chain that is gone what is known', async () => {
+      const wrappers = [
+        await insertWrapper({ state: 'BROADCASTING' }),
+        await insertWrapper({ state: 'FAILED', createdAtMs: 2 }),
+        await insertWrapper({ caip2: 'eip155:77', createdAtMs: 3 }),
+      ];
+      expect(await listed(root, wrappers)).toMatchObject([
+        { deployStatus: 'PENDING', totalDeposited: '', name: 'Large' },
+        { deployStatus: 'FAILED', deployError: 'out of gas' },
+        { deployStatus: 'COMPLETED', totalDeposited: '', apyPct: '', netApyPct: '', name: '', claimableClientFee: '' },
+      ]);
+    });
+
+    test('is narrowed to a provider and an asset', async () => {
+      const wrapper = await insertWrapper();
+      const count = async (parameters: Record<string, unknown>) => (await listed(root, [wrapper], parameters)).length;
+      expect(await count({})).toBe(1);
+      expect(await count({ provider: 'EARN_PROVIDER_UNSPECIFIED' })).toBe(1);
+      expect(await count({ provider: 'EARN_PROVIDER_MORPHO', caip19: CAIP19 })).toBe(1);
+      expect(await count({ provider: 'EARN_PROVIDER_AAVE' })).toBe(0);
+      expect(await count({ caip19: `eip155:1/erc20:${USDC}` })).toBe(0);
+      expect((await list(root, { caip19: 'eip155:31337/slip44:60' })).status).toBe(400);
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import { getAddress, type Hex, keccak256 } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { expect, vi } from 'vitest';
+import { TOKEN } from '../../chain/earn-chain.ts';
+import type { TestClient } from '../../harness/client.ts';
+import { ASSET, EVM, ethereumPayment, newEthereumSend, signedElsewhere } from '../../hostile/ethereum-sends.ts';
+import { newWallet } from '../../hostile/keys.ts';
+import { type ActivityCase, type Arranged, anId, notFound, PAGE_INFO, type QueryCase, type World } from './case.ts';
+
+// Transactions of EVM chains in the table of every operation.
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+const HASH = expect.stringMatching(/^0x[0-9a-f]{64}$/);
+const NATIVE = { caip19: `${EVM}/slip44:60`, symbol: 'ETH', name: 'Ether', decimals: 18 };
+
+const included = async (reader: TestClient, sendTransactionStatusId: string) =>
+  await vi.waitFor(async () => {
+    const { body } = await reader.query('get_send_transaction_status', { sendTransactionStatusId });
+    expect(body).toEqual({ txStatus: 'INCLUDED', eth: { txHash: HASH } });
+    return body.eth.txHash as Hex;
+  }, PATIENCE);
+
+const newAddress = (): Hex => privateKeyToAccount(generatePrivateKey()).address;
+
+const payment =
+  (parameters: (from: string) => Record<string, unknown>) =>
+  async ({ root, outside }: World): Promise<Arranged> => {
+    const { address } = await newWallet(root, 'Sender');
+    const sent = () => outside.ethereum.sentFrom(address);
+    return {
+      parameters: parameters(address),
+      result: { sendTransactionStatusId: anId },
+      holds: () => vi.waitFor(() => expect(sent()).toMatchObject([{ value: 1n, nonce: 0 }]), PATIENCE),
+      absent: async () => expect(sent()).toEqual([]),
+    };
+  };
+
+export const ETHEREUM_SEND_CASES: Readonly<Record<string, ActivityCase>> = {
+  eth_send_transaction: {
+    intentKey: 'ethSendTransactionIntentV2',
+    resultKey: 'ethSendTransactionResultV2',
+    arrange: payment(ethereumPayment),
+    legacy: {
+      ACTIVITY_TYPE_ETH_SEND_TRANSACTION: {
+        intentKey: 'ethSendTransactionIntent',
+        resultKey: 'ethSendTransactionResult',
+        arrange: payment((from) => {
+          const { calls, ...rest } = ethereumPayment(from);
+          return { ...rest, ...calls[0] };
+        }),
+      },
+    },
+    foreign: async (_world, other) => notFound(ethereumPayment((await newWallet(other.root, 'Foreign')).address)),
+  },
+  eth_send_raw_transaction: {
+    intentKey: 'ethSendRawTransactionIntent',
+    resultKey: 'ethSendRawTransactionResult',
+    arrange: async ({ outside }) => {
+      const signedTransaction = await signedElsewhere();
+      const transactionHash = keccak256(signedTransaction);
+      const isThere = () =>
+        outside.ethereum.blocks.some(({ mined }) =>
+          mined.some(({ transaction }) => transaction.hash === transactionHash),
+        );
+      return {
+        parameters: { signedTransaction, caip2: EVM },
+        result: { transactionHash, sendTransactionStatusId: anId },
+        holds: () => vi.waitFor(() => expect(isThere()).toBe(true), PATIENCE),
+        absent: async () => expect(isThere()).toBe(false),
+      };
+    },
+  },
+};
+
+export const ETHEREUM_SEND_QUERIES: Readonly<Record<string, QueryCase>> = {
+  get_send_transaction_status: {
+    parameters: async ({ root }) => {
+      const { address } = await newWallet(root, 'Sender');
+      const sendTransactionStatusId = await newEthereumSend(root, address);
+      await included(root, sendTransactionStatusId);
+      return { sendTransactionStatusId };
+    },
+    answer: () => ({ txStatus: 'INCLUDED', eth: { txHash: HASH } }),
+  },
+  get_nonces: {
+    parameters: async () => ({ address: newAddress(), caip2: EVM, nonce: true, gasStationNonce: true }),
+    answer: () => ({ nonce: '0', gasStationNonce: expect.stringMatching(/^\d+$/) }),
+    isOfChain: true,
+  },
+  get_wallet_address_balances: {
+    parameters: async ({ outside }) => {
+      const address = newAddress();
+      outside.ethereum.balances.set(address.toLowerCase(), 25n * 10n ** 17n);
+      return { address, caip2: EVM };
+    },
+    answer: () => ({
+      balances: [{ ...NATIVE, balance: '2500000000000000000', display: { usd: '5000.00', crypto: '2.5' } }],
+    }),
+    isOfChain: true,
+  },
+  list_supported_assets: {
+    parameters: async () => ({ caip2: EVM }),
+    answer: () => ({
+      assets: [
+        { ...NATIVE, earnProviders: [] },
+        { ...ASSET, earnProviders: expect.any(Array) },
+      ],
+    }),
+    isOfChain: true,
+  },
+  list_eth_transaction_history: {
+    parameters: async ({ outside }) => {
+      const address = newAddress();
+      outside.ethereum.mineTransfer(TOKEN, newAddress(), address, 5_000_000n);
+      return { address, caip2: EVM };
+    },
+    answer: () => ({
+      transactions: [
+        {
+          transactionHash: HASH,
+          block: { number: expect.stringMatching(/^\d+$/), hash: HASH, timestamp: expect.stringMatching(/Z$/) },
+          status: 'FINALIZED',
+          origin: 'EXTERNAL',
+          from: expect.stringMatching(/^0x/),
+          to: getAddress(TOKEN),
+          fee: { amount: '21000000000000', caip19: NATIVE.caip19 },
+          transfers: [
+            {
+              direction: 'IN',
+              asset: ASSET,
+              amount: '5000000',
+              counterparty: expect.stringMatching(/^0x/),
+              display: { usd: '5.00', crypto: '5' },
+            },
+          ],
+          executionFailed: false,
+        },
+      ],
+      pageInfo: PAGE_INFO,
+    }),
+    isOfChain: true,
+  },
+};
