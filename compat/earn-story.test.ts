@@ -468,6 +468,37 @@ describe('a wrapper', () => {
     expect(await positionsOf(wallet, customer)).toEqual([]);
   });
 
+  test('counts in the order of the chain, whatever was asked for first', async () => {
+    const wallet = await newWallet(root, { assets: usdc(150) });
+    await deposit(root, shared, wallet, usdc(100));
+    await anvil.request('evm_setAutomine', [false]);
+    try {
+      // The operator's transaction is held up, and the wallet's own one overtakes it.
+      const { depositRequestId } = await ask.deposit(root, shared, wallet, usdc(50), { sponsor: true });
+      const statusOf = () => root.getEarnDepositStatus({ depositRequestId });
+      const { depositTxHash } = await poll(statusOf, (status) => status.depositTxHash !== undefined);
+      const raw = await poll(
+        () => anvil.request('eth_getRawTransactionByHash', [depositTxHash]),
+        (found) => found !== null,
+      );
+      await anvil.request('anvil_dropTransaction', [depositTxHash]);
+      const { withdrawRequestId } = await ask.withdraw(root, shared, wallet, 'MAX');
+      const exit = await poll(async () => {
+        await anvil.mine();
+        return await root.getEarnWithdrawStatus({ withdrawRequestId });
+      }, hasEnded);
+      expect(exit).toMatchObject({ status: 'COMPLETED' });
+      await anvil.request('eth_sendRawTransaction', [raw]).catch(() => undefined);
+      await anvil.mine();
+      expect(await poll(statusOf, hasEnded)).toMatchObject({ status: 'COMPLETED' });
+      const blockOf = async (hash: string | undefined) => (await receiptOf(hash as Hex)).blockNumber;
+      expect(await blockOf(depositTxHash)).toBeGreaterThan(await blockOf(exit.withdrawTxHash));
+    } finally {
+      await anvil.request('evm_setAutomine', [true]);
+    }
+    await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(50), 0n]);
+  });
+
   test('is needed for a deposit', async () => {
     const wallet = await newWallet(root, { assets: 1n });
     const nowhere = { ...shared, wrapper: shared.vault };
@@ -570,12 +601,17 @@ describe('who pays', () => {
       expect(await chain.read(token, 'allowance', [wallet, wrapper])).toBe(0n);
       expect(await model.sharesOf(wallet)).toBe((await model.deposit(entered.blockNumber, usdc(200))).shares);
       await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(200), 0n]);
+      // Of two at once neither takes the other's approval.
+      const twice = await Promise.all([20, 30].map((amount) => deposit(root, shared, wallet, usdc(amount))));
+      expect(new Set(twice.map(({ hash }) => hash)).size).toBe(2);
+      expect(await tokensOf(wallet)).toBe(usdc(250));
+      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
       // More than there is: the approval goes out, the deposit does not, and the status tells why.
-      const { depositRequestId } = await ask.deposit(root, shared, wallet, usdc(301));
+      const { depositRequestId } = await ask.deposit(root, shared, wallet, usdc(251));
       const failed = await poll(() => root.getEarnDepositStatus({ depositRequestId }), hasEnded);
       expect(failed).toMatchObject({ status: 'FAILED', error: expect.stringContaining('ERC20InsufficientBalance') });
-      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(200), 0n]);
-      expect(await tokensOf(wallet)).toBe(usdc(300));
+      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
+      expect(await tokensOf(wallet)).toBe(usdc(250));
     } finally {
       await restart({});
     }

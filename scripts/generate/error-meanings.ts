@@ -16,7 +16,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   UNSUPPORTED_TRANSACTION_TYPE: 'Transactions of this type are not signed.',
   INVALID_PAYLOAD_ENCODING: 'The payload is not in the encoding that the request names.',
   INVALID_HASH_FUNCTION: 'The hash function does not fit the key or the payload.',
-  INVALID_BUNDLE: 'The encrypted bundle does not open, holds something else than it should, or came from another organization.',
+  INVALID_BUNDLE:
+    'The encrypted bundle does not open, holds something else than it should, or came from another organization.',
   WALLET_ACCOUNT_NOT_EXPORTED: 'It was never exported; deleteWithoutExport deletes it all the same.',
   INVALID_POLICY_CONDITION:
     'The condition of a policy is not an expression of the language; the message has the column and what was expected.',

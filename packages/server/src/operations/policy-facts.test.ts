@@ -175,13 +175,14 @@ describe('every type that is served', () => {
   });
 });
 
-test('what counts against limits has a wallet, or is a signature', () => {
+test('what counts against limits has a wallet, is a signature, or is sent', () => {
   const counted = activities.filter((operation) => operation.movements).map((operation) => operation.name);
   expect(counted.sort()).toEqual([
     'claim_earn_fees',
     'create_wallet_accounts',
     'earn_deposit',
     'earn_withdraw',
+    'eth_send_raw_transaction',
     'eth_send_transaction',
     'export_wallet',
     'export_wallet_account',

@@ -28,6 +28,8 @@ const CHAIN = 'eip155:31337';
 const AWAY = 'eip155:31338';
 /** With everything that sponsored sends need; its node is away. */
 const SPONSORED = 'eip155:31339';
+/** The same, but for the operator's key. */
+const KEYLESS = 'eip155:31342';
 
 const BATCH = `0x${'ba'.repeat(20)}`;
 const OPERATOR = `0x${'0e'.repeat(20)}`;
@@ -79,8 +81,12 @@ describe('sends on EVM chains', () => {
       [SPONSORED]: { ...away, batchContract: BATCH, operatorAddress: OPERATOR },
       'eip155:31340': { ...away, operatorAddress: OPERATOR },
       'eip155:31341': { ...away, batchContract: BATCH },
+      [KEYLESS]: { ...away, batchContract: BATCH, operatorAddress: OPERATOR },
     };
     opened = await openTestApp('sqlite', { CUSTOS_CHAINS: JSON.stringify(chains) });
+    // Its node is away, so that nothing is signed with it.
+    const key = { caip2: SPONSORED, address: OPERATOR, publicKey: '', sealedKey: Buffer.alloc(1), createdAtMs: 0 };
+    await opened.app.storage.write((store) => store.sends.insertOperatorKey(key));
     root = await createSubOrganization(opened.root, 'Senders');
     opened.app.sends.start();
     own = (await wallet()).address;
@@ -304,6 +310,7 @@ describe('sends on EVM chains', () => {
           ['eip155:31340', 'batchContract'],
           ['eip155:31341', 'operatorAddress'],
           [CHAIN, 'operatorAddress'],
+          [KEYLESS, 'custos chains import-key'],
         ] as const) {
           const answer = await root.submit('eth_send_transaction', sponsored(address, caip2));
           expect(answer).toMatchObject({ status: 400, body: { errorCode: 'SPONSORSHIP_NOT_CONFIGURED' } });
@@ -403,20 +410,14 @@ describe('sends on EVM chains', () => {
       expect(await outcome(client, 'eth_send_raw_transaction', send(raw))).toBe(200);
     });
 
-    test('limits count what all calls move', async () => {
-      const client = await createSubOrganization(opened.root, `Limits ${randomUUID()}`);
-      const user = await createUser(client, 'sender');
-      await client.run('create_policy', {
-        policyName: 'sends',
-        effect: 'EFFECT_ALLOW',
-        condition: "activity.kind == 'ETH_SEND_TRANSACTION'",
-        consensus: `approvers.any(user, user.id == '${user.userId}')`,
-        notes: '',
-      });
-      await client.run('create_velocity_control', {
+    /** A user who may send, under a limit on ether. */
+    async function limited(phase?: object): Promise<{ client: TestClient; user: TestClient }> {
+      const both = await sender("activity.kind in ['ETH_SEND_TRANSACTION', 'ETH_SEND_RAW_TRANSACTION']");
+      const definition = [{ caip19: NATIVE.caip19, decimals: '0' }];
+      await both.client.run('create_velocity_control', {
         name: 'ether',
         identifier: 'ether',
-        dataSource: { chainAssetTransfer: { definition: [{ caip19: NATIVE.caip19, decimals: '0' }] } },
+        dataSource: { chainAssetTransfer: { definition, ...(phase && { phase }) } },
         aggregation: {
           method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM',
           operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN',
@@ -425,12 +426,44 @@ describe('sends on EVM chains', () => {
           groupBy: { organization: {} },
         },
       });
+      return both;
+    }
+
+    test('limits count what all calls move', async () => {
+      const { client, user } = await limited();
       const { address } = await wallet(client);
       const calls = (...values: string[]) => payment(address, { calls: values.map((value) => ({ to: TO, value })) });
       expect(await outcome(user, 'eth_send_transaction', calls('4', '3'))).toBe(200);
       const over = await user.submit('eth_send_transaction', calls('1', '2'));
       expect(over).toMatchObject({ status: 403, body: { errorCode: 'VELOCITY_EXCEEDED' } });
       expect(await outcome(user, 'eth_send_transaction', calls('1', '1'))).toBe(200);
+    });
+
+    test('limits on what is sent count raw transactions too, and limits on signatures do not', async () => {
+      const stranger = privateKeyToAccount(generatePrivateKey());
+      const raw = async (nonce: number) => ({
+        caip2: CHAIN,
+        signedTransaction: await stranger.signTransaction({
+          type: 'eip1559',
+          chainId: 31337,
+          nonce,
+          gas: 21_000n,
+          maxFeePerGas: 9n,
+          to: TO,
+          value: 5n,
+        }),
+      });
+      const sent = await limited({ submission: {} });
+      const { address } = await wallet(sent.client);
+      expect(await outcome(sent.user, 'eth_send_raw_transaction', await raw(0))).toBe(200);
+      expect(await outcome(sent.user, 'eth_send_raw_transaction', await raw(1))).toBe(403);
+      expect(await outcome(sent.user, 'eth_send_transaction', payment(address))).toBe(403);
+      const four = payment(address, { calls: [{ to: TO, value: '4' }] });
+      expect(await outcome(sent.user, 'eth_send_transaction', four)).toBe(200);
+      const signed = await limited();
+      for (const nonce of [2, 3]) {
+        expect(await outcome(signed.user, 'eth_send_raw_transaction', await raw(nonce))).toBe(200);
+      }
     });
   });
 

@@ -12,6 +12,11 @@ import { cappedFees, signAttempt } from './transaction.ts';
 const ON_THE_WAY_MAX = 32;
 /** Over the estimate, in percent: state may change until the block is made. */
 const GAS_MARGIN = 120n;
+/**
+ * Of Earn: estimated in a block in which the vault was used it lacks the interest that the next block counts, with all
+ * that follows from it. What is not used is not paid.
+ */
+const EARN_GAS_MARGIN = 200n;
 
 /** What of a lane is on its way, and what a nonce may be taken after. */
 export interface Line {
@@ -50,13 +55,20 @@ export async function openLine({ parts, chain, lane }: Round, node: EvmNode, ope
  */
 export async function readyToBegin(round: Round, waiting: readonly Send[]): Promise<Send[]> {
   const ready: Send[] = [];
+  // What is behind one that waits keeps its place: a second approval must not overtake the first one's deposit.
+  let isHeld = false;
   for (const send of waiting) {
     const hindrance = await hindranceOf(round, send);
-    if (hindrance === undefined) ready.push(send);
-    else if (hindrance !== 'later') await fail(round, send, { message: hindrance });
+    if (hindrance === 'later') isHeld = true;
+    else if (hindrance !== undefined) await fail(round, send, { message: hindrance });
+    else if (!isHeld || hasOwnNonce(send)) ready.push(send);
   }
   return ready;
 }
+
+/** It may be there to replace what is in the way. */
+const hasOwnNonce = ({ request }: Send): boolean =>
+  request.kind === 'ethereum-raw' || (request.kind === 'ethereum' && request.nonce !== undefined);
 
 async function fail(round: Round, send: Send, error: SendError): Promise<Begun> {
   await round.save(send, { ...progressOf(send), state: 'FAILED', error, isOpen: false });
@@ -112,7 +124,7 @@ async function beginTransaction(
 ): Promise<Begun> {
   const { chain, parts } = round;
   const made = await draft(round, node, send, request, request.nonce ?? nextNonce(line.count, line.taken));
-  const [gas, fees] = await Promise.all([gasOf(node, request, made), feesFor(round, node, request)]);
+  const [gas, fees] = await Promise.all([gasOf(node, send, request, made), feesFor(round, node, request)]);
   if (!gas.ok) {
     // What is on its way may be what it needs; without that it is wrong for good.
     if (line.onTheWay > 0 && request.nonce === undefined) return 'wait';
@@ -150,12 +162,15 @@ type Gas = { readonly ok: true; readonly gas: bigint } | CallRefusal;
 
 async function gasOf(
   node: EvmNode,
+  { purpose }: Send,
   { gasLimit }: EthereumSendRequest,
   made: Parameters<typeof estimateOf>[0],
 ): Promise<Gas> {
   if (gasLimit !== undefined) return { ok: true, gas: BigInt(gasLimit) };
   const estimate = await node.estimateGas(estimateOf(made));
-  return estimate.ok ? { ok: true, gas: (estimate.gas * GAS_MARGIN) / 100n } : estimate;
+  if (!estimate.ok) return estimate;
+  const margin = purpose.startsWith('earn-') ? EARN_GAS_MARGIN : GAS_MARGIN;
+  return { ok: true, gas: (estimate.gas * margin) / 100n };
 }
 
 /** What the caller fixed, and the node's advice for the rest. */

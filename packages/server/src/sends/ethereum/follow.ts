@@ -81,11 +81,13 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
 
 /** Why it was reverted: the same call on the state before its block. */
 async function revertOf({ parts }: Round, node: EvmNode, send: Send, { attempt, receipt }: Landed): Promise<SendError> {
-  const { to, data, value } = callOf(attempt);
+  const { to, data, value, gas } = callOf(attempt);
   const fallback = { message: 'the transaction was reverted' };
   if (to === undefined) return fallback;
   const call = { from: receipt.from, to, data, value };
   const result = await node.call(call, receipt.blockNumber - 1n).catch(() => undefined);
+  // Used up to the last, and the same call does work: it was given too little.
+  if (result?.ok && receipt.gasUsed * 64n >= gas * 63n) return { message: 'it ran out of gas' };
   if (result === undefined || result.ok) return fallback;
   const revertChain = await decodeRevert(parts.storage.read, send, to, result.data);
   const text = revertChain[0]?.displayMessage ?? result.message;

@@ -153,9 +153,10 @@ export function callOf({ raw }: SendAttempt): {
   readonly to: Hex | undefined;
   readonly data: Hex;
   readonly value: bigint;
+  readonly gas: bigint;
 } {
-  const { to, data, value } = parseTransaction(raw as Hex);
-  return { to: to ?? undefined, data: data ?? '0x', value: value ?? 0n };
+  const { to, data, value, gas } = parseTransaction(raw as Hex);
+  return { to: to ?? undefined, data: data ?? '0x', value: value ?? 0n, gas: gas ?? 0n };
 }
 
 /** A node's advice, but never more than the limit: what a node says must not cost a fortune. */

@@ -113,6 +113,8 @@ export class EarnReader {
       .where('earn_request.wallet_address', '=', walletAddress)
       .where('earn_request.kind', 'in', ['deposit', 'withdraw'])
       .where('chain_send.state', '=', 'INCLUDED')
+      // As the chain has them: what an operator paid for may have been overtaken by what the wallet sent itself.
+      .orderBy('chain_send.block_number')
       .orderBy('earn_request.id')
       .execute();
     const totals = new Map<string, EarnTotals>();
