@@ -20,7 +20,7 @@ export const sends: Migration = {
       PRIMARY KEY (organization_id, id))`);
     // What is under way, in the order of its lane. What is settled is not looked at again.
     await run(sql`CREATE INDEX ix_chain_send_open ON chain_send (caip2, lane, state, id) WHERE is_open = 1`);
-    await run(sql`CREATE INDEX ix_chain_send_sender ON chain_send (organization_id, caip2, sender, id)`);
+    await run(sql`CREATE INDEX ix_chain_send_sender ON chain_send (organization_id, caip2, sender, block_number, id)`);
     await run(sql`CREATE INDEX ix_chain_send_hash ON chain_send (caip2, tx_hash)`);
     await run(sql`CREATE TABLE chain_lane (
       caip2 ${text} NOT NULL, lane ${text} NOT NULL, is_active integer NOT NULL, version bigint NOT NULL,
