@@ -42,6 +42,7 @@ beforeAll(async () => {
     replaceAfterSeconds: 90,
     sendWithinSeconds: 3600,
     maxFeePerGas: 10n ** 12n,
+    sponsoredGasMax: 2_000_000n,
     assets: [],
     prices: new Map(),
     batchContract: undefined,

@@ -28,6 +28,7 @@ function chainOf(reference: string, rpcUrls: readonly string[]): ChainSettings {
     replaceAfterSeconds: 90,
     sendWithinSeconds: 3600,
     maxFeePerGas: 10n ** 12n,
+    sponsoredGasMax: 2_000_000n,
     assets: [],
     prices: new Map(),
     batchContract: undefined,

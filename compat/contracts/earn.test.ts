@@ -274,9 +274,94 @@ describe('losses', () => {
     await lose(await held(vault));
     expect(await chain.read(wrapper, 'lossToRecover')).toBe(0n);
   });
+
+  test('are forgotten with the last holder', async () => {
+    await put(alice, units(100));
+    await lose(units(20));
+    await chain.write(alice, wrapper, 'accrue');
+    expect(await chain.read(wrapper, 'lossToRecover')).toBe(units(20));
+    await redeemAll(alice);
+    await put(bob, units(100));
+    expect(await chain.read(wrapper, 'lossToRecover')).toBe(0n);
+  });
+
+  test('count per share: who comes in later changes nothing for who was there, and has the same mark', async () => {
+    await put(alice, units(100));
+    await lose(units(20));
+    await put(bob, units(80));
+    const toRecover = await chain.read<bigint>(wrapper, 'lossToRecover');
+    expect(toRecover).toBeLessThanOrEqual(units(40));
+    expect(toRecover).toBeGreaterThanOrEqual(units(40) - 2n);
+    await earn(toRecover);
+    expect(await chain.read(wrapper, 'pendingFeeShares')).toBe(0n);
+    await earn(units(20));
+    await chain.write(alice, wrapper, 'accrue');
+    const fees = await worthOf(splitter);
+    expect(fees).toBeLessThanOrEqual(units(6));
+    expect(fees).toBeGreaterThanOrEqual(units(6) - 2n);
+    for (const owner of [alice, bob]) expect(await worthOf(owner)).toBeGreaterThanOrEqual(units(107) - 2n);
+  });
+
+  test('of a few base units free no later deposit of fees', async () => {
+    const feesAfter = async (first: bigint) => {
+      const before = await node.snapshot();
+      await put(bob, first);
+      await lose(first / 2n);
+      await put(alice, units(100));
+      await earn(units(10));
+      await chain.write(alice, wrapper, 'accrue');
+      const fees = await worthOf(splitter);
+      await node.revert(before);
+      return fees;
+    };
+    // Half of what a share was worth is a loss, and a tenth more makes up for a part of it only.
+    expect(await feesAfter(10_000n)).toBe(0n);
+    expect(await feesAfter(9_998n)).toBeGreaterThan(units(2.99));
+    expect(await feesAfter(2n)).toBeGreaterThan(units(2.99));
+  });
+
+  test('however large keep nobody in', async () => {
+    // Few shares that were worth very much, lose it all, and are joined by very many.
+    await put(mallory, 1n);
+    await chain.write(mallory, wrapper, 'redeem', [999_999n, mallory.address, mallory.address]);
+    await deposit(chain, token, vault, mallory, 2n ** 100n, wrapper.address);
+    await chain.write(mallory, wrapper, 'accrue');
+    await lose(await held(vault));
+    await put(alice, 2n ** 152n);
+    expect(await chain.read(wrapper, 'lossToRecover')).toBe(2n ** 128n - 1n);
+    await lose(units(1));
+    await redeemAll(alice);
+    expect(await held(alice)).toBeGreaterThan(2n ** 151n);
+  });
 });
 
 describe('attacks', () => {
+  test('who comes in and leaves at once makes nobody forget a loss', async () => {
+    const feesAfter = async (attack: () => Promise<unknown>) => {
+      const before = await node.snapshot();
+      await put(alice, units(100));
+      await lose(units(20));
+      await attack();
+      await earn(units(15));
+      await attack();
+      await chain.write(alice, wrapper, 'accrue');
+      const recovering = await worthOf(splitter);
+      await earn(units(15));
+      await chain.write(alice, wrapper, 'accrue');
+      const recovered = await worthOf(splitter);
+      await node.revert(before);
+      return { recovering, recovered };
+    };
+    const undisturbed = await feesAfter(async () => undefined);
+    expect(undisturbed.recovering).toBe(0n);
+    expect(undisturbed.recovered).toBeGreaterThan(units(2.99));
+    const attacked = await feesAfter(async () => {
+      await put(mallory, units(1_000_000));
+      await redeemAll(mallory);
+    });
+    expect(attacked).toEqual(undisturbed);
+  });
+
   test('who donates to make one share dear pays for it, and the next depositor loses next to nothing', async () => {
     const attack = async (donation: bigint) => {
       const before = await node.snapshot();
@@ -539,6 +624,29 @@ describe('any sequence of deposits, withdrawals, yields and losses', () => {
       }),
       { numRuns: 400 },
     );
+  });
+
+  test('who comes in and leaves at once changes nothing in what is to be recovered', () => {
+    let losses = 0;
+    fc.assert(
+      fc.property(steps, part, (sequence, amount) => {
+        const model = new WrapperModel(FEE_BPS);
+        model.vaultDeposit(1_000_000n);
+        for (const step of sequence) play(model, step, () => undefined);
+        model.accrue();
+        const [loss, supply] = [model.lossToRecover, model.supply];
+        if (loss > 0n) losses += 1;
+        model.deposit('mallory', BigInt(amount) ** 2n);
+        // With the newcomer inside a share has lost as much as before, but for what rounding to base units does.
+        const difference = model.lossToRecover * supply - loss * model.supply;
+        expect(difference).toBeGreaterThanOrEqual(-model.supply);
+        expect(difference).toBeLessThanOrEqual(supply);
+        model.redeem('mallory', model.sharesOf('mallory'));
+        expect([model.lossToRecover, model.supply]).toEqual([loss, supply]);
+      }),
+      { numRuns: 400 },
+    );
+    expect(losses).toBeGreaterThan(20);
   });
 
   test('without yield nobody takes out more than was put in', () => {

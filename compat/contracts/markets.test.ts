@@ -122,6 +122,19 @@ describe('over an Aave reserve', () => {
       expect(await held(alice)).toBeGreaterThanOrEqual(1_000_002n);
     }));
 
+  test('the largest number is an amount like any other, not everything', () =>
+    inSnapshot(async () => {
+      const { wrapper } = await wrap(aave.usdc.aToken, 'EARN_PROVIDER_AAVE');
+      // So little that no fee accrues meanwhile, and one holder has all shares.
+      await deposit(chain, aave.usdc.token, wrapper, alice, units(2));
+      const take = (assets: bigint) => chain.write(alice, wrapper, 'withdraw', [assets, alice.address, alice.address]);
+      await take(units(1));
+      await expect(take(2n ** 256n - 1n)).rejects.toThrow('PaidOtherThanAsked');
+      expect(await held(alice)).toBe(units(1));
+      await chain.write(alice, wrapper, 'redeemAll', [alice.address]);
+      expect(await held(alice)).toBeGreaterThanOrEqual(units(2) - 1n);
+    }));
+
   test('reports the reserve as it is: liquidity, frozen, paused', () =>
     inSnapshot(async () => {
       const { wrapper } = await wrap(aave.usdc.aToken, 'EARN_PROVIDER_AAVE');

@@ -2,6 +2,8 @@
 
 const VIRTUAL_SHARES = 10n ** 6n;
 const BPS = 10_000n;
+const BEST_TOTAL_MIN = 10_000n;
+const NO_LOSS = { assets: 0n, shares: 1n };
 
 export class WrapperModel {
   /** Of the vault: what it holds, and its shares in all hands. */
@@ -10,7 +12,8 @@ export class WrapperModel {
   units = 0n;
   supply = 0n;
   last = 0n;
-  lossToRecover = 0n;
+  /** What so many shares together had lost when it was last settled. */
+  loss = NO_LOSS;
   /** Everything above the best time so far, and what of it the fee shares were worth when they were minted, times BPS. */
   interest = 0n;
   feeWorth = 0n;
@@ -40,6 +43,11 @@ export class WrapperModel {
     return this.worth(this.units);
   }
 
+  /** The same per share, for all shares of now. */
+  get lossToRecover(): bigint {
+    return divideUp(this.loss.assets * this.supply, this.loss.shares);
+  }
+
   sharesOf(owner: string): bigint {
     return this.shares.get(owner) ?? 0n;
   }
@@ -50,8 +58,9 @@ export class WrapperModel {
 
   accrue(): void {
     const { total, interest, feeShares, toRecover } = this.settle();
+    if (total === this.last) return;
     this.last = total;
-    this.lossToRecover = toRecover;
+    this.loss = toRecover === 0n ? NO_LOSS : { assets: toRecover, shares: this.supply };
     this.supply += feeShares;
     this.shares.set('splitter', this.sharesOf('splitter') + feeShares);
     this.interest += interest;
@@ -104,15 +113,17 @@ export class WrapperModel {
 
   private settle(): { total: bigint; interest: bigint; feeShares: bigint; toRecover: bigint } {
     const total = this.totalAssets;
+    const best = this.last + this.lossToRecover;
+    const isRemembered = this.supply > 0n && best >= BEST_TOTAL_MIN;
+    const lost = isRemembered ? this.lossToRecover : 0n;
     if (total < this.last) {
-      const toRecover = this.supply === 0n ? 0n : this.lossToRecover + this.last - total;
-      return { total, interest: 0n, feeShares: 0n, toRecover };
+      return { total, interest: 0n, feeShares: 0n, toRecover: isRemembered ? best - total : 0n };
     }
     const gain = total - this.last;
-    const interest = gain > this.lossToRecover ? gain - this.lossToRecover : 0n;
+    const interest = gain > lost ? gain - lost : 0n;
     const fee = interest * this.feeBps;
     const feeShares = (fee * (this.supply + VIRTUAL_SHARES)) / ((total + 1n) * BPS - fee);
-    return { total, interest, feeShares, toRecover: this.lossToRecover - (gain - interest) };
+    return { total, interest, feeShares, toRecover: lost - (gain - interest) };
   }
 
   private mint(owner: string, minted: bigint): void {
@@ -122,12 +133,11 @@ export class WrapperModel {
   }
 
   private leave(owner: string, taken: bigint, assets: bigint, burned: bigint): void {
-    const left = this.supply - burned;
-    this.lossToRecover = left === 0n ? 0n : divideUp(this.lossToRecover * left, this.supply);
     this.units -= taken;
     this.vaultShares -= taken;
     this.vaultAssets -= assets;
     this.supply -= burned;
+    if (this.supply === 0n) this.loss = NO_LOSS;
     this.shares.set(owner, this.sharesOf(owner) - burned);
     this.last = this.totalAssets;
   }

@@ -109,7 +109,9 @@ contract EarnAaveWrapper is EarnWrapperBase {
     }
 
     function _leaveWithAssets(uint256 assets, address receiver) internal override {
-        _pool.withdraw(asset(), assets, receiver);
+        // The largest number there is means everything to the pool.
+        uint256 paid = _pool.withdraw(asset(), assets, receiver);
+        if (paid != assets) revert PaidOtherThanAsked(assets, paid);
     }
 
     function _index() private view returns (uint256) {

@@ -23,6 +23,7 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
     error AssetTakesFees(uint256 sent, uint256 received);
     error LostOnDeposit(uint256 assets, uint256 credited);
     error NothingMinted();
+    error PaidOtherThanAsked(uint256 assets, uint256 paid);
 
     event FeeAccrued(uint256 interest, uint256 feeShares);
     event LossRecorded(uint256 loss, uint256 lossToRecover);
@@ -34,6 +35,11 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
     uint256 private constant ROUNDING_LOSS_MAX = 2;
     uint8 private constant DECIMALS_OFFSET = 6;
     uint256 private constant VIRTUAL_SHARES = 10 ** DECIMALS_OFFSET;
+    /// @dev Of shares that were never worth so many base units together, no loss is remembered: it is known to a base unit
+    /// only, and counts per share, so that such an error would count for whatever is deposited later.
+    uint256 private constant BEST_TOTAL_MIN = 10_000;
+    /// @dev More than any token's supply. No loss is so large that arithmetic keeps somebody in.
+    uint256 private constant LOSS_MAX = type(uint128).max;
 
     /// @notice The vault or the aToken under the wrapper.
     address public immutable vault;
@@ -44,8 +50,10 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
 
     /// @notice `totalAssets` when fees were last settled.
     uint256 public lastTotalAssets;
-    /// @notice What was lost since the best time so far and has to come back before a fee is taken again.
-    uint256 public lossToRecover;
+    /// @dev What was lost since the best time so far, and by how many shares together. Kept as this pair, and not as a sum
+    /// that follows the supply, so that who comes and goes changes nothing in what a share has lost, not even by rounding.
+    uint256 private _loss;
+    uint256 private _lossSupply;
 
     constructor(address vault_, uint256 totalFeeBps_, address[] memory payees, uint256[] memory shares)
         ERC20("Earn Share", "EARN")
@@ -66,6 +74,14 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
     /// @notice The shares that the next accrual will mint to the splitter; every conversion counts them already.
     function pendingFeeShares() public view returns (uint256 feeShares) {
         (, feeShares,) = _pending(totalAssets());
+    }
+
+    /// @notice What all shares together have lost since their best time, and regain before a fee is taken again.
+    function lossToRecover() public view returns (uint256) {
+        if (_loss == 0) return 0;
+        uint256 supply = totalSupply();
+        if (supply / _lossSupply >= 1 << 127) return LOSS_MAX;
+        return Math.min(_loss.mulDiv(supply, _lossSupply, Math.Rounding.Ceil), LOSS_MAX);
     }
 
     function decimals() public view override returns (uint8) {
@@ -108,7 +124,7 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
         if (assets > 0) _leaveWithAssets(assets, receiver);
         // Measured, not asked beforehand: the shares pay for what has really gone.
         shares = _sharesFor(held - _units(), held, supply, Math.Rounding.Ceil);
-        _burnFrom(owner, shares, supply);
+        _burnFrom(owner, shares);
         _finishWithdrawal(receiver, owner, assets, shares);
     }
 
@@ -212,21 +228,18 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
 
     function _redeem(uint256 shares, address receiver, address owner) private returns (uint256 assets) {
         _accrue();
-        uint256 supply = totalSupply();
-        uint256 units = _unitsFor(shares, _units(), supply, Math.Rounding.Floor);
-        _burnFrom(owner, shares, supply);
+        uint256 units = _unitsFor(shares, _units(), totalSupply(), Math.Rounding.Floor);
+        _burnFrom(owner, shares);
         // Shares too few for one unit are worth nothing, and can be given up all the same.
         if (units > 0) assets = _leave(units, receiver);
         _finishWithdrawal(receiver, owner, assets, shares);
     }
 
-    function _burnFrom(address owner, uint256 shares, uint256 supply) private {
+    function _burnFrom(address owner, uint256 shares) private {
         if (msg.sender != owner) _spendAllowance(owner, msg.sender, shares);
         _burn(owner, shares);
-        // Who leaves takes the loss along, and with it the right to recover it free of fees.
-        if (lossToRecover == 0) return;
-        uint256 left = supply - shares;
-        lossToRecover = left == 0 ? 0 : lossToRecover.mulDiv(left, supply, Math.Rounding.Ceil);
+        // Nobody is left who could recover it.
+        if (_loss != 0 && totalSupply() == 0) _loss = 0;
     }
 
     function _finishWithdrawal(address receiver, address owner, uint256 assets, uint256 shares) private {
@@ -240,7 +253,8 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
         if (total == last) return;
         (uint256 interest, uint256 feeShares, uint256 toRecover) = _pending(total);
         lastTotalAssets = total;
-        lossToRecover = toRecover;
+        _loss = toRecover;
+        if (toRecover != 0) _lossSupply = totalSupply();
         if (total < last) emit LossRecorded(last - total, toRecover);
         if (feeShares == 0) return;
         _mint(performanceFeeRecipient, feeShares);
@@ -255,9 +269,14 @@ abstract contract EarnWrapperBase is ERC4626, ReentrancyGuard {
         returns (uint256 interest, uint256 feeShares, uint256 toRecover)
     {
         uint256 last = lastTotalAssets;
-        toRecover = lossToRecover;
+        toRecover = lossToRecover();
+        bool forgets = last + toRecover < BEST_TOTAL_MIN;
         // What is left behind when everybody has gone is nobody's loss.
-        if (total < last) return (0, 0, totalSupply() == 0 ? 0 : toRecover + (last - total));
+        if (total < last) {
+            bool nobodys = forgets || totalSupply() == 0;
+            return (0, 0, nobodys ? 0 : Math.min(toRecover + (last - total), LOSS_MAX));
+        }
+        if (forgets) toRecover = 0;
         uint256 gain = total - last;
         uint256 recovered = Math.min(gain, toRecover);
         toRecover -= recovered;

@@ -42,6 +42,7 @@ describe('what is taken', () => {
       replaceAfterSeconds: 90,
       sendWithinSeconds: 3600,
       maxFeePerGas: 1_000_000_000_000n,
+      sponsoredGasMax: 2_000_000n,
       assets: [],
       prices: new Map(),
       batchContract: undefined,

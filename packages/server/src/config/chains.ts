@@ -41,6 +41,7 @@ const Asset = Type.Object({
 
 /** What only EVM chains have. */
 const EvmOnly = {
+  sponsoredGasMax: Type.Optional(Type.Integer({ minimum: 21_000, maximum: 100_000_000 })),
   maxFeePerGasGwei: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   batchContract: Type.Optional(EthereumAddress),
   aavePoolAddressesProvider: Type.Optional(EthereumAddress),
@@ -104,6 +105,7 @@ function toChain(
     pollMs: chain.pollMs ?? 1000,
     replaceAfterSeconds: chain.replaceAfterSeconds ?? 90,
     sendWithinSeconds: chain.sendWithinSeconds ?? 3600,
+    sponsoredGasMax: BigInt(chain.sponsoredGasMax ?? 2_000_000),
     maxFeePerGas: BigInt(chain.maxFeePerGasGwei ?? 1000) * 10n ** 9n,
     assets: chain.assets ?? [],
     prices: lists.prices,

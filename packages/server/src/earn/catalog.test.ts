@@ -3,9 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { stubContract, stubToken } from '../../test/chain/stub-contracts.ts';
 import { StubError, StubNode } from '../../test/chain/stub-node.ts';
 import type { ChainSettings } from '../lib/chain.ts';
-import type { EvmCall, EvmNode, Nodes } from '../nodes/node.ts';
+import type { EvmCall, EvmNode } from '../nodes/node.ts';
 import { createNodes } from '../nodes/nodes.ts';
+import { readCatalog } from './catalog.ts';
 import { createEarn } from './create-earn.ts';
+import { createGrowth } from './growth.ts';
 
 const address = (digits: string): string => `0x${digits.padStart(40, '0')}`;
 const USDC = address('a1');
@@ -41,6 +43,7 @@ function open(changes: Partial<ChainSettings> = {}) {
     replaceAfterSeconds: 90,
     sendWithinSeconds: 3600,
     maxFeePerGas: 10n ** 12n,
+    sponsoredGasMax: 2_000_000n,
     assets: [],
     prices: new Map(),
     batchContract: undefined,
@@ -65,6 +68,43 @@ const plainVault = (changes: Readonly<Record<string, unknown>> = {}) =>
     'convertToAssets(uint256) returns (uint256)': (shares: bigint) => shares / 10n ** 12n,
     ...changes,
   });
+
+const PARTS = { scans: { vaultsOf: async () => [] }, growth: createGrowth(() => 0) };
+
+/** A node without the network in between, for thousands of questions, and how many there were. */
+function counted(changes: Partial<ChainSettings>) {
+  const asked = { count: 0 };
+  const node = {
+    chain: open(changes).chain,
+    block: async () => ({ number: 1n, timestamp: stub.head.timestamp }),
+    callMany: async (calls: readonly EvmCall[]) => {
+      asked.count += calls.length;
+      return calls.map((call) => ({ ok: true, data: stub.contracts.get(call.to)?.(call) ?? '0x' }));
+    },
+  } as unknown as EvmNode;
+  return { node, asked };
+}
+
+/** A reserve of Aave whose aToken is the third address. */
+function furnishReserve(tvl: bigint): void {
+  stub.contracts.set(PROVIDER, stubContract({ 'getPoolDataProvider() returns (address)': IRM }));
+  const words = 'uint256, uint256, uint256, uint256, uint256, uint256';
+  stub.contracts.set(
+    IRM,
+    stubContract({
+      'getReserveTokensAddresses(address) returns (address, address, address)': [THREE, THREE, THREE],
+      [`getReserveData(address) returns (${words}, uint256, uint256, uint256, uint256, uint256, uint40)`]: [
+        0n,
+        0n,
+        tvl,
+        ...Array(8).fill(0n),
+        0,
+      ],
+      'getReserveConfigurationData(address) returns (uint256, uint256, uint256, uint256, uint256, bool, bool, bool, bool, bool)':
+        [6n, 0n, 0n, 0n, 0n, true, true, false, true, false],
+    }),
+  );
+}
 
 describe('the list', () => {
   test('is sorted by value, those of one value by address', async () => {
@@ -115,24 +155,24 @@ describe('the list', () => {
     expect(await open().vaults()).toEqual([]);
   });
 
-  test('has at most 500 vaults, those of the highest value', async () => {
-    const vaults = Array.from({ length: 510 }, (_, index) => address(`e${String(index).padStart(4, '0')}`));
-    for (const [index, vault] of vaults.entries()) {
-      stub.contracts.set(vault, plainVault({ 'totalAssets() returns (uint256)': BigInt(index) }));
+  test('has at most 500 vaults that factories made, those of the highest value, and all that the operator chose', async () => {
+    const made = Array.from({ length: 510 }, (_, index) => address(`e${String(index).padStart(4, '0')}`));
+    for (const [index, vault] of made.entries()) {
+      stub.contracts.set(vault, plainVault({ 'totalAssets() returns (uint256)': BigInt(index + 100) }));
     }
-    // Without the network in between: there are thousands of questions.
-    const { chain } = open({ vaults });
-    const node = {
-      chain,
-      block: async () => ({ number: 1n, timestamp: 1 }),
-      callMany: async (calls: readonly EvmCall[]) =>
-        calls.map((call) => ({ ok: true, data: stub.contracts.get(call.to)?.(call) ?? '0x' })),
-    } as unknown as EvmNode;
-    const earn = createEarn({ nodes: { evm: () => node } as unknown as Nodes, clock: () => 0 });
-    const found = await earn.vaults(chain, USDC);
-    expect(found).toHaveLength(500);
-    expect(found[0]?.tvl).toBe(509n);
-    expect(found.at(-1)?.tvl).toBe(10n);
+    // Of less value than any of them, and one that a factory made too.
+    for (const own of [ONE, TWO]) stub.contracts.set(own, plainVault({ 'totalAssets() returns (uint256)': 1n }));
+    furnishReserve(5n);
+    const { node } = counted({ vaults: [ONE, TWO], aavePoolAddressesProvider: PROVIDER });
+    const found = await readCatalog(node, USDC, { ...PARTS, scans: { vaultsOf: async () => [...made, TWO] } });
+    expect(found).toHaveLength(503);
+    expect(found[0]?.tvl).toBe(609n);
+    expect(found.slice(-4).map(({ vaultAddress, tvl }) => [vaultAddress, tvl])).toEqual([
+      [made[10], 110n],
+      [THREE, 5n],
+      [ONE, 1n],
+      [TWO, 1n],
+    ]);
   });
 
   test('is withheld while no node answers, and asked for again', async () => {
@@ -254,6 +294,106 @@ describe('a Morpho Vault V1', () => {
     arrange(changes);
     const [vault] = await open({ vaults: [ONE] }).vaults();
     expect(vault).toMatchObject({ tvl: 1_000_000n, liquidity: undefined, apy: '' });
+  });
+});
+
+describe('a Morpho Vault V2', () => {
+  const PER_SECOND = (WAD * 8n) / 100n / 31_536_000n;
+  const [FIRST_ADAPTER, FIRST_MARKET] = [0xad_0000n, 0x1d_0000n];
+
+  /** Over markets that no other vault is in, each of which everything is lent from. */
+  function arrange(vault: string, adapters: number, markets: number): void {
+    const own = BigInt(vault) << 32n;
+    const hex = (value: bigint, digits: number): Hex => `0x${value.toString(16).padStart(digits, '0')}`;
+    const adapterAt = (index: bigint) => hex(own + FIRST_ADAPTER + index, 40);
+    stub.contracts.set(
+      vault,
+      plainVault({
+        'totalAssets() returns (uint256)': 1_000_000n,
+        'adaptersLength() returns (uint256)': BigInt(adapters),
+        'adapters(uint256) returns (address)': adapterAt,
+        'performanceFee() returns (uint96)': 0n,
+        'managementFee() returns (uint96)': 0n,
+        'maxRate() returns (uint64)': PER_SECOND * 10n,
+        'liquidityAdapter() returns (address)': address('0'),
+        'liquidityData() returns (bytes)': '0x',
+      }),
+    );
+    const share = 1_000_000n / BigInt(adapters * markets);
+    for (let index = 0; index < adapters; index += 1) {
+      const first = own + FIRST_MARKET + BigInt(index * 1000);
+      stub.contracts.set(
+        adapterAt(BigInt(index)),
+        stubContract({
+          'realAssets() returns (uint256)': share * BigInt(markets),
+          'morpho() returns (address)': MORPHO,
+          'marketIdsLength() returns (uint256)': BigInt(markets),
+          'marketIds(uint256) returns (bytes32)': (at: bigint) => hex(first + at, 64),
+          'supplyShares(bytes32) returns (uint256)': share * 10n ** 6n,
+        }),
+      );
+    }
+    stub.contracts.set(
+      MORPHO,
+      stubContract({
+        'market(bytes32) returns (uint128, uint128, uint128, uint128, uint128, uint128)': [
+          10n ** 15n,
+          10n ** 21n,
+          10n ** 15n,
+          10n ** 21n,
+          BigInt(stub.head.timestamp),
+          0n,
+        ],
+        'idToMarketParams(bytes32) returns (address, address, address, address, uint256)': [
+          USDC,
+          OTHER,
+          OTHER,
+          IRM,
+          0n,
+        ],
+      }),
+    );
+    stub.contracts.set(
+      IRM,
+      stubContract({
+        'borrowRateView((address,address,address,address,uint256),(uint128,uint128,uint128,uint128,uint128,uint128)) returns (uint256)':
+          PER_SECOND,
+      }),
+    );
+  }
+  const EARNS = Math.exp(0.08) - 1;
+
+  test('earns what its adapters earn, as far as they are few', async () => {
+    arrange(ONE, 2, 5);
+    arrange(TWO, 11, 1);
+    arrange(THREE, 1, 31);
+    const { node, asked } = counted({ vaults: [ONE, TWO, THREE] });
+    const found = await readCatalog(node, USDC, PARTS);
+    expect(found.map(({ vaultAddress, tvl }) => [vaultAddress, tvl])).toEqual([
+      [ONE, 1_000_000n],
+      [TWO, 1_000_000n],
+      [THREE, 1_000_000n],
+    ]);
+    expect(Number(found[0]?.apy)).toBeCloseTo(EARNS, 4);
+    expect(found.slice(1).map(({ apy }) => apy)).toEqual(['', '']);
+    expect(asked.count).toBeLessThan(150);
+  });
+
+  test('of strangers takes nothing of what is asked about others', async () => {
+    arrange(ONE, 1, 10);
+    const made = Array.from({ length: 8 }, (_, index) => address(`e${index}`));
+    for (const vault of made) arrange(vault, 2, 30);
+    const scans = { vaultsOf: async () => made };
+    const generous = counted({ vaults: [ONE] });
+    const all = await readCatalog(generous.node, USDC, { ...PARTS, scans });
+    expect(all.filter(({ apy }) => apy !== '')).toHaveLength(9);
+    const { node, asked } = counted({ vaults: [ONE] });
+    const found = await readCatalog(node, USDC, { ...PARTS, scans, questionsMax: 1_000 });
+    // They are listed all the same, as any other vault.
+    expect(found).toHaveLength(9);
+    expect(found.filter(({ apy }) => apy !== '').map(({ vaultAddress }) => vaultAddress)).toEqual([ONE]);
+    expect(asked.count).toBeLessThan(generous.asked.count / 2);
+    expect(asked.count).toBeLessThan(1_150);
   });
 });
 

@@ -13,12 +13,17 @@ import { readMorphoV2 } from './morpho-v2.ts';
 import { fromWad, rateText, ratio } from './rates.ts';
 import { token, vault as vaultViews } from './views.ts';
 
-/** Of one asset, those of the highest value. */
+/** Of one asset, those of factories that have the highest value. */
 const VAULTS_MAX = 500;
+/** How much may be asked about the markets of one vault, and of all that are read together unless told otherwise. */
+const QUESTIONS_PER_VAULT = 2_000;
+const QUESTIONS_MAX = 50_000;
 
 export interface CatalogParts {
   readonly scans: FactoryScans;
   readonly growth: Growth;
+  /** How much may be asked about the markets of all vaults that are read together. */
+  readonly questionsMax?: number;
 }
 
 interface Place extends CatalogParts {
@@ -55,12 +60,32 @@ export async function readCatalog(
     scans.vaultsOf(node, reader, assetAddress, latest.number),
     provider === undefined ? undefined : readReserve(reader, provider, assetAddress),
   ]);
-  const candidates = await largest(reader, [...new Set([...chain.vaults, ...made])], assetAddress);
-  const read = await Promise.all(candidates.map((address) => readVault(place, address, asset)));
+  const own = new Set(chain.vaults);
+  // What strangers make never takes the place of what the operator has chosen.
+  const [chosen, others] = await Promise.all([
+    byWorth(reader, [...own], assetAddress),
+    byWorth(
+      reader,
+      made.filter((address) => !own.has(address)),
+      assetAddress,
+    ),
+  ]);
+  const largest = others.slice(0, VAULTS_MAX);
+  const { questionsMax = QUESTIONS_MAX } = parts;
+  const forChosen = partOf(questionsMax / 2, chosen.length);
+  const forOthers = partOf(questionsMax - forChosen * chosen.length, largest.length);
+  const read = await Promise.all([
+    ...chosen.map((address) => readVault(place, address, asset, forChosen)),
+    ...largest.map((address) => readVault(place, address, asset, forOthers)),
+  ]);
   const vaults = read.filter((found) => found !== undefined);
   if (reserve?.isOpen) vaults.push(aaveVault(place, reserve, asset));
-  return vaults.sort(byValue).slice(0, VAULTS_MAX);
+  return vaults.sort(byValue);
 }
+
+/** What each of some vaults may be asked: an equal part, so that none uses up what is there for the others. */
+const partOf = (questions: number, vaults: number): number =>
+  Math.min(QUESTIONS_PER_VAULT, Math.floor(questions / Math.max(vaults, 1)));
 
 /** By value descending; those of one value by address. */
 export const byValue = (
@@ -73,7 +98,7 @@ export const byValue = (
 };
 
 /** Anybody can make vaults by the thousand, so that their value is read before anything else of them. */
-async function largest(
+async function byWorth(
   reader: ContractReader,
   addresses: readonly string[],
   assetAddress: string,
@@ -90,7 +115,6 @@ async function largest(
   return sized
     .flat()
     .sort(byValue)
-    .slice(0, VAULTS_MAX)
     .map(({ vaultAddress }) => vaultAddress);
 }
 
@@ -114,7 +138,7 @@ export async function readOneVault(
   if (maker === undefined && !chain.vaults.includes(vaultAddress)) return undefined;
   const underlying = someAddress(await reader.read(vaultViews.asset, vaultAddress));
   const asset = underlying && (await readAsset(place, underlying));
-  return asset ? await readVault(place, vaultAddress, asset) : undefined;
+  return asset ? await readVault(place, vaultAddress, asset, QUESTIONS_PER_VAULT) : undefined;
 }
 
 async function readAsset({ reader, chain }: Place, address: string): Promise<Asset | undefined> {
@@ -139,12 +163,17 @@ const aaveVault = ({ chain }: Place, { aToken, tvl, liquidity, rate }: AaveReser
   curator: '',
 });
 
-async function readVault(place: Place, address: string, asset: Asset): Promise<CatalogVault | undefined> {
+async function readVault(
+  place: Place,
+  address: string,
+  asset: Asset,
+  questions: number,
+): Promise<CatalogVault | undefined> {
   const { reader, chain } = place;
   const [name, curator, state] = await Promise.all([
     reader.read(token.name, address),
     reader.read(vaultViews.curator, address),
-    readState(place, address, asset.address),
+    readState(place, address, asset.address, questions),
   ]);
   if (state === undefined) return undefined;
   const rate = state.rate ?? (await grownRate(place, address));
@@ -163,12 +192,20 @@ async function readVault(place: Place, address: string, asset: Asset): Promise<C
   };
 }
 
-/** By what the contract can do: a vault of the operator's list may be of any kind. */
-async function readState(place: Place, address: string, asset: string): Promise<VaultState | undefined> {
-  const { reader, latest } = place;
+/**
+ * By what the contract can do: a vault of the operator's list may be of any kind. One that has more to tell than may be
+ * asked is read as any other.
+ */
+async function readState(
+  { reader, latest }: Place,
+  address: string,
+  asset: string,
+  questions: number,
+): Promise<VaultState | undefined> {
+  const markets = reader.within(questions);
   const [first, second, plain] = await Promise.all([
-    readMorphoV1(reader, address, latest.timestamp),
-    readMorphoV2(reader, address, asset, latest.timestamp),
+    readMorphoV1(markets, address, latest.timestamp),
+    readMorphoV2(markets, address, asset, latest.timestamp),
     readErc4626(reader, address, asset),
   ]);
   return first ?? second ?? plain;

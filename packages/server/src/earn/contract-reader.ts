@@ -23,6 +23,11 @@ export interface ContractReader {
     contract: string,
     ...args: Args
   ): Promise<Value | undefined>;
+  /**
+   * The same one for somebody who asks what strangers make up: beyond so many questions that nobody asked before, it
+   * reads undefined.
+   */
+  within(questionsMax: number): ContractReader;
 }
 
 interface Question {
@@ -106,15 +111,27 @@ export function createContractReader(node: EvmNode): ContractReader {
     });
   }
 
-  return {
+  const readerOf = (mayAsk: () => boolean): ContractReader => ({
     async read(view, contract, ...args) {
       const to = contract.toLowerCase() as Hex;
       const data = await encodeRead(view, args);
       const key = `${to} ${data} ${view.signature}`;
       const known = answers.get(key) as ReturnType<typeof decodeRead<typeof args, never>> | undefined;
-      const answer = known ?? ask(to, data).then((found) => decodeRead(view, found));
+      if (known !== undefined) return await known;
+      // It is no answer, and others may still ask.
+      if (!mayAsk()) return undefined;
+      const answer = ask(to, data).then((found) => decodeRead(view, found));
       answers.set(key, answer);
       return await answer;
     },
-  };
+    within(questionsMax) {
+      let left = questionsMax;
+      return readerOf(() => {
+        left -= 1;
+        return left >= 0 && mayAsk();
+      });
+    },
+  });
+
+  return readerOf(() => true);
 }

@@ -39,7 +39,9 @@ export interface Earn {
    * contract. Read now, not remembered.
    */
   vault(chain: ChainSettings, vaultAddress: string): Promise<CatalogVault | undefined>;
-  /** Where a vault has lent, the largest first; empty for vaults that do not tell. Read now. */
+  /** As `vault`, but as old as the lists are. */
+  knownVault(chain: ChainSettings, vaultAddress: string): Promise<CatalogVault | undefined>;
+  /** Where a vault has lent, the largest first; empty for vaults that do not tell. As old as the lists are. */
   exposures(chain: ChainSettings, vaultAddress: string): Promise<readonly VaultExposure[]>;
   /** Which providers have vaults for an asset, by what is known without asking. */
   providersOf(chain: ChainSettings, assetAddress: string): readonly EarnProvider[];

@@ -5,8 +5,9 @@ import { readMorphoV1, smaller, type VaultState, weightedRate } from './morpho-v
 import { compounded, fromWad, SECONDS_PER_YEAR, WAD } from './rates.ts';
 import { morphoV2, token, vault } from './views.ts';
 
-const ADAPTERS_MAX = 50n;
-const MARKETS_MAX = 100n;
+/** Whoever makes a vault chooses its adapters, so that one with more is read as any other vault. */
+const ADAPTERS_MAX = 10n;
+const MARKETS_MAX = 30n;
 /** Five words: the parameters of a market, whose hash is its id. */
 const MARKET_PARAMS_LENGTH = 2 + 5 * 64;
 

@@ -1,5 +1,6 @@
 import type { ChainSettings } from '../lib/chain.ts';
 import type { Clock } from '../lib/clock.ts';
+import { ApiError } from '../lib/errors.ts';
 import type { Nodes } from '../nodes/node.ts';
 import { NodeError } from '../nodes/node-error.ts';
 import { readOraclePrice } from './aave.ts';
@@ -23,13 +24,14 @@ export function createPrices(nodes: Nodes, clock: Clock, report?: RefreshedOptio
       const asset = /\/erc20:(0x[0-9a-f]{40})$/.exec(caip19.toLowerCase())?.[1];
       if (provider === undefined || asset === undefined) return configured;
       try {
-        const price = await known.get(`${chain.caip2} ${asset}`, () =>
+        const price = await known.get(chain.caip2, asset, () =>
           readOraclePrice(createContractReader(nodes.evm(chain.caip2)), provider, asset),
         );
         return price ?? configured;
       } catch (error) {
-        // It is shown and never counted with, so that a list is not withheld for it.
-        if (error instanceof NodeError) return configured;
+        // It is shown and never counted with, so that a list is not withheld for it, nor because many are asked for.
+        if (error instanceof NodeError || (error instanceof ApiError && error.code === 'UNAVAILABLE'))
+          return configured;
         throw error;
       }
     },

@@ -20,7 +20,7 @@ function arrange(entriesMax = 10) {
     cache,
     loads,
     reports,
-    get: (key = 'one') => cache.get(key, load),
+    get: (key = 'one', caip2 = 'eip155:1') => cache.get(caip2, key, load),
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -85,7 +85,7 @@ describe('what was loaded', () => {
     await turn();
     loads[1]?.reject(new Error('away'));
     await turn();
-    expect(reports).toEqual(['one: away']);
+    expect(reports).toEqual(['eip155:1 one: away']);
     expect(await get()).toBe('first');
     await turn();
     expect(loads).toHaveLength(2);
@@ -105,8 +105,9 @@ describe('what was loaded', () => {
   test('is known without a load, however old, and not loaded again after the end', async () => {
     const { cache, get, loads, pass } = await loaded();
     pass(599 * SECOND);
-    expect(cache.peek('one')).toBe('first');
-    expect(cache.peek('two')).toBeUndefined();
+    expect(cache.peek('eip155:1', 'one')).toBe('first');
+    expect(cache.peek('eip155:1', 'two')).toBeUndefined();
+    expect(cache.peek('eip155:2', 'one')).toBeUndefined();
     cache.close();
     expect(await get()).toBe('first');
     await turn();
@@ -120,7 +121,7 @@ test('only so many keys are remembered', async () => {
   await turn();
   loads[1]?.resolve('other');
   await other;
-  expect([cache.peek('one'), cache.peek('two')]).toEqual([undefined, 'other']);
+  expect([cache.peek('eip155:1', 'one'), cache.peek('eip155:1', 'two')]).toEqual([undefined, 'other']);
 });
 
 test('a few load at a time, more wait, and too many are refused', async () => {
@@ -129,6 +130,11 @@ test('a few load at a time, more wait, and too many are refused', async () => {
   await turn();
   expect(loads).toHaveLength(8);
   await expect(get('one too many')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  // Another chain has a line of its own.
+  const elsewhere = get('0', 'eip155:2');
+  await turn();
+  loads.splice(8, 1)[0]?.resolve('elsewhere');
+  expect(await elsewhere).toBe('elsewhere');
   for (let done = 0; done < 72; done += 1) {
     loads[done]?.resolve(String(done));
     await turn();

@@ -20,9 +20,9 @@ export interface Refreshed<Value> {
    * What was loaded last: as it is while fresh, then while it is loaded again behind the caller's back, and once it is
    * too old only after that. A load that fails leaves what there is, as long as its age allows.
    */
-  get(key: string, load: () => Promise<Value>): Promise<Value>;
+  get(caip2: string, what: string, load: () => Promise<Value>): Promise<Value>;
   /** What is known, however old. */
-  peek(key: string): Value | undefined;
+  peek(caip2: string, what: string): Value | undefined;
   /** Nothing is loaded again behind anybody's back. */
   close(): void;
 }
@@ -30,21 +30,30 @@ export interface Refreshed<Value> {
 export interface RefreshedOptions {
   readonly entriesMax: number;
   readonly clock: Clock;
-  /** Told of each load that failed behind everybody's back. */
+  /** Told of each load that failed behind everybody's back; the key is the chain and what is read of it. */
   readonly report?: ((key: string, error: unknown) => void) | undefined;
 }
+
+const keyOf = (caip2: string, what: string): string => `${caip2} ${what}`;
 
 export function createRefreshed<Value>({ entriesMax, clock, report }: RefreshedOptions): Refreshed<Value> {
   const entries = lruCache<Entry<Value>>(entriesMax);
   const failures = lruCache<number>(entriesMax);
   const loading = new Map<string, Promise<Value>>();
-  const gate = createGate();
+  /** One for each chain: nodes that are slow hold up nothing else. */
+  const gates = new Map<string, Gate>();
   let isClosed = false;
 
-  function refresh(key: string, load: () => Promise<Value>): Promise<Value> {
+  function gateOf(caip2: string): Gate {
+    const gate = gates.get(caip2) ?? createGate();
+    gates.set(caip2, gate);
+    return gate;
+  }
+
+  function refresh(caip2: string, key: string, load: () => Promise<Value>): Promise<Value> {
     const running = loading.get(key);
     if (running !== undefined) return running;
-    const started = gate(load)
+    const started = gateOf(caip2)(load)
       .then(
         (value) => {
           entries.set(key, { value, loadedAtMs: clock() });
@@ -61,18 +70,19 @@ export function createRefreshed<Value>({ entriesMax, clock, report }: RefreshedO
   }
 
   return {
-    async get(key, load) {
+    async get(caip2, what, load) {
+      const key = keyOf(caip2, what);
       const entry = entries.get(key);
       const nowMs = clock();
       const ageMs = entry === undefined ? Number.POSITIVE_INFINITY : nowMs - entry.loadedAtMs;
-      if (entry === undefined || ageMs >= SERVED_MS) return await refresh(key, load);
+      if (entry === undefined || ageMs >= SERVED_MS) return await refresh(caip2, key, load);
       const isPaused = nowMs - (failures.get(key) ?? Number.NEGATIVE_INFINITY) < FAILURE_PAUSE_MS;
       if (ageMs >= FRESH_MS && !isPaused && !isClosed && !loading.has(key)) {
-        refresh(key, load).catch((error: unknown) => report?.(key, error));
+        refresh(caip2, key, load).catch((error: unknown) => report?.(key, error));
       }
       return entry.value;
     },
-    peek: (key) => entries.get(key)?.value,
+    peek: (caip2, what) => entries.get(keyOf(caip2, what))?.value,
     close() {
       isClosed = true;
     },

@@ -6,10 +6,13 @@ import { splitter, token, vault } from './views.ts';
 /** What a wallet has in a wrapper, in the smallest unit of the asset and net of the wrapper's fee. */
 export interface WrapperPosition {
   readonly wrapper: EarnWrapper;
-  readonly value: bigint;
+  /** Undefined where there is no contract that tells. */
+  readonly shares: bigint | undefined;
+  /** Undefined where the vault beneath does not tell what the shares are worth. */
+  readonly value: bigint | undefined;
 }
 
-/** The positions of a wallet in wrappers of one chain; those without shares are left out. */
+/** The positions of a wallet in wrappers of one chain; those known to be without shares are left out. */
 export async function readPositions(
   node: EvmNode,
   wrappers: readonly EarnWrapper[],
@@ -20,9 +23,9 @@ export async function readPositions(
     wrappers.map(async (wrapper): Promise<WrapperPosition | undefined> => {
       const { wrapperAddress } = wrapper;
       const shares = await reader.read(token.balanceOf, wrapperAddress, wallet);
-      if (shares === undefined || shares === 0n) return undefined;
-      const value = await reader.read(vault.convertToAssets, wrapperAddress, shares);
-      return value === undefined ? undefined : { wrapper, value };
+      if (shares === 0n) return undefined;
+      const value = shares && (await reader.read(vault.convertToAssets, wrapperAddress, shares));
+      return { wrapper, shares, value };
     }),
   );
   return positions.filter((position) => position !== undefined);

@@ -18,6 +18,8 @@ export interface ChainSettings {
   readonly sendWithinSeconds: number;
   /** The most that is paid for a unit of gas where the caller does not say; in wei. */
   readonly maxFeePerGas: bigint;
+  /** The most gas that the operator pays for in a sponsored send. */
+  readonly sponsoredGasMax: bigint;
   readonly assets: readonly ChainAsset[];
   /** US dollars for one whole unit, by CAIP-19 in lower case. */
   readonly prices: ReadonlyMap<string, string>;

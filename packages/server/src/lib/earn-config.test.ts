@@ -27,6 +27,8 @@ describe('the value of FEATURE_NAME_EARN_CONFIG', () => {
     [`{"serviceFeeBps":-1,"serviceFeeWallet":"${WALLET}"}`, 'serviceFeeBps'],
     [`{"serviceFeeBps":1.5,"serviceFeeWallet":"${WALLET}"}`, 'serviceFeeBps'],
     ['{"serviceFeeWallet":"0x12"}', 'serviceFeeWallet'],
+    [`{"serviceFeeBps":1,"serviceFeeWallet":"0x${'0'.repeat(40)}"}`, 'zero address'],
+    [`{"serviceFeeWallet":"0x${'0'.repeat(40)}"}`, 'zero address'],
     ['{"minTvlUsd":"1e5"}', 'minTvlUsd'],
     ['{"minTvlUsd":"-1"}', 'minTvlUsd'],
     ['{"minTvl":"1"}', '"minTvl"'],

@@ -13,6 +13,7 @@ export interface EarnConfig {
 }
 
 const SERVICE_FEE_BPS_MAX = 1000;
+const NOBODY = `0x${'0'.repeat(40)}`;
 
 const decode = decoder(
   Type.Object({
@@ -55,6 +56,7 @@ export function earnConfigOf(value: string | undefined): EarnConfig {
   const { serviceFeeBps: fee = '0', serviceFeeWallet, minTvlUsd } = decodeFields(parsed);
   const serviceFeeBps = Number(fee);
   if (serviceFeeBps > SERVICE_FEE_BPS_MAX) throw refused(`serviceFeeBps is at most ${SERVICE_FEE_BPS_MAX}`);
+  if (serviceFeeWallet === NOBODY) throw refused('serviceFeeWallet is the zero address, and nobody has its key');
   if (serviceFeeBps > 0 && serviceFeeWallet === undefined) {
     throw refused('a serviceFeeBps above 0 needs a serviceFeeWallet');
   }

@@ -16,6 +16,8 @@ export const LIMITS = {
   interfacesLength: 20_000_000,
   mfaPoliciesPerUser: 100,
   webhookEndpoints: 20,
+  /** On all chains. */
+  earnWrappers: 100,
   /** Deleted ones aside. */
   deploymentsPerApp: 100,
   /** Of what takes a hundred kilobytes each, in an answer without pages. */

@@ -163,3 +163,9 @@ export function nextNonce(count: number, taken: ReadonlySet<number>): number {
   while (taken.has(next)) next += 1;
   return next;
 }
+
+/** Where an organization sends transactions that keys of others have signed. */
+export const foreignLane = (organizationId: OrganizationId, address: string): string => `${organizationId} ${address}`;
+
+/** The address whose nonces a lane takes. */
+export const laneAddress = (lane: string): string => lane.slice(lane.lastIndexOf(' ') + 1);

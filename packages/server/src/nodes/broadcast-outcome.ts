@@ -26,8 +26,8 @@ const WORDINGS: readonly (readonly [RegExp, Exclude<Outcome['kind'], 'refused'>]
 
 /** These speak of the node or of its pool just now: the same bytes may be taken a moment later, or elsewhere. */
 const NOT_NOW =
-  /pool is full|sub-pool|pool (not enabled|overflow)|sync|too many requests|rate.?limit|account limit exceeded|limit exceeded$|quota|capacity|throttl|timed? ?out|timeout|unauthorized/i;
-const NOT_NOW_CODES: ReadonlySet<number> = new Set([-32603, 429, -32029, -32097]);
+  /pool is full|sub-pool|pool (not enabled|overflow)|sync|too many requests|rate.?limit|account limit exceeded|limit exceeded$|quota|capacity|throttl|timed? ?out|timeout|unauthorized|forbidden|api.?key|project id|method\b.*\bnot (available|supported|allowed|exist|found)/i;
+const NOT_NOW_CODES: ReadonlySet<number> = new Set([-32603, -32601, -32600, 429, -32029, -32097]);
 
 /** What a node made of a transaction that it did not simply accept. A NodeError means that this is not known. */
 export function readBroadcastRefusal({ code, message }: RpcRefusal): Outcome {

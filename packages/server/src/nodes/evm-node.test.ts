@@ -73,6 +73,7 @@ function chainOf(rpcUrls: readonly string[]): ChainSettings {
     replaceAfterSeconds: 90,
     sendWithinSeconds: 3600,
     maxFeePerGas: 10n ** 12n,
+    sponsoredGasMax: 2_000_000n,
     assets: [],
     prices: new Map(),
     batchContract: undefined,
@@ -558,16 +559,20 @@ describe('a broadcast', () => {
 describe('whether a receipt is true', () => {
   const elsewhere = { ...RECEIPT, blockHash: word('9'), logs: [] };
 
-  test.each<[string, unknown[], boolean | undefined]>([
+  test.each<[string, unknown[], boolean | undefined, block?: unknown]>([
     ['no other node', [], undefined],
     ['another has it in the same block', [RECEIPT], true],
     ['another has it in another block', [elsewhere], false],
-    ['another has not heard of it', [null], false],
+    ['another has another block in that place', [null], false, { ...BLOCK, hash: word('9') }],
+    ['another is behind', [null], undefined, null],
+    ['another has the block and not yet its receipts', [null], undefined, BLOCK],
     ['another does not answer', [new Refusal(-32603, 'Internal error')], undefined],
     ['one of two has it', [null, RECEIPT], true],
-  ])('%s', async (_what, others, expected) => {
+  ])('%s', async (_what, others, expected, block = null) => {
     const first = await startNode({ eth_getTransactionReceipt: RECEIPT });
-    const rest = await Promise.all(others.map((answer) => startNode({ eth_getTransactionReceipt: answer })));
+    const rest = await Promise.all(
+      others.map((answer) => startNode({ eth_getTransactionReceipt: answer, eth_getBlockByNumber: block })),
+    );
     const node = evmNode([first, ...rest]);
     const receipt = await node.receipt(HASH);
     if (receipt === undefined) throw new Error('no receipt');

@@ -107,15 +107,28 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
       rpc.offer({ method: 'eth_sendRawTransaction', params: [raw], read: (answer) => readBroadcast(answer, raw) }),
     async confirmedElsewhere(receipt) {
       const { transactionHash, blockHash } = receipt;
-      const answers = await rpc.askOthers(
+      const except = servedBy.get(receipt) ?? rpc.preferred();
+      const receipts = await rpc.askOthers(
         {
           method: 'eth_getTransactionReceipt',
           params: [transactionHash],
-          read: (answer) => readReceipt(resultOf(answer), transactionHash)?.blockHash === blockHash,
+          read: (answer) => readReceipt(resultOf(answer), transactionHash)?.blockHash,
         },
-        servedBy.get(receipt) ?? rpc.preferred(),
+        except,
       );
-      return answers.length === 0 ? undefined : answers.includes(true);
+      if (receipts.includes(blockHash)) return true;
+      if (receipts.some((hash) => hash !== undefined)) return false;
+      if (receipts.length === 0) return undefined;
+      // One that is behind knows nothing of it, and contradicts nobody.
+      const blocks = await rpc.askOthers(
+        {
+          method: 'eth_getBlockByNumber',
+          params: [quantity(receipt.blockNumber), false],
+          read: (answer) => readBlock(resultOf(answer), receipt.blockNumber)?.hash,
+        },
+        except,
+      );
+      return blocks.some((hash) => hash !== undefined && hash !== blockHash) ? false : undefined;
     },
   };
 }

@@ -19,6 +19,7 @@ function chainOf(caip2: string, url: string): ChainSettings {
     replaceAfterSeconds: 90,
     sendWithinSeconds: 3600,
     maxFeePerGas: 10n ** 12n,
+    sponsoredGasMax: 2_000_000n,
     assets: [],
     prices: new Map(),
     batchContract: undefined,

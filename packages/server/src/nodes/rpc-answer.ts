@@ -80,6 +80,7 @@ export const plainText = (text: string): string => text.slice(0, MESSAGE_LENGTH_
 
 const LIMIT_CODES: ReadonlySet<number> = new Set([-32005, 429, -32029, -32097]);
 const INTERNAL = -32603;
+const REVERTED = 3;
 const LIMIT =
   /rate.?limit|too many requests|limit exceeded|request (count|limit)|compute units|capacity|quota|throttl|back.?off/i;
 
@@ -88,6 +89,8 @@ const LIMIT =
  * call as their internal error; that is an answer all the same.
  */
 export function isNodeTrouble({ code, message, data }: RpcRefusal): boolean {
+  // What a contract reverts with is its own business, whatever it says.
+  if (code === REVERTED || /^execution reverted/i.test(message)) return false;
   if (LIMIT_CODES.has(code)) return true;
   if (code === INTERNAL) return !/revert/i.test(message) && !(typeof data === 'string' && data.startsWith('0x'));
   return LIMIT.test(message) && !/gas/i.test(message);

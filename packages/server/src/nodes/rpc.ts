@@ -124,7 +124,7 @@ export function createRpc(urls: readonly string[], options: RpcOptions): Rpc {
       try {
         const outcome = await tryOne(endpoint, call, endpoint.askAlone);
         // A node that was not sure may have it, whatever the next one says of it.
-        if (outcome.kind !== 'refused' || uncertain === undefined) return outcome;
+        if ((outcome.kind !== 'refused' && outcome.kind !== 'underpriced') || uncertain === undefined) return outcome;
       } catch (error) {
         if (!(error instanceof NodeError)) throw error;
         uncertain ??= { kind: 'uncertain', message: `${endpoint.host}: ${error.message}` };

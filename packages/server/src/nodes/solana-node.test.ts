@@ -31,6 +31,7 @@ function solanaNode(nodes: readonly FakeNode[], options: NodeOptions = {}): Sola
     replaceAfterSeconds: 90,
     sendWithinSeconds: 3600,
     maxFeePerGas: 10n ** 12n,
+    sponsoredGasMax: 2_000_000n,
     assets: [],
     prices: new Map(),
     batchContract: undefined,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { encodeErrorResult, parseAbi, parseTransaction } from 'viem';
+import { encodeErrorResult, keccak256, numberToHex, parseAbi, parseTransaction, toBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CHAIN, FakeChain } from '../../test/chain/fake-chain.ts';
@@ -18,6 +18,14 @@ const SECRET = new Uint8Array(32).fill(7);
 const account = privateKeyToAccount(`0x${Buffer.from(SECRET).toString('hex')}`);
 const FROM = account.address.toLowerCase();
 const TO = `0x${'ab'.repeat(20)}`;
+const OPERATOR_SECRET = new Uint8Array(32).fill(8);
+const OPERATOR = privateKeyToAccount(`0x${Buffer.from(OPERATOR_SECRET).toString('hex')}`).address.toLowerCase();
+const BATCH = `0x${'ba'.repeat(20)}`;
+
+function signWith(secret: Uint8Array, payload: Uint8Array) {
+  const bytes = secp256k1.sign(payload, secret, { prehash: false, format: 'recovered' });
+  return { r: bytes.subarray(1, 33), s: bytes.subarray(33), v: bytes[0] as 0 | 1 };
+}
 
 describe.each(DATABASES)('sends on %s', (kind) => {
   const home = organization();
@@ -50,12 +58,12 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     sign: async (_organizationId, address, _scheme, payloads) => {
       if (isKeyGone) throw new SignerGone('the key is gone');
       expect(address).toBe(FROM);
-      return payloads.map((payload) => {
-        const bytes = secp256k1.sign(payload, SECRET, { prehash: false, format: 'recovered' });
-        return { r: bytes.subarray(1, 33), s: bytes.subarray(33), v: bytes[0] as 0 | 1 };
-      });
+      return payloads.map((payload) => signWith(SECRET, payload));
     },
-    signAsOperator: () => Promise.reject(new SignerGone('there is no operator')),
+    signAsOperator: async (_caip2, address, _scheme, payloads) => {
+      expect(address).toBe(OPERATOR);
+      return payloads.map((payload) => signWith(OPERATOR_SECRET, payload));
+    },
   };
 
   function start(settings: Partial<ChainSettings> = {}, node?: EvmNode): SendDispatcher {
@@ -437,6 +445,48 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     const id = await insert();
     start();
     await reached(id, 'INCLUDED');
+  });
+
+  const sponsored = (batchNonce: string) => ({
+    lane: OPERATOR,
+    request: { kind: 'ethereum' as const, calls: [call()], sponsored: { batchNonce } },
+  });
+
+  test('a sponsored one counts when the account says that it ran, and not by its receipt alone', async () => {
+    chain.codes.set(BATCH, '0x01');
+    const settings = { batchContract: BATCH, operatorAddress: OPERATOR };
+    start(settings);
+    const idle = await reached(await insert(sponsored('5')), 'FAILED');
+    expect(idle).toMatchObject({ error: { message: expect.stringContaining('did nothing') }, block: { number: 1 } });
+    const place = { blockNumber: 2n, blockHash: '0x', transactionHash: '0x', logIndex: 0, data: '0x' } as const;
+    const topics = [keccak256(toBytes('NonceUsed(uint256)')), numberToHex(6n, { size: 32 })];
+    chain.logs.set(FROM, [{ ...place, address: FROM as Hex, topics }]);
+    await reached(await insert(sponsored('6')), 'INCLUDED');
+    // The log of another number is not its own.
+    await reached(await insert(sponsored('7')), 'FAILED');
+    expect(chain.landed(OPERATOR)).toHaveLength(3);
+  });
+
+  test('what nobody could run is not sent: no batch contract, too much gas for the operator', async () => {
+    start({ batchContract: BATCH, operatorAddress: OPERATOR, sponsoredGasMax: 21_000n });
+    const nowhere = await reached(await insert(sponsored('1')), 'FAILED');
+    expect(nowhere).toMatchObject({ attempts: [], error: { message: expect.stringContaining('no contract at') } });
+    chain.codes.set(BATCH, '0x01');
+    const dear = await reached(await insert(sponsored('2')), 'FAILED');
+    expect(dear).toMatchObject({ attempts: [], error: { message: expect.stringContaining('the operator pays for') } });
+  });
+
+  test('a refusal that the one who stored it did not hear frees the nonce later', async () => {
+    chain.onBroadcast = async () => ({ kind: 'uncertain', message: 'cut off' });
+    const id = await insert();
+    const first = start();
+    await reached(id, 'BROADCASTING');
+    await first.stop();
+    chain.onBroadcast = async () => ({ kind: 'refused', message: 'insufficient funds' });
+    start();
+    expect(await reached(id, 'FAILED')).toMatchObject({ nonce: undefined, isOpen: true });
+    chain.onBroadcast = undefined;
+    expect(await reached(await insert(), 'INCLUDED')).toMatchObject({ nonce: 0 });
   });
 
   test('a key that is gone ends it', async () => {

@@ -1,10 +1,13 @@
+import { boundedMap } from '../lib/bounded-map.ts';
 import type { ChainSettings } from '../lib/chain.ts';
 import { CLAIM_MS, Lane } from './lane.ts';
-import type { SendParts } from './parts.ts';
+import type { LaneMemory, SendParts } from './parts.ts';
 
 const LOOK_EVERY_MS = 1000;
 /** Addresses that one process works on at a time. */
 const LANES_MAX = 64;
+/** Addresses of which something is remembered while another one has their place. */
+const MEMORIES_MAX = 10_000;
 
 /**
  * Sends transactions that activities have stored, with any number of processes at it. An address is one process's at a
@@ -15,6 +18,7 @@ export class SendDispatcher implements AsyncDisposable {
   readonly #parts: SendParts;
   readonly #chains: ReadonlyMap<string, ChainSettings>;
   readonly #lanes = new Map<string, Lane>();
+  readonly #memories = boundedMap<LaneMemory>(MEMORIES_MAX);
   readonly #owner: string;
   #state: 'new' | 'running' | 'stopping' = 'new';
   #timer: NodeJS.Timeout | undefined;
@@ -101,10 +105,13 @@ export class SendDispatcher implements AsyncDisposable {
       );
       if (claimed === undefined || chain === undefined) continue;
       const key = `${caip2} ${lane}`;
+      const memory = this.#memories.get(key) ?? { broadcastAtMs: new Map(), missingSince: new Map() };
+      this.#memories.set(key, memory);
       const running = new Lane({
         parts: this.#parts,
         chain,
         lane: claimed,
+        memory,
         isWanted: () => {
           if (this.#waiting === 0) return false;
           this.#waiting -= 1;

@@ -20,6 +20,8 @@ export interface LaneOptions {
   readonly parts: SendParts;
   readonly chain: ChainSettings;
   readonly lane: SendLane;
+  /** Kept from one claim to the next. */
+  readonly memory: LaneMemory;
   /** Whether another lane waits for the place of this one. */
   readonly isWanted: () => boolean;
   readonly failed: (error: unknown) => void;
@@ -29,7 +31,6 @@ export interface LaneOptions {
 /** Works on the sends of one paying address until none is under way, the claim is lost, or it is stopped. */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #memory: LaneMemory = { broadcastAtMs: new Map(), missingSince: new Map() };
   readonly #stopped = new AbortController();
   #isPoked = false;
   #wakeUp: (() => void) | undefined;
@@ -101,7 +102,7 @@ export class Lane {
           parts,
           chain,
           lane,
-          memory: this.#memory,
+          memory: this.#options.memory,
           save: (send, progress) => saveProgress(parts, lane, send, progress),
         };
         if (chain.namespace === 'eip155') await ethereumRound(round, open, isPoked);
@@ -141,7 +142,7 @@ export class Lane {
   }
 
   #forget(open: ReadonlySet<string>): void {
-    for (const map of [this.#memory.broadcastAtMs, this.#memory.missingSince]) {
+    for (const map of [this.#options.memory.broadcastAtMs, this.#options.memory.missingSince]) {
       for (const id of map.keys()) if (!open.has(id)) map.delete(id);
     }
   }

@@ -39,8 +39,8 @@ function statusPayload(send: Send, parentOrganizationId: string, nowMs: number):
       activityId: send.activityId,
       status: state as SendStatusPayload['msg']['status'],
       caip2,
-      // The same for the same news: a block that was replaced makes it another one.
-      idempotencyKey: `${id}:${state}:${block?.hash ?? send.attempts.length}`,
+      // Another one for each change: it is part of what is stored, so that repeated deliveries have the same.
+      idempotencyKey: `${id}:${state}:${nowMs}`,
       timestamp: Math.floor(nowMs / 1000),
       ...(txHash !== undefined && block !== undefined && { txHash }),
       ...(error !== undefined && { error }),

@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { CREATE2_PROXY } from '../../src/earn/deployment.ts';
 import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
 import type { TestServer } from '../harness/server.ts';
+import { createdBy } from './create2.ts';
 import { stubContract, stubToken } from './stub-contracts.ts';
 import { StubNode } from './stub-node.ts';
 
@@ -17,7 +18,15 @@ export const VAULT = `0x${'a0'.repeat(20)}`;
 
 export async function startEarnChain(): Promise<StubNode> {
   const node = await StubNode.start();
-  node.codes.set(CREATE2_PROXY.toLowerCase(), '0x60');
+  for (const address of [CREATE2_PROXY.toLowerCase(), BATCH_CONTRACT]) node.codes.set(address, '0x60');
+  const isDeployed = (address: string): boolean =>
+    node
+      .sentFrom(OPERATOR)
+      .some(({ to, input }) => to === CREATE2_PROXY.toLowerCase() && createdBy(input) === address.toLowerCase());
+  node.methods.set(
+    'eth_getCode',
+    ((address: string) => node.codes.get(address.toLowerCase()) ?? (isDeployed(address) ? '0x60' : '0x')) as never,
+  );
   node.contracts.set(TOKEN, stubToken('USDC', 6, { [VAULT]: 1_000_000_000n }));
   node.contracts.set(
     VAULT,

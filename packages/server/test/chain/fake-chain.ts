@@ -16,6 +16,7 @@ export const CHAIN: ChainSettings = {
   replaceAfterSeconds: 90,
   sendWithinSeconds: 3600,
   maxFeePerGas: 1000n * 10n ** 9n,
+  sponsoredGasMax: 2_000_000n,
   assets: [],
   prices: new Map(),
   batchContract: undefined,
@@ -55,6 +56,9 @@ export class FakeChain {
   receiptOf: ((hash: Hex, truth: EvmReceipt | undefined) => EvmReceipt | undefined) | undefined;
   confirmed: boolean | undefined;
   isMiningAtOnce = true;
+  readonly codes = new Map<string, Hex>();
+  /** What transactions to an address have in their receipts. */
+  readonly logs = new Map<string, EvmReceipt['logs']>();
 
   get head(): Mined {
     return this.blocks.at(-1) as Mined;
@@ -128,7 +132,7 @@ export class FakeChain {
       from: transaction.from,
       to: transaction.to,
       contractAddress: undefined,
-      logs: [],
+      logs: this.logs.get(transaction.to.toLowerCase()) ?? [],
     };
   }
 
@@ -160,7 +164,7 @@ export class FakeChain {
           return next;
         }),
       balance: () => up(() => 10n ** 18n),
-      code: () => up(() => '0x' as Hex),
+      code: (address) => up(() => this.codes.get(address) ?? '0x'),
       storageAt: () => up(() => `0x${'00'.repeat(32)}` as Hex),
       call: ({ to }, at) => up((): CallResult => refusal(to, typeof at === 'bigint') ?? { ok: true, data: '0x' }),
       callMany: (calls) => up(() => calls.map((): CallResult => ({ ok: true, data: '0x' }))),

@@ -10,6 +10,8 @@ import {
   parseTransaction,
   recoverTransactionAddress,
   type TransactionSerialized,
+  toEventSelector,
+  toFunctionSelector,
   toHex,
 } from 'viem';
 
@@ -18,9 +20,16 @@ import {
 
 /** `Transfer(address,address,uint256)`. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** Of CustosBatch. */
+const NONCE_USED = toEventSelector('NonceUsed(uint256)');
+const RUN_SIGNED = toFunctionSelector('runSigned(uint256,uint256,(address,uint256,bytes)[],bytes)');
 const GENESIS_SECONDS = 1_700_000_000;
 const GAS = 21_000n;
 const BASE_FEE = 1_000_000_000n;
+
+type ParsedAny = ReturnType<typeof parseTransaction> & {
+  readonly authorizationList?: readonly { readonly address: Hex }[];
+};
 
 /** An error in place of a result. */
 export class StubError extends Error {
@@ -208,7 +217,7 @@ export class StubNode implements AsyncDisposable {
   } satisfies Record<string, Method>;
 
   async #take(raw: Hex): Promise<Hex> {
-    const { to, value = 0n, nonce = 0, data = '0x' } = parseTransaction(raw);
+    const { to, value = 0n, nonce = 0, data = '0x', authorizationList = [] } = parseTransaction(raw) as ParsedAny;
     const from = await recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized });
     const hash = keccak256(raw);
     if (this.#find(hash) !== undefined) throw new StubError('already known');
@@ -222,7 +231,17 @@ export class StubNode implements AsyncDisposable {
       input: data,
       isReverted: false,
     };
-    this.mine([{ transaction, logs: [] }]);
+    // An account that is called with its authorization has the contract's code from then on, and tells of signed batches.
+    const [authorization] = authorizationList;
+    if (authorization !== undefined && to)
+      this.codes.set(to.toLowerCase(), `0xef0100${authorization.address.slice(2).toLowerCase()}`);
+    const isBatch = to !== undefined && to !== null && data.startsWith(RUN_SIGNED) && this.codes.has(to.toLowerCase());
+    const used = {
+      address: to?.toLowerCase() as Hex,
+      topics: [NONCE_USED, `0x${data.slice(10, 74)}` as Hex],
+      data: '0x' as Hex,
+    };
+    this.mine([{ transaction, logs: isBatch ? [used] : [] }]);
     return hash;
   }
 

@@ -362,6 +362,39 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       expect((await list(root, wallet)).body.positions).toHaveLength(1);
     });
 
+    test('tells of what is in a wrapper although its worth is not known', async () => {
+      const wallet = await walletOf(sub);
+      shares.set(wallet.toLowerCase(), 5n);
+      const mute = await insertWrapper();
+      const broken = await insertWrapper({ createdAtMs: 2 });
+      await insertWrapper({ createdAtMs: 3, state: 'BROADCASTING' });
+      const shown = async () =>
+        (await list(sub, wallet)).body.positions.map((position: Record<string, unknown>) => [
+          String(position.wrapperAddress).toLowerCase(),
+          position.currentValue,
+          position.totalDeposited,
+        ]);
+      expect(await shown()).toEqual([
+        [mute.wrapperAddress, '10', '0'],
+        [broken.wrapperAddress, '10', '0'],
+      ]);
+      stub.contracts.set(mute.wrapperAddress, stubContract({ 'balanceOf(address) returns (uint256)': 5n }));
+      stub.contracts.set(broken.wrapperAddress, () => undefined);
+      expect(await shown()).toEqual([[mute.wrapperAddress, '', '0']]);
+      await insertRequest(sub.organizationId as OrganizationId, 'INCLUDED', {
+        kind: 'deposit',
+        amount: '7',
+        wrapperAddress: broken.wrapperAddress,
+        walletAddress: wallet.toLowerCase(),
+      });
+      expect(await shown()).toEqual([
+        [mute.wrapperAddress, '', '0'],
+        [broken.wrapperAddress, '', '7'],
+      ]);
+      const { body } = await list(sub, wallet);
+      expect(body.positions[1].display).toMatchObject({ currentValueUsd: '', totalDepositedUsd: '0.00' });
+    });
+
     test('is about a wallet of the organization alone', async () => {
       const [ours, theirs] = [await walletOf(root), await walletOf(sub)];
       for (const wallet of [ours, theirs]) shares.set(wallet.toLowerCase(), 5n);
@@ -446,6 +479,25 @@ describe.each(DATABASES)('Earn on %s', (database) => {
         { deployStatus: 'FAILED', deployError: 'out of gas' },
         { deployStatus: 'COMPLETED', totalDeposited: '', apyPct: '', netApyPct: '', name: '', claimableClientFee: '' },
       ]);
+    });
+
+    test('reads a vault once, however many wrappers it has, and not again while that is fresh', async () => {
+      const gone = newAddress();
+      const wrappers = [];
+      for (let index = 0; index < 3; index += 1) wrappers.push(await insertWrapper({ vaultAddress: gone }));
+      const asked: string[] = [];
+      stub.contracts.set(gone, ({ data }) => {
+        asked.push(data);
+        return undefined;
+      });
+      const seen = await listed(root, wrappers, { includeExposure: true });
+      expect(seen).toMatchObject(wrappers.map(() => ({ name: '', apyPct: '', exposures: [] })));
+      expect(asked.length).toBeGreaterThan(0);
+      // What is asked of it for the vault, and for its exposures.
+      expect(Math.max(...asked.map((data) => asked.filter((other) => other === data).length))).toBeLessThanOrEqual(2);
+      const before = asked.length;
+      expect(await listed(sub, wrappers, { includeExposure: true })).toHaveLength(3);
+      expect(asked).toHaveLength(before);
     });
 
     test('is narrowed to a provider and an asset', async () => {

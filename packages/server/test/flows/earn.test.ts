@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { encodeErrorResult, encodeFunctionData, erc20Abi, getAddress, type Hex, parseAbi } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CREATE2_PROXY, wrapperDeployment } from '../../src/earn/deployment.ts';
-import type { EarnProvider } from '../../src/lib/earn.ts';
+import type { EarnProvider, EarnWrapper } from '../../src/lib/earn.ts';
+import type { OrganizationId } from '../../src/lib/ids.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { approve, COMPLETED, FAILED, outcome, PENDING, policyFor, times } from './fixtures/access.ts';
@@ -217,6 +218,55 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       await statusOf(parent, 'earn_deploy', first.deployRequestId, 'FAILED');
       expect(deploymentsOf(deploymentOf(asked))).toHaveLength(1);
       expect(outcome(await root.submit('earn_deposit', deposit(first.wrapperAddress, wallet)))).toEqual(DONE);
+    });
+
+    test('that was on the chain and is not any more is deployed again', async () => {
+      const asked = terms();
+      const expected = deploymentOf(asked);
+      const { root, wallet } = await newDepositor();
+      world.codes.set(expected.wrapperAddress.toLowerCase(), '0x60');
+      const first = await deploy(asked);
+      const { wrapperAddress } = first;
+      const put = () => root.submit('earn_deposit', deposit(wrapperAddress, wallet));
+      const take = () => root.submit('earn_withdraw', withdrawal(wrapperAddress, wallet));
+      expect([outcome(await put()), outcome(await take())]).toEqual([DONE, DONE]);
+      world.codes.delete(expected.wrapperAddress.toLowerCase());
+      const refused = await put();
+      expect([outcome(refused), outcome(await take())]).toEqual(times(2, () => [400, 'EARN_SETUP_REQUIRED']));
+      expect(refused.body.message).toContain('earn_deploy_wrapper again');
+      const claim = await parent.submit('claim_earn_fees', { wrapperAddress });
+      expect(outcome(claim)).toEqual([400, 'EARN_SETUP_REQUIRED']);
+      const second = await deploy(asked);
+      expect(second).toEqual({ ...first, deployRequestId: expect.any(String) });
+      const { deployTxHash } = await statusOf(parent, 'earn_deploy', second.deployRequestId, 'COMPLETED');
+      expect(deployTxHash).toEqual(expect.any(String));
+      expect(deploymentsOf(expected)).toHaveLength(1);
+      expect([outcome(await put()), outcome(await take())]).toEqual([DONE, DONE]);
+    });
+
+    test('that somebody else has put there pays out, whatever became of our transaction', async () => {
+      const asked = terms();
+      const { root, wallet } = await newDepositor();
+      const error = encodeErrorResult({ abi: parseAbi(['error Error(string)']), args: ['no room'] });
+      world.chain(BATCHED).reverting.set(CREATE2_PROXY.toLowerCase(), { data: error, onlyInBlocks: false });
+      const { wrapperAddress, deployRequestId } = await deploy(asked);
+      await statusOf(parent, 'earn_deploy', deployRequestId, 'FAILED');
+      world.chain(BATCHED).reverting.clear();
+      const put = async () => outcome(await root.submit('earn_deposit', deposit(wrapperAddress, wallet)));
+      const take = async () => outcome(await root.submit('earn_withdraw', withdrawal(wrapperAddress, wallet)));
+      const claim = async () => outcome(await parent.submit('claim_earn_fees', { wrapperAddress }));
+      const refused = [400, 'EARN_SETUP_REQUIRED'];
+      expect([await put(), await take(), await claim()]).toEqual([refused, refused, refused]);
+      world.codes.set(wrapperAddress.toLowerCase(), '0x60');
+      expect([await put(), await take(), await claim()]).toEqual([refused, DONE, DONE]);
+      const second = await deploy(asked);
+      expect(second.wrapperAddress).toBe(wrapperAddress);
+      expect(await statusOf(parent, 'earn_deploy', second.deployRequestId, 'COMPLETED')).toEqual({
+        status: 'COMPLETED',
+      });
+      expect(await put()).toEqual(DONE);
+      world.chain(BATCHED).isDown = true;
+      expect([await put(), await take(), await claim()]).toEqual(times(3, () => [503, 'CHAIN_UNAVAILABLE']));
     });
 
     test('has the fee of the service as a second part, and another address by it', async () => {
@@ -634,4 +684,25 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     expect(await ask(other.root, 'get_earn_deposit_status', 'depositRequestId', depositRequestId)).toBe(404);
     expect(await ask(root, 'get_earn_deploy_status', 'deployRequestId', deployRequestId)).toBe(404);
   });
+});
+
+test('an organization has at most 100 wrappers', async () => {
+  await using world = await EarnWorld.open('sqlite');
+  const { root, app } = world.test;
+  const [clientFeeWallet] = (await newWallet(root)).addresses;
+  const deploy = (clientFeeBps: string) =>
+    root.submit('earn_deploy_wrapper', { vaultAddress: VAULT, chainCaip2: BATCHED, clientFeeBps, clientFeeWallet });
+  expect(outcome(await deploy('1'))).toEqual(DONE);
+  const [wrapper] = await app.storage.read.earn.wrappers(root.organizationId as OrganizationId);
+  await app.storage.write(async (store) => {
+    for (let index = 0; index < 98; index += 1) {
+      await store.earn.insertWrapper({ ...(wrapper as EarnWrapper), caip2: UNPAID, wrapperAddress: anAddress() });
+    }
+  });
+  expect(outcome(await deploy('2'))).toEqual(DONE);
+  const refused = await deploy('3');
+  expect(outcome(refused)).toEqual([429, 'RESOURCE_LIMIT_EXCEEDED']);
+  expect(refused.body.message).toContain('100');
+  // Those that are there are answered still.
+  expect(outcome(await deploy('2'))).toEqual(DONE);
 });

@@ -64,6 +64,7 @@ describe('sends on EVM chains', () => {
 
   beforeAll(async () => {
     node = await StubNode.start();
+    node.codes.set(BATCH, '0x60');
     solana = await StubNode.start();
     const away = { rpcUrls: ['http://127.0.0.1:1'] };
     const chains = {

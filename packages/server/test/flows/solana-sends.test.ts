@@ -300,16 +300,13 @@ describe.each(DATABASES)('Solana sends on %s', (database) => {
       expect(outcome(await submit({ signers: [from] }, { signWiths: [from, from] }))).toEqual([400, 'REQUEST_INVALID']);
     });
 
-    test('what others have to sign first, and what is sponsored wrongly', async () => {
+    test('what others have to sign first, and what nobody sponsors', async () => {
       const [from, second] = [await newAddress(), await newAddress()];
       const both = { signers: [from, second], blockhash: server.chain.blockhash };
       expect(outcome(await submit(both))).toEqual(DONE);
       const alone = await submit(both, { signWiths: [from] });
       expect(outcome(alone)).toEqual([400, 'INVALID_TRANSACTION']);
       expect(alone.body.message).toMatch(`needs the signature of ${second}`);
-      const wrong = await submit({ signers: [from] }, { sponsor: true });
-      expect(outcome(wrong)).toEqual([400, 'INVALID_TRANSACTION']);
-      expect(wrong.body.message).toMatch(`must have ${OPERATOR} as the payer`);
       const unset = await submit({ signers: [from] }, { sponsor: true, caip2: 'solana:devnet' });
       expect(outcome(unset)).toEqual([400, 'SPONSORSHIP_NOT_CONFIGURED']);
     });
@@ -325,8 +322,8 @@ describe.each(DATABASES)('Solana sends on %s', (database) => {
   test('an operator without a key pays for nothing', async () => {
     const from = await newAddress();
     const transaction = { signers: [OPERATOR, from], instructions: [payment(from, RECEIVER, 1)] };
-    const id = await sent(transaction, { signWiths: [from], sponsor: true });
-    const { txError } = await becomes(id, 'FAILED');
-    expect(txError).toMatch('custos chains import-key');
+    const refused = await submit(transaction, { signWiths: [from], sponsor: true });
+    expect(outcome(refused)).toEqual([400, 'SPONSORSHIP_NOT_CONFIGURED']);
+    expect(refused.body.message).toMatch('custos chains import-key');
   });
 });

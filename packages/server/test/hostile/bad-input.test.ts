@@ -13,7 +13,6 @@ import { contractParams, controlParams, mfaParams, policyParams } from './access
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from './answers.ts';
 import type { Case } from './case.ts';
 import { caseFor } from './cases.ts';
-import { changes } from './database.ts';
 import { ETHEREUM, keyParams, newKeyTag, newWallet, PAYLOAD, secretParams } from './keys.ts';
 import { MEBIBYTE, type Mutation, mutationsOf, toJson, withStrangers } from './mutations.ts';
 import { attestedStamp, newVerification } from './outside.ts';
@@ -96,6 +95,7 @@ const shapeOf = ({ path, shape, required }: Field): string => JSON.stringify([sh
 /** Where each shape is met first, a few places each, since not every place can be reached in every case. */
 const firstPlaces = new Map<string, string[]>();
 const PLACES = 3;
+const LARGE = 'a'.repeat(MEBIBYTE);
 const placeOf = ({ name }: Operation, { type }: Version, { path }: Field): string => [name, type, ...path].join(' ');
 for (const operation of operations) {
   for (const version of versionsOf(operation)) {
@@ -268,9 +268,9 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
   afterAll(() => world?.[Symbol.asyncDispose]());
 
   async function expectNoChange(work: () => Promise<void>): Promise<void> {
-    const before = await world.dump();
+    const watch = await world.watch();
     await work();
-    expect(changes(before, await world.dump())).toEqual([]);
+    expect(await watch.changes()).toEqual([]);
   }
 
   interface Wrong {
@@ -289,7 +289,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
     const isFull = isThorough && isCurrent(operation, version);
     const inside = fieldsIn(operation, version).flatMap((field) => {
       const isFirst = isFirstPlace(operation, version, field);
-      const isLarge = isFull && (isFirst || allows(field.shape, 'a'.repeat(MEBIBYTE)));
+      const isLarge = isFull && (isFirst || allows(field.shape, LARGE));
       return [...mutationsOf(field, parameters, isLarge)]
         .filter(({ refused, isTelling }) => !refused || isTelling || isFirst)
         .map((mutation): Wrong => {
@@ -798,9 +798,9 @@ describe('wrong bytes', () => {
   }
 
   async function expectNoChange(work: () => Promise<unknown>): Promise<void> {
-    const before = await world.dump();
+    const watch = await world.watch();
     await work();
-    expect(changes(before, await world.dump())).toEqual([]);
+    expect(await watch.changes()).toEqual([]);
   }
 
   const nested = (depth: number, open: string, close: string) => `${open.repeat(depth)}${close.repeat(depth)}`;

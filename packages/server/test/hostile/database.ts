@@ -20,58 +20,70 @@ const KEPT: Readonly<Record<string, string>> = {
 };
 
 /** Every row of every other table. */
-export type Dump = ReadonlyMap<string, Table>;
+type Dump = ReadonlyMap<string, Table>;
 
 interface Connection {
   readonly listTables: string;
   select(sql: string): Promise<Table>;
-  /** Another one after every commit of anybody else; undefined where that cannot be told. */
-  version(): unknown;
+  /** Another one after every commit of anybody else; on a server also after those to other databases. */
+  version(): Promise<unknown>;
+  /** From here on it reads what is there now, whatever is written later. */
+  hold(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What has become of the database since a moment. */
+export interface Watch {
+  /** What is there now and was not then, or was then and is not now; empty when nothing changed. */
+  changes(): Promise<string[]>;
 }
 
 /** The database behind a running server, read without its help. */
 export class RawDatabase implements AsyncDisposable {
-  readonly #connection: Connection;
-  #last: { readonly version: unknown; readonly dump: Dump } | undefined;
+  readonly #now: Connection;
+  readonly #then: Connection;
 
-  private constructor(connection: Connection) {
-    this.#connection = connection;
+  private constructor(now: Connection, then: Connection) {
+    this.#now = now;
+    this.#then = then;
   }
 
   static async open({ databaseUrl, dataDir }: TestServer): Promise<RawDatabase> {
-    return new RawDatabase(
-      databaseUrl === undefined ? openSqlite(join(dataDir, 'custos.db')) : await openPostgres(databaseUrl),
-    );
+    const connect = async () =>
+      databaseUrl === undefined ? openSqlite(join(dataDir, 'custos.db')) : await openPostgres(databaseUrl);
+    return new RawDatabase(await connect(), await connect());
   }
 
-  async dump(): Promise<Dump> {
-    const version = this.#connection.version();
-    if (version !== undefined && this.#last?.version === version) return this.#last.dump;
-    const dump = await this.#read();
-    this.#last = { version, dump };
-    return dump;
-  }
-
-  async #read(): Promise<Dump> {
-    const { rows } = await this.#connection.select(this.#connection.listTables);
-    const dump = new Map<string, Table>();
-    for (const [table] of rows) {
-      const name = String(table);
-      if (name === RESTLESS_TABLE) continue;
-      dump.set(name, await this.#connection.select(`SELECT * FROM ${name} ${KEPT[name] ?? ''}`));
-    }
-    return dump;
+  /** One at a time. Nothing is read unless something is written: most of what is tried is refused before that. */
+  async watch(): Promise<Watch> {
+    const version = await this.#now.version();
+    await this.#then.hold();
+    return {
+      changes: async () =>
+        (await this.#now.version()) === version ? [] : changes(await dump(this.#then), await dump(this.#now)),
+    };
   }
 
   /** `rows` is a table, with a condition behind it or without. */
   async isEmpty(rows: string): Promise<boolean> {
-    return (await this.#connection.select(`SELECT 1 FROM ${rows} LIMIT 1`)).rows.length === 0;
+    return (await this.#now.select(`SELECT 1 FROM ${rows} LIMIT 1`)).rows.length === 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#connection.close();
+    await this.#then.close();
+    await this.#now.close();
   }
+}
+
+async function dump(connection: Connection): Promise<Dump> {
+  const { rows } = await connection.select(connection.listTables);
+  const tables = new Map<string, Table>();
+  for (const [table] of rows) {
+    const name = String(table);
+    if (name === RESTLESS_TABLE) continue;
+    tables.set(name, await connection.select(`SELECT * FROM ${name} ${KEPT[name] ?? ''}`));
+  }
+  return tables;
 }
 
 function openSqlite(file: string): Connection {
@@ -82,7 +94,11 @@ function openSqlite(file: string): Connection {
       const statement = db.prepare(sql);
       return { columns: statement.columns().map(({ name }) => name), rows: statement.raw().all() as Row[] };
     },
-    version: () => db.pragma('data_version', { simple: true }),
+    version: async () => db.pragma('data_version', { simple: true }),
+    hold: async () => {
+      if (db.inTransaction) db.exec('COMMIT');
+      db.exec('BEGIN; SELECT 1 FROM sqlite_master');
+    },
     close: async () => void db.close(),
   };
 }
@@ -97,14 +113,16 @@ async function openPostgres(url: string): Promise<Connection> {
       const { fields, rows } = await client.query<Cell[]>({ text, rowMode: 'array' });
       return { columns: fields.map(({ name }) => name), rows };
     },
-    version: () => undefined,
+    version: async () => (await client.query('SELECT pg_snapshot_xmax(pg_current_snapshot()) AS x')).rows[0].x,
+    hold: async () => {
+      await client.query('ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      await client.query('SELECT 1');
+    },
     close: () => client.end(),
   };
 }
 
-/** What is in one dump and not in the other; empty when nothing changed. */
-export function changes(before: Dump, after: Dump): string[] {
-  if (before === after) return [];
+function changes(before: Dump, after: Dump): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
     const [old, current] = [before.get(name), after.get(name)];
     // Untouched tables come back in the same order; only others are worth the work of telling the rows apart.

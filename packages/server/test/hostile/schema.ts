@@ -118,8 +118,12 @@ function allowsText(shape: Shape, value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const trimmed = shape['x-trim'] ? value.trim() : value;
   const judged = shape['x-lower'] ? trimmed.toLowerCase() : trimmed;
-  const { length } = [...judged];
-  if (length < (shape.minLength ?? 0) || length > (shape.maxLength ?? Infinity)) return false;
+  const { minLength = 0, maxLength = Infinity } = shape;
+  // In code points, which are one or two of these units each: they are counted only where that decides.
+  if (judged.length > 2 * maxLength) return false;
+  const isClose = judged.length > maxLength || judged.length < 2 * minLength;
+  const length = isClose ? [...judged].length : minLength;
+  if (length < minLength || length > maxLength) return false;
   return shape.pattern === undefined || new RegExp(shape.pattern, 'u').test(judged);
 }
 

@@ -18,7 +18,7 @@ import {
   newSessionProfile,
   newVelocityControl,
 } from './access.ts';
-import { type Dump, RawDatabase } from './database.ts';
+import { RawDatabase, type Watch } from './database.ts';
 import { newDeploymentWorld } from './deployment-cases.ts';
 import { newEarnWorld } from './earn.ts';
 import { newEthereumSend } from './ethereum-sends.ts';
@@ -124,8 +124,20 @@ export class World implements AsyncDisposable {
     return await furnish(this.outside, await createSubOrganization(parent.root, name), parent.root);
   }
 
-  /** Every row, once all messages and webhooks have left: what sends them goes on after the answer. */
-  async dump(): Promise<Dump> {
+  /** From a moment at which nothing is under way any more. */
+  async watch(): Promise<Watch> {
+    await this.settle();
+    const watch = await this.database.watch();
+    return {
+      changes: async () => {
+        await this.settle();
+        return await watch.changes();
+      },
+    };
+  }
+
+  /** Until all messages and webhooks have left: what sends them goes on after the answer. */
+  async settle(): Promise<void> {
     await vi.waitFor(
       async () => {
         if (!(await this.database.isEmpty('outbox_message'))) throw new Error('messages still wait');
@@ -136,7 +148,6 @@ export class World implements AsyncDisposable {
       },
       { timeout: 10_000, interval: 5 },
     );
-    return await this.database.dump();
   }
 
   /** Stops the service, puts a second parent organization beside the first, and starts again. */

@@ -116,6 +116,7 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
   const insertRequest = async (
     request: Pick<EarnRequest, 'kind' | 'amount'> & Partial<EarnRequest>,
     state: Send['state'] = 'INCLUDED',
+    block: Send['block'] = undefined,
   ): Promise<EarnRequest> => {
     const sendId: SendId = randomId();
     const made: EarnRequest = {
@@ -142,7 +143,7 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
       nonce: undefined,
       attempts: [],
       txHash: undefined,
-      block: undefined,
+      block,
       error: undefined,
       isOpen: false,
       createdAtMs: NOW,
@@ -182,5 +183,24 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
     await insertRequest({ kind: 'withdraw', amount: 'MAX' });
     await insertRequest({ kind: 'deposit', amount: '9' });
     expect(await totals()).toEqual([{ ...own, deposited: 9n, withdrawn: 0n }, other]);
+  });
+
+  test('totals follow the order of the blocks, whatever was asked for first', async () => {
+    const totals = () => storage.read.earn.totals(organizationId, WALLET);
+    const at = (number: number, request: Pick<EarnRequest, 'kind' | 'amount'> & Partial<EarnRequest>) =>
+      insertRequest(request, 'INCLUDED', { number, hash: `0x${'b1'.repeat(32)}`, timestamp: 0, fee: '0' });
+    const own = { caip2: CHAIN, wrapperAddress: WRAPPER };
+    await at(12, { kind: 'deposit', amount: '5' });
+    await at(9, { kind: 'withdraw', amount: '1' });
+    await at(10, { kind: 'withdraw', amount: 'MAX' });
+    // In the same block the order of the requests decides.
+    await at(10, { kind: 'deposit', amount: '100', id: '00000000-0000-4000-8000-000000000000' as EarnRequest['id'] });
+    await at(10, { kind: 'deposit', amount: '20', id: 'ffffffff-ffff-4fff-8fff-ffffffffffff' as EarnRequest['id'] });
+    await at(8, { kind: 'deposit', amount: '3', caip2: 'eip155:10' });
+    const other = { ...own, caip2: 'eip155:10', deposited: 3n, withdrawn: 0n };
+    const ordered = async () => (await totals()).sort((one, two) => one.caip2.localeCompare(two.caip2));
+    expect(await ordered()).toEqual([{ ...own, deposited: 25n, withdrawn: 0n }, other]);
+    await at(11, { kind: 'withdraw', amount: 'MAX' });
+    expect(await ordered()).toEqual([{ ...own, deposited: 5n, withdrawn: 0n }, other]);
   });
 });

@@ -11,7 +11,7 @@ import { resolveSender } from '../sends/calls.ts';
 import { checkChecksum, EthereumAddressShape } from '../shapes/chain.ts';
 import type { Signer } from '../signing/signer.ts';
 import { insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
-import { heldWrapper, ownWrappers, requireDeployed } from './wrappers.ts';
+import { heldWrapper, ownWrappers, requireOnChain } from './wrappers.ts';
 
 const NOTHING_TO_RELEASE = encodeErrorResult({ abi: earnSplitterAbi, errorName: 'NothingToRelease' });
 
@@ -32,7 +32,6 @@ export const claimEarnFees = defineActivity({
     // The chain is part of what the address is made from, so that there is one.
     const [wrapper] = await ownWrappers(read, actor.organizationId, wrapperAddress);
     const chain = configuredChain(config.chains, wrapper.caip2, 'eip155');
-    await requireDeployed(read, wrapper);
     if (wrapper.clientFeeBps === 0) throw nothingToClaim('this wrapper takes no fee for the organization');
     return {
       chain,
@@ -47,6 +46,7 @@ export const claimEarnFees = defineActivity({
   facts: (context, _parameters, plan) => planFacts(context, plan),
   movements: (_parameters, plan) => planMovements(plan),
   async prepare(context, _parameters, plan) {
+    await requireOnChain(context, plan.wrapper);
     await requireFees(context, plan);
     return plan;
   },

@@ -1,13 +1,15 @@
 import Type from 'typebox';
 import type { EarnWrapper } from '../../lib/earn.ts';
-import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { EarnRequestId, SendId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { defineActivity, type ExecuteContext } from '../define.ts';
 import { insertSend } from '../sends/new-send.ts';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape, toChecksum } from '../shapes/chain.ts';
 import { checkFeeBps, FeeBpsShape } from './parameters.ts';
 import { planFor, type WrapperPlan, wishFor } from './wrapper-plan.ts';
-import { deploymentOf } from './wrappers.ts';
+import { deploymentOf, type WrapperDeployment } from './wrappers.ts';
 
 export const earnDeployWrapper = defineActivity({
   name: 'earn_deploy_wrapper',
@@ -46,7 +48,8 @@ export const earnDeployWrapper = defineActivity({
   async execute(context, _parameters, plan) {
     const { store, actor, nowMs, newId } = context;
     const id: EarnRequestId = newId();
-    const standing = await standingWrapper(store, actor.organizationId, plan);
+    const known = await store.earn.wrappers(actor.organizationId);
+    const standing = await standingWrapper(store, known, plan);
     const { wrapperAddress, splitterAddress } = standing?.wrapper ?? plan;
     await store.earn.insertRequest({
       organizationId: actor.organizationId,
@@ -56,7 +59,7 @@ export const earnDeployWrapper = defineActivity({
       wrapperAddress,
       walletAddress: '',
       amount: '',
-      sendId: standing === undefined ? await deploy(context, plan, id) : standing.sendId,
+      sendId: standing === undefined ? await deploy(context, plan, known, id) : standing.sendId,
       createdAtMs: nowMs,
     });
     return {
@@ -70,10 +73,11 @@ export const earnDeployWrapper = defineActivity({
 /** A wrapper on the same terms whose deployment is under way or done, and the transaction that deploys it. */
 async function standingWrapper(
   store: Stores,
-  organizationId: OrganizationId,
-  { chain, terms }: WrapperPlan,
+  known: readonly EarnWrapper[],
+  plan: WrapperPlan,
 ): Promise<{ readonly wrapper: EarnWrapper; readonly sendId: SendId | undefined } | undefined> {
-  for (const wrapper of await store.earn.wrappers(organizationId)) {
+  const { chain, terms } = plan;
+  for (const wrapper of known) {
     const isOnTerms =
       wrapper.caip2 === chain.caip2 &&
       wrapper.vaultAddress === terms.vaultAddress &&
@@ -82,18 +86,35 @@ async function standingWrapper(
       wrapper.serviceFeeBps === terms.serviceFeeBps &&
       wrapper.serviceFeeWallet === terms.serviceFeeWallet;
     if (!isOnTerms) continue;
-    const { state, sendId } = await deploymentOf(store, wrapper);
-    if (state !== 'FAILED') return { wrapper, sendId };
+    const deployment = await deploymentOf(store, wrapper);
+    if (!isLost(plan, wrapper, deployment)) return { wrapper, sendId: deployment.sendId };
   }
   return undefined;
 }
 
+/** It failed, or it was on the chain and is not any more, and no transaction is watched that could bring it back. */
+function isLost(plan: WrapperPlan, { wrapperAddress }: EarnWrapper, { state, isOpen }: WrapperDeployment): boolean {
+  const isGone = wrapperAddress === plan.wrapperAddress && !plan.isOnChain;
+  return state === 'FAILED' || (state === 'INCLUDED' && isGone && !isOpen);
+}
+
 /** Writes the wrapper down, anew or over one that failed, and sends what puts it on the chain if it is not there. */
-async function deploy(context: ExecuteContext, plan: WrapperPlan, id: EarnRequestId): Promise<SendId | undefined> {
+async function deploy(
+  context: ExecuteContext,
+  plan: WrapperPlan,
+  known: readonly EarnWrapper[],
+  id: EarnRequestId,
+): Promise<SendId | undefined> {
   const { store, actor, nowMs, newId } = context;
   const { chain, operator, terms, vault, wrapperAddress, splitterAddress } = plan;
-  const failed = await store.earn.findWrapper(actor.organizationId, chain.caip2, wrapperAddress);
+  const failed = known.find((wrapper) => wrapper.caip2 === chain.caip2 && wrapper.wrapperAddress === wrapperAddress);
   if (failed === undefined) {
+    if (known.length >= LIMITS.earnWrappers) {
+      throw new ApiError(
+        'RESOURCE_LIMIT_EXCEEDED',
+        `an organization can have at most ${LIMITS.earnWrappers} fee wrappers`,
+      );
+    }
     await store.earn.insertWrapper({
       organizationId: actor.organizationId,
       caip2: chain.caip2,

@@ -7,7 +7,7 @@ import { requireSponsor } from '../sends/new-send.ts';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
 import { AmountShape, checkAmount } from './parameters.ts';
 import { insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
-import { heldWrapper, requireDeposits, usableWrapper } from './wrappers.ts';
+import { heldWrapper, requireDeployed, requireDeposits, requireOnChain, sharedWrapper } from './wrappers.ts';
 
 export const earnDeposit = defineActivity({
   name: 'earn_deposit',
@@ -33,7 +33,8 @@ export const earnDeposit = defineActivity({
   async describe(context, { wrapperAddress, signWith, assets, chainCaip2, sponsor = false }): Promise<WalletPlan> {
     const { read, actor, config } = context;
     const chain = configuredChain(config.chains, chainCaip2, 'eip155');
-    const wrapper = await usableWrapper(read, actor.organization, chain, wrapperAddress);
+    const wrapper = await sharedWrapper(read, actor.organization, chain, wrapperAddress);
+    await requireDeployed(read, wrapper);
     requireDeposits(wrapper);
     const signer = await resolveSender(context, signWith, 'parameters.signWith');
     if (sponsor) await requireSponsor(context, chain);
@@ -70,10 +71,15 @@ export const earnDeposit = defineActivity({
         amount: BigInt(assets),
       },
     ]),
-  prepare: async (_context, _parameters, plan) => plan,
+  async prepare(context, _parameters, plan) {
+    await requireOnChain(context, plan.wrapper);
+    return plan;
+  },
   async execute(context, { assets }, plan) {
-    // A switch that was thrown meanwhile counts.
-    requireDeposits(await heldWrapper(context.store, plan.wrapper));
+    // A switch that was thrown meanwhile counts, and so does a block with the deployment that is gone.
+    const wrapper = await heldWrapper(context.store, plan.wrapper);
+    await requireDeployed(context.store, wrapper);
+    requireDeposits(wrapper);
     return { depositRequestId: await insertRequest(context, plan, { kind: 'deposit', amount: assets }) };
   },
 });

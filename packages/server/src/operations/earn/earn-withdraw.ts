@@ -7,7 +7,7 @@ import { requireSponsor } from '../sends/new-send.ts';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
 import { AmountOrMaxShape, checkAmount, MAX } from './parameters.ts';
 import { insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
-import { heldWrapper, usableWrapper } from './wrappers.ts';
+import { heldWrapper, requireOnChain, sharedWrapper } from './wrappers.ts';
 
 export const earnWithdraw = defineActivity({
   name: 'earn_withdraw',
@@ -30,11 +30,11 @@ export const earnWithdraw = defineActivity({
     checkChecksum('parameters.signWith', signWith);
     checkAmount('parameters.amountValue', amountValue);
   },
-  // Whether deposits are disabled is no matter: what is inside always comes out.
+  // Whether deposits are disabled is no matter, nor what became of the deployment: what is inside always comes out.
   async describe(context, { wrapperAddress, signWith, amountValue, chainCaip2, sponsor = false }): Promise<WalletPlan> {
     const { read, actor, config } = context;
     const chain = configuredChain(config.chains, chainCaip2, 'eip155');
-    const wrapper = await usableWrapper(read, actor.organization, chain, wrapperAddress);
+    const wrapper = await sharedWrapper(read, actor.organization, chain, wrapperAddress);
     const signer = await resolveSender(context, signWith, 'parameters.signWith');
     if (sponsor) await requireSponsor(context, chain);
     const wallet = signWith.toLowerCase();
@@ -51,7 +51,10 @@ export const earnWithdraw = defineActivity({
   }),
   facts: (context, _parameters, plan) => planFacts(context, plan),
   movements: (_parameters, plan) => planMovements(plan),
-  prepare: async (_context, _parameters, plan) => plan,
+  async prepare(context, _parameters, plan) {
+    await requireOnChain(context, plan.wrapper);
+    return plan;
+  },
   async execute(context, { amountValue }, plan) {
     await heldWrapper(context.store, plan.wrapper);
     return { withdrawRequestId: await insertRequest(context, plan, { kind: 'withdraw', amount: amountValue }) };

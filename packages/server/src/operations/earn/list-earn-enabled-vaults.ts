@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
-import type { CatalogVault } from '../../earn/earn.ts';
+import type { CatalogVault, VaultExposure } from '../../earn/earn.ts';
 import { rateText } from '../../earn/rates.ts';
 import { readWrappers, type WrapperState } from '../../earn/wrapper.ts';
 import type { ChainSettings } from '../../lib/chain.ts';
-import { groupBy } from '../../lib/collections.ts';
+import { chunks, groupBy } from '../../lib/collections.ts';
 import type { EarnWrapper } from '../../lib/earn.ts';
 import { defineQuery, type QueryContext } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
@@ -33,10 +33,13 @@ export const listEarnEnabledVaults = defineQuery({
         isAsked(wrapper.provider, provider) &&
         (token === undefined || (wrapper.caip2 === token.caip2 && wrapper.assetAddress === token.assetAddress)),
     );
-    const states = await statesOf(context, wrappers);
+    const [states, vaults] = await Promise.all([
+      statesOf(context, wrappers),
+      vaultsOf(context, wrappers, includeExposure),
+    ]);
     return {
       enabledVaults: await Promise.all(
-        wrappers.map((wrapper) => render(context, wrapper, states.get(wrapper), includeExposure)),
+        wrappers.map((wrapper) => render(context, wrapper, states.get(wrapper), vaults.get(keyOf(wrapper)))),
       ),
     };
   },
@@ -61,16 +64,49 @@ async function statesOf(
   return states;
 }
 
+interface Beneath {
+  readonly vault: CatalogVault | undefined;
+  /** Undefined where nobody asked for them. */
+  readonly exposures: readonly VaultExposure[] | undefined;
+}
+
+const keyOf = ({ caip2, vaultAddress }: EarnWrapper): string => `${caip2} ${vaultAddress}`;
+/** What is loaded from chains waits in a line that has an end. */
+const VAULTS_AT_ONCE = 8;
+
+/** Each once, however many wrappers are around it; those of a chain that is not configured any more are left out. */
+async function vaultsOf(
+  context: QueryContext,
+  wrappers: readonly EarnWrapper[],
+  includeExposure: boolean,
+): Promise<ReadonlyMap<string, Beneath>> {
+  const found = new Map<string, Beneath>();
+  const wrapped = new Map(wrappers.map((wrapper) => [keyOf(wrapper), wrapper]));
+  for (const some of chunks([...wrapped], VAULTS_AT_ONCE)) {
+    await Promise.all(
+      some.map(async ([key, wrapper]) => {
+        const chain = context.config.chains.get(wrapper.caip2);
+        if (chain === undefined) return;
+        const [vault, exposures] = await Promise.all([
+          vaultOf(context, chain, wrapper),
+          includeExposure ? context.earn.exposures(chain, wrapper.vaultAddress) : undefined,
+        ]);
+        found.set(key, { vault, exposures });
+      }),
+    );
+  }
+  return found;
+}
+
 async function render(
   context: QueryContext,
   wrapper: EarnWrapper,
   state: WrapperState | undefined,
-  includeExposure: boolean,
+  { vault, exposures }: Beneath = { vault: undefined, exposures: undefined },
 ): Promise<Static<typeof EarnEnabledVaultShape>> {
   const chain = context.config.chains.get(wrapper.caip2);
-  const [values, vault, deployment] = await Promise.all([
+  const [values, deployment] = await Promise.all([
     assetValues(context, chain, wrapper),
-    vaultOf(context, chain, wrapper),
     deploymentFields(context, wrapper),
   ]);
   const { caip19, display } = values;
@@ -92,7 +128,7 @@ async function render(
     liquidityDisplay: display(liquidity),
     ...feeFields(context, wrapper, state, values),
     ...deployment,
-    ...(includeExposure && chain !== undefined && { exposures: await exposuresOf(context, chain, wrapper, values) }),
+    ...(exposures && { exposures: exposureFields(exposures, wrapper, values) }),
   };
 }
 
@@ -101,12 +137,11 @@ const text = (amount: bigint | undefined): string => (amount === undefined ? '' 
 /** The catalog knows it, unless it takes no deposits any more. */
 async function vaultOf(
   { earn }: QueryContext,
-  chain: ChainSettings | undefined,
+  chain: ChainSettings,
   { assetAddress, vaultAddress }: EarnWrapper,
 ): Promise<CatalogVault | undefined> {
-  if (chain === undefined) return undefined;
   const listed = await earn.vaults(chain, assetAddress);
-  return listed.find((vault) => vault.vaultAddress === vaultAddress) ?? (await earn.vault(chain, vaultAddress));
+  return listed.find((vault) => vault.vaultAddress === vaultAddress) ?? (await earn.knownVault(chain, vaultAddress));
 }
 
 /** The wrapper takes its fees out of what the vault earns (EARN 1.4). */
@@ -141,14 +176,8 @@ async function deploymentFields({ read }: QueryContext, wrapper: EarnWrapper) {
   return { deployRequestId: deployRequestId as string, deployStatus, ...(error && { deployError: error.message }) };
 }
 
-async function exposuresOf(
-  { earn }: QueryContext,
-  chain: ChainSettings,
-  { vaultAddress, caip2 }: EarnWrapper,
-  { display }: AssetValues,
-) {
-  const exposures = await earn.exposures(chain, vaultAddress);
-  return exposures.map(({ marketId, collateralAddress, collateralSymbol, lltv, share, supplied }) => ({
+const exposureFields = (exposures: readonly VaultExposure[], { caip2 }: EarnWrapper, { display }: AssetValues) =>
+  exposures.map(({ marketId, collateralAddress, collateralSymbol, lltv, share, supplied }) => ({
     marketId,
     collateralSymbol,
     ...(collateralAddress !== undefined && { collateralCaip19: tokenName(caip2, collateralAddress) }),
@@ -157,4 +186,3 @@ async function exposuresOf(
     display: display(supplied),
     sharePct: share,
   }));
-}

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { readPositions, type WrapperPosition } from '../../earn/wrapper.ts';
 import { groupBy } from '../../lib/collections.ts';
-import type { EarnTotals } from '../../lib/earn.ts';
+import type { EarnTotals, EarnWrapper } from '../../lib/earn.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineQuery, type QueryContext } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
@@ -26,7 +26,12 @@ export const listEarnPositions = defineQuery({
     const served = [...wrappers].filter(([caip2]) => config.chains.has(caip2));
     const found = await Promise.all(served.map(([caip2, some]) => readPositions(nodes.evm(caip2), some, wallet)));
     const totals = await read.earn.totals(actor.organizationId, wallet);
-    return { positions: await Promise.all(found.flat().map((position) => render(context, position, totals))) };
+    // A wrapper that does not tell is one that is not there yet, unless something was put into it.
+    const held = found
+      .flat()
+      .map(({ wrapper, shares, value }) => ({ wrapper, shares, value, totals: totalsOf(totals, wrapper) }))
+      .filter((position) => position.shares !== undefined || position.totals.deposited > 0n);
+    return { positions: await Promise.all(held.map((position) => render(context, position))) };
   },
 });
 
@@ -39,23 +44,29 @@ async function requireOwn({ read, actor }: QueryContext, wallet: string): Promis
   throw new ApiError('RESOURCE_NOT_FOUND', 'walletAddress is not an Ethereum address of this organization');
 }
 
+type Totals = Pick<EarnTotals, 'deposited' | 'withdrawn'>;
+
+const totalsOf = (totals: readonly EarnTotals[], { caip2, wrapperAddress }: EarnWrapper): Totals =>
+  totals.find((one) => one.caip2 === caip2 && one.wrapperAddress === wrapperAddress) ?? {
+    deposited: 0n,
+    withdrawn: 0n,
+  };
+
 /** spec 2.9. */
 async function render(
   context: QueryContext,
-  { wrapper, value }: WrapperPosition,
-  totals: readonly EarnTotals[],
+  { wrapper, value, totals }: WrapperPosition & { readonly totals: Totals },
 ): Promise<Static<typeof EarnPositionShape>> {
   const { caip2, wrapperAddress } = wrapper;
   const { caip19, display } = await assetValues(context, context.config.chains.get(caip2), wrapper);
-  const { deposited = 0n, withdrawn = 0n } =
-    totals.find((one) => one.caip2 === caip2 && one.wrapperAddress === wrapperAddress) ?? {};
+  const { deposited, withdrawn } = totals;
   const [current, put, taken] = [display(value), display(deposited), display(withdrawn)];
   return {
     vaultAddress: toChecksum(wrapper.vaultAddress),
     wrapperAddress: toChecksum(wrapperAddress),
     provider: wrapper.provider,
     caip19,
-    currentValue: String(value),
+    currentValue: value === undefined ? '' : String(value),
     totalDeposited: String(deposited),
     totalWithdrawn: String(withdrawn),
     display: {

@@ -5,9 +5,10 @@ import type { SendCall, SendPurpose } from '../../lib/send.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import type { AssetTransfer } from '../../policy-facts/assets/caip19.ts';
 import type { ExecuteContext, FactsContext, Movements } from '../define.ts';
-import { transactionFacts, transactionMovements, transactionsOf } from '../sends/calls.ts';
+import { transactionMovements, transactionsOf } from '../sends/calls.ts';
 import { toRequest } from '../sends/ethereum-request.ts';
 import { insertSend, sponsorOf } from '../sends/new-send.ts';
+import { transactionFacts } from '../signing/facts.ts';
 import type { Signer } from '../signing/signer.ts';
 
 /** A call with what it is for, should it be a transaction of its own. */

@@ -3,23 +3,33 @@ import type { EarnWrapper } from '../../lib/earn.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, SendId } from '../../lib/ids.ts';
 import type { Organization } from '../../lib/model.ts';
+import type { Hex } from '../../nodes/node.ts';
 import type { ReadStores, Stores } from '../../storage/stores.ts';
+import type { PrepareContext } from '../define.ts';
 
 /** Parents have wrappers, and their sub-organizations use them (EARN 1.4). */
 export const managerOf = ({ id, parentId }: Organization): OrganizationId => parentId ?? id;
+
+export interface WrapperDeployment {
+  readonly state: SendState;
+  readonly sendId: SendId | undefined;
+  /** Whether the state can still change: its transaction is watched. */
+  readonly isOpen: boolean;
+}
 
 /** What became of a wrapper's deployment. One that was on the chain already when it was asked for needed none. */
 export async function deploymentOf(
   read: ReadStores,
   { organizationId, deployRequestId }: EarnWrapper,
-): Promise<{ readonly state: SendState; readonly sendId: SendId | undefined }> {
+): Promise<WrapperDeployment> {
   const { sendId } = await read.earn.getRequest(organizationId, 'deploy', deployRequestId);
-  const state = sendId === undefined ? 'INCLUDED' : (await read.sends.get(organizationId, sendId)).state;
-  return { state, sendId };
+  if (sendId === undefined) return { state: 'INCLUDED', sendId, isOpen: false };
+  const { state, isOpen } = await read.sends.get(organizationId, sendId);
+  return { state, sendId, isOpen };
 }
 
-/** A wrapper that wallets of the organization can use. */
-export async function usableWrapper(
+/** A wrapper that wallets of the organization may use, wherever its deployment is. */
+export async function sharedWrapper(
   read: ReadStores,
   organization: Organization,
   { caip2 }: ChainSettings,
@@ -33,30 +43,37 @@ export async function usableWrapper(
   }
   const wrapper = wrappers.find((one) => one.caip2 === caip2);
   if (wrapper === undefined) throw invalidField('parameters.chainCaip2', 'is not the chain of this wrapper');
-  await requireDeployed(read, wrapper);
   return wrapper;
 }
 
-/**
- * The same wrapper as it is in the transaction, and stays until its end: its state may have been switched since, and the
- * block with its deployment may be gone.
- */
+/** The same wrapper as it is in the transaction, and stays until its end: its state may have been switched since. */
 export async function heldWrapper(store: Stores, wrapper: EarnWrapper): Promise<EarnWrapper> {
   const held = await store.earn.holdWrapper(wrapper);
   if (held === undefined) throw setupRequired('the wrapper is gone');
-  await requireDeployed(store, held);
   return held;
 }
 
-/** A call to an address without a contract would succeed and do nothing. */
+/** For deposits, which need a deployment that is as deep as the chain wants. */
 export async function requireDeployed(read: ReadStores, wrapper: EarnWrapper): Promise<void> {
   const { state } = await deploymentOf(read, wrapper);
-  if (state === 'INCLUDED') return;
-  throw setupRequired(
-    state === 'FAILED'
-      ? 'the deployment of this wrapper failed: the parent organization runs earn_deploy_wrapper again'
-      : 'this wrapper is being deployed: get_earn_deploy_status tells when it is there',
-  );
+  if (state !== 'INCLUDED') throw notThere(state);
+}
+
+/**
+ * A call to an address without a contract would succeed and do nothing. The chain alone knows whether there is one: what
+ * is inside must come out although the transaction that we know of is gone, and somebody else deployed it.
+ */
+export async function requireOnChain({ read, nodes }: PrepareContext, wrapper: EarnWrapper): Promise<void> {
+  const code = await nodes.evm(wrapper.caip2).code(wrapper.wrapperAddress as Hex);
+  if (code === '0x') throw notThere((await deploymentOf(read, wrapper)).state);
+}
+
+function notThere(state: SendState): ApiError {
+  if (state === 'INITIALIZED' || state === 'BROADCASTING') {
+    return setupRequired('this wrapper is being deployed: get_earn_deploy_status tells when it is there');
+  }
+  const reason = state === 'FAILED' ? 'the deployment of this wrapper failed' : 'this wrapper is not on its chain now';
+  return setupRequired(`${reason}: the parent organization runs earn_deploy_wrapper again`);
 }
 
 const setupRequired = (message: string): ApiError => new ApiError('EARN_SETUP_REQUIRED', message);

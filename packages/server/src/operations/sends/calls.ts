@@ -2,12 +2,11 @@ import type { EthereumTransaction } from '../../chains/ethereum/transaction.ts';
 import type { ChainSettings } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendCall } from '../../lib/send.ts';
-import type { Namespaces } from '../../policy/index.ts';
 import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
 import { ethereumAddress } from '../../policy-facts/ethereum.ts';
-import { type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
-import type { DescribeContext, FactsContext, Movements } from '../define.ts';
-import { interfacesOf, movementsOf, signerFacts } from '../signing/facts.ts';
+import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
+import type { DescribeContext, Movements } from '../define.ts';
+import { movementsOf } from '../signing/facts.ts';
 import { findSigner, type Signer } from '../signing/signer.ts';
 
 /** What the caller fixed of a transaction besides its calls; what is left open is 0 for whoever judges it. */
@@ -59,21 +58,6 @@ export function transactionsOf(
     };
     return { type: 'TRANSACTION_TYPE_ETHEREUM', transaction, from: from.toLowerCase() };
   });
-}
-
-/** One element for each transaction, with the signer's wallet or key where it is one of this organization's. */
-export async function transactionFacts(
-  context: FactsContext,
-  signer: Signer | undefined,
-  transactions: readonly ParsedTransaction[],
-): Promise<Namespaces[]> {
-  const target = signer && (await signerFacts(context, signer));
-  return await Promise.all(
-    transactions.map(async (parsed) => ({
-      ...transactionNamespaces(parsed, await interfacesOf(context, parsed)),
-      ...target,
-    })),
-  );
 }
 
 /** Signed and sent: controls on either phase count it, each once. */

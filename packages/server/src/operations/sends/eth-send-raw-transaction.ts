@@ -3,17 +3,19 @@ import { parseSignedEthereumTransaction } from '../../chains/ethereum/signed-tra
 import { configuredChain } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
+import { foreignLane } from '../../lib/send.ts';
 import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
+import { batchedCalls } from '../../policy-facts/batch.ts';
 import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
 import { defineActivity } from '../define.ts';
 import { EthereumChainShape } from '../shapes/chain.ts';
-import { movementsOf } from '../signing/facts.ts';
+import { movementsOf, transactionFacts } from '../signing/facts.ts';
 import { findSigner } from '../signing/signer.ts';
-import { transactionFacts } from './calls.ts';
 import { insertSend } from './new-send.ts';
 
 /** Public nodes relay no transaction that is longer. */
 const TRANSACTION_BYTES_MAX = 128 * 1024;
+const NONCE_MAX = BigInt(Number.MAX_SAFE_INTEGER - 1);
 
 export const ethSendRawTransaction = defineActivity({
   name: 'eth_send_raw_transaction',
@@ -41,23 +43,33 @@ export const ethSendRawTransaction = defineActivity({
         `the transaction is for chain ${transaction.chainId}, not for ${chain.caip2}`,
       );
     }
+    if (transaction.maxPriorityFeePerGas > transaction.maxFeePerGas || transaction.nonce > NONCE_MAX) {
+      throw new ApiError(
+        'INVALID_TRANSACTION',
+        'no chain takes it: its tip is above its fee, or its nonce is too high',
+      );
+    }
     const parsed: ParsedTransaction = { type: 'TRANSACTION_TYPE_ETHEREUM', transaction, from };
     return { signer: await findSigner(context, from), parsed };
   },
-  facts: (context, _parameters, { signer, parsed }) => transactionFacts(context, signer, [parsed]),
+  facts: (context, _parameters, { signer, parsed }) =>
+    transactionFacts(context, signer, [parsed, ...batchedCalls(parsed)]),
   // Signed before, and counted then where the key is ours; now it is sent.
   movements: (_parameters, { signer, parsed }) => ({
     ...(signer === undefined ? {} : movementsOf(signer)),
-    transfers: assetTransfers(parsed),
+    transfers: [parsed, ...batchedCalls(parsed)].flatMap(assetTransfers),
     phases: ['submission'],
   }),
-  async execute(context, { signedTransaction, caip2 }) {
+  prepare: async (_context, _parameters, { signer }) => signer !== undefined,
+  async execute(context, { signedTransaction, caip2 }, isOurs) {
     const { from, hash, raw } = parseSignedEthereumTransaction(signedTransaction);
     const id: SendId = context.newId();
     await insertSend(context, {
       id,
       chain: configuredChain(context.config.chains, caip2, 'eip155'),
       sender: from,
+      // What is not ours must not stand in the way of its owner's sends.
+      ...(isOurs ? {} : { payer: foreignLane(context.actor.organizationId, from) }),
       purpose: 'raw',
       request: { kind: 'ethereum-raw', raw },
     });

@@ -3,7 +3,8 @@ import { configuredChain } from '../../lib/chain.ts';
 import type { SendId } from '../../lib/ids.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { EthereumAddressShape, EthereumChainShape, UintShape } from '../shapes/chain.ts';
-import { resolveSender, transactionFacts, transactionMovements, transactionsOf } from './calls.ts';
+import { transactionFacts } from '../signing/facts.ts';
+import { resolveSender, transactionMovements, transactionsOf } from './calls.ts';
 import {
   CALLS_MAX,
   checkCalls,

@@ -13,6 +13,7 @@ export const CALLS_MAX = 50;
 const DATA_BYTES_MAX = 128 * 1024;
 const NUMBER_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const BATCH_NONCE_DIGITS = 15;
+const SPONSORED_AHEAD_MS = 120_000;
 
 export const EthereumCallShape = Type.Object({
   to: EthereumAddressShape,
@@ -85,7 +86,7 @@ export function checkTerms(terms: EthereumTerms): void {
 /** What depends on the chain and the time, and not on the parameters alone. */
 export function checkServed(
   { caip2, batchContract }: ChainSettings,
-  { calls, deadline }: EthereumTerms & { readonly calls: readonly EthereumCall[] },
+  { calls, deadline, sponsor = false }: EthereumTerms & { readonly calls: readonly EthereumCall[] },
   nowMs: number,
 ): void {
   if (calls.length > 1 && batchContract === undefined) {
@@ -96,6 +97,10 @@ export function checkServed(
   }
   if (deadline !== undefined && Number(deadline) * 1000 <= nowMs) {
     throw invalidField('parameters.deadline', 'is in the past: seconds since 1970');
+  }
+  // The operator would pay for what comes too late.
+  if (sponsor && deadline !== undefined && Number(deadline) * 1000 < nowMs + SPONSORED_AHEAD_MS) {
+    throw invalidField('parameters.deadline', 'must be two minutes ahead or more in a sponsored send');
   }
 }
 

@@ -2,7 +2,7 @@ import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import type { ContractInterface } from '../../policy-facts/contract-interface.ts';
 import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
-import { interfacesNeeded, type ParsedTransaction } from '../../policy-facts/transaction.ts';
+import { interfacesNeeded, type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
 import type { FactsContext, Movements } from '../define.ts';
 import type { Signer } from './signer.ts';
 
@@ -34,3 +34,18 @@ export const movementsOf = ({ source }: Signer, transfers: Movements['transfers'
   walletId: source.kind === 'wallet-account' ? source.account.walletId : undefined,
   transfers,
 });
+
+/** One element for each transaction, with the signer's wallet or key where it is one of this organization's. */
+export async function transactionFacts(
+  context: FactsContext,
+  signer: Signer | undefined,
+  transactions: readonly ParsedTransaction[],
+): Promise<Namespaces[]> {
+  const target = signer && (await signerFacts(context, signer));
+  return await Promise.all(
+    transactions.map(async (parsed) => ({
+      ...transactionNamespaces(parsed, await interfacesOf(context, parsed)),
+      ...target,
+    })),
+  );
+}

@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../chains/transactions.ts';
 import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
-import { type ParsedTransaction, readTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
+import { batchedCalls } from '../../policy-facts/batch.ts';
+import { type ParsedTransaction, readTransaction } from '../../policy-facts/transaction.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
-import { interfacesOf, movementsOf, signerFacts } from './facts.ts';
+import { movementsOf, transactionFacts } from './facts.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
 const common = {
@@ -49,10 +50,10 @@ export const signTransaction = defineActivity({
   exposes: ({ type }) => ({ type }),
   async facts(context, _parameters, { signer, transaction }) {
     const parsed = transaction();
-    const [interfaces, target] = await Promise.all([interfacesOf(context, parsed), signerFacts(context, signer)]);
-    return [{ ...transactionNamespaces(parsed, interfaces), ...target }];
+    return await transactionFacts(context, signer, [parsed, ...batchedCalls(parsed)]);
   },
-  movements: (_parameters, { signer, transaction }) => movementsOf(signer, assetTransfers(transaction())),
+  movements: (_parameters, { signer, transaction }) =>
+    movementsOf(signer, [transaction(), ...batchedCalls(transaction())].flatMap(assetTransfers)),
   async prepare(context, _parameters, { signer, account, signable }) {
     return signable.attach(await signAs(context, signer, account, signable.payloads));
   },

@@ -1,7 +1,16 @@
 import { KeyringError } from '@custos/keyring';
-import { keccak256, parseTransaction } from 'viem';
-import { type EthereumSendRequest, nextNonce, type RawSendRequest, type Send, type SendError } from '../../lib/send.ts';
+import { BaseError, keccak256, parseTransaction } from 'viem';
+import type { ChainSettings } from '../../lib/chain.ts';
+import {
+  type EthereumSendRequest,
+  laneAddress,
+  nextNonce,
+  type RawSendRequest,
+  type Send,
+  type SendError,
+} from '../../lib/send.ts';
 import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
+import type { ReadStores } from '../../storage/stores.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { draft, estimateOf, isDelegation, NotYet, transactionOf, Unsendable } from './build.ts';
@@ -12,6 +21,8 @@ import { cappedFees, signAttempt } from './transaction.ts';
 const ON_THE_WAY_MAX = 32;
 /** Over the estimate, in percent: state may change until the block is made. */
 const GAS_MARGIN = 120n;
+/** More than are on their way from one address. */
+const SPONSORED_MAX = 64;
 /**
  * Of Earn: estimated in a block in which the vault was used it lacks the interest that the next block counts, with all
  * that follows from it. What is not used is not paid.
@@ -22,12 +33,16 @@ const EARN_GAS_MARGIN = 200n;
 export interface Line {
   /** Sends that nodes have, or may have, and that no block has. */
   onTheWay: number;
+  /** Whose sends are on their way. */
+  readonly senders: Set<string>;
   /** What nodes count, with what waits there. */
   readonly count: number;
   /** What sends of ours have taken. */
   readonly taken: Set<number>;
   /** Whether nodes take one transaction of this account at a time only (EIP-7702). */
   isSingle: boolean;
+  /** Whether the operator is about to bring an authorization of this account, which takes its next nonce. */
+  readonly isAwaited: boolean;
 }
 
 /** `sent`: the next one may begin. `wait`: this one and all behind it wait. `skip`: only this one waits. */
@@ -35,18 +50,31 @@ export type Begun = 'sent' | 'wait' | 'skip';
 
 /** Reads where the lane stands: what is counted by nodes, and what is on its way by our own account. */
 export async function openLine({ parts, chain, lane }: Round, node: EvmNode, open: readonly Send[]): Promise<Line> {
-  const address = lane.lane as Hex;
+  const address = laneAddress(lane.lane) as Hex;
+  const out = open.filter(({ state }) => state === 'BROADCASTING');
   const [count, taken, code] = await Promise.all([
     node.transactionCount(address, 'pending'),
     parts.storage.read.sends.takenNonces(chain.caip2, lane.lane),
     node.code(address),
   ]);
   return {
-    onTheWay: open.filter(({ state }) => state === 'BROADCASTING').length,
+    onTheWay: out.length,
+    senders: new Set(out.map(({ sender }) => sender)),
     count,
     taken: new Set(taken),
     isSingle: isDelegation(code),
+    isAwaited: code === '0x' && (await isSponsoredNow(parts.storage.read, chain, lane.lane)),
   };
+}
+
+async function isSponsoredNow(
+  read: ReadStores,
+  { caip2, operatorAddress }: ChainSettings,
+  account: string,
+): Promise<boolean> {
+  if (operatorAddress === undefined || operatorAddress === account) return false;
+  const paid = await read.sends.open(caip2, operatorAddress, SPONSORED_MAX);
+  return paid.some(({ sender, state }) => sender === account && state === 'BROADCASTING');
 }
 
 /**
@@ -78,13 +106,17 @@ async function fail(round: Round, send: Send, error: SendError): Promise<Begun> 
 /** Signs a send, stores it and hands it to a node. */
 export async function begin(round: Round, node: EvmNode, send: Send, line: Line): Promise<Begun> {
   const { request } = send;
-  if (request.kind === 'ethereum-raw') return await beginRaw(round, node, send, request);
-  if (request.kind !== 'ethereum') return await fail(round, send, { message: 'it is not for this kind of chain' });
-  if (request.nonce === undefined && line.onTheWay >= (line.isSingle ? 1 : ON_THE_WAY_MAX)) return 'wait';
+  if (request.kind === 'solana') return await fail(round, send, { message: 'it is not for this kind of chain' });
+  if (request.kind === 'ethereum' && request.nonce === undefined) {
+    if (line.isAwaited || line.onTheWay >= (line.isSingle ? 1 : ON_THE_WAY_MAX)) return 'wait';
+  }
   try {
+    if (request.kind === 'ethereum-raw') return await beginRaw(round, node, send, request);
     return await beginTransaction(round, node, send, request, line);
   } catch (error) {
     if (error instanceof NotYet) return 'skip';
+    // Numbers that no transaction has, which were not noticed before.
+    if (error instanceof BaseError) return await fail(round, send, { message: error.shortMessage });
     if (error instanceof Unsendable || error instanceof SignerGone)
       return await fail(round, send, { message: error.message });
     if (error instanceof KeyringError && error.code === 'NOT_OPENED') {
@@ -126,9 +158,14 @@ async function beginTransaction(
   const made = await draft(round, node, send, request, request.nonce ?? nextNonce(line.count, line.taken));
   const [gas, fees] = await Promise.all([gasOf(node, send, request, made), feesFor(round, node, request)]);
   if (!gas.ok) {
-    // What is on its way may be what it needs; without that it is wrong for good.
-    if (line.onTheWay > 0 && request.nonce === undefined) return 'wait';
+    // What is on its way may be what it needs; without that it is wrong for good. Whoever shares the lane does not wait.
+    if (request.sponsored !== undefined && line.senders.has(send.sender)) return 'skip';
+    if (request.sponsored === undefined && line.onTheWay > 0 && request.nonce === undefined) return 'wait';
     return await fail(round, send, await refusalOf(round, send, made.to, gas));
+  }
+  if (request.sponsored !== undefined && gas.gas > chain.sponsoredGasMax) {
+    const message = `it needs ${gas.gas} gas, and the operator pays for ${chain.sponsoredGasMax} at most`;
+    return await fail(round, send, { message });
   }
   const transaction = transactionOf(made, Number(chain.reference), gas.gas, fees);
   const attempt = await signAttempt(round, send, made.payer, transaction);
@@ -153,6 +190,7 @@ async function beginTransaction(
     return 'sent';
   }
   line.onTheWay += 1;
+  line.senders.add(send.sender);
   line.isSingle ||= made.authorizationList.length > 0 && made.payer.by === 'organization';
   for (let taken = 0; taken < made.noncesTaken; taken += 1) line.taken.add(made.nonce + taken);
   return 'sent';

@@ -14,7 +14,7 @@ import {
 } from './transaction.ts';
 
 /** How long an operator may take to send what an account has signed. */
-const BATCH_LIFE_SECONDS = 3600;
+export const BATCH_LIFE_SECONDS = 3600;
 /** EIP-7702: what the code of an account begins with that has another contract's. */
 const DELEGATION = '0xef0100';
 
@@ -115,10 +115,13 @@ async function sponsoredDraft(
   };
 }
 
+/** Whether the account has the contract's code; refuses where it would lose other code, or get none. */
 async function delegatedTo(node: EvmNode, account: Hex, contract: Hex): Promise<boolean> {
-  const code = await node.code(account);
+  const [code, borrowed] = await Promise.all([node.code(account), node.code(contract)]);
+  // A call to an account that has borrowed nothing succeeds and does nothing.
+  if (borrowed === '0x') throw new Unsendable(`there is no contract at batchContract ${contract}`);
   if (code === '0x') return false;
-  if (code === `${DELEGATION}${contract.slice(2)}`) return true;
+  if (isDelegatedTo(code, contract)) return true;
   if (code.startsWith(DELEGATION)) {
     throw new Unsendable(
       `the account has the code of ${`0x${code.slice(DELEGATION.length)}`}, which would be replaced`,
@@ -128,6 +131,8 @@ async function delegatedTo(node: EvmNode, account: Hex, contract: Hex): Promise<
 }
 
 export const isDelegation = (code: Hex): boolean => code.startsWith(DELEGATION);
+
+export const isDelegatedTo = (code: Hex, contract: string): boolean => code === `${DELEGATION}${contract.slice(2)}`;
 
 export const estimateOf = ({ payer, to, data, value, authorizationList }: Draft): EvmEstimate => ({
   from: payer.address as Hex,

@@ -1,8 +1,11 @@
-import type { Send, SendAttempt, SendBlock, SendError } from '../../lib/send.ts';
+import { KeyringError } from '@custos/keyring';
+import { numberToHex, toEventSelector } from 'viem';
+import { laneAddress, type Send, type SendAttempt, type SendBlock, type SendError } from '../../lib/send.ts';
 import { isInBlock } from '../../nodes/is-in-block.ts';
-import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
+import type { Broadcast, EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
+import { BATCH_LIFE_SECONDS, isDelegatedTo } from './build.ts';
 import { decodeRevert } from './revert.ts';
 import { callOf, cappedFees, feesOf, signAttempt, withFees } from './transaction.ts';
 
@@ -17,6 +20,9 @@ const ATTEMPTS_MAX = 12;
 const REFUSED_WATCHED_MS = 10 * 60 * 1000;
 /** Blocks for which a nonce must be taken, without a receipt of ours, until the send is given up. */
 const MISSING_BLOCKS = 3n;
+
+/** `NonceUsed(uint256)` of CustosBatch. */
+const NONCE_USED = toEventSelector('NonceUsed(uint256)');
 
 /** How the chain looks in this round. */
 export interface View {
@@ -68,15 +74,42 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
     fee: String(receipt.gasUsed * receipt.effectiveGasPrice),
   };
   const isKnown = send.block?.hash === where.hash;
-  const error = receipt.isSuccess ? undefined : isKnown ? send.error : await revertOf(round, node, send, landed);
+  const error = isKnown ? send.error : await failureOf(round, node, send, landed);
   await round.save(send, {
     ...progressOf(send),
-    state: receipt.isSuccess ? 'INCLUDED' : 'FAILED',
+    state: error === undefined ? 'INCLUDED' : 'FAILED',
     txHash: attempt.hash,
     block: where,
     error,
     isOpen: !isSettled,
   });
+}
+
+async function failureOf(round: Round, node: EvmNode, send: Send, landed: Landed): Promise<SendError | undefined> {
+  if (!landed.receipt.isSuccess) return await revertOf(round, node, send, landed);
+  if (await didItsCalls(round, node, send, landed.receipt)) return undefined;
+  return {
+    message: 'it did nothing: another transaction of the account came between, so that its authorization was void',
+  };
+}
+
+/**
+ * A call to an account that has not borrowed the batch contract's code succeeds and does nothing. What was signed for
+ * the operator tells of itself; of what the account runs itself the code must be there.
+ */
+async function didItsCalls(
+  { chain }: Round,
+  node: EvmNode,
+  { request, sender }: Send,
+  { logs }: EvmReceipt,
+): Promise<boolean> {
+  if (request.kind !== 'ethereum') return true;
+  if (request.sponsored !== undefined) {
+    const nonce = numberToHex(BigInt(request.sponsored.batchNonce), { size: 32 });
+    return logs.some(({ address, topics }) => address === sender && topics[0] === NONCE_USED && topics[1] === nonce);
+  }
+  if (request.calls.length < 2) return true;
+  return chain.batchContract !== undefined && isDelegatedTo(await node.code(sender as Hex), chain.batchContract);
 }
 
 /** Why it was reverted: the same call on the state before its block. */
@@ -127,7 +160,13 @@ async function missing(round: Round, node: EvmNode, send: Send, view: View): Pro
   }
   const lastMs = round.memory.broadcastAtMs.get(send.id);
   // Also right after a start: whoever stored it may have died before a node had it.
-  if (lastMs === undefined || nowMs - lastMs >= REBROADCAST_AFTER_MS) await rebroadcast(round, node, current);
+  if (lastMs !== undefined && nowMs - lastMs < REBROADCAST_AFTER_MS) return;
+  const outcome = await rebroadcast(round, node, current);
+  // Whoever stored it died before it heard the refusal. As with a first one, the nonce is given on, and it is watched.
+  if (isFirst && outcome?.kind === 'refused') {
+    const error = { message: `the node refused it: ${outcome.message}` };
+    await round.save(current, { ...progressOf(current), state: 'FAILED', nonce: undefined, error });
+  }
 }
 
 /** A node would not have it, so that its nonce was given on. It is let go when enough blocks have come without it. */
@@ -149,7 +188,9 @@ async function overtaken(round: Round, send: Send, { head }: View): Promise<void
   if (since === undefined) missingSince.set(send.id, head.number);
   const blocks = head.number - (since ?? head.number);
   if (send.state === 'BROADCASTING' && blocks >= MISSING_BLOCKS) {
-    const error = { message: `another transaction of ${send.lane} took its nonce ${send.attempts[0]?.nonce}` };
+    const error = {
+      message: `another transaction of ${laneAddress(send.lane)} took its nonce ${send.attempts[0]?.nonce}`,
+    };
     await round.save(send, { ...progressOf(send), state: 'FAILED', error });
   } else if (send.state === 'FAILED' && blocks >= MISSING_BLOCKS + SETTLED_DEPTH) {
     await round.save(send, { ...progressOf(send), isOpen: false });
@@ -162,6 +203,15 @@ async function replace(round: Round, node: EvmNode, send: Send, newest: SendAtte
   // Whoever fixed a fee meant it.
   if (request.kind !== 'ethereum' || request.maxFeePerGas !== undefined) return false;
   if (send.attempts.length >= ATTEMPTS_MAX) return false;
+  // A batch does nothing after its deadline.
+  const [first] = send.attempts;
+  const lastMs = (first?.signedAtMs ?? 0) + BATCH_LIFE_SECONDS * 1000;
+  if (
+    request.sponsored !== undefined &&
+    round.parts.clock() >= Math.min(lastMs, (request.deadline ?? Infinity) * 1000)
+  ) {
+    return false;
+  }
   const before = feesOf(newest);
   const advised = await node.fees();
   const raised = (old: bigint, now: bigint): bigint => {
@@ -182,7 +232,7 @@ async function replace(round: Round, node: EvmNode, send: Send, newest: SendAtte
     attempt = await signAttempt(round, send, key, withFees(newest, fees));
   } catch (error) {
     // What is out may still land.
-    if (error instanceof SignerGone) return false;
+    if (error instanceof SignerGone || (error instanceof KeyringError && error.code === 'NOT_OPENED')) return false;
     throw error;
   }
   const stored = await round.save(send, {
@@ -194,10 +244,10 @@ async function replace(round: Round, node: EvmNode, send: Send, newest: SendAtte
   return true;
 }
 
-/** Hands over the newest bytes once more. What the node says changes nothing: receipts tell. */
-async function rebroadcast(round: Round, node: EvmNode, send: Send): Promise<void> {
+/** Hands over the newest bytes once more. */
+async function rebroadcast(round: Round, node: EvmNode, send: Send): Promise<Broadcast | undefined> {
   const newest = send.attempts.at(-1);
-  if (newest === undefined) return;
+  if (newest === undefined) return undefined;
   round.memory.broadcastAtMs.set(send.id, round.parts.clock());
-  await node.broadcast(newest.raw as Hex);
+  return await node.broadcast(newest.raw as Hex);
 }

@@ -1,7 +1,7 @@
 import { chunks } from '../../lib/collections.ts';
-import type { Send } from '../../lib/send.ts';
+import { laneAddress, type Send } from '../../lib/send.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
-import type { Round } from '../parts.ts';
+import { LaneLost, type Round } from '../parts.ts';
 import { begin, openLine, readyToBegin } from './begin.ts';
 import { follow, type View } from './follow.ts';
 
@@ -15,18 +15,35 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
     round,
     open.filter(({ state }) => state === 'INITIALIZED'),
   );
+  // One that cannot be followed or begun just now keeps none of the others.
+  let failure: unknown;
   const out = open.filter(({ attempts }) => attempts.length > 0);
   if (!isPoked && out.length > 0) {
     const view = await look(round, node);
     for (const some of chunks(out, FOLLOWED_AT_ONCE)) {
-      await Promise.all(some.map((send) => follow(round, node, send, view)));
+      const outcomes = await Promise.allSettled(some.map((send) => follow(round, node, send, view)));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') failure = keep(failure, outcome.reason);
     }
   }
-  if (ready.length === 0) return;
-  const line = await openLine(round, node, isPoked ? open : await reread(round, open.length));
-  for (const send of ready) {
-    if ((await begin(round, node, send, line)) === 'wait') return;
+  if (ready.length > 0) {
+    const line = await openLine(round, node, isPoked ? open : await reread(round, open.length));
+    for (const send of ready) {
+      try {
+        if ((await begin(round, node, send, line)) === 'wait') break;
+      } catch (error) {
+        failure = keep(failure, error);
+        // Sends of one account keep their order; those that share the operator's lane are others' business.
+        if (send.sender === send.lane) break;
+      }
+    }
   }
+  if (failure !== undefined) throw failure;
+}
+
+/** The first failure, unless the lane itself is lost. */
+function keep(before: unknown, failure: unknown): unknown {
+  if (failure instanceof LaneLost) throw failure;
+  return before ?? failure;
 }
 
 /** After following, as it changed what is on its way. */
@@ -37,7 +54,7 @@ async function look({ lane }: Round, node: EvmNode): Promise<View> {
   const [head, finalized, count] = await Promise.all([
     node.block('latest'),
     node.block('finalized').catch(() => undefined),
-    node.transactionCount(lane.lane as Hex, 'latest'),
+    node.transactionCount(laneAddress(lane.lane) as Hex, 'latest'),
   ]);
   if (head === undefined) throw new Error('the node has no latest block');
   return { head, finalized: finalized?.number, count };

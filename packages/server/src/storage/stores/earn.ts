@@ -92,27 +92,43 @@ export class EarnReader {
 
   /**
    * What a wallet has put in and taken out, of each wrapper, by what is in blocks now. A withdrawal of everything that
-   * is in a block begins anew.
+   * is in a block begins anew, and what is in blocks before it is not read.
    */
   async totals(organizationId: OrganizationId, walletAddress: string): Promise<EarnTotals[]> {
-    const rows = await this.db
+    const included = this.db
       .selectFrom('earn_request')
       .innerJoin('chain_send', (join) =>
         join
           .onRef('chain_send.organization_id', '=', 'earn_request.organization_id')
           .onRef('chain_send.id', '=', 'earn_request.send_id'),
       )
-      .select([
-        'earn_request.caip2',
-        'earn_request.wrapper_address',
-        'earn_request.kind',
-        'earn_request.amount',
-        'chain_send.state',
-      ])
       .where('earn_request.organization_id', '=', organizationId)
       .where('earn_request.wallet_address', '=', walletAddress)
+      .where('chain_send.state', '=', 'INCLUDED');
+    const emptied = included
+      .where('earn_request.kind', '=', 'withdraw')
+      .where('earn_request.amount', '=', 'MAX')
+      .groupBy(['earn_request.caip2', 'earn_request.wrapper_address'])
+      .select(({ fn }) => [
+        'earn_request.caip2',
+        'earn_request.wrapper_address',
+        fn.max('chain_send.block_number').as('block_number'),
+      ]);
+    const rows = await included
+      .leftJoin(emptied.as('emptied'), (join) =>
+        join
+          .onRef('emptied.caip2', '=', 'earn_request.caip2')
+          .onRef('emptied.wrapper_address', '=', 'earn_request.wrapper_address'),
+      )
+      .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
       .where('earn_request.kind', 'in', ['deposit', 'withdraw'])
-      .where('chain_send.state', '=', 'INCLUDED')
+      .where(({ or, eb, ref }) =>
+        or([
+          eb('emptied.block_number', 'is', null),
+          // What is in the same block comes before it or after it.
+          eb('chain_send.block_number', '>=', ref('emptied.block_number')),
+        ]),
+      )
       // As the chain has them: what an operator paid for may have been overtaken by what the wallet sent itself.
       .orderBy('chain_send.block_number')
       .orderBy('earn_request.id')

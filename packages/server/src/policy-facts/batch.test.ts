@@ -1,0 +1,51 @@
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { describe, expect, test } from 'vitest';
+import { assetTransfers } from './assets/transfers.ts';
+import { batchedCalls } from './batch.ts';
+import type { ParsedTransaction } from './transaction.ts';
+
+const ABI = parseAbi(['struct Call { address to; uint256 value; bytes data; }', 'function run(Call[] calls)']);
+const SELF = `0x${'11'.repeat(20)}` as const;
+const OTHER = `0x${'22'.repeat(20)}` as const;
+
+type Call = { to: Hex; value: bigint; data: Hex };
+const run = (...calls: Call[]): Hex => encodeFunctionData({ abi: ABI, args: [calls] });
+const pay = (value: bigint, data: Hex = '0x'): Call => ({ to: OTHER, value, data });
+const parsed = (data: Hex, to: string = SELF): ParsedTransaction => ({
+  type: 'TRANSACTION_TYPE_ETHEREUM',
+  from: SELF,
+  transaction: {
+    ...{ type: 'TYPE_2', chainId: 1n, nonce: 0n, to, value: 0n, data, selector: data.slice(0, 10), gas: 0n },
+    ...{ gasPrice: 0n, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, maxFeePerBlobGas: 0n },
+    ...{ accessList: [], blobVersionedHashes: [], authorizationList: [] },
+  },
+});
+
+describe('a batch that an account runs itself', () => {
+  test('shows every call in it, also of batches inside', () => {
+    const nested = run(pay(1n, '0xa9059cbb00'), { to: SELF, value: 0n, data: run(pay(2n)) });
+    const calls = batchedCalls(parsed(nested));
+    expect(calls).toMatchObject([
+      { from: SELF, transaction: { to: OTHER, value: 1n, data: '0xa9059cbb00', selector: '0xa9059cbb' } },
+      { transaction: { to: SELF } },
+      { transaction: { to: OTHER, value: 2n, selector: '' } },
+    ]);
+    expect(calls.flatMap(assetTransfers).map(({ amount }) => amount)).toEqual([1n, 2n]);
+  });
+
+  test('is one only where the account calls itself', () => {
+    expect(batchedCalls(parsed(run(pay(1n)), OTHER))).toEqual([]);
+    expect(batchedCalls(parsed('0x12345678'))).toEqual([]);
+    expect(batchedCalls(parsed('0x'))).toEqual([]);
+  });
+
+  test('is refused where it cannot be read', () => {
+    const whole = run(pay(1n));
+    expect(batchedCalls(parsed(whole))).toHaveLength(1);
+    const refusal = expect.objectContaining({ code: 'INVALID_TRANSACTION' });
+    expect(() => batchedCalls(parsed(whole.slice(0, 80) as Hex))).toThrow(refusal);
+    let deep = whole;
+    for (let depth = 0; depth < 5; depth += 1) deep = run({ to: SELF, value: 0n, data: deep });
+    expect(() => batchedCalls(parsed(deep))).toThrow(refusal);
+  });
+});
