@@ -374,7 +374,8 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       const [version] = versionsOf(operation) as [Version];
       const own = await caseFor(operation.name, world.parent);
       const body = bodyOf(version, own, pruned(version, own));
-      expect((await send(operation, own.client, body)).status).toBe(200);
+      const answer = await send(operation, own.client, body);
+      expect(answer.status, JSON.stringify([operation.name, answer.body])).toBe(200);
       for (const type of ['ACTIVITY_TYPE_CREATE_USERS_V4', '', null, 1, {}, []]) {
         expectRefusal(await send(operation, own.client, { ...body, type }), 'REQUEST_INVALID');
       }

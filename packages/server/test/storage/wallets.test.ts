@@ -711,8 +711,16 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await rowsOf(storage, table, kept.id), table).toBe(1);
       if ((await rowsOf(storage, table, gone.id)) > 0) left.push(table);
     }
-    // Activities stay readable to the parent, with their votes and proofs, what policies said of them and which MFA they met.
-    expect(left.sort()).toEqual(['activity', 'app_proof', 'mfa_requirement', 'policy_evaluation', 'vote']);
+    // Activities stay readable to the parent, with their votes and proofs, what policies said of them and which MFA they
+    // met; digests of what was encrypted to us stay, so that nobody else presents it.
+    expect(left.sort()).toEqual([
+      'accepted_bundle',
+      'activity',
+      'app_proof',
+      'mfa_requirement',
+      'policy_evaluation',
+      'vote',
+    ]);
     const { id, name, deletedAtMs, rootUserIds } = await storage.read.organizations.get(gone.id);
     expect({ id, name, deletedAtMs, rootUserIds }).toEqual({
       id: gone.id,
