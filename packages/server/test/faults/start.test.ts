@@ -202,22 +202,20 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
     await expectWorks(place, credentials);
   });
 
-  describe('the root key', () => {
-    onlyOnce('missing for a database that has one: refused, and no new key is made', async () => {
-      await using place = await newPlace(database);
-      const credentials = await startOnce(place);
-      renameSync(place.file('root.key'), place.file('kept'));
-      const before = place.names();
-      expectRefusal(await runService(place.env), /root\.key/);
-      expectRefusal(
-        await runCli(place.env, 'init', '--organization', 'x', '--public-key', newKeyPair().publicKey),
-        /root\.key/,
-      );
-      expect(place.names()).toEqual(before);
-      expect(existsSync(place.file('root.key'))).toBe(false);
-      renameSync(place.file('kept'), place.file('root.key'));
-      await expectWorks(place, credentials);
-    });
+  onlyOnce('a root key that is missing for a database that has one: refused, and no new key is made', async () => {
+    await using place = await newPlace(database);
+    const credentials = await startOnce(place);
+    renameSync(place.file('root.key'), place.file('kept'));
+    const before = place.names();
+    expectRefusal(await runService(place.env), /root\.key/);
+    expectRefusal(
+      await runCli(place.env, 'init', '--organization', 'x', '--public-key', newKeyPair().publicKey),
+      /root\.key/,
+    );
+    expect(place.names()).toEqual(before);
+    expect(existsSync(place.file('root.key'))).toBe(false);
+    renameSync(place.file('kept'), place.file('root.key'));
+    await expectWorks(place, credentials);
   });
 
   describe('custos init', () => {
