@@ -450,11 +450,11 @@ describe('a wrapper', () => {
     const terms = { vaultAddress: vault, chainCaip2: CHAIN, clientFeeBps: `${FEE_BPS}`, clientFeeWallet: feeWallet };
     expect(await root.earnDeployWrapper(terms)).toMatchObject({ wrapperAddress, splitterAddress: splitter });
     for (const attempt of [
-      customer.claimEarnFees({ wrapperAddress }),
-      customer.earnSetWrapperState({ wrapperAddress, depositsDisabled: false }),
-      customer.earnDeployWrapper({ ...terms, clientFeeWallet: wallet }),
+      () => customer.claimEarnFees({ wrapperAddress }),
+      () => customer.earnSetWrapperState({ wrapperAddress, depositsDisabled: false }),
+      () => customer.earnDeployWrapper({ ...terms, clientFeeWallet: wallet }),
     ]) {
-      expect(await codeOf(attempt)).toBe('INVALID_ACTIVITY_CALLER');
+      expect(await codeOf(attempt())).toBe('INVALID_ACTIVITY_CALLER');
     }
     // Nor does it act for their wallets.
     await withdraw(customer, shared, wallet, usdc(1));
