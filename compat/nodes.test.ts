@@ -3,8 +3,8 @@ import { type Hex, keccak256, parseGwei } from 'viem';
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ChainSettings } from '../packages/server/src/lib/chain.ts';
+import { blockWith } from '../packages/server/src/nodes/block-with.ts';
 import { createEvmNode } from '../packages/server/src/nodes/evm-node.ts';
-import { isInBlock } from '../packages/server/src/nodes/is-in-block.ts';
 import type { EvmNode, EvmReceipt } from '../packages/server/src/nodes/node.ts';
 import { ANVIL_PHRASE, type Anvil, startAnvil } from './chain/anvil.ts';
 
@@ -134,12 +134,12 @@ describe('a real node', () => {
     await node.broadcast(raw);
     await anvil.mine();
     const receipt = await receiptOf(raw);
-    expect(await isInBlock(node, receipt)).toBe(true);
+    expect((await blockWith(node, receipt)) !== undefined).toBe(true);
     await anvil.revert(before);
-    expect(await isInBlock(node, receipt)).toBe(false);
+    expect((await blockWith(node, receipt)) !== undefined).toBe(false);
     await anvil.increaseTime(1000);
     expect(await node.block(receipt.blockNumber)).toBeDefined();
-    expect(await isInBlock(node, receipt)).toBe(false);
+    expect((await blockWith(node, receipt)) !== undefined).toBe(false);
   });
 
   test('of another chain is not used', async () => {

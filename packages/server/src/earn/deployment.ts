@@ -9,9 +9,9 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem';
+import { custosBatchBytecode, earnAaveWrapperBytecode, earnWrapperBytecode } from '../contracts/artifacts.ts';
 import { assert } from '../lib/assert.ts';
 import type { EarnProvider } from '../lib/earn.ts';
-import { custosBatchBytecode, earnAaveWrapperBytecode, earnWrapperBytecode } from './artifacts.ts';
 
 /** The deployment proxy that is found under this address on every chain: salt and init code are its calldata. */
 export const CREATE2_PROXY: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';

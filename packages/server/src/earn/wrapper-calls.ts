@@ -1,8 +1,8 @@
 import { encodeFunctionData, parseAbi } from 'viem/utils';
+import { earnSplitterAbi, earnWrapperAbi } from '../contracts/artifacts.ts';
 import type { EarnWrapper } from '../lib/earn.ts';
 import type { SendCall } from '../lib/send.ts';
 import type { Hex } from '../nodes/node.ts';
-import { earnSplitterAbi, earnWrapperAbi } from './artifacts.ts';
 
 const tokenAbi = parseAbi(['function approve(address spender, uint256 amount) returns (bool)']);
 

@@ -2,8 +2,8 @@ import { decodeFunctionData, encodeFunctionResult, keccak256, multicall3Abi } fr
 import { describe, expect, test } from 'vitest';
 import { type FakeNode, Refusal, sendJson, startFakeNode } from '../../test/harness/json-rpc-node.ts';
 import type { ChainSettings } from '../lib/chain.ts';
+import { blockWith } from './block-with.ts';
 import { createEvmNode, type NodeOptions } from './evm-node.ts';
-import { isInBlock } from './is-in-block.ts';
 import { MULTICALL3 } from './multicall.ts';
 import type { EvmLogFilter, EvmNode, Hex } from './node.ts';
 
@@ -604,6 +604,6 @@ describe('whether a receipt is true', () => {
     const node = await only({ eth_getTransactionReceipt: RECEIPT, eth_getBlockByNumber: block });
     const receipt = await node.receipt(HASH);
     if (receipt === undefined) throw new Error('no receipt');
-    expect(await isInBlock(node, receipt)).toBe(expected);
+    expect((await blockWith(node, receipt)) !== undefined).toBe(expected);
   });
 });

@@ -1,12 +1,13 @@
-import { decodeFunctionData, parseAbi, toFunctionSelector } from 'viem/utils';
+import { decodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { custosBatchAbi } from '../contracts/artifacts.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { ParsedTransaction } from './transaction.ts';
 
 type EthereumParsed = Extract<ParsedTransaction, { readonly type: 'TRANSACTION_TYPE_ETHEREUM' }>;
 
 /** What an account that has borrowed the code of CustosBatch answers to when it calls itself. */
-const RUN = parseAbi(['struct Call { address to; uint256 value; bytes data; }', 'function run(Call[] calls)']);
-const RUN_SELECTOR = toFunctionSelector('run((address,uint256,bytes)[])');
+const RUN = [getAbiItem({ abi: custosBatchAbi, name: 'run' })] as const;
+const RUN_SELECTOR = toFunctionSelector(RUN[0]);
 const DEPTH_MAX = 4;
 const CALLS_MAX = 1000;
 

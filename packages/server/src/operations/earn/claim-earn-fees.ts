@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { encodeErrorResult } from 'viem/utils';
-import { earnSplitterAbi } from '../../earn/artifacts.ts';
+import { earnSplitterAbi } from '../../contracts/artifacts.ts';
 import { claimCall } from '../../earn/wrapper-calls.ts';
 import { configuredChain } from '../../lib/chain.ts';
 import type { EarnWrapper } from '../../lib/earn.ts';

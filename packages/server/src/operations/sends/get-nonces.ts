@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import { encodeFunctionData, parseAbi } from 'viem';
+import { encodeFunctionData } from 'viem';
+import { isDelegatedTo } from '../../chains/ethereum/delegation.ts';
+import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import { type ChainSettings, configuredChain } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId } from '../../lib/ids.ts';
@@ -11,10 +13,6 @@ import { EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
 import { findSigner } from '../signing/signer.ts';
 import { batchNonceOf } from './ethereum-request.ts';
 
-/** Of contracts/src/CustosBatch.sol. */
-const BATCH_ABI = parseAbi(['function isNonceUsed(uint256 nonce) view returns (bool)']);
-/** EIP-7702: what stands in place of code at an account that has borrowed some. */
-const DELEGATION = '0xef0100';
 const TRIES_MAX = 5;
 
 export const getNonces = defineQuery({
@@ -57,7 +55,7 @@ async function unusedNonce({ caip2, batchContract }: ChainSettings, node: EvmNod
   if (batchContract === undefined) {
     throw new ApiError('SPONSORSHIP_NOT_CONFIGURED', `sponsored sends on ${caip2} need batchContract in CUSTOS_CHAINS`);
   }
-  const isDelegated = (await node.code(account)) === `${DELEGATION}${batchContract.slice(2)}`;
+  const isDelegated = isDelegatedTo(await node.code(account), batchContract);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const nonce = batchNonceOf(randomId());
     // An account that has not borrowed the contract's code yet has used none.
@@ -67,6 +65,7 @@ async function unusedNonce({ caip2, batchContract }: ChainSettings, node: EvmNod
 }
 
 async function isUsed(node: EvmNode, account: Hex, nonce: bigint): Promise<boolean> {
-  const answer = await node.call({ to: account, data: encodeFunctionData({ abi: BATCH_ABI, args: [nonce] }) });
+  const data = encodeFunctionData({ abi: custosBatchAbi, functionName: 'isNonceUsed', args: [nonce] });
+  const answer = await node.call({ to: account, data });
   return !answer.ok || BigInt(answer.data === '0x' ? 1 : answer.data) !== 0n;
 }

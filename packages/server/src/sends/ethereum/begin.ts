@@ -1,5 +1,6 @@
 import { KeyringError } from '@custos/keyring';
 import { BaseError, keccak256, parseTransaction } from 'viem';
+import { isDelegation } from '../../chains/ethereum/delegation.ts';
 import type { ChainSettings } from '../../lib/chain.ts';
 import {
   type EthereumSendRequest,
@@ -13,8 +14,9 @@ import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
-import { draft, estimateOf, isDelegation, NotYet, transactionOf, Unsendable } from './build.ts';
-import { decodeRevert } from './revert.ts';
+import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
+import { handOverFirst } from './hand-over.ts';
+import { refusalError } from './revert.ts';
 import { cappedFees, signAttempt } from './transaction.ts';
 
 /** Of one address; nodes keep no more than a few dozen. */
@@ -154,14 +156,14 @@ async function beginTransaction(
   request: EthereumSendRequest,
   line: Line,
 ): Promise<Begun> {
-  const { chain, parts } = round;
+  const { chain } = round;
   const made = await draft(round, node, send, request, request.nonce ?? nextNonce(line.count, line.taken));
   const [gas, fees] = await Promise.all([gasOf(node, send, request, made), feesFor(round, node, request)]);
   if (!gas.ok) {
     // What is on its way may be what it needs; without that it is wrong for good. Whoever shares the lane does not wait.
     if (request.sponsored !== undefined && line.senders.has(send.sender)) return 'skip';
     if (request.sponsored === undefined && line.onTheWay > 0 && request.nonce === undefined) return 'wait';
-    return await fail(round, send, await refusalOf(round, send, made.to, gas));
+    return await fail(round, send, await refusalError(round.parts.storage.read, send, made.to, gas));
   }
   if (request.sponsored !== undefined && gas.gas > chain.sponsoredGasMax) {
     const message = `it needs ${gas.gas} gas, and the operator pays for ${chain.sponsoredGasMax} at most`;
@@ -169,26 +171,8 @@ async function beginTransaction(
   }
   const transaction = transactionOf(made, Number(chain.reference), gas.gas, fees);
   const attempt = await signAttempt(round, send, made.payer, transaction);
-  // Stored before any node sees it: whoever dies from here on leaves behind what is to be sent again, byte for byte.
-  const stored = await round.save(send, {
-    ...progressOf(send),
-    state: 'BROADCASTING',
-    nonce: made.nonce + made.noncesTaken - 1,
-    attempts: [attempt],
-    txHash: attempt.hash,
-  });
-  const outcome = await node.broadcast(attempt.raw as Hex);
-  round.memory.broadcastAtMs.set(send.id, parts.clock());
-  if (outcome.kind === 'refused' || outcome.kind === 'underpriced') {
-    const message =
-      outcome.kind === 'refused'
-        ? outcome.message
-        : 'it pays too little, or another transaction with this nonce pays more';
-    // Its nonce is free for the next. It is watched for a while all the same, in case the node did not tell the truth.
-    const error = { message: `the node refused it: ${message}` };
-    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error });
-    return 'sent';
-  }
+  const lastNonce = made.nonce + made.noncesTaken - 1;
+  if (!(await handOverFirst(round, node, send, attempt, lastNonce))) return 'sent';
   line.onTheWay += 1;
   line.senders.add(send.sender);
   line.isSingle ||= made.authorizationList.length > 0 && made.payer.by === 'organization';
@@ -225,36 +209,11 @@ async function feesFor(
   return { ...cappedFees(advised, BigInt(maxFeePerGas)), maxFeePerGas: BigInt(maxFeePerGas) };
 }
 
-async function refusalOf({ parts }: Round, send: Send, to: Hex, { message, data }: CallRefusal): Promise<SendError> {
-  const revertChain = await decodeRevert(parts.storage.read, send, to, data);
-  const [first] = revertChain;
-  return {
-    message: first?.displayMessage === undefined ? message : `execution reverted: ${first.displayMessage}`,
-    ...(revertChain.length > 0 && { eth: { revertChain } }),
-  };
-}
-
 /** A transaction that was signed elsewhere has its nonce already. */
 async function beginRaw(round: Round, node: EvmNode, send: Send, { raw }: RawSendRequest): Promise<Begun> {
   const hash = keccak256(raw as Hex);
   const nonce = parseTransaction(raw as Hex).nonce ?? 0;
   const attempt = { hash, raw, nonce, signedAtMs: round.parts.clock(), mayBeOut: true };
-  const stored = await round.save(send, {
-    ...progressOf(send),
-    state: 'BROADCASTING',
-    nonce,
-    attempts: [attempt],
-    txHash: hash,
-  });
-  const outcome = await node.broadcast(raw as Hex);
-  round.memory.broadcastAtMs.set(send.id, round.parts.clock());
-  if (outcome.kind === 'refused' || outcome.kind === 'underpriced') {
-    const message =
-      outcome.kind === 'refused'
-        ? outcome.message
-        : 'it pays too little, or another transaction with this nonce pays more';
-    const error = { message: `the node refused it: ${message}` };
-    await round.save(stored, { ...progressOf(stored), state: 'FAILED', nonce: undefined, error });
-  }
+  await handOverFirst(round, node, send, attempt, nonce);
   return 'sent';
 }

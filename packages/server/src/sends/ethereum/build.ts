@@ -1,4 +1,5 @@
 import type { TransactionSerializable } from 'viem';
+import { delegateOf, isDelegatedTo, isDelegation } from '../../chains/ethereum/delegation.ts';
 import type { EthereumSendRequest, Send } from '../../lib/send.ts';
 import type { EvmAuthorization, EvmEstimate, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
 import type { Round } from '../parts.ts';
@@ -8,6 +9,7 @@ import {
   batchDigest,
   joinSignature,
   type Key,
+  payerOf,
   runData,
   runSignedData,
   signDigest,
@@ -15,8 +17,6 @@ import {
 
 /** How long an operator may take to send what an account has signed. */
 export const BATCH_LIFE_SECONDS = 3600;
-/** EIP-7702: what the code of an account begins with that has another contract's. */
-const DELEGATION = '0xef0100';
 
 /** A transaction that lacks only gas, fees and its signature. */
 export interface Draft {
@@ -51,7 +51,7 @@ export async function draft(
   const { chain } = round;
   const account = send.sender as Hex;
   if (request.sponsored !== undefined) return await sponsoredDraft(round, node, send, request, nonce);
-  const payer: Key = { by: send.purpose === 'earn-deploy' ? 'operator' : 'organization', address: send.sender };
+  const payer = payerOf(send);
   const [call] = request.calls;
   if (call === undefined) throw new Unsendable('it has no calls');
   if (request.calls.length === 1) {
@@ -105,7 +105,7 @@ async function sponsoredDraft(
   };
   const signature = joinSignature(await signDigest(round, send, key, batchDigest(batch)));
   return {
-    payer: { by: 'operator', address: send.lane },
+    payer: payerOf(send),
     nonce,
     noncesTaken: 1,
     to: account,
@@ -122,17 +122,11 @@ async function delegatedTo(node: EvmNode, account: Hex, contract: Hex): Promise<
   if (borrowed === '0x') throw new Unsendable(`there is no contract at batchContract ${contract}`);
   if (code === '0x') return false;
   if (isDelegatedTo(code, contract)) return true;
-  if (code.startsWith(DELEGATION)) {
-    throw new Unsendable(
-      `the account has the code of ${`0x${code.slice(DELEGATION.length)}`}, which would be replaced`,
-    );
+  if (isDelegation(code)) {
+    throw new Unsendable(`the account has the code of ${delegateOf(code)}, which would be replaced`);
   }
   throw new Unsendable('the account is a contract');
 }
-
-export const isDelegation = (code: Hex): boolean => code.startsWith(DELEGATION);
-
-export const isDelegatedTo = (code: Hex, contract: string): boolean => code === `${DELEGATION}${contract.slice(2)}`;
 
 export const estimateOf = ({ payer, to, data, value, authorizationList }: Draft): EvmEstimate => ({
   from: payer.address as Hex,

@@ -1,13 +1,16 @@
 import { KeyringError } from '@custos/keyring';
-import { numberToHex, toEventSelector } from 'viem';
+import { encodeEventTopics } from 'viem';
+import { isDelegatedTo } from '../../chains/ethereum/delegation.ts';
+import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import { laneAddress, type Send, type SendAttempt, type SendBlock, type SendError } from '../../lib/send.ts';
-import { isInBlock } from '../../nodes/is-in-block.ts';
-import type { Broadcast, EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
+import { blockWith } from '../../nodes/block-with.ts';
+import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
-import { BATCH_LIFE_SECONDS, isDelegatedTo } from './build.ts';
-import { decodeRevert } from './revert.ts';
-import { callOf, cappedFees, feesOf, signAttempt, withFees } from './transaction.ts';
+import { BATCH_LIFE_SECONDS } from './build.ts';
+import { giveNonceOn, handOver } from './hand-over.ts';
+import { refusalError } from './revert.ts';
+import { callOf, cappedFees, feesOf, payerOf, signAttempt, withFees } from './transaction.ts';
 
 /** Blocks on top of a transaction after which it is not looked at again. */
 const SETTLED_DEPTH = 12n;
@@ -20,9 +23,6 @@ const ATTEMPTS_MAX = 12;
 const REFUSED_WATCHED_MS = 10 * 60 * 1000;
 /** Blocks for which a nonce must be taken, without a receipt of ours, until the send is given up. */
 const MISSING_BLOCKS = 3n;
-
-/** `NonceUsed(uint256)` of CustosBatch. */
-const NONCE_USED = toEventSelector('NonceUsed(uint256)');
 
 /** How the chain looks in this round. */
 export interface View {
@@ -55,9 +55,9 @@ async function findLanded(node: EvmNode, { attempts }: Send): Promise<Landed | '
   const receipt = receipts[index];
   const attempt = attempts[index];
   if (receipt === undefined || attempt === undefined) return undefined;
-  if (!(await isInBlock(node, receipt)) || (await node.confirmedElsewhere(receipt)) === false) return 'unclear';
-  const block = await node.block(receipt.blockNumber);
-  return block?.hash === receipt.blockHash ? { attempt, receipt, block } : 'unclear';
+  const block = await blockWith(node, receipt);
+  if (block === undefined || (await node.confirmedElsewhere(receipt)) === false) return 'unclear';
+  return { attempt, receipt, block };
 }
 
 async function included(round: Round, node: EvmNode, send: Send, landed: Landed, view: View): Promise<void> {
@@ -105,8 +105,9 @@ async function didItsCalls(
 ): Promise<boolean> {
   if (request.kind !== 'ethereum') return true;
   if (request.sponsored !== undefined) {
-    const nonce = numberToHex(BigInt(request.sponsored.batchNonce), { size: 32 });
-    return logs.some(({ address, topics }) => address === sender && topics[0] === NONCE_USED && topics[1] === nonce);
+    const args = { nonce: BigInt(request.sponsored.batchNonce) };
+    const [used, nonce] = encodeEventTopics({ abi: custosBatchAbi, eventName: 'NonceUsed', args });
+    return logs.some(({ address, topics }) => address === sender && topics[0] === used && topics[1] === nonce);
   }
   if (request.calls.length < 2) return true;
   return chain.batchContract !== undefined && isDelegatedTo(await node.code(sender as Hex), chain.batchContract);
@@ -122,9 +123,8 @@ async function revertOf({ parts }: Round, node: EvmNode, send: Send, { attempt, 
   // Used up to the last, and the same call does work: it was given too little.
   if (result?.ok && receipt.gasUsed * 64n >= gas * 63n) return { message: 'it ran out of gas' };
   if (result === undefined || result.ok) return fallback;
-  const revertChain = await decodeRevert(parts.storage.read, send, to, result.data);
-  const text = revertChain[0]?.displayMessage ?? result.message;
-  return { message: `execution reverted: ${text}`, ...(revertChain.length > 0 && { eth: { revertChain } }) };
+  const error = await refusalError(parts.storage.read, send, to, result);
+  return error.eth === undefined ? { message: `execution reverted: ${result.message}` } : error;
 }
 
 /** It was in a block. If that block is gone from the chain, it is on its way again with the same bytes. */
@@ -139,7 +139,7 @@ async function undone(round: Round, node: EvmNode, send: Send, block: SendBlock,
     block: undefined,
     error: undefined,
   });
-  await rebroadcast(round, node, back);
+  await handOver(round, node, back);
 }
 
 async function missing(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
@@ -161,12 +161,9 @@ async function missing(round: Round, node: EvmNode, send: Send, view: View): Pro
   const lastMs = round.memory.broadcastAtMs.get(send.id);
   // Also right after a start: whoever stored it may have died before a node had it.
   if (lastMs !== undefined && nowMs - lastMs < REBROADCAST_AFTER_MS) return;
-  const outcome = await rebroadcast(round, node, current);
-  // Whoever stored it died before it heard the refusal. As with a first one, the nonce is given on, and it is watched.
-  if (isFirst && outcome?.kind === 'refused') {
-    const error = { message: `the node refused it: ${outcome.message}` };
-    await round.save(current, { ...progressOf(current), state: 'FAILED', nonce: undefined, error });
-  }
+  const outcome = await handOver(round, node, current);
+  // Whoever stored it died before it heard the refusal.
+  if (isFirst && outcome?.kind === 'refused') await giveNonceOn(round, current, outcome.message);
 }
 
 /** A node would not have it, so that its nonce was given on. It is let go when enough blocks have come without it. */
@@ -225,11 +222,9 @@ async function replace(round: Round, node: EvmNode, send: Send, newest: SendAtte
   const fees = cappedFees(wanted, round.chain.maxFeePerGas);
   // At the limit there is nothing to be gained.
   if (fees.maxFeePerGas !== wanted.maxFeePerGas) return false;
-  const byOperator = request.sponsored !== undefined || send.purpose === 'earn-deploy';
-  const key = { by: byOperator ? ('operator' as const) : ('organization' as const), address: send.lane };
   let attempt: SendAttempt;
   try {
-    attempt = await signAttempt(round, send, key, withFees(newest, fees));
+    attempt = await signAttempt(round, send, payerOf(send), withFees(newest, fees));
   } catch (error) {
     // What is out may still land.
     if (error instanceof SignerGone || (error instanceof KeyringError && error.code === 'NOT_OPENED')) return false;
@@ -240,14 +235,6 @@ async function replace(round: Round, node: EvmNode, send: Send, newest: SendAtte
     attempts: [...send.attempts, attempt],
     txHash: attempt.hash,
   });
-  await rebroadcast(round, node, stored);
+  await handOver(round, node, stored);
   return true;
-}
-
-/** Hands over the newest bytes once more. */
-async function rebroadcast(round: Round, node: EvmNode, send: Send): Promise<Broadcast | undefined> {
-  const newest = send.attempts.at(-1);
-  if (newest === undefined) return undefined;
-  round.memory.broadcastAtMs.set(send.id, round.parts.clock());
-  return await node.broadcast(newest.raw as Hex);
 }

@@ -1,6 +1,6 @@
 import { type Abi, decodeErrorResult, parseAbi } from 'viem';
-import type { RevertEntry, Send } from '../../lib/send.ts';
-import type { Hex } from '../../nodes/node.ts';
+import type { RevertEntry, Send, SendError } from '../../lib/send.ts';
+import type { CallRefusal, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 
 const TEXT_MAX = 1000;
@@ -27,7 +27,7 @@ const COMMON_ERRORS = parseAbi([
 ]);
 
 /** What a contract reverted with, by the interfaces that the organization has uploaded (EARN 4.2). */
-export async function decodeRevert(
+async function decodeRevert(
   read: ReadStores,
   send: Send,
   to: string | undefined,
@@ -36,6 +36,21 @@ export async function decodeRevert(
   if (data === undefined || data === '0x') return [];
   const abis = await interfacesOf(read, send);
   return [{ ...(to !== undefined && { address: to }), ...readError(data, [...abis, COMMON_ERRORS]) }];
+}
+
+/** Why a node would not run a call, in the contract's words where it has any. */
+export async function refusalError(
+  read: ReadStores,
+  send: Send,
+  to: string | undefined,
+  { message, data }: CallRefusal,
+): Promise<SendError> {
+  const revertChain = await decodeRevert(read, send, to, data);
+  const text = revertChain[0]?.displayMessage;
+  return {
+    message: text === undefined ? message : `execution reverted: ${text}`,
+    ...(revertChain.length > 0 && { eth: { revertChain } }),
+  };
 }
 
 export function readError(data: Hex, abis: readonly Abi[]): RevertEntry {

@@ -7,36 +7,13 @@ import {
   type TransactionSerializable,
 } from 'viem';
 import { hashAuthorization } from 'viem/utils';
+import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import { toHex } from '../../lib/encoding.ts';
 import type { Send, SendAttempt, SendCall } from '../../lib/send.ts';
 import type { EvmAuthorization, EvmFees, Hex } from '../../nodes/node.ts';
 import type { Round } from '../parts.ts';
 
-/** What CustosBatch answers to (contracts/src/CustosBatch.sol). */
-const CALL = {
-  type: 'tuple[]',
-  name: 'calls',
-  components: [
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'data', type: 'bytes' },
-  ],
-} as const;
-const BATCH_ABI = [
-  { type: 'function', name: 'run', stateMutability: 'payable', inputs: [CALL], outputs: [] },
-  {
-    type: 'function',
-    name: 'runSigned',
-    stateMutability: 'payable',
-    inputs: [
-      { name: 'nonce', type: 'uint256' },
-      { name: 'deadline', type: 'uint256' },
-      CALL,
-      { name: 'signature', type: 'bytes' },
-    ],
-    outputs: [],
-  },
-] as const;
+/** What CustosBatch hashes (EIP-712). */
 const BATCH_TYPES = {
   BatchExecution: [
     { name: 'carrier', type: 'address' },
@@ -55,7 +32,7 @@ const toCalls = (calls: readonly SendCall[]) =>
   calls.map(({ to, value, data }) => ({ to: to as Hex, value: BigInt(value), data: data as Hex }));
 
 export const runData = (calls: readonly SendCall[]): Hex =>
-  encodeFunctionData({ abi: BATCH_ABI, functionName: 'run', args: [toCalls(calls)] });
+  encodeFunctionData({ abi: custosBatchAbi, functionName: 'run', args: [toCalls(calls)] });
 
 export interface Batch {
   /** Who alone may carry it: whoever else sees the signature can do nothing with it. */
@@ -77,10 +54,20 @@ export const batchDigest = ({ carrier, account, chainId, nonce, deadline, calls 
   });
 
 export const runSignedData = ({ nonce, deadline, calls }: Batch, signature: Hex): Hex =>
-  encodeFunctionData({ abi: BATCH_ABI, functionName: 'runSigned', args: [nonce, deadline, toCalls(calls), signature] });
+  encodeFunctionData({
+    abi: custosBatchAbi,
+    functionName: 'runSigned',
+    args: [nonce, deadline, toCalls(calls), signature],
+  });
 
 /** Whose key signs: an address of the send's organization, or the operator's. */
 export type Key = { readonly by: 'organization' | 'operator'; readonly address: string };
+
+/** Whose key signs the transaction of a send, and pays for it. */
+export function payerOf({ request, purpose, lane }: Send): Key {
+  const isSponsored = request.kind === 'ethereum' && request.sponsored !== undefined;
+  return { by: isSponsored || purpose === 'earn-deploy' ? 'operator' : 'organization', address: lane };
+}
 
 export interface RawSignature {
   readonly r: Hex;
