@@ -5,17 +5,33 @@ import { SummaryReporter } from './scripts/lib/reporter.ts';
 // others are Vite's defaults for a server, which this list replaces.
 const conditions = ['source', 'module', 'node', 'development|production'];
 
+const exclude = ['**/node_modules/**', '**/dist/**'];
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: [
-      'packages/*/src/**/*.test.ts',
-      'packages/*/test/**/*.test.ts',
-      'compat/**/*.test.ts',
-      'examples/**/*.test.ts',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'units',
+          include: ['packages/*/src/**/*.test.ts'],
+          exclude,
+          // They share what they have loaded, which takes longer than most of them; none of them changes it.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['packages/*/test/**/*.test.ts', 'compat/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude,
+          globalSetup: ['packages/server/test/harness/template.ts'],
+        },
+      },
     ],
-    exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
     // One more than the cores of a small machine: fault tests mostly wait.
     maxWorkers: 3,

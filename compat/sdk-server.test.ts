@@ -120,7 +120,7 @@ async function silence(baseUrl: string): Promise<void> {
 describe.each(DATABASES)('the server SDK and npm start on %s', (database) => {
   const inEnvironment = async (work: (dataDir: string, env: Record<string, string>) => Promise<void>) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'custos-npm-start-'));
-    const postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
+    const postgres = database === 'postgres' ? await createPostgresDatabase({ isEmpty: true }) : undefined;
     try {
       await work(dataDir, { CUSTOS_DATA_DIR: dataDir, ...(postgres && { CUSTOS_DATABASE_URL: postgres.url }) });
     } finally {

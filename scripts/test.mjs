@@ -1,12 +1,13 @@
 // `npm test`: brings what the tests need (build, outside packages, PostgreSQL, Chromium), runs them and cleans up.
 // TEST_POSTGRES_URL names a server to use instead, TEST_VECTORS the folder of the published vectors, CHROME_PATH a
-// browser. Further arguments go to vitest: `npm test -- packages/keyring`.
+// browser, TMPDIR where tests put their files (a folder in memory, unless it is set). Further arguments go to vitest: `npm test -- packages/keyring`.
 import { spawn, spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { requireChromium } from './lib/chromium.mjs';
 import { installCompat, startPostgres } from './lib/postgres.mjs';
+import { openScratch } from './lib/scratch.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
@@ -95,6 +96,16 @@ async function main() {
   installCompat();
   const chromium = await requireChromium();
   checkStopped();
+  const scratch = process.env.TMPDIR ? undefined : openScratch();
+  if (scratch) process.env.TMPDIR = scratch.path;
+  try {
+    return await runTests(vectors, chromium);
+  } finally {
+    scratch?.dispose();
+  }
+}
+
+async function runTests(vectors, chromium) {
   const postgres = await openPostgres();
   try {
     checkStopped();

@@ -568,7 +568,7 @@ describe.each(DATABASES)('kill -9 on %s', (database) => {
   test('a first start that is killed leaves credentials that fit the database, or none', async () => {
     const chance = chanceOf(chooseSeed(`kill of the first start on ${database}`));
     for (let round = 0; round < 2; round += 1) {
-      await using postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
+      await using postgres = database === 'postgres' ? await createPostgresDatabase({ isEmpty: true }) : undefined;
       using folder = temporaryFolder();
       const env = {
         CUSTOS_DATA_DIR: folder.path,

@@ -37,7 +37,7 @@ const readCredentials = (path: string): RootCredentials => JSON.parse(readFileSy
 
 /** A data directory and, for PostgreSQL, a database; the environment that names both. */
 async function newPlace(database: DatabaseKind) {
-  const postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
+  const postgres = database === 'postgres' ? await createPostgresDatabase({ isEmpty: true }) : undefined;
   const folder = temporaryFolder();
   const env: Record<string, string> = {
     CUSTOS_DATA_DIR: folder.path,

@@ -17,10 +17,30 @@ export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A database of its own for one test, dropped afterwards. */
-export async function createPostgresDatabase(): Promise<TestDatabase> {
-  const name = `custos_test_${randomBytes(8).toString('hex')}`;
+/** Its schema is copied, which takes a fraction of the time of making it. */
+const TEMPLATE = 'TEST_POSTGRES_TEMPLATE';
+
+/** A database of its own for one test, dropped afterwards. It has the tables of the service, unless it is to be empty. */
+export async function createPostgresDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
+  const name = newName();
+  const template = isEmpty ? undefined : process.env[TEMPLATE];
+  await onServer(`CREATE DATABASE ${name} ${template === undefined ? '' : `TEMPLATE ${template}`}`);
+  return databaseCalled(name);
+}
+
+/** Makes what databases are copied from, for all tests of a run. */
+export async function createTemplate(prepare: (url: string) => Promise<void>): Promise<AsyncDisposable> {
+  const name = newName();
   await onServer(`CREATE DATABASE ${name}`);
+  const database = databaseCalled(name);
+  await prepare(database.url);
+  process.env[TEMPLATE] = name;
+  return database;
+}
+
+const newName = (): string => `custos_test_${randomBytes(8).toString('hex')}`;
+
+function databaseCalled(name: string): TestDatabase {
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
   return {

@@ -599,7 +599,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
 
   describe('opening', () => {
     test('again changes nothing', async () => {
-      await using place = await Place.create(kind);
+      await using place = await Place.create(kind, { isEmpty: true });
       const first = await place.open();
       const made = await withOrganization(first);
       expect(await first.read.deployment.appliedMigrations()).toEqual([...MIGRATION_NAMES].sort());
@@ -652,7 +652,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       });
     } else {
       test('several programs may open one database at the same time', async () => {
-        await using place = await Place.create(kind);
+        await using place = await Place.create(kind, { isEmpty: true });
         const all = await Promise.all(times(4, () => place.open(2)));
         const made = await withOrganization(all[0] as Storage);
         for (const storage of all) expect((await storage.read.organizations.get(made.id)).id).toBe(made.id);

@@ -31,8 +31,8 @@ export class Place implements AsyncDisposable {
     this.#dispose = dispose;
   }
 
-  static async create(kind: DatabaseKind): Promise<Place> {
-    const database = kind === 'postgres' ? await createPostgresDatabase() : undefined;
+  static async create(kind: DatabaseKind, options: { readonly isEmpty?: boolean } = {}): Promise<Place> {
+    const database = kind === 'postgres' ? await createPostgresDatabase(options) : undefined;
     return new Place(database?.url, async () => await database?.[Symbol.asyncDispose]());
   }
 
