@@ -83,8 +83,8 @@ export interface WebhookDelivery {
   readonly updatedAtMs: number;
 }
 
-/** A delivery that is due, with what is sent. */
-export type DueDelivery = WebhookDelivery & { readonly body: string };
+/** A delivery that is due, with what is sent; those of an endpoint are numbered in the order of what happened. */
+export type DueDelivery = WebhookDelivery & { readonly seq: number; readonly body: string };
 
 /** What became of a delivery by an attempt. */
 export interface DeliveryResult {

@@ -119,6 +119,35 @@ test('of very many, eight are sent at a time', async () => {
   expect(queue.pending.size).toBe(0);
 });
 
+test('the next ones are sent while results are being written down, and none of those twice', async () => {
+  const { add, sent, laneOver, queue, endpoint } = setUp();
+  const deliveries = add(200);
+  const late = deferred<void>();
+  const all = deferred<void>();
+  const noted: string[] = [];
+  const lane = laneOver({
+    record: async (_endpoint, { delivery }) => {
+      noted.push(delivery.id);
+      if (noted.length === 192) all.resolve();
+      await late.promise;
+      queue.pending.delete(delivery.id);
+    },
+  });
+  queue.emptied = () => lane.end();
+  const ended = lane.run();
+  // Two batches; for the third the results of the first are waited for.
+  await all.promise;
+  expect(sent).toEqual(eventIds(deliveries.slice(0, 192)));
+  // One that was stored late, in front of where the lane is, and a retry that has become due.
+  const added = [deliveryOf(endpoint, { seq: 0.5 }), deliveryOf(endpoint, { nextAttemptAtMs: NOW, failures: 1 })];
+  queue.add(endpoint, added);
+  late.resolve();
+  await ended;
+  expect(new Set(sent)).toEqual(new Set(eventIds([...deliveries, ...added])));
+  expect(sent).toHaveLength(202);
+  expect(queue.pending.size).toBe(0);
+});
+
 test('where one cannot be signed, the lane is left only when the others have ended', async () => {
   const { add, laneOver, answerWith, queue, inFlight } = setUp();
   const deliveries = add(200);

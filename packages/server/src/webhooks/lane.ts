@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../lib/ids.ts';
 import type { DueDelivery, WebhookEndpoint } from '../lib/webhook.ts';
 import type { Storage } from '../storage/storage.ts';
 import { BATCH_LENGTH_MAX } from '../storage/stores/webhook-reader.ts';
@@ -60,6 +60,12 @@ export class Lane {
   #isEnding = false;
   #isWoken = false;
   #wakeUp: (() => void) | undefined;
+  /** What was sent and is being written down: until then the queue still has it. */
+  readonly #inHand = new Map<WebhookDeliveryId, Promise<void>>();
+  readonly #errors: unknown[] = [];
+  /** First attempts are read behind this one, so that the lane need not wait for those in hand; 0 for the front. */
+  #behind = 0;
+  #frontAtMs = performance.now();
 
   constructor(parts: LaneParts, claim: LaneClaim, heldUntilMs: number) {
     this.#parts = parts;
@@ -96,22 +102,32 @@ export class Lane {
 
   async run(): Promise<LaneEnd> {
     const { clock } = this.#parts;
+    try {
+      await this.#rounds();
+    } finally {
+      // Whoever has the lane next would send them again.
+      await this.#settle();
+    }
+    if (this.#errors.length > 0) throw this.#errors[0];
+    return { failures: this.#failures, restingUntilMs: this.#restMs === 0 ? 0 : clock() + this.#restMs };
+  }
+
+  async #rounds(): Promise<void> {
     let idleSinceMs = performance.now();
     let lookAfterMs = LOOK_AFTER_MS;
     while (this.#mayGoOn() && !this.#isLeaving) {
       this.#isWoken = false;
       const isWorking = await this.#round();
-      if (this.#restMs > 0) break;
+      if (this.#restMs > 0 || this.#errors.length > 0) return;
       if (isWorking) {
         idleSinceMs = performance.now();
         lookAfterMs = LOOK_AFTER_MS;
-      } else if (!this.#isWoken && performance.now() - idleSinceMs >= LINGER_MS) break;
+      } else if (!this.#isWoken && performance.now() - idleSinceMs >= LINGER_MS) return;
       else {
         await this.#idle(lookAfterMs);
         lookAfterMs *= 2;
       }
     }
-    return { failures: this.#failures, restingUntilMs: this.#restMs === 0 ? 0 : clock() + this.#restMs };
   }
 
   #mayGoOn(): boolean {
@@ -127,43 +143,81 @@ export class Lane {
       if (length > BATCH_LENGTH_MAX) leave = await this.#parts.large.enter();
     };
     try {
-      const limits = this.isTroubled ? PROBE : BATCH;
-      const batch = await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter);
-      if (batch.length === 0) return false;
+      const limits = { ...(this.isTroubled ? PROBE : BATCH), behind: this.#behind };
+      const found = await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter);
+      const batch = found.filter(({ id }) => !this.#inHand.has(id));
+      if (batch.length === 0) return await this.#backToFront();
       // Now, because the way in may have taken long.
       const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
       if (endpoint?.isActive !== true) return false;
-      if (this.#mayGoOn()) await this.#sendAll(endpoint, batch);
+      if (!this.#mayGoOn()) return true;
+      const before = [...this.#inHand.values()];
+      const isAllBegun = await this.#sendAll(endpoint, batch);
+      // What was in hand before this batch bounds how much there is at a time.
+      await Promise.all(before);
+      const last = batch.findLast(({ nextAttemptAtMs }) => nextAttemptAtMs === 0);
+      if (isAllBegun && last !== undefined && this.#mayReadOn(batch.length)) this.#behind = last.seq;
+      else await this.#backToFront();
       return true;
     } finally {
       leave();
     }
   }
 
-  async #sendAll(endpoint: WebhookEndpoint, batch: readonly DueDelivery[]): Promise<void> {
+  /**
+   * Whether there may be more behind the batch. Now and then it is looked for in front again: there may be what was
+   * stored by a transaction that took longer than one behind it.
+   */
+  #mayReadOn(length: number): boolean {
+    return length >= CROWD && performance.now() - this.#frontAtMs < BATCH_MS;
+  }
+
+  /** The next round begins at the front of the queue; false when this one did, and nothing is in hand. */
+  async #backToFront(): Promise<boolean> {
+    const isElsewhere = this.#behind > 0 || this.#inHand.size > 0;
+    await this.#settle();
+    this.#behind = 0;
+    this.#frontAtMs = performance.now();
+    return isElsewhere;
+  }
+
+  async #settle(): Promise<void> {
+    await Promise.all(this.#inHand.values());
+  }
+
+  /** False when not all of them were begun. */
+  async #sendAll(endpoint: WebhookEndpoint, batch: readonly DueDelivery[]): Promise<boolean> {
     const width = batch.length < CROWD ? 1 : WIDTH;
     const startedAt = performance.now();
-    const recorded: Promise<void>[] = [];
-    const errors: unknown[] = [];
-    const fail = (error: unknown): void => {
-      errors.push(error);
-    };
+    let begun = 0;
     const queue = batch.values();
     const work = async (): Promise<void> => {
       for (const delivery of queue) {
+        begun += 1;
         const attempted = await this.#attempt(endpoint, delivery);
         if (this.#isEnding && attempted.attempt.status === undefined) return;
-        recorded.push(this.#parts.recorder.record(endpoint, attempted).catch(fail));
+        this.#record(endpoint, attempted);
         this.#note(attempted);
-        if (this.#restMs > 0 || attempted.verdict === 'gone' || errors.length > 0 || !this.#mayGoOn()) return;
+        if (this.#restMs > 0 || attempted.verdict === 'gone' || this.#errors.length > 0 || !this.#mayGoOn()) return;
         if (performance.now() - startedAt > BATCH_MS) return;
       }
     };
     // Each takes the next one from the same queue; whoever stops leaves the rest for the next round.
-    await Promise.all(Array.from({ length: width }, () => work().catch(fail)));
-    // The next round would read them again.
-    await Promise.all(recorded);
-    if (errors.length > 0) throw errors[0];
+    await Promise.all(Array.from({ length: width }, () => work().catch((error) => this.#errors.push(error))));
+    return begun === batch.length;
+  }
+
+  #record(endpoint: WebhookEndpoint, attempted: Attempted): void {
+    const { id } = attempted.delivery;
+    const recorded = this.#parts.recorder
+      .record(endpoint, attempted)
+      .catch((error) => {
+        this.#errors.push(error);
+      })
+      .then(() => {
+        this.#inHand.delete(id);
+      });
+    this.#inHand.set(id, recorded);
   }
 
   async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery): Promise<Attempted> {

@@ -26,6 +26,8 @@ export const endpointOf = (extra: Partial<WebhookEndpoint> = {}): WebhookEndpoin
   ...extra,
 });
 
+let lastSeq = 0;
+
 export const deliveryOf = (endpoint: WebhookEndpoint, extra: Partial<DueDelivery> = {}): DueDelivery => ({
   id: randomId() as WebhookDeliveryId,
   organizationId: endpoint.organizationId,
@@ -40,6 +42,7 @@ export const deliveryOf = (endpoint: WebhookEndpoint, extra: Partial<DueDelivery
   roundStartedAtMs: 0,
   createdAtMs: 0,
   updatedAtMs: 0,
+  seq: ++lastSeq,
   body: '{}',
   ...extra,
 });
@@ -102,15 +105,18 @@ export class FakeQueue {
       _organizationId: OrganizationId,
       endpointId: WebhookEndpointId,
       nowMs: number,
-      limits: { readonly fresh: number; readonly retries: number },
+      limits: { readonly fresh: number; readonly retries: number; readonly behind?: number },
     ) => {
-      this.batches.push(limits);
+      const { behind = 0 } = limits;
+      this.batches.push({ fresh: limits.fresh, retries: limits.retries });
       const due = this.#due(endpointId, nowMs);
-      const fresh = due.filter(({ nextAttemptAtMs }) => nextAttemptAtMs === 0).slice(0, limits.fresh);
+      const fresh = due
+        .filter(({ nextAttemptAtMs, seq }) => nextAttemptAtMs === 0 && seq > behind)
+        .slice(0, limits.fresh);
       const retries = due.filter(({ nextAttemptAtMs }) => nextAttemptAtMs > 0);
       retries.sort((one, other) => one.nextAttemptAtMs - other.nextAttemptAtMs);
       const batch = [...fresh, ...retries.slice(0, limits.retries)];
-      if (batch.length === 0) this.emptied();
+      if (due.length === 0) this.emptied();
       return batch;
     },
     claimLane: async (id: WebhookEndpointId, owner: string, nowMs: number, untilMs: number) => {

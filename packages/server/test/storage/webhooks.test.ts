@@ -85,8 +85,11 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await write((store) => store.webhooks.insertEvent(event, made));
       return { event, ids: idsOf(made) as WebhookDeliveryId[] };
     };
-    const batch = (endpoint: WebhookEndpoint, nowMs = NOW, limits = { fresh: 100, retries: 100 }) =>
-      storage.read.webhooks.batch(endpoint.organizationId, endpoint.id, nowMs, limits);
+    const batch = (
+      endpoint: WebhookEndpoint,
+      nowMs = NOW,
+      limits: Parameters<typeof storage.read.webhooks.batch>[3] = { fresh: 100, retries: 100 },
+    ) => storage.read.webhooks.batch(endpoint.organizationId, endpoint.id, nowMs, limits);
     const record = (results: readonly DeliveryResult[], nowMs = NOW) =>
       write((store) => store.webhooks.record(results, nowMs));
     /** Makes the deliveries of an endpoint that wait for their first attempt what `state` says. */
@@ -238,8 +241,14 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
         roundStartedAtMs: NOW,
         createdAtMs: NOW,
         updatedAtMs: NOW,
+        seq: expect.any(Number),
         body: first.event.body,
       } satisfies DueDelivery);
+      const behind = async (index: number) => {
+        const limits = { fresh: 3, retries: 3, behind: due[index]?.seq ?? 0 };
+        return (await batch(one, NOW, limits)).map(({ eventId }) => ids.indexOf(eventId));
+      };
+      expect([await behind(0), await behind(3), await behind(5)]).toEqual([[1, 2, 3], [4, 5], []]);
       const retryAt = [30, 20, 20, 40];
       const results = retryAt.map((later, index) => ({
         delivery: due[index] as DueDelivery,
@@ -404,7 +413,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       ];
       const noted = await Promise.all(times(5, () => record(results, NOW + 3)));
       expect(noted.sort()).toEqual([0, 0, 0, 0, 3]);
-      const { body: _, ...retried } = due[1];
+      const { body: _, seq: __, ...retried } = due[1];
       expect(await read.getDelivery(parent.id, retried.id)).toEqual({
         ...retried,
         failures: 1,

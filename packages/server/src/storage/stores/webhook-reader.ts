@@ -146,6 +146,7 @@ interface BatchValues extends Record<string, unknown> {
   readonly organizationId: string;
   readonly endpointId: string;
   readonly nowMs: number;
+  readonly behind: number;
   readonly limit: number;
 }
 
@@ -162,7 +163,7 @@ const batchOf = (part: (values: BatchValues) => RawBuilder<unknown>) => (db: Kys
 
 const firstAttempts = statement(
   'webhook-first-attempts',
-  batchOf(() => sql`next_attempt_at_ms = 0`),
+  batchOf(({ behind }) => sql`next_attempt_at_ms = 0 AND seq > ${behind}`),
 );
 const retries = statement(
   'webhook-retries',
@@ -247,17 +248,17 @@ export class WebhookReader {
   }
 
   /**
-   * What is to be sent next: first attempts in the order of what happened, with retries in between, the longest due
-   * first. `enter` is waited for before the bodies are read, and told how long they are together.
+   * What is to be sent next: first attempts in the order of what happened, behind the one of that number if it is given,
+   * with retries in between, the longest due first. `enter` is waited for before the bodies are read, and told how long they are together.
    */
   async batch(
     organizationId: OrganizationId,
     endpointId: WebhookEndpointId,
     nowMs: number,
-    limits: { readonly fresh: number; readonly retries: number },
+    limits: { readonly fresh: number; readonly retries: number; readonly behind?: number },
     enter: (length: number) => Promise<void> = async () => {},
   ): Promise<DueDelivery[]> {
-    const values = { organizationId, endpointId, nowMs };
+    const values = { organizationId, endpointId, nowMs, behind: limits.behind ?? 0 };
     const [first, again] = await Promise.all([
       limits.fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: limits.fresh }),
       limits.retries === 0 ? [] : retries(this.db, { ...values, limit: limits.retries }),
@@ -268,7 +269,7 @@ export class WebhookReader {
     // An event may have been erased in between, with its organization.
     return rows.flatMap((row) => {
       const body = bodies.get(row.event_id);
-      return body === undefined ? [] : [{ ...toDelivery(row), body }];
+      return body === undefined ? [] : [{ ...toDelivery(row), seq: row.seq, body }];
     });
   }
 
