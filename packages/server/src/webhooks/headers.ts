@@ -12,25 +12,38 @@ export interface SignedDelivery {
 export const SIGNATURE_VERSION = 'v1';
 export const SIGNATURE_ALGORITHM = 'ed25519';
 
-/** spec 6.1; the last three are not signed. The second family has the names that the public helper reads. */
-export function deliveryHeaders(delivery: SignedDelivery, vendorNames: boolean): Record<string, string> {
+/** spec 6.1; the last three are not signed. */
+const NAMES = [
+  'Signature',
+  'Signature-Key-Id',
+  'Signature-Algorithm',
+  'Signature-Version',
+  'Timestamp',
+  'Event-Id',
+  'Organization-Id',
+  'Event-Type',
+  'Webhook-Version',
+] as const;
+const OWN_NAMES = NAMES.map((name) => `X-Service-${name}`);
+/** A second family, of the names that the public helper reads. */
+const VENDOR_NAMES = NAMES.map((name) => `X-Turnkey-${name}`);
+
+/** Names and values in turn. */
+export function deliveryHeaders(delivery: SignedDelivery, vendorNames: boolean): string[] {
   const { event, keyId, timestampMs, signature } = delivery;
-  const values: readonly (readonly [string, string])[] = [
-    ['Signature', signature],
-    ['Signature-Key-Id', keyId],
-    ['Signature-Algorithm', SIGNATURE_ALGORITHM],
-    ['Signature-Version', SIGNATURE_VERSION],
-    ['Timestamp', String(timestampMs)],
-    ['Event-Id', event.id],
-    ['Organization-Id', event.aboutId],
-    ['Event-Type', event.type],
-    ['Webhook-Version', '1'],
+  const values = [
+    signature,
+    keyId,
+    SIGNATURE_ALGORITHM,
+    SIGNATURE_VERSION,
+    String(timestampMs),
+    event.id,
+    event.aboutId,
+    event.type,
+    '1',
   ];
-  const headers: Record<string, string> = {
-    'Content-Type': 'application/json',
-    'User-Agent': 'Custos-Webhooks/1',
-  };
-  for (const [name, value] of values) headers[`X-Service-${name}`] = value;
-  if (vendorNames) for (const [name, value] of values) headers[`X-Turnkey-${name}`] = value;
+  const headers = ['Content-Type', 'application/json', 'User-Agent', 'Custos-Webhooks/1'];
+  for (const [index, value] of values.entries()) headers.push(OWN_NAMES[index] as string, value);
+  if (vendorNames) for (const [index, value] of values.entries()) headers.push(VENDOR_NAMES[index] as string, value);
   return headers;
 }

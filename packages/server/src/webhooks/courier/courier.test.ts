@@ -12,7 +12,7 @@ import { webhookGuard } from './rules.ts';
 import { createSlots } from './slots.ts';
 import { startTrip } from './trip.ts';
 
-const HEADERS = { 'Content-Type': 'application/json', 'X-Service-Event-Id': 'event-1' };
+const HEADERS = ['Content-Type', 'application/json', 'X-Service-Event-Id', 'event-1'];
 
 function courier(parts: Partial<LocalCourierParts> = {}): Courier {
   const made = localCourier({ allow: ['127.0.0.1/32'], ...parts });
@@ -89,7 +89,7 @@ describe('what is sent', () => {
     const port = await serve(wellOr((_request, response) => response.end()));
     const parcel = at(port);
     expect(await courier().deliver(parcel)).toMatchObject({ status: 200 });
-    const split = { ...parcel, headers: { ...HEADERS, 'X-Service-Event-Type': 'A\r\nX-Other: B' } };
+    const split = { ...parcel, headers: [...HEADERS, 'X-Service-Event-Type', 'A\r\nX-Other: B'] };
     expect(await courier().deliver(split)).toMatchObject({ error: 'network' });
   });
 });

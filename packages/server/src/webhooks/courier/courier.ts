@@ -11,8 +11,8 @@ import { startTrip } from './trip.ts';
 
 export interface Parcel {
   readonly url: string;
-  /** Without Host, Content-Length and what else concerns the connection: the courier adds those. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn, without Host, Content-Length and what else concerns the connection: the courier adds those. */
+  readonly headers: readonly string[];
   readonly body: string;
 }
 

@@ -43,7 +43,7 @@ async function world(allow: readonly string[]): Promise<World> {
         () => 'registered' as const,
         (error: { code: string }) => error.code,
       ),
-    deliver: (url: string) => courier.deliver({ url, headers: {}, body: '{}' }),
+    deliver: (url: string) => courier.deliver({ url, headers: [], body: '{}' }),
   });
 }
 
@@ -183,7 +183,7 @@ describe('the records of a name', () => {
     const deliver = async (allow: readonly string[]): Promise<Receipt> => {
       const courier = localCourier({ allow });
       onTestFinished(() => courier.close());
-      return await courier.deliver({ url: `http://${name}:${port}/`, headers: {}, body: '{}' });
+      return await courier.deliver({ url: `http://${name}:${port}/`, headers: [], body: '{}' });
     };
     expect(await deliver([...LOOPBACK, '::1/128'])).toEqual(DELIVERED);
     expect(await deliver(LOOPBACK)).toEqual(refused('forbidden-address'));
@@ -279,7 +279,7 @@ describe('the rest of a URL', () => {
       const courier = localCourier({ allow: LOOPBACK });
       onTestFinished(() => courier.close());
       const deliver = (path: string) =>
-        courier.deliver({ url: `http://127.0.0.1:${port}${path}`, headers: {}, body: '{}' });
+        courier.deliver({ url: `http://127.0.0.1:${port}${path}`, headers: [], body: '{}' });
       expect(await deliver('/well')).toEqual(DELIVERED);
       expect(await deliver('/hook')).toEqual({ latencyMs: expect.any(Number), status: 308 });
       expect(paths).toEqual(['/well', '/hook']);

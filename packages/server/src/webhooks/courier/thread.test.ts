@@ -53,7 +53,7 @@ function threads(): Threads {
 
 const at = (port: number, path = '/hook', body = '{}'): Parcel => ({
   url: `http://127.0.0.1:${port}${path}`,
-  headers: { 'X-Service-Event-Id': path },
+  headers: ['X-Service-Event-Id', path],
   body,
 });
 

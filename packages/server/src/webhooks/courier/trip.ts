@@ -105,11 +105,15 @@ export function startTrip(
 const tooLate = (what: string): OutboundError => new OutboundError('timeout', `${what} in time`);
 
 /** In the form that is written as it is, without an object of headers in between. */
-function headerList({ host }: Route, headers: Parcel['headers'], body: string): string[] {
-  const list = ['Host', host, 'Content-Length', String(Buffer.byteLength(body)), 'Accept-Encoding', 'identity'];
-  for (const name in headers) list.push(name, headers[name] as string);
-  return list;
-}
+const headerList = ({ host }: Route, headers: Parcel['headers'], body: string): string[] => [
+  'Host',
+  host,
+  'Content-Length',
+  String(Buffer.byteLength(body)),
+  'Accept-Encoding',
+  'identity',
+  ...headers,
+];
 
 function receiptOf(route: Route, { status, headers, body, remoteAddress }: Exchange): Omit<Receipt, 'latencyMs'> {
   const retryAfter = headers['retry-after'];
