@@ -5,6 +5,7 @@ import { createEarn } from '../packages/server/src/earn/create-earn.ts';
 import type { CatalogVault } from '../packages/server/src/earn/earn.ts';
 import type { ChainSettings } from '../packages/server/src/lib/chain.ts';
 import { createNodes } from '../packages/server/src/nodes/nodes.ts';
+import { chainSettings } from '../packages/server/test/chain/chain-settings.ts';
 import { type AaveMarket, deployAave } from './chain/aave.ts';
 import { type Anvil, startAnvil } from './chain/anvil.ts';
 import { testArtifact } from './chain/artifacts.ts';
@@ -32,25 +33,12 @@ beforeAll(async () => {
   await chain.write(depositor, aave.usdc.token, 'mint', [depositor.address, usdc(10_000)]);
   await chain.write(depositor, aave.usdc.token, 'approve', [plain.address, usdc(10_000)]);
   await chain.write(depositor, plain, 'deposit', [usdc(10_000), depositor.address]);
-  settings = {
-    caip2: CAIP2,
-    namespace: 'eip155',
-    reference: '31337',
+  settings = chainSettings({
     rpcUrls: [anvil.url],
-    confirmations: 1,
-    pollMs: 100,
-    replaceAfterSeconds: 90,
-    sendWithinSeconds: 3600,
-    maxFeePerGas: 10n ** 12n,
-    sponsoredGasMax: 2_000_000n,
-    assets: [],
-    prices: new Map(),
-    batchContract: undefined,
-    operatorAddress: undefined,
     aavePoolAddressesProvider: lower(aave.addressesProvider.address),
     morphoFactories: [lower(morpho.metaMorphoFactory.address), lower(morpho.vaultV2Factory.address)],
     vaults: [lower(plain.address)],
-  };
+  });
 });
 
 afterAll(async () => await anvil.stop());

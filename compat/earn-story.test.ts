@@ -1,17 +1,15 @@
 // Earn from the catalog to the last claim, as users of the server SDK have it: on a real Aave v3 market and on vaults over
 // a real Morpho Blue. After each step the chain must hold, to the unit, what contracts and arithmetic say.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TurnkeyApiClient } from '@turnkey/sdk-server';
 import { type Address, formatUnits, getAddress, type Hex, parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCliWith } from '../packages/server/test/faults/support.ts';
+import { readConfig } from '../packages/server/src/config/config.ts';
+import { importOperatorKey } from '../packages/server/src/keyring-admin/import-operator-key.ts';
 import { newKeyPair } from '../packages/server/test/harness/client.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 import { type AaveMarket, deployAave } from './chain/aave.ts';
 import { type Anvil, startAnvil } from './chain/anvil.ts';
-import { artifact } from './chain/artifacts.ts';
+import { artifact, testArtifact } from './chain/artifacts.ts';
 import { type ChainClient, connectTo, type Deployed, fundedAccount } from './chain/deploy.ts';
 import { deployMorpho, type Morpho } from './chain/morpho.ts';
 import { poll } from './chain/poll.ts';
@@ -20,20 +18,30 @@ import { connect, credentialsOf, errorCodeOf, fresh, refusal, userOf } from './s
 
 /** The SDK names the chains of the public service only. */
 const CHAIN = 'eip155:31337' as never;
+/** Has no batch contract. */
+const BARE = 'eip155:31338' as never;
 const OPERATOR = fundedAccount(3);
-const OPERATOR_KEY = `0x${Buffer.from(OPERATOR.getHdKey().privateKey ?? []).toString('hex')}`;
+const OPERATOR_KEY = Buffer.from(OPERATOR.getHdKey().privateKey ?? []).toString('hex');
 /** Long ago, so that the chain stays behind the service's clock however far tests travel. */
 const GENESIS = 1_700_000_000;
 const DAY = 86_400;
 const usdc = (amount: number): bigint => BigInt(Math.round(amount * 1e6));
+
+/** A chain with a token in six decimals, and one of the old kind that has a plain vault. */
+interface Net {
+  readonly caip2: never;
+  readonly chain: ChainClient;
+  readonly token: Deployed;
+  readonly old: { readonly token: Deployed; readonly vault: Deployed };
+}
 
 let anvil: Anvil;
 let chain: ChainClient;
 let aave: AaveMarket;
 let morpho: Morpho;
 let token: Deployed;
-let settings: Record<string, unknown>;
-let folder: string;
+let main: Net;
+let bare: Net & { readonly vault: Deployed };
 let service: TestServer;
 let root: TurnkeyApiClient;
 /** Around the second Morpho vault, for tests that are not about wrappers themselves. */
@@ -49,51 +57,66 @@ let first: {
 type Vault = NonNullable<Awaited<ReturnType<TurnkeyApiClient['listEarnVaults']>>['vaults']>[number];
 
 beforeAll(async () => {
+  const [entry, bareEntry] = await Promise.all([openMain(), openBare()]);
+  const env = { CUSTOS_CHAINS: JSON.stringify({ [CHAIN]: entry, [BARE]: bareEntry }), CUSTOS_LOG_LEVEL: 'warn' };
+  service = await TestServer.start({ env });
+  root = connect(service.baseUrl, service.credentials);
+  await importKey(CHAIN);
+  const imported = importKey(BARE);
+  first = { ...(await readCatalog()), onChain: await valuesOnChain() };
+  shared = await wrap(morpho.vaultV2.address, erc4626Place(morpho.vaultV2));
+  await imported;
+});
+
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  await Promise.all([anvil?.stop(), bare?.chain.node.stop()]);
+});
+
+/** As `custos chains import-key` does it. */
+const importKey = async (caip2: string): Promise<unknown> =>
+  await importOperatorKey(readConfig(service.environment), { caip2, readText: async () => Buffer.from(OPERATOR_KEY) });
+
+/** Answers with the entry of CUSTOS_CHAINS. */
+async function openMain(): Promise<object> {
   anvil = await startAnvil({ args: ['--timestamp', String(GENESIS)] });
   chain = connectTo(anvil);
   aave = await deployAave(chain);
   morpho = await deployMorpho(chain, { usdc: aave.usdc.token, weth: aave.weth.token });
   token = aave.usdc.token;
+  main = { caip2: CHAIN, chain, token, old: await deployOld(chain) };
   const batch = await chain.deploy(artifact('CustosBatch'));
-  settings = {
+  return {
     rpcUrls: [anvil.url],
     pollMs: 50,
     batchContract: batch.address,
     operatorAddress: OPERATOR.address,
     aavePoolAddressesProvider: aave.addressesProvider.address,
     morphoFactories: [morpho.metaMorphoFactory.address, morpho.vaultV2Factory.address],
+    vaults: [main.old.vault.address],
   };
-  folder = mkdtempSync(join(tmpdir(), 'custos-earn-'));
-  configure({});
-  service = await TestServer.start({
-    env: { CUSTOS_CHAINS: join(folder, 'chains.json'), CUSTOS_LOG_LEVEL: 'warn' },
-  });
-  root = connect(service.baseUrl, service.credentials);
-  const imported = await runCliWith(OPERATOR_KEY, service.environment, 'chains', 'import-key', '--chain', CHAIN);
-  expect(imported).toMatchObject({ code: 0 });
-  first = { ...(await readCatalog()), onChain: await valuesOnChain() };
-  shared = await wrap(morpho.vaultV2.address, erc4626Place(morpho.vaultV2));
-});
-
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await anvil?.stop();
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-});
-
-/** Read by the service when it starts. */
-function configure(changes: Record<string, unknown>): void {
-  writeFileSync(join(folder, 'chains.json'), JSON.stringify({ [CHAIN]: { ...settings, ...changes } }));
 }
 
-async function restart(changes: Record<string, unknown>): Promise<void> {
-  await service.stop();
-  configure(changes);
-  await service.start();
-  root = connect(service.baseUrl, service.credentials);
+async function openBare(): Promise<object> {
+  const client = connectTo(await startAnvil({ chainId: 31_338 }));
+  const plain = await client.deploy(testArtifact('TestToken'), ['USD Coin', 'USDC', 6]);
+  const vault = await client.deploy(testArtifact('TestVault'), [plain.address]);
+  bare = { caip2: BARE, chain: client, token: plain, vault, old: await deployOld(client) };
+  return {
+    rpcUrls: [client.node.url],
+    pollMs: 50,
+    operatorAddress: OPERATOR.address,
+    vaults: [vault.address, bare.old.vault.address],
+    prices: { [caip19(bare)]: '1' },
+  };
 }
 
-const caip19 = (): string => `eip155:31337/erc20:${token.address}`;
+async function deployOld(client: ChainClient): Promise<Net['old']> {
+  const dollar = await client.deploy(testArtifact('TestOldToken'));
+  return { token: dollar, vault: await client.deploy(testArtifact('TestVault'), [dollar.address]) };
+}
+
+const caip19 = (net = main): string => `${net.caip2}/erc20:${net.token.address}`;
 
 async function readCatalog(): Promise<Pick<typeof first, 'vaults' | 'pages' | 'ofAave'>> {
   const list = async (extra: Omit<Parameters<Client['listEarnVaults']>[0], 'caip19'>) => {
@@ -124,7 +147,7 @@ async function valuesOnChain(): Promise<Record<string, { tvl: bigint; liquidity:
   };
 }
 
-async function newWallet(client = root, { ether = '1', assets = 0n } = {}): Promise<Address> {
+async function newWallet(client = root, { ether = '1', assets = 0n, net = main } = {}): Promise<Address> {
   const { addresses } = await client.createWallet({
     walletName: fresh('wallet'),
     accounts: [
@@ -137,14 +160,14 @@ async function newWallet(client = root, { ether = '1', assets = 0n } = {}): Prom
     ],
   });
   const [address] = addresses as [Address];
-  if (ether !== '0') await anvil.setBalance(address, parseEther(ether));
-  if (assets > 0n) await chain.write(fundedAccount(0), token, 'mint', [address, assets]);
+  if (ether !== '0') await net.chain.node.setBalance(address, parseEther(ether));
+  if (assets > 0n) await net.chain.write(fundedAccount(0), net.token, 'mint', [address, assets]);
   return address;
 }
 
-const tokensOf = (owner: Address): Promise<bigint> => chain.read(token, 'balanceOf', [owner]);
-const countOf = (address: Address): Promise<number> => chain.reader.getTransactionCount({ address });
-const receiptOf = (hash: Hex) => chain.reader.getTransactionReceipt({ hash });
+const tokensOf = (owner: Address, net = main): Promise<bigint> => net.chain.read(net.token, 'balanceOf', [owner]);
+const countOf = (address: Address, net = main): Promise<number> => net.chain.reader.getTransactionCount({ address });
+const receiptOf = (hash: Hex, net = main) => net.chain.reader.getTransactionReceipt({ hash });
 const codeOf = async (work: Promise<unknown>): Promise<unknown> => errorCodeOf(await refusal(work));
 
 const display = (amount: bigint) => ({
@@ -156,6 +179,7 @@ const display = (amount: bigint) => ({
 });
 
 interface Wrapped {
+  readonly net: Net;
   readonly vault: Address;
   readonly feeWallet: Address;
   readonly wrapper: Address;
@@ -166,16 +190,21 @@ interface Wrapped {
 
 const FEE_BPS = 2_000;
 
-async function wrap(vault: Address, place: Place, client = root): Promise<Wrapped> {
-  const feeWallet = await newWallet(client);
-  const terms = { vaultAddress: vault, chainCaip2: CHAIN, clientFeeBps: String(FEE_BPS), clientFeeWallet: feeWallet };
-  const deployed = await client.earnDeployWrapper(terms);
+async function wrap(vault: Address, place: Place, net = main): Promise<Wrapped> {
+  const feeWallet = await newWallet();
+  const deployed = await root.earnDeployWrapper({
+    vaultAddress: vault,
+    chainCaip2: net.caip2,
+    clientFeeBps: String(FEE_BPS),
+    clientFeeWallet: feeWallet,
+  });
   const [wrapper, splitter] = [deployed.wrapperAddress as Address, deployed.splitterAddress as Address];
   const { deployRequestId } = deployed;
-  const status = await poll(() => client.getEarnDeployStatus({ deployRequestId }), hasEnded);
+  const status = await poll(() => root.getEarnDeployStatus({ deployRequestId }), hasEnded);
   expect(status).toEqual({ status: 'COMPLETED', deployTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
-  expect(getAddress((await receiptOf(status.deployTxHash as Hex)).from)).toBe(OPERATOR.address);
-  return { vault, feeWallet, wrapper, splitter, deployRequestId, model: modelWrapper(chain, place, wrapper, splitter) };
+  expect(getAddress((await receiptOf(status.deployTxHash as Hex, net)).from)).toBe(OPERATOR.address);
+  const model = modelWrapper(net.chain, place, wrapper, splitter);
+  return { net, vault, feeWallet, wrapper, splitter, deployRequestId, model };
 }
 
 const hasEnded = ({ status }: { status?: string }): boolean => status !== 'PENDING';
@@ -185,41 +214,52 @@ interface Deed {
   readonly blockNumber: bigint;
 }
 
-async function deedOf(status: { status?: string; error?: string }, hash: string | undefined): Promise<Deed> {
+async function deedOf(
+  { net }: Wrapped,
+  status: { status?: string; error?: string },
+  hash: string | undefined,
+): Promise<Deed> {
   expect(status).toMatchObject({ status: 'COMPLETED' });
   expect(status.error).toBeUndefined();
-  const { blockNumber } = await receiptOf(hash as Hex);
+  const { blockNumber } = await receiptOf(hash as Hex, net);
   return { hash: hash as Hex, blockNumber };
 }
 
 type Client = TurnkeyApiClient;
 type Asked = { readonly sponsor?: boolean };
 
+const usedBy = ({ wrapper, net }: Wrapped, signWith: Address, extra: Asked) => ({
+  wrapperAddress: wrapper,
+  chainCaip2: net.caip2,
+  signWith,
+  ...extra,
+});
+
 const ask = {
-  deposit: (client: Client, { wrapper }: Wrapped, signWith: Address, assets: bigint, extra: Asked = {}) =>
-    client.earnDeposit({ wrapperAddress: wrapper, signWith, assets: String(assets), chainCaip2: CHAIN, ...extra }),
-  withdraw: (client: Client, { wrapper }: Wrapped, signWith: Address, amount: bigint | 'MAX', extra: Asked = {}) =>
-    client.earnWithdraw({ wrapperAddress: wrapper, signWith, amountValue: `${amount}`, chainCaip2: CHAIN, ...extra }),
+  deposit: (client: Client, wrapped: Wrapped, signWith: Address, assets: bigint, extra: Asked = {}) =>
+    client.earnDeposit({ ...usedBy(wrapped, signWith, extra), assets: String(assets) }),
+  withdraw: (client: Client, wrapped: Wrapped, signWith: Address, amount: bigint | 'MAX', extra: Asked = {}) =>
+    client.earnWithdraw({ ...usedBy(wrapped, signWith, extra), amountValue: `${amount}` }),
 };
 
 async function deposit(...asked: Parameters<typeof ask.deposit>): Promise<Deed> {
-  const [client] = asked;
+  const [client, wrapped] = asked;
   const { depositRequestId } = await ask.deposit(...asked);
   const status = await poll(() => client.getEarnDepositStatus({ depositRequestId }), hasEnded);
-  return await deedOf(status, status.depositTxHash);
+  return await deedOf(wrapped, status, status.depositTxHash);
 }
 
 async function withdraw(...asked: Parameters<typeof ask.withdraw>): Promise<Deed> {
-  const [client] = asked;
+  const [client, wrapped] = asked;
   const { withdrawRequestId } = await ask.withdraw(...asked);
   const status = await poll(() => client.getEarnWithdrawStatus({ withdrawRequestId }), hasEnded);
-  return await deedOf(status, status.withdrawTxHash);
+  return await deedOf(wrapped, status, status.withdrawTxHash);
 }
 
-async function claim(client: Client, { wrapper }: Wrapped): Promise<Deed> {
-  const { claimRequestId } = await client.claimEarnFees({ wrapperAddress: wrapper });
+async function claim(client: Client, wrapped: Wrapped): Promise<Deed> {
+  const { claimRequestId } = await client.claimEarnFees({ wrapperAddress: wrapped.wrapper });
   const status = await poll(() => client.getClaimEarnFeesStatus({ claimRequestId }), hasEnded);
-  return await deedOf(status, status.claimTxHash);
+  return await deedOf(wrapped, status, status.claimTxHash);
 }
 
 const catalogEntry = async ({ vault }: { vault: Address }, client = root): Promise<Vault | undefined> =>
@@ -236,7 +276,7 @@ const enabledEntry = async ({ wrapper }: Wrapped, client = root) =>
 /** All that a position tells, of what the wallet has now. */
 async function expectPosition(
   wallet: Address,
-  { vault, wrapper, model }: Wrapped,
+  { net, vault, wrapper, model }: Wrapped,
   provider: string,
   [deposited, withdrawn]: readonly [bigint, bigint],
   depositsDisabled = false,
@@ -249,7 +289,7 @@ async function expectPosition(
       vaultAddress: vault,
       wrapperAddress: wrapper,
       provider,
-      caip19: caip19(),
+      caip19: caip19(net),
       currentValue: String(value),
       totalDeposited: String(deposited),
       totalWithdrawn: String(withdrawn),
@@ -586,34 +626,85 @@ describe('who pays', () => {
   });
 
   test('without a batch contract a deposit is an approval and then a deposit', async () => {
-    const wallet = await newWallet(root, { assets: usdc(500) });
-    const { wrapper, model } = shared;
-    try {
-      await restart({ batchContract: undefined });
-      expect(await codeOf(ask.deposit(root, shared, wallet, usdc(200), { sponsor: true }))).toBe(
-        'SPONSORSHIP_NOT_CONFIGURED',
-      );
-      const entered = await deposit(root, shared, wallet, usdc(200));
-      const { type, nonce, to } = await chain.reader.getTransaction({ hash: entered.hash });
-      expect([type, nonce, getAddress(to as Address)]).toEqual(['eip1559', 1, getAddress(wrapper)]);
-      expect(await countOf(wallet)).toBe(2);
-      expect(await tokensOf(wallet)).toBe(usdc(300));
-      expect(await chain.read(token, 'allowance', [wallet, wrapper])).toBe(0n);
-      expect(await model.sharesOf(wallet)).toBe((await model.deposit(entered.blockNumber, usdc(200))).shares);
-      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(200), 0n]);
-      // Of two at once neither takes the other's approval.
-      const twice = await Promise.all([20, 30].map((amount) => deposit(root, shared, wallet, usdc(amount))));
-      expect(new Set(twice.map(({ hash }) => hash)).size).toBe(2);
-      expect(await tokensOf(wallet)).toBe(usdc(250));
-      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
-      // More than there is: the approval goes out, the deposit does not, and the status tells why.
-      const { depositRequestId } = await ask.deposit(root, shared, wallet, usdc(251));
-      const failed = await poll(() => root.getEarnDepositStatus({ depositRequestId }), hasEnded);
-      expect(failed).toMatchObject({ status: 'FAILED', error: expect.stringContaining('ERC20InsufficientBalance') });
-      await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
-      expect(await tokensOf(wallet)).toBe(usdc(250));
-    } finally {
-      await restart({});
-    }
+    const wallet = await newWallet(root, { net: bare, assets: usdc(500) });
+    const wrapped = await wrap(bare.vault.address, erc4626Place(bare.vault), bare);
+    const { wrapper, model } = wrapped;
+    expect(await codeOf(ask.deposit(root, wrapped, wallet, usdc(200), { sponsor: true }))).toBe(
+      'SPONSORSHIP_NOT_CONFIGURED',
+    );
+    const entered = await deposit(root, wrapped, wallet, usdc(200));
+    const { type, nonce, to } = await bare.chain.reader.getTransaction({ hash: entered.hash });
+    expect([type, nonce, getAddress(to as Address)]).toEqual(['eip1559', 1, getAddress(wrapper)]);
+    expect(await countOf(wallet, bare)).toBe(2);
+    expect(await tokensOf(wallet, bare)).toBe(usdc(300));
+    expect(await bare.chain.read(bare.token, 'allowance', [wallet, wrapper])).toBe(0n);
+    expect(await model.sharesOf(wallet)).toBe((await model.deposit(entered.blockNumber, usdc(200))).shares);
+    await expectPosition(wallet, wrapped, 'EARN_PROVIDER_MORPHO', [usdc(200), 0n]);
+    // Of two at once neither takes the other's approval.
+    const twice = await Promise.all([20, 30].map((amount) => deposit(root, wrapped, wallet, usdc(amount))));
+    expect(new Set(twice.map(({ hash }) => hash)).size).toBe(2);
+    expect(await tokensOf(wallet, bare)).toBe(usdc(250));
+    await expectPosition(wallet, wrapped, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
+    // More than there is: the approval goes out, the deposit does not, and the status tells why.
+    const { depositRequestId } = await ask.deposit(root, wrapped, wallet, usdc(251));
+    const failed = await poll(() => root.getEarnDepositStatus({ depositRequestId }), hasEnded);
+    expect(failed).toMatchObject({ status: 'FAILED', error: expect.stringContaining('ERC20InsufficientBalance') });
+    await expectPosition(wallet, wrapped, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
+    expect(await tokensOf(wallet, bare)).toBe(usdc(250));
+    // The approval that is left over is replaced by the next one.
+    await deposit(root, wrapped, wallet, usdc(250));
+    expect(await countOf(wallet, bare)).toBe(2 + 4 + 1 + 2);
+    expect(await bare.chain.read(bare.token, 'allowance', [wallet, wrapper])).toBe(0n);
+  });
+});
+
+describe('a token that replaces no allowance by another one', () => {
+  const ofOld = ({ chain: client, old }: Net, wallet: Address, wrapper: Address) => ({
+    left: () => client.read<bigint>(old.token, 'allowance', [wallet, wrapper]),
+    held: () => client.read<bigint>(old.token, 'balanceOf', [wallet]),
+    /** What every wallet would run into. */
+    tryApproval: () =>
+      client.reader.simulateContract({
+        account: wallet,
+        ...old.token,
+        functionName: 'approve',
+        args: [wrapper, 1n],
+      }),
+  });
+
+  async function open(net: Net) {
+    const wallet = await newWallet(root, { net });
+    const wrapped = await wrap(net.old.vault.address, erc4626Place(net.old.vault), net);
+    await net.chain.write(fundedAccount(0), net.old.token, 'mint', [wallet, usdc(100)]);
+    return { wallet, wrapped, ...ofOld(net, wallet, wrapped.wrapper) };
+  }
+
+  test('takes deposits after one that has left its approval over', async () => {
+    const { wallet, wrapped, left, held, tryApproval } = await open(bare);
+    await deposit(root, wrapped, wallet, usdc(10));
+    expect(await countOf(wallet, bare)).toBe(2);
+    await tryApproval();
+    const { depositRequestId } = await ask.deposit(root, wrapped, wallet, usdc(91));
+    const statusNow = () => root.getEarnDepositStatus({ depositRequestId });
+    expect(await poll(statusNow, hasEnded)).toMatchObject({ status: 'FAILED' });
+    expect([await left(), await countOf(wallet, bare)]).toEqual([usdc(91), 3]);
+    await expect(tryApproval()).rejects.toThrow('reverted');
+    // It is taken back, and nothing else of it is used.
+    await deposit(root, wrapped, wallet, usdc(20));
+    expect([await left(), await held(), await countOf(wallet, bare)]).toEqual([0n, usdc(70), 6]);
+    await Promise.all([30, 15].map((amount) => deposit(root, wrapped, wallet, usdc(amount))));
+    expect([await left(), await held()]).toEqual([0n, usdc(25)]);
+    await withdraw(root, wrapped, wallet, 'MAX');
+    expect(await held()).toBe(usdc(100));
+  });
+
+  test('takes deposits in one transaction over an approval that the wallet gave otherwise', async () => {
+    const { wallet, wrapped, left, held, tryApproval } = await open(main);
+    await anvil.impersonate(wallet);
+    await chain.write(wallet, main.old.token, 'approve', [wrapped.wrapper, 5n]);
+    await expect(tryApproval()).rejects.toThrow('reverted');
+    const { hash } = await deposit(root, wrapped, wallet, usdc(40));
+    expect((await chain.reader.getTransaction({ hash })).to).toBe(wallet.toLowerCase());
+    expect([await left(), await held()]).toEqual([0n, usdc(60)]);
   });
 });

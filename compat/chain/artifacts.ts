@@ -7,6 +7,7 @@ type TestContract =
   | 'TestMarketAdapter'
   | 'TestMetaMorpho'
   | 'TestMetaMorphoFactory'
+  | 'TestOldToken'
   | 'TestToken'
   | 'TestVault'
   | 'TestVaultV2'

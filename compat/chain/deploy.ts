@@ -1,4 +1,5 @@
 // Contracts on a local node, with viem: accounts, deployments, calls that are mined when they return.
+import { pbkdf2Sync } from 'node:crypto';
 import {
   type Abi,
   type Account,
@@ -20,7 +21,7 @@ import {
   toHex,
   type WalletClient,
 } from 'viem';
-import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
+import { type HDAccount, HDKey, hdKeyToAccount } from 'viem/accounts';
 import { ANVIL_PHRASE, type Anvil } from './anvil.ts';
 
 export interface Artifact {
@@ -35,9 +36,15 @@ export interface Deployed {
 
 type Wallet = WalletClient<Transport, Chain, Account>;
 
+/** BIP-39, by the runtime: to stretch the phrase in JavaScript takes longer than a deployment, and was most of a test. */
+const master = HDKey.fromMasterSeed(pbkdf2Sync(ANVIL_PHRASE, 'mnemonic', 2048, 64, 'sha512'));
+const accounts = new Map<number, HDAccount>();
+
 /** Account `index` of the node, funded with 10,000 ether. */
 export function fundedAccount(index: number): HDAccount {
-  return mnemonicToAccount(ANVIL_PHRASE, { addressIndex: index });
+  const account = accounts.get(index) ?? hdKeyToAccount(master, { addressIndex: index });
+  accounts.set(index, account);
+  return account;
 }
 
 /** Below the limit of one transaction. It is not estimated, since the next block's time may need more than this one's. */

@@ -411,6 +411,21 @@ describe('attacks', () => {
     await expect(put(alice, units(10))).rejects.toThrow('AssetTakesFees');
   });
 
+  test('a token that answers nothing and replaces no allowance is one like any other', async () => {
+    const dollar = await chain.deploy(testArtifact('TestOldToken'));
+    const place = await chain.deploy(testArtifact('TestVault'), [dollar.address]);
+    const made = await deployWrapper(chain, termsFor(chain, place.address));
+    const heldOf = ({ address }: Owner) => chain.read<bigint>(dollar, 'balanceOf', [address]);
+    for (const amount of [60, 40]) await deposit(chain, dollar, made.wrapper, alice, units(amount));
+    expect(await chain.read(dollar, 'allowance', [made.wrapper.address, place.address])).toBe(0n);
+    await chain.write(operator, dollar, 'mint', [place.address, units(10)]);
+    await chain.write(client, made.splitter, 'releaseAssets', [client.address, client.address]);
+    expect(await heldOf(client)).toBe(1_999_999n);
+    await chain.write(alice, made.wrapper, 'withdraw', [units(50), alice.address, alice.address]);
+    await chain.write(alice, made.wrapper, 'redeemAll', [alice.address]);
+    expect(await heldOf(alice)).toBeGreaterThanOrEqual(106_999_998n);
+  });
+
   test('what a vault keeps at its door is paid by who comes in, within bounds', async () => {
     await put(bob, units(1_000));
     await chain.write(operator, vault, 'setEntryFee', [5n]);

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { chainSettings } from '../../test/chain/chain-settings.ts';
 import { stubContract, stubToken } from '../../test/chain/stub-contracts.ts';
 import { StubError, StubNode } from '../../test/chain/stub-node.ts';
 import type { ChainSettings } from '../lib/chain.ts';
@@ -33,26 +34,7 @@ afterEach(async () => {
 });
 
 function open(changes: Partial<ChainSettings> = {}) {
-  const chain: ChainSettings = {
-    caip2: stub.caip2,
-    namespace: 'eip155',
-    reference: String(stub.chainId),
-    rpcUrls: [stub.url],
-    confirmations: 1,
-    pollMs: 100,
-    replaceAfterSeconds: 90,
-    sendWithinSeconds: 3600,
-    maxFeePerGas: 10n ** 12n,
-    sponsoredGasMax: 2_000_000n,
-    assets: [],
-    prices: new Map(),
-    batchContract: undefined,
-    operatorAddress: undefined,
-    aavePoolAddressesProvider: undefined,
-    morphoFactories: [],
-    vaults: [ONE, TWO, THREE],
-    ...changes,
-  };
+  const chain = chainSettings({ caip2: stub.caip2, rpcUrls: [stub.url], vaults: [ONE, TWO, THREE], ...changes });
   const nodes = createNodes(new Map([[chain.caip2, chain]]), { retryPauseMs: 1 });
   const earn = createEarn({ nodes, clock: () => 0 });
   closing.push(earn.close, nodes.close);

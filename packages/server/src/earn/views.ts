@@ -10,6 +10,7 @@ export const token = {
   symbol: view<[], string>('function symbol() view returns (string)'),
   decimals: view<[], number>('function decimals() view returns (uint8)'),
   balanceOf: view<[Address], bigint>('function balanceOf(address) view returns (uint256)'),
+  allowance: view<[Address, Address], bigint>('function allowance(address, address) view returns (uint256)'),
 };
 
 export const vault = {

@@ -180,7 +180,10 @@ describe.each(DATABASES)('Earn on %s', (database) => {
   }: Partial<EarnWrapper> & { readonly state?: Send['state'] } = {}): Promise<EarnWrapper> {
     const organizationId = root.organizationId as OrganizationId;
     const wrapperAddress = newAddress();
-    if (state === undefined) stub.contracts.set(wrapperAddress, wrapperContract(shares));
+    if (state === undefined) {
+      stub.contracts.set(wrapperAddress, wrapperContract(shares));
+      stub.codes.set(wrapperAddress, '0x60');
+    }
     const wrapper: EarnWrapper = {
       organizationId,
       caip2: 'eip155:31337',
@@ -479,6 +482,11 @@ describe.each(DATABASES)('Earn on %s', (database) => {
         { deployStatus: 'FAILED', deployError: 'out of gas' },
         { deployStatus: 'COMPLETED', totalDeposited: '', apyPct: '', netApyPct: '', name: '', claimableClientFee: '' },
       ]);
+      const found = await insertWrapper({ createdAtMs: 4 });
+      expect(await listed(root, [found])).toMatchObject([{ deployStatus: 'COMPLETED' }]);
+      stub.codes.delete(found.wrapperAddress);
+      const deployError = expect.stringContaining('earn_deploy_wrapper again');
+      expect(await listed(root, [found])).toMatchObject([{ deployStatus: 'FAILED', deployError }]);
     });
 
     test('reads a vault once, however many wrappers it has, and not again while that is fresh', async () => {

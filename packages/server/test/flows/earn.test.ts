@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { encodeErrorResult, encodeFunctionData, erc20Abi, getAddress, type Hex, parseAbi } from 'viem';
+import {
+  encodeErrorResult,
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  type Hex,
+  parseAbi,
+  toFunctionSelector,
+  toHex,
+} from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CREATE2_PROXY, wrapperDeployment } from '../../src/earn/deployment.ts';
 import type { EarnProvider, EarnWrapper } from '../../src/lib/earn.ts';
 import type { OrganizationId } from '../../src/lib/ids.ts';
+import type { CallResult } from '../../src/nodes/node.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { approve, COMPLETED, FAILED, outcome, PENDING, policyFor, times } from './fixtures/access.ts';
@@ -191,6 +201,12 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       const { wrapperAddress, deployRequestId } = await deploy(asked);
       const status = await statusOf(parent, 'earn_deploy', deployRequestId, 'COMPLETED');
       expect(status).toEqual({ status: 'COMPLETED' });
+      world.chain(BATCHED).isDown = true;
+      expect(outcome(await parent.query('get_earn_deploy_status', { deployRequestId }))).toEqual([
+        503,
+        'CHAIN_UNAVAILABLE',
+      ]);
+      world.chain(BATCHED).isDown = false;
       const { root, wallet } = await newDepositor();
       expect(outcome(await root.submit('earn_deposit', deposit(wrapperAddress, wallet)))).toEqual(DONE);
       expect(deploymentsOf(expected)).toEqual([]);
@@ -230,7 +246,12 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       const put = () => root.submit('earn_deposit', deposit(wrapperAddress, wallet));
       const take = () => root.submit('earn_withdraw', withdrawal(wrapperAddress, wallet));
       expect([outcome(await put()), outcome(await take())]).toEqual([DONE, DONE]);
+      const statusNow = (status: 'COMPLETED' | 'FAILED') =>
+        statusOf(parent, 'earn_deploy', first.deployRequestId, status);
+      expect(await statusNow('COMPLETED')).toEqual({ status: 'COMPLETED' });
       world.codes.delete(expected.wrapperAddress.toLowerCase());
+      const again = expect.stringContaining('earn_deploy_wrapper again');
+      expect(await statusNow('FAILED')).toEqual({ status: 'FAILED', error: again });
       const refused = await put();
       expect([outcome(refused), outcome(await take())]).toEqual(times(2, () => [400, 'EARN_SETUP_REQUIRED']));
       expect(refused.body.message).toContain('earn_deploy_wrapper again');
@@ -240,6 +261,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       expect(second).toEqual({ ...first, deployRequestId: expect.any(String) });
       const { deployTxHash } = await statusOf(parent, 'earn_deploy', second.deployRequestId, 'COMPLETED');
       expect(deployTxHash).toEqual(expect.any(String));
+      expect(await statusNow('COMPLETED')).toEqual({ status: 'COMPLETED', deployTxHash });
       expect(deploymentsOf(expected)).toHaveLength(1);
       expect([outcome(await put()), outcome(await take())]).toEqual([DONE, DONE]);
     });
@@ -395,6 +417,103 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       const { error } = await statusOf(root, 'earn_deposit', depositRequestId, 'FAILED');
       expect(error).toContain('not you');
       expect(world.sent(PLAIN, wallet)).toHaveLength(culprit === 'wrapper' ? 1 : 0);
+    });
+
+    describe('of a token that replaces no allowance by another one', () => {
+      const APPROVE = toFunctionSelector('approve(address,uint256)');
+      const NOTHING = approving(anAddress(), 0n).data.slice(-64);
+      const no = encodeErrorResult({ abi: parseAbi(['error Error(string)']), args: ['take it back first'] });
+      const word = (value: bigint): CallResult => ({ ok: true, data: toHex(value, { size: 32 }) });
+      /** Says so by reverting, or by the word false. */
+      const stubborn = (left: bigint, refusal: CallResult = { ok: false, message: 'reverted', data: no }) =>
+        world.trials.set(TOKEN, ({ data }) => {
+          if (!data.startsWith(APPROVE)) return word(left);
+          return left > 0n && !data.endsWith(NOTHING) ? refusal : { ok: true, data: '0x' };
+        });
+
+      test.each<[string, bigint, (CallResult | undefined)?]>([
+        ['reverts', 7n],
+        ['answers false', 7n, word(0n)],
+      ])('and %s: what is left over is taken back first', async (_, left, refusal) => {
+        stubborn(left, refusal);
+        const { root, wallet } = await newDepositor();
+        const { depositRequestId } = await root.run('earn_deposit', deposit(batched.wrapperAddress, wallet));
+        await statusOf(root, 'earn_deposit', depositRequestId, 'COMPLETED');
+        const steps = (wrapper: string, account: Hex) => [
+          approving(wrapper, 0n),
+          approving(wrapper, 1000n),
+          depositing(wrapper, 1000n, account),
+        ];
+        const [sent, ...others] = world.sent(BATCHED, wallet);
+        expect(others).toEqual([]);
+        expect(batchOf(sent as NonNullable<typeof sent>).calls).toEqual(steps(batched.wrapperAddress, wallet));
+        const other = (await newWallet(root)).addresses[0] as Hex;
+        const asked = deposit(plain.wrapperAddress, other, { chainCaip2: PLAIN });
+        const second = await root.run('earn_deposit', asked);
+        await statusOf(root, 'earn_deposit', second.depositRequestId, 'COMPLETED');
+        expect(world.sent(PLAIN, other)).toEqual(
+          steps(plain.wrapperAddress, other).map((call) => ({ from: other.toLowerCase(), ...call })),
+        );
+      });
+
+      test('and of which nothing is left over: there is nothing to take back', async () => {
+        stubborn(0n);
+        const { root } = await newDepositor();
+        const wallet = (await newWallet(root)).addresses[0] as Hex;
+        const asked = deposit(plain.wrapperAddress, wallet, { chainCaip2: PLAIN });
+        const { depositRequestId } = await root.run('earn_deposit', asked);
+        await statusOf(root, 'earn_deposit', depositRequestId, 'COMPLETED');
+        expect(world.sent(PLAIN, wallet)).toHaveLength(2);
+      });
+
+      test('and that does not even take it back: the status says why', async () => {
+        stubborn(7n);
+        world.chain(PLAIN).reverting.set(TOKEN, { data: no, onlyInBlocks: false });
+        const { root } = await newDepositor();
+        const wallet = (await newWallet(root)).addresses[0] as Hex;
+        const asked = deposit(plain.wrapperAddress, wallet, { chainCaip2: PLAIN });
+        const { depositRequestId } = await root.run('earn_deposit', asked);
+        const { error } = await statusOf(root, 'earn_deposit', depositRequestId, 'FAILED');
+        expect(error).toBe('execution reverted: take it back first');
+        expect(world.sent(PLAIN, wallet)).toEqual([]);
+      });
+
+      test('and policies judge that call too, whether it is needed or not', async () => {
+        const { root, wallet } = await newDepositor();
+        const { wrapperAddress } = batched;
+        const tryWith = async (condition: string) => {
+          const user = await createUser(root, `user ${randomUUID()}`);
+          await policyFor(root, user, { condition });
+          return outcome(await user.submit('earn_deposit', deposit(wrapperAddress, wallet)));
+        };
+        const is = ({ data }: { data: Hex }) => `eth.tx.data == '${data}'`;
+        const [reset, others] = [approving(wrapperAddress, 0n), [approving(wrapperAddress, 1000n)]];
+        const wanted = [...others, depositing(wrapperAddress, 1000n, wallet)].map(is).join(' || ');
+        expect(await tryWith(`${is(reset)} || ${wanted}`)).toEqual(DONE);
+        expect(await tryWith(wanted)).toEqual([403, 'REQUEST_NOT_AUTHORIZED']);
+        stubborn(7n);
+        expect(await tryWith(wanted)).toEqual([403, 'REQUEST_NOT_AUTHORIZED']);
+        expect(await tryWith(`${is(reset)} || ${wanted}`)).toEqual(DONE);
+      });
+    });
+
+    test('is not torn apart by another one of the same wallet', async () => {
+      const { wrapperAddress } = plain;
+      const { root } = await newDepositor();
+      const wallet = (await newWallet(root)).addresses[0] as Hex;
+      const put = (assets: string) =>
+        root.run('earn_deposit', deposit(wrapperAddress, wallet, { chainCaip2: PLAIN, assets }));
+      const requests = await Promise.all(times(6, (index) => put(String(index + 1))));
+      for (const { depositRequestId } of requests) {
+        await statusOf(root, 'earn_deposit', depositRequestId, 'COMPLETED');
+      }
+      const sent = world.sent(PLAIN, wallet).map(({ data }) => data);
+      expect(sent).toHaveLength(12);
+      const amounts = times(6, (index) => BigInt(index + 1));
+      for (const amount of amounts) {
+        const place = sent.indexOf(approving(wrapperAddress, amount).data);
+        expect(sent[place + 1]).toBe(depositing(wrapperAddress, amount, wallet).data);
+      }
     });
 
     test('that is sponsored is signed by the wallet and sent by the operator', async () => {
@@ -603,6 +722,37 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     });
   });
 
+  test('what is in one block counts in its order there', async () => {
+    const { wrapperAddress } = batched;
+    const chain = world.chain(BATCHED);
+    const { root, wallet } = await newDepositor();
+    const totals = async () => {
+      const { positions } = (await root.query('list_earn_positions', { walletAddress: wallet })).body;
+      return positions.map(({ totalDeposited }: { totalDeposited: string }) => totalDeposited);
+    };
+    const first = await root.run('earn_deposit', deposit(wrapperAddress, wallet, { assets: '7' }));
+    await statusOf(root, 'earn_deposit', first.depositRequestId, 'COMPLETED');
+    expect(await totals()).toEqual(['7']);
+    chain.isMiningAtOnce = false;
+    // Two lanes: the operator's, and the wallet's own.
+    const { depositRequestId } = await root.run('earn_deposit', deposit(wrapperAddress, wallet, { sponsor: true }));
+    await world.handedBy(BATCHED, OPERATOR);
+    const { withdrawRequestId } = await root.run(
+      'earn_withdraw',
+      withdrawal(wrapperAddress, wallet, { amountValue: 'MAX' }),
+    );
+    await world.handedBy(BATCHED, wallet);
+    // The one that was asked for last comes first.
+    const waiting = [...chain.pool].reverse();
+    chain.pool.clear();
+    for (const [hash, one] of waiting) chain.pool.set(hash, one);
+    chain.mine();
+    const { depositTxHash } = await statusOf(root, 'earn_deposit', depositRequestId, 'COMPLETED');
+    const { withdrawTxHash } = await statusOf(root, 'earn_withdraw', withdrawRequestId, 'COMPLETED');
+    expect(chain.head.transactions).toEqual([withdrawTxHash, depositTxHash]);
+    expect(await totals()).toEqual(['1000']);
+  });
+
   describe('a claim of fees', () => {
     const nothing = encodeErrorResult({ abi: SPLITTER, errorName: 'NothingToRelease' });
 
@@ -627,7 +777,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       const { wrapperAddress, splitterAddress } = batched;
       const claim = (address: string) => parent.submit('claim_earn_fees', { wrapperAddress: address });
       const trial = { ok: false, message: 'execution reverted', data: nothing } as const;
-      world.trials.set(splitterAddress.toLowerCase(), trial);
+      world.trials.set(splitterAddress.toLowerCase(), () => trial);
       expect(outcome(await claim(wrapperAddress))).toEqual([400, 'EARN_NOTHING_TO_CLAIM']);
       world.trials.clear();
       expect(outcome(await claim(wrapperAddress))).toEqual(DONE);

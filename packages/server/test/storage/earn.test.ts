@@ -185,22 +185,47 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
     expect(await totals()).toEqual([{ ...own, deposited: 9n, withdrawn: 0n }, other]);
   });
 
+  /** In a block that tells places in it, or in one that was noted before they were. */
+  const at = (
+    [number, index]: readonly [number, number?],
+    request: Pick<EarnRequest, 'kind' | 'amount'> & Partial<EarnRequest>,
+  ): Promise<EarnRequest> =>
+    insertRequest(request, 'INCLUDED', {
+      number,
+      hash: `0x${'b1'.repeat(32)}`,
+      timestamp: 0,
+      fee: '0',
+      ...(index !== undefined && { index }),
+    });
+
+  test('totals follow the order in a block, whatever was asked for first', async () => {
+    const totals = () => storage.read.earn.totals(organizationId, WALLET);
+    const own = { caip2: CHAIN, wrapperAddress: WRAPPER };
+    await at([10, 12], { kind: 'deposit', amount: '100' });
+    await at([10, 1], { kind: 'deposit', amount: '7' });
+    await at([10, 9], { kind: 'withdraw', amount: 'MAX' });
+    expect(await totals()).toEqual([{ ...own, deposited: 100n, withdrawn: 0n }]);
+    await at([10, 13], { kind: 'withdraw', amount: 'MAX' });
+    expect(await totals()).toEqual([{ ...own, deposited: 0n, withdrawn: 0n }]);
+    await at([10, 14], { kind: 'deposit', amount: '3' });
+    await at([11, 0], { kind: 'withdraw', amount: '2' });
+    expect(await totals()).toEqual([{ ...own, deposited: 3n, withdrawn: 2n }]);
+  });
+
   test('totals follow the order of the blocks, whatever was asked for first', async () => {
     const totals = () => storage.read.earn.totals(organizationId, WALLET);
-    const at = (number: number, request: Pick<EarnRequest, 'kind' | 'amount'> & Partial<EarnRequest>) =>
-      insertRequest(request, 'INCLUDED', { number, hash: `0x${'b1'.repeat(32)}`, timestamp: 0, fee: '0' });
     const own = { caip2: CHAIN, wrapperAddress: WRAPPER };
-    await at(12, { kind: 'deposit', amount: '5' });
-    await at(9, { kind: 'withdraw', amount: '1' });
-    await at(10, { kind: 'withdraw', amount: 'MAX' });
-    // In the same block the order of the requests decides.
-    await at(10, { kind: 'deposit', amount: '100', id: '00000000-0000-4000-8000-000000000000' as EarnRequest['id'] });
-    await at(10, { kind: 'deposit', amount: '20', id: 'ffffffff-ffff-4fff-8fff-ffffffffffff' as EarnRequest['id'] });
-    await at(8, { kind: 'deposit', amount: '3', caip2: 'eip155:10' });
+    await at([12], { kind: 'deposit', amount: '5' });
+    await at([9], { kind: 'withdraw', amount: '1' });
+    await at([10], { kind: 'withdraw', amount: 'MAX' });
+    // Without places in the block the order of the requests decides.
+    await at([10], { kind: 'deposit', amount: '100', id: '00000000-0000-4000-8000-000000000000' as EarnRequest['id'] });
+    await at([10], { kind: 'deposit', amount: '20', id: 'ffffffff-ffff-4fff-8fff-ffffffffffff' as EarnRequest['id'] });
+    await at([8], { kind: 'deposit', amount: '3', caip2: 'eip155:10' });
     const other = { ...own, caip2: 'eip155:10', deposited: 3n, withdrawn: 0n };
     const ordered = async () => (await totals()).sort((one, two) => one.caip2.localeCompare(two.caip2));
     expect(await ordered()).toEqual([{ ...own, deposited: 25n, withdrawn: 0n }, other]);
-    await at(11, { kind: 'withdraw', amount: 'MAX' });
+    await at([11], { kind: 'withdraw', amount: 'MAX' });
     expect(await ordered()).toEqual([{ ...own, deposited: 5n, withdrawn: 0n }, other]);
   });
 });

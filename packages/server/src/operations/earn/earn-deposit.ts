@@ -1,13 +1,11 @@
 import Type from 'typebox';
 import { approveCall, depositCall } from '../../earn/wrapper-calls.ts';
-import { configuredChain } from '../../lib/chain.ts';
 import { defineActivity } from '../define.ts';
-import { resolveSender } from '../sends/calls.ts';
-import { requireSponsor } from '../sends/new-send.ts';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
+import { withNeededReset } from './allowance.ts';
 import { AmountShape, checkAmount } from './parameters.ts';
-import { insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
-import { heldWrapper, requireDeployed, requireDeposits, requireOnChain, sharedWrapper } from './wrappers.ts';
+import { describeUse, insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
+import { heldWrapper, requireDeployed, requireDeposits, requireOnChain } from './wrappers.ts';
 
 export const earnDeposit = defineActivity({
   name: 'earn_deposit',
@@ -30,26 +28,19 @@ export const earnDeposit = defineActivity({
     checkChecksum('parameters.signWith', signWith);
     checkAmount('parameters.assets', assets);
   },
-  async describe(context, { wrapperAddress, signWith, assets, chainCaip2, sponsor = false }): Promise<WalletPlan> {
-    const { read, actor, config } = context;
-    const chain = configuredChain(config.chains, chainCaip2, 'eip155');
-    const wrapper = await sharedWrapper(read, actor.organization, chain, wrapperAddress);
-    await requireDeployed(read, wrapper);
+  async describe(context, { assets, ...asked }): Promise<WalletPlan> {
+    const use = await describeUse(context, asked);
+    const { wrapper, wallet } = use;
+    await requireDeployed(context.read, wrapper);
     requireDeposits(wrapper);
-    const signer = await resolveSender(context, signWith, 'parameters.signWith');
-    if (sponsor) await requireSponsor(context, chain);
-    const wallet = signWith.toLowerCase();
     const amount = BigInt(assets);
     return {
-      chain,
-      wrapper,
-      signer,
-      wallet,
+      ...use,
+      reset: { purpose: 'earn-approve', call: approveCall(wrapper, 0n) },
       steps: [
         { purpose: 'earn-approve', call: approveCall(wrapper, amount) },
         { purpose: 'earn-deposit', call: depositCall(wrapper, amount, wallet) },
       ],
-      isSponsored: sponsor,
     };
   },
   exposes: ({ wrapperAddress, signWith, assets, chainCaip2, sponsor = false }) => ({
@@ -73,7 +64,7 @@ export const earnDeposit = defineActivity({
     ]),
   async prepare(context, _parameters, plan) {
     await requireOnChain(context, plan.wrapper);
-    return plan;
+    return await withNeededReset(context, plan);
   },
   async execute(context, { assets }, plan) {
     // A switch that was thrown meanwhile counts, and so does a block with the deployment that is gone.

@@ -1,13 +1,10 @@
 import Type from 'typebox';
 import { redeemAllCall, withdrawCall } from '../../earn/wrapper-calls.ts';
-import { configuredChain } from '../../lib/chain.ts';
 import { defineActivity } from '../define.ts';
-import { resolveSender } from '../sends/calls.ts';
-import { requireSponsor } from '../sends/new-send.ts';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
 import { AmountOrMaxShape, checkAmount, MAX } from './parameters.ts';
-import { insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
-import { heldWrapper, requireOnChain, sharedWrapper } from './wrappers.ts';
+import { describeUse, insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
+import { heldWrapper, requireOnChain } from './wrappers.ts';
 
 export const earnWithdraw = defineActivity({
   name: 'earn_withdraw',
@@ -31,16 +28,12 @@ export const earnWithdraw = defineActivity({
     checkAmount('parameters.amountValue', amountValue);
   },
   // Whether deposits are disabled is no matter, nor what became of the deployment: what is inside always comes out.
-  async describe(context, { wrapperAddress, signWith, amountValue, chainCaip2, sponsor = false }): Promise<WalletPlan> {
-    const { read, actor, config } = context;
-    const chain = configuredChain(config.chains, chainCaip2, 'eip155');
-    const wrapper = await sharedWrapper(read, actor.organization, chain, wrapperAddress);
-    const signer = await resolveSender(context, signWith, 'parameters.signWith');
-    if (sponsor) await requireSponsor(context, chain);
-    const wallet = signWith.toLowerCase();
+  async describe(context, { amountValue, ...asked }): Promise<WalletPlan> {
+    const use = await describeUse(context, asked);
+    const { wrapper, wallet } = use;
     const call =
       amountValue === MAX ? redeemAllCall(wrapper, wallet) : withdrawCall(wrapper, BigInt(amountValue), wallet);
-    return { chain, wrapper, signer, wallet, steps: [{ purpose: 'earn-withdraw', call }], isSponsored: sponsor };
+    return { ...use, steps: [{ purpose: 'earn-withdraw', call }] };
   },
   exposes: ({ wrapperAddress, signWith, amountValue, chainCaip2, sponsor = false }) => ({
     wrapper_address: wrapperAddress,

@@ -10,7 +10,8 @@ import { IdShape } from '../shapes/basic.ts';
 import { toChecksum } from '../shapes/chain.ts';
 import { EarnEnabledVaultShape, EarnProviderFilterShape, isAsked, TokenCaip19Shape, tokenOf } from '../shapes/earn.ts';
 import { type AssetValues, assetValues, tokenName } from './asset-values.ts';
-import { deploymentOf, managerOf } from './wrappers.ts';
+import { deploymentStatus } from './request-status.ts';
+import { managerOf } from './wrappers.ts';
 
 const BPS = 10_000;
 
@@ -167,13 +168,14 @@ function feeFields(
   };
 }
 
-async function deploymentFields({ read }: QueryContext, wrapper: EarnWrapper) {
-  const { deployRequestId, organizationId } = wrapper;
-  const { state, sendId } = await deploymentOf(read, wrapper);
-  const error =
-    state === 'FAILED' && sendId !== undefined ? (await read.sends.get(organizationId, sendId)).error : undefined;
-  const deployStatus = state === 'INCLUDED' ? 'COMPLETED' : state === 'FAILED' ? 'FAILED' : 'PENDING';
-  return { deployRequestId: deployRequestId as string, deployStatus, ...(error && { deployError: error.message }) };
+async function deploymentFields(context: QueryContext, wrapper: EarnWrapper) {
+  const { status, error } = await deploymentStatus(context, wrapper);
+  const { deployRequestId } = wrapper;
+  return {
+    deployRequestId: deployRequestId as string,
+    deployStatus: status,
+    ...(error !== undefined && { deployError: error }),
+  };
 }
 
 const exposureFields = (exposures: readonly VaultExposure[], { caip2 }: EarnWrapper, { display }: AssetValues) =>

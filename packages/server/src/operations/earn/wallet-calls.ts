@@ -1,15 +1,16 @@
-import type { ChainSettings } from '../../lib/chain.ts';
+import { type ChainSettings, configuredChain } from '../../lib/chain.ts';
 import type { EarnRequest, EarnWrapper } from '../../lib/earn.ts';
 import type { EarnRequestId, SendId } from '../../lib/ids.ts';
 import type { SendCall, SendPurpose } from '../../lib/send.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import type { AssetTransfer } from '../../policy-facts/assets/caip19.ts';
-import type { ExecuteContext, FactsContext, Movements } from '../define.ts';
-import { transactionMovements, transactionsOf } from '../sends/calls.ts';
+import type { DescribeContext, ExecuteContext, FactsContext, Movements } from '../define.ts';
+import { resolveSender, transactionMovements, transactionsOf } from '../sends/calls.ts';
 import { toRequest } from '../sends/ethereum-request.ts';
-import { insertSend, sponsorOf } from '../sends/new-send.ts';
+import { insertSend, requireSponsor, sponsorOf } from '../sends/new-send.ts';
 import { transactionFacts } from '../signing/facts.ts';
 import type { Signer } from '../signing/signer.ts';
+import { sharedWrapper } from './wrappers.ts';
 
 /** A call with what it is for, should it be a transaction of its own. */
 interface Step {
@@ -17,18 +18,44 @@ interface Step {
   readonly call: SendCall;
 }
 
-/** What a wallet does with a wrapper. */
-export interface WalletPlan {
+/** Which wallet uses which wrapper, and who pays for it. */
+interface WalletUse {
   readonly chain: ChainSettings;
   readonly wrapper: EarnWrapper;
   readonly signer: Signer;
   /** In lower case. */
   readonly wallet: string;
-  readonly steps: readonly Step[];
   readonly isSponsored: boolean;
 }
 
-const callsOf = ({ steps }: WalletPlan): SendCall[] => steps.map(({ call }) => call);
+/** What a wallet does with a wrapper. */
+export interface WalletPlan extends WalletUse {
+  /** Goes before the steps where the chain wants it (`withNeededReset`), and is judged with them in any case. */
+  readonly reset?: Step;
+  readonly steps: readonly Step[];
+}
+
+interface Asked {
+  readonly wrapperAddress: string;
+  readonly signWith: string;
+  readonly chainCaip2: string;
+  readonly sponsor?: boolean;
+}
+
+export async function describeUse(
+  context: DescribeContext,
+  { wrapperAddress, signWith, chainCaip2, sponsor = false }: Asked,
+): Promise<WalletUse> {
+  const { read, actor, config } = context;
+  const chain = configuredChain(config.chains, chainCaip2, 'eip155');
+  const wrapper = await sharedWrapper(read, actor.organization, chain, wrapperAddress);
+  const signer = await resolveSender(context, signWith, 'parameters.signWith');
+  if (sponsor) await requireSponsor(context, chain);
+  return { chain, wrapper, signer, wallet: signWith.toLowerCase(), isSponsored: sponsor };
+}
+
+const stepsOf = ({ reset, steps }: WalletPlan): readonly Step[] => (reset === undefined ? steps : [reset, ...steps]);
+const callsOf = (plan: WalletPlan): SendCall[] => stepsOf(plan).map(({ call }) => call);
 
 /** A transaction for each call (POL 11). */
 export const planFacts = async (context: FactsContext, plan: WalletPlan): Promise<Namespaces[]> =>
@@ -71,21 +98,26 @@ async function insertSteps(context: ExecuteContext, plan: WalletPlan): Promise<S
   const { chain, steps } = plan;
   const last = steps.at(-1);
   if (last !== undefined && chain.batchContract !== undefined) {
-    return await insertOne(context, plan, last.purpose, callsOf(plan), undefined);
+    const id: SendId = context.newId();
+    await insertOne(context, plan, id, last.purpose, callsOf(plan), undefined);
+    return id;
   }
-  let before: SendId | undefined;
-  for (const { purpose, call } of steps) before = await insertOne(context, plan, purpose, [call], before);
-  return before;
+  // Lanes are looked at in the order of ids and a part at a time: made together, the steps are seen together.
+  const sends = stepsOf(plan).map((step) => ({ ...step, id: context.newId<'send'>() }));
+  for (const [index, { id, purpose, call }] of sends.entries()) {
+    await insertOne(context, plan, id, purpose, [call], sends[index - 1]?.id);
+  }
+  return sends.at(-1)?.id;
 }
 
 async function insertOne(
   context: ExecuteContext,
   { chain, wallet, isSponsored }: WalletPlan,
+  id: SendId,
   purpose: SendPurpose,
   calls: readonly SendCall[],
   afterId: SendId | undefined,
-): Promise<SendId> {
-  const id: SendId = context.newId();
+): Promise<void> {
   await insertSend(context, {
     id,
     chain,
@@ -95,5 +127,4 @@ async function insertOne(
     request: toRequest({ sponsor: isSponsored, calls }, id),
     ...(afterId !== undefined && { afterId }),
   });
-  return id;
 }

@@ -68,12 +68,15 @@ export async function requireOnChain({ read, nodes }: PrepareContext, wrapper: E
   if (code === '0x') throw notThere((await deploymentOf(read, wrapper)).state);
 }
 
+const AGAIN = 'the parent organization runs earn_deploy_wrapper again';
+/** Of one that was on the chain, and that no transaction of ours could bring back. */
+export const GONE = `this wrapper is not on its chain now: ${AGAIN}`;
+
 function notThere(state: SendState): ApiError {
   if (state === 'INITIALIZED' || state === 'BROADCASTING') {
     return setupRequired('this wrapper is being deployed: get_earn_deploy_status tells when it is there');
   }
-  const reason = state === 'FAILED' ? 'the deployment of this wrapper failed' : 'this wrapper is not on its chain now';
-  return setupRequired(`${reason}: the parent organization runs earn_deploy_wrapper again`);
+  return setupRequired(state === 'FAILED' ? `the deployment of this wrapper failed: ${AGAIN}` : GONE);
 }
 
 const setupRequired = (message: string): ApiError => new ApiError('EARN_SETUP_REQUIRED', message);

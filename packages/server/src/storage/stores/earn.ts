@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { EarnProvider, EarnRequest, EarnRequestKind, EarnTotals, EarnWrapper } from '../../lib/earn.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
+import type { SendBlock } from '../../lib/send.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { findRow } from '../organization-rows.ts';
 import type { EarnRequestTable, EarnWrapperTable, Schema } from '../schema.ts';
@@ -121,6 +122,7 @@ export class EarnReader {
           .onRef('emptied.wrapper_address', '=', 'earn_request.wrapper_address'),
       )
       .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
+      .select(['chain_send.block', 'chain_send.block_number'])
       .where('earn_request.kind', 'in', ['deposit', 'withdraw'])
       .where(({ or, eb, ref }) =>
         or([
@@ -129,12 +131,10 @@ export class EarnReader {
           eb('chain_send.block_number', '>=', ref('emptied.block_number')),
         ]),
       )
-      // As the chain has them: what an operator paid for may have been overtaken by what the wallet sent itself.
-      .orderBy('chain_send.block_number')
       .orderBy('earn_request.id')
       .execute();
     const totals = new Map<string, EarnTotals>();
-    for (const { caip2, wrapper_address: wrapperAddress, kind, amount } of rows) {
+    for (const { caip2, wrapper_address: wrapperAddress, kind, amount } of inChainOrder(rows)) {
       const key = `${caip2} ${wrapperAddress}`;
       const before = totals.get(key) ?? { caip2, wrapperAddress, deposited: 0n, withdrawn: 0n };
       if (kind === 'withdraw' && amount === 'MAX') totals.set(key, { ...before, deposited: 0n, withdrawn: 0n });
@@ -143,6 +143,21 @@ export class EarnReader {
     }
     return [...totals.values()];
   }
+}
+
+interface Placed {
+  readonly block: string | null;
+  readonly block_number: number | null;
+}
+
+/** What an operator paid for may have been overtaken by what the wallet sent itself, also within a block. */
+function inChainOrder<Row extends Placed>(rows: readonly Row[]): Row[] {
+  const placed = rows.map((row) => {
+    const block = row.block === null ? undefined : (JSON.parse(row.block) as SendBlock);
+    return { row, number: row.block_number ?? 0, index: block?.index ?? 0 };
+  });
+  placed.sort((one, other) => one.number - other.number || one.index - other.index);
+  return placed.map(({ row }) => row);
 }
 
 export class EarnStore extends EarnReader {
