@@ -341,7 +341,10 @@ describe.each(DATABASES)('the HTTP client on %s', (database) => {
         expect.objectContaining({ fieldViolations: [expect.objectContaining({ field: 'type' })] }),
       );
       // Operations that only this package knows.
-      const unserved = await failure(root.getGasUsage({ organizationId }), TurnkeyRequestError);
+      const unserved = await failure(
+        root.getSwapStatus({ organizationId, swapRequestId: organizationId }),
+        TurnkeyRequestError,
+      );
       expect(unserved.code).toBe(12);
     });
   });

@@ -2,10 +2,10 @@
 import { type Hex, keccak256, parseGwei } from 'viem';
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ChainSettings } from '../packages/server/src/lib/chain.ts';
 import { blockWith } from '../packages/server/src/nodes/block-with.ts';
 import { createEvmNode } from '../packages/server/src/nodes/evm-node.ts';
 import type { EvmNode, EvmReceipt } from '../packages/server/src/nodes/node.ts';
+import { chainSettings } from '../packages/server/test/chain/chain-settings.ts';
 import { ANVIL_PHRASE, type Anvil, startAnvil } from './chain/anvil.ts';
 
 const rich = mnemonicToAccount(ANVIL_PHRASE);
@@ -17,31 +17,9 @@ const TOPIC: Hex = `0x${'11'.padStart(64, '0')}`;
 let anvil: Anvil;
 let node: EvmNode;
 
-function chainOf(reference: string, rpcUrls: readonly string[]): ChainSettings {
-  return {
-    caip2: `eip155:${reference}`,
-    namespace: 'eip155',
-    reference,
-    rpcUrls,
-    confirmations: 1,
-    pollMs: 1000,
-    replaceAfterSeconds: 90,
-    sendWithinSeconds: 3600,
-    maxFeePerGas: 10n ** 12n,
-    sponsoredGasMax: 2_000_000n,
-    assets: [],
-    prices: new Map(),
-    batchContract: undefined,
-    operatorAddress: undefined,
-    aavePoolAddressesProvider: undefined,
-    morphoFactories: [],
-    vaults: [],
-  };
-}
-
 beforeAll(async () => {
   anvil = await startAnvil({ automine: false });
-  node = createEvmNode(chainOf('31337', [anvil.url]));
+  node = createEvmNode(chainSettings({ rpcUrls: [anvil.url] }));
   // Reverts with the byte fe.
   await anvil.request('anvil_setCode', [REVERTS, '0x60fe60005360016000fd']);
   // Logs 32 zero bytes under the topic 11.
@@ -144,7 +122,7 @@ describe('a real node', () => {
 
   test('of another chain is not used', async () => {
     const reports: string[] = [];
-    const other = createEvmNode(chainOf('1', [anvil.url]), {
+    const other = createEvmNode(chainSettings({ caip2: 'eip155:1', rpcUrls: [anvil.url] }), {
       retryPauseMs: 0,
       report: (_host, reason) => reports.push(reason),
     });

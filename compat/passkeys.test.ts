@@ -458,7 +458,12 @@ describe.skipIf(isBrowserMissing)('passkeys in a browser', () => {
         expect(denied.error?.message).toContain("You don't have sufficient permissions");
         const wrong = await device.call(service.baseUrl, 'getUser', { organizationId, userId: 'me' }, allow);
         expect(wrong.error).toMatchObject({ code: 3 });
-        const absent = await device.call(service.baseUrl, 'getGasUsage', { organizationId }, allow);
+        const absent = await device.call(
+          service.baseUrl,
+          'getSwapStatus',
+          { organizationId, swapRequestId: organizationId },
+          allow,
+        );
         expect(absent.error).toMatchObject({ code: 12 });
       });
 

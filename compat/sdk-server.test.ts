@@ -901,9 +901,9 @@ describe.each(['postgres'] as const)('the server SDK on %s', (database) => {
     });
 
     test('what this version does not serve says so by name', async () => {
-      const query = await refusal(root.getGasUsage({}));
+      const query = await refusal(root.getSwapStatus({ swapRequestId: UNKNOWN_ID }));
       expect(query.code).toBe(12);
-      expect(query.message).toContain('get_gas_usage is not available in this version');
+      expect(query.message).toContain('get_swap_status is not available in this version');
       const submit = await refusal(root.claimSwapFees({}));
       expect(submit.code).toBe(12);
       expect(submit.message).toContain('claim_swap_fees is not available in this version');

@@ -76,6 +76,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   operatorName: 'Alice',
   organizationId: ORGANIZATION_ID,
   organizationName: 'Treasury',
+  orgWindowLimitUsd: '50',
   otpCode: '4F7KQ2M9X',
   path: "m/44'/60'/0'/0/0",
   payload: 'Hello',
@@ -110,6 +111,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   smartContractInterface:
     '[{"type":"function","name":"transfer","inputs":[{"name":"to","type":"address"},{"name":"value","type":"uint256"}]}]',
   subOrganizationName: 'End user 42',
+  subOrgWindowLimitUsd: '0.50',
   subscriptions: [{ eventType: 'ACTIVITY_UPDATES', filtersJson: '{"statuses":["ACTIVITY_STATUS_COMPLETED"]}' }],
   targetPublicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
   threshold: 1,
@@ -124,6 +126,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   verificationToken: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6…',
   walletAddress: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   walletName: 'Treasury',
+  windowDurationMinutes: '1440',
   wrapperAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
 };
 

@@ -1676,6 +1676,16 @@ export interface GetEarnWithdrawStatusResponse {
   error?: string;
 }
 
+/** Parameters of get_gas_usage. */
+export interface GetGasUsageParameters {}
+
+/** Answer of get_gas_usage. */
+export interface GetGasUsageResponse {
+  windowDurationMinutes: number;
+  windowLimitUsd: string;
+  usageUsd: string;
+}
+
 /** Parameters of get_ip_allowlist. */
 export interface GetIpAllowlistParameters {
   publicKey?: string;
@@ -3956,6 +3966,22 @@ export interface UpdateWebhookEndpointResult {
   };
 }
 
+/** Parameters of upsert_gas_usage_config. */
+export interface UpsertGasUsageConfigParameters {
+  orgWindowLimitUsd: string;
+  subOrgWindowLimitUsd: string;
+  windowDurationMinutes: string;
+  enabled?: boolean;
+  solanaConfig?: {
+    rentPrefundEnabled?: boolean;
+  };
+}
+
+/** Result of upsert_gas_usage_config. */
+export interface UpsertGasUsageConfigResult {
+  gasUsageConfigId: string;
+}
+
 /** Parameters of verify_otp. */
 export interface VerifyOtpParameters {
   otpId: string;
@@ -4343,6 +4369,8 @@ export interface OperationMethods {
     parameters: GetEarnWithdrawStatusParameters,
     options?: QueryOptions,
   ): Promise<GetEarnWithdrawStatusResponse>;
+  /** What sponsored sends have cost in the window of the limits: of a parent with its sub-organizations, or of a sub-organization. */
+  getGasUsage(parameters?: GetGasUsageParameters, options?: QueryOptions): Promise<GetGasUsageResponse>;
   /** The IP allowlist of the organization, or of one of its API keys. */
   getIpAllowlist(parameters?: GetIpAllowlistParameters, options?: QueryOptions): Promise<GetIpAllowlistResponse>;
   /** The MFA policies of a user, in the order in which they are asked. */
@@ -4737,6 +4765,11 @@ export interface OperationMethods {
     parameters: UpdateWebhookEndpointParameters,
     options?: SubmitOptions,
   ): Promise<UpdateWebhookEndpointResult & { activity: Activity }>;
+  /** Limit what sponsored sends of a parent organization and of its sub-organizations cost in a window of time, together and each. */
+  upsertGasUsageConfig(
+    parameters: UpsertGasUsageConfigParameters,
+    options?: SubmitOptions,
+  ): Promise<UpsertGasUsageConfigResult & { activity: Activity }>;
   /** Turn a one-time code into a token that says whose contact it was sent to. */
   verifyOtp(
     parameters: VerifyOtpParameters,
@@ -5317,6 +5350,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_earn_withdraw_status',
     path: '/public/v1/query/get_earn_withdraw_status',
+  },
+  getGasUsage: {
+    kind: 'query',
+    name: 'get_gas_usage',
+    path: '/public/v1/query/get_gas_usage',
   },
   getIpAllowlist: {
     kind: 'query',
@@ -5940,6 +5978,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
     intentKey: 'updateWebhookEndpointIntent',
     resultKey: 'updateWebhookEndpointResult',
+  },
+  upsertGasUsageConfig: {
+    kind: 'activity',
+    name: 'upsert_gas_usage_config',
+    path: '/public/v1/submit/upsert_gas_usage_config',
+    type: 'ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG',
+    intentKey: 'upsertGasUsageConfigIntent',
+    resultKey: 'upsertGasUsageConfigResult',
   },
   verifyOtp: {
     kind: 'activity',

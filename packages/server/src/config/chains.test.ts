@@ -43,6 +43,7 @@ describe('what is taken', () => {
       sendWithinSeconds: 3600,
       maxFeePerGas: 1_000_000_000_000n,
       sponsoredGasMax: 2_000_000n,
+      sponsoredPerDay: undefined,
       assets: [],
       prices: new Map(),
       batchContract: undefined,
@@ -59,6 +60,7 @@ describe('what is taken', () => {
       pollMs: 50,
       replaceAfterSeconds: 30,
       sendWithinSeconds: 60,
+      sponsoredPerDay: '12.000000345',
       assets: [{ ...usdc, logoUrl: 'https://logo.example/usdc.png', stable: true }],
       prices: { [`eip155:1/erc20:${USDC}`]: '1.00', 'eip155:1/slip44:60': '2500' },
       batchContract: USDC,
@@ -69,6 +71,7 @@ describe('what is taken', () => {
     };
     expect(readOne(given)).toMatchObject({
       ...given,
+      sponsoredPerDay: 12_000_000_345n,
       prices: new Map([
         [`eip155:1/erc20:${USDC.toLowerCase()}`, '1.00'],
         ['eip155:1/slip44:60', '2500'],
@@ -165,6 +168,10 @@ describe('what is refused', () => {
     ],
     ['a price that is no number', { prices: { [usdc.caip19]: '1e3' } }, 'eip155:1.prices must hold decimal numbers'],
     ['a price that is no text', { prices: { [usdc.caip19]: 1 } }, 'eip155:1.prices.'],
+    ['a budget as a number', { sponsoredPerDay: 1 }, 'eip155:1.sponsoredPerDay: must be'],
+    ['a budget below zero', { sponsoredPerDay: '-1' }, 'eip155:1.sponsoredPerDay: must be a decimal number as text'],
+    ['a budget in wei', { sponsoredPerDay: '1000000' }, 'eip155:1.sponsoredPerDay: must be a decimal number as text'],
+    ['a budget finer than is counted', { sponsoredPerDay: '0.0000000001' }, 'eip155:1.sponsoredPerDay: must be'],
     ['an operator of Solana', { operatorAddress: MINT }, 'eip155:1.operatorAddress must be an address of that chain'],
     [
       'an operator with a wrong digit',

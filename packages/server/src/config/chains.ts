@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import Type, { type Static, type TObject } from 'typebox';
+import { toUnits } from '../lib/amount.ts';
 import { type ChainSettings, type ConfiguredChains, chainName } from '../lib/chain.ts';
 import { ApiError } from '../lib/errors.ts';
 import { decoder } from '../lib/shape.ts';
+import { NATIVE_DIGITS } from '../lib/sponsorship.ts';
 import { type JsonObject, type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
 import { SettingError } from './setting-error.ts';
 
@@ -12,6 +14,8 @@ const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const ASSET =
   /^(?:eip155:[1-9][0-9]{0,14}\/(?:erc20:0x[0-9a-fA-F]{40}|slip44:60)|solana:[1-9A-HJ-NP-Za-km-z]{32}\/(?:token:[1-9A-HJ-NP-Za-km-z]{32,44}|slip44:501))$/;
 const CHAIN = /^(?:(eip155):([1-9][0-9]{0,14})|(solana):([1-9A-HJ-NP-Za-km-z]{32}))$/;
+/** Below a million, in billionths: what costs are counted in. */
+const NATIVE_AMOUNT = /^(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,9})?$/;
 const PRICE = /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/;
 /** What is not shown may be a secret in the wrong place, such as an address with a password in it. */
 const SHOWN = /^[\w:/.-]{1,120}$/;
@@ -23,6 +27,11 @@ const EthereumAddress = Type.String({
 const Caip19 = Type.String({
   pattern: ASSET.source,
   'x-message': 'must be a CAIP-19 asset such as eip155:1/erc20:0x… or eip155:1/slip44:60',
+});
+const NativeAmount = Type.String({
+  pattern: NATIVE_AMOUNT.source,
+  'x-message':
+    'must be a decimal number as text such as "0.05", below a million and with at most 9 digits behind the point',
 });
 const NodeUrl = Type.String({
   pattern: '^https?://',
@@ -58,6 +67,7 @@ const Chain = Type.Object({
   assets: Type.Optional(Type.Array(Asset, { maxItems: 500 })),
   prices: Type.Optional(Type.Record(Type.String(), Type.String())),
   operatorAddress: Type.Optional(Type.String({ minLength: 32, maxLength: 44 })),
+  sponsoredPerDay: Type.Optional(NativeAmount),
   ...EvmOnly,
 });
 
@@ -106,6 +116,7 @@ function toChain(
     replaceAfterSeconds: chain.replaceAfterSeconds ?? 90,
     sendWithinSeconds: chain.sendWithinSeconds ?? 3600,
     sponsoredGasMax: BigInt(chain.sponsoredGasMax ?? 2_000_000),
+    sponsoredPerDay: chain.sponsoredPerDay === undefined ? undefined : toUnits(chain.sponsoredPerDay, NATIVE_DIGITS),
     maxFeePerGas: BigInt(chain.maxFeePerGasGwei ?? 1000) * 10n ** 9n,
     assets: chain.assets ?? [],
     prices: lists.prices,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatUnits, usdOf } from './amount.ts';
+import { formatUnits, toUnits, usdOf } from './amount.ts';
 
 const UINT256_MAX = 2n ** 256n - 1n;
 
@@ -19,6 +19,16 @@ describe('an amount in whole units', () => {
   ])('%d with %d decimals is %s', (amount, decimals, text) => {
     expect(formatUnits(amount, decimals)).toBe(text);
   });
+});
+
+test.each([
+  ['0', 6, 0n],
+  ['1.50', 6, 1_500_000n],
+  ['0.000001', 6, 1n],
+  ['999999999.999999', 6, 999_999_999_999_999n],
+  ['12', 0, 12n],
+])('%s with %d decimals is %d of the smallest unit', (text, decimals, amount) => {
+  expect(toUnits(text, decimals)).toBe(amount);
 });
 
 describe('what an amount is worth', () => {

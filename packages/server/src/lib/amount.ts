@@ -7,6 +7,12 @@ export function formatUnits(amount: bigint, decimals: number): string {
   return fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed;
 }
 
+/** The other way round, for a decimal number with no more digits behind its point than there are decimals. */
+export function toUnits(text: string, decimals: number): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction.padEnd(decimals, '0'));
+}
+
 /** What an amount is worth at a price for one whole unit, to the nearest cent. Empty where there is no price. */
 export function usdOf(amount: bigint, decimals: number, price: string | undefined): string {
   const [, whole, fraction = ''] = PRICE.exec(price ?? '') ?? [];

@@ -20,6 +20,11 @@ export interface ChainSettings {
   readonly maxFeePerGas: bigint;
   /** The most gas that the operator pays for in a sponsored send. */
   readonly sponsoredGasMax: bigint;
+  /**
+   * What sponsored sends of an organization with its sub-organizations may cost in any 24 hours, in billionths of the
+   * native asset; undefined: as much as they like.
+   */
+  readonly sponsoredPerDay: bigint | undefined;
   readonly assets: readonly ChainAsset[];
   /** US dollars for one whole unit, by CAIP-19 in lower case. */
   readonly prices: ReadonlyMap<string, string>;

@@ -36,6 +36,7 @@ export type TvcOperatorId = Id<'tvc-operator'>;
 export type TvcOperatorSetId = Id<'tvc-operator-set'>;
 export type SendId = Id<'send'>;
 export type EarnRequestId = Id<'earn-request'>;
+export type GasUsageConfigId = Id<'gas-usage-config'>;
 
 /** Makes identifiers. Version 7, so that rows made later sort later and lists can page by id alone. */
 export type NewId = <Name extends string>() => Id<Name>;

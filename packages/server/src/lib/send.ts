@@ -69,8 +69,10 @@ export interface SendAttempt {
   /** On Solana: the block height after which no block takes it. */
   readonly lastValidBlockHeight?: number;
   readonly signedAtMs: number;
-  /** Whether some node may have it: set in the database before the first is asked. */
-  readonly mayBeOut: boolean;
+  /** Where the operator pays: the most that it can cost, in the smallest unit of the native asset. */
+  readonly maxCost?: string;
+  /** Beside it: US dollars for one whole unit when the send was first signed, if the operator had set a price. */
+  readonly usdPrice?: string;
 }
 
 /** One frame of a revert, as the wire has it. */
@@ -134,15 +136,21 @@ export interface SendBlock {
   readonly timestamp: number;
   /** What was paid for it, in the smallest unit of the native asset; decimal, empty where the node does not tell. */
   readonly fee: string;
+  /** Its place among the transactions of the block. Absent on Solana, and where nobody noted it yet. */
+  readonly index?: number;
 }
 
 /** What of a send changes while it is on its way. */
 export type SendProgress = Pick<Send, 'state' | 'nonce' | 'attempts' | 'txHash' | 'block' | 'error' | 'isOpen'>;
 
-/** The sends of one paying address on one chain, worked on by one process at a time. */
-export interface SendLane {
+/** The sends of one paying address on one chain. */
+export interface SendLaneName {
   readonly caip2: string;
   readonly lane: string;
+}
+
+/** A lane that a process has claimed; one works on it at a time. */
+export interface SendLane extends SendLaneName {
   /** Raised with every claim: what an older claim wants to write is refused. */
   readonly epoch: number;
 }

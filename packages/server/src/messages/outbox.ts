@@ -3,6 +3,7 @@ import { type Keyring, KeyringError } from '@custos/keyring';
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { NewId } from '../lib/ids.ts';
+import { type OneAtATime, oneAtATime } from '../lib/one-at-a-time.ts';
 import type { Storage } from '../storage/storage.ts';
 import { CHANNELS, type Channel, type ClaimedMessage } from '../storage/stores/messages.ts';
 import { type Content, openContent } from './message.ts';
@@ -51,11 +52,6 @@ interface Work {
   done: Promise<void>;
 }
 
-interface Look {
-  again: boolean;
-  done: Promise<void>;
-}
-
 /**
  * Hands over what transactions have stored, with any number of processes at it. A message is deleted together with the
  * record of what became of it, after the other side has accepted it: it is never lost, and repeated only by whoever
@@ -65,7 +61,7 @@ export class Outbox implements AsyncDisposable {
   readonly #parts: OutboxParts;
   readonly #senders: Senders;
   readonly #work = new Map<string, Work>();
-  readonly #looks = new Map<Channel, Look>();
+  readonly #looks: ReadonlyMap<Channel, OneAtATime>;
   #timer: NodeJS.Timeout | undefined;
   #polling = Promise.resolve();
   #state: 'new' | 'running' | 'stopping' = 'new';
@@ -78,6 +74,12 @@ export class Outbox implements AsyncDisposable {
   constructor(parts: OutboxParts, senders: Senders) {
     this.#parts = parts;
     this.#senders = senders;
+    const lookOf = (channel: Channel): OneAtATime =>
+      oneAtATime(
+        () => this.#guard(() => this.#claim(channel)),
+        () => this.#state === 'running',
+      );
+    this.#looks = new Map(CHANNELS.map((channel) => [channel, lookOf(channel)]));
   }
 
   start(): void {
@@ -110,7 +112,7 @@ export class Outbox implements AsyncDisposable {
     }, STOP_MS_MAX);
     await this.#polling;
     // In this order: what a look has claimed is work.
-    await Promise.all([...this.#looks.values()].map(({ done }) => done));
+    await Promise.all([...this.#looks.values()].map((look) => look.done()));
     await Promise.all([...this.#work.values()].map(({ done }) => done));
     clearTimeout(breakOff);
     for (const channel of CHANNELS) this.#senders[channel].close();
@@ -152,29 +154,11 @@ export class Outbox implements AsyncDisposable {
     this.#sweepAtMs = nowMs + SWEEP_EVERY_MS;
   }
 
-  /** Claims as much as can be handed over now. One look at a time: a call during a look makes it look again. */
   #look(channel: Channel): void {
-    if (this.#state !== 'running') return;
-    const current = this.#looks.get(channel);
-    if (current !== undefined) {
-      current.again = true;
-      return;
-    }
-    const look: Look = { again: true, done: Promise.resolve() };
-    this.#looks.set(channel, look);
-    look.done = this.#guard(async () => {
-      try {
-        while (look.again && this.#state === 'running') {
-          look.again = false;
-          await this.#claim(channel);
-        }
-      } finally {
-        // With no await since the last test, so that no call goes unheard.
-        this.#looks.delete(channel);
-      }
-    });
+    this.#looks.get(channel)?.call();
   }
 
+  /** Claims as much as can be handed over now. */
   async #claim(channel: Channel): Promise<void> {
     const { storage, clock } = this.#parts;
     const busy = [...this.#work.values()].filter(({ claim }) => claim.channel === channel).length;

@@ -1,7 +1,7 @@
 import { decodeFunctionData, encodeFunctionResult, keccak256, multicall3Abi } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { chainSettings } from '../../test/chain/chain-settings.ts';
 import { type FakeNode, Refusal, sendJson, startFakeNode } from '../../test/harness/json-rpc-node.ts';
-import type { ChainSettings } from '../lib/chain.ts';
 import { blockWith } from './block-with.ts';
 import { createEvmNode, type NodeOptions } from './evm-node.ts';
 import { MULTICALL3 } from './multicall.ts';
@@ -62,33 +62,11 @@ const READ_LOG = {
   logIndex: 0,
 };
 
-function chainOf(rpcUrls: readonly string[]): ChainSettings {
-  return {
-    caip2: 'eip155:31337',
-    namespace: 'eip155',
-    reference: '31337',
-    rpcUrls,
-    confirmations: 1,
-    pollMs: 1000,
-    replaceAfterSeconds: 90,
-    sendWithinSeconds: 3600,
-    maxFeePerGas: 10n ** 12n,
-    sponsoredGasMax: 2_000_000n,
-    assets: [],
-    prices: new Map(),
-    batchContract: undefined,
-    operatorAddress: undefined,
-    aavePoolAddressesProvider: undefined,
-    morphoFactories: [],
-    vaults: [],
-  };
-}
-
 const startNode = (answers: Readonly<Record<string, unknown>> = {}): Promise<FakeNode> =>
   startFakeNode({ eth_chainId: '0x7a69', ...answers });
 
 const evmNode = (nodes: readonly FakeNode[], options: NodeOptions = {}): EvmNode =>
-  createEvmNode(chainOf(nodes.map(({ url }) => url)), { retryPauseMs: 0, ...options });
+  createEvmNode(chainSettings({ rpcUrls: nodes.map(({ url }) => url) }), { retryPauseMs: 0, ...options });
 
 /** The one node of a chain, which answers so. */
 async function only(answers: Readonly<Record<string, unknown>>): Promise<EvmNode> {
@@ -579,6 +557,34 @@ describe('whether a receipt is true', () => {
     first.requests.length = 0;
     expect(await node.confirmedElsewhere(receipt)).toBe(expected);
     expect(first.requests).toEqual([]);
+  });
+
+  test.each<[string, unknown[], boolean]>([
+    ['none has one', [null, null], false],
+    ['the first one has it', [RECEIPT, null], true],
+    ['only another one has it', [null, RECEIPT], true],
+    ['the other one does not answer', [null, new Refusal(-32603, 'Internal error')], false],
+    ['the first one does not answer', [new Refusal(-32603, 'Internal error'), RECEIPT], true],
+  ])('whether there is one anywhere: %s', async (_what, answers, expected) => {
+    const nodes = await Promise.all(
+      answers.map((answer) =>
+        startNode({ eth_getTransactionReceipt: (hash: string) => (hash === HASH ? answer : null) }),
+      ),
+    );
+    const node = evmNode(nodes);
+    expect(await node.hasReceiptAnywhere([word('7'), HASH])).toBe(expected);
+    for (const { requests } of nodes) expect(requests.flat()).toContain('eth_getTransactionReceipt');
+    expect(await node.hasReceiptAnywhere([word('7')])).toBe(false);
+    expect(await node.hasReceiptAnywhere([])).toBe(false);
+  });
+
+  test('how many transactions each node that answers counts', async () => {
+    const nodes = [await startNode({ eth_getTransactionCount: '0x7' }), await startNode(), await startNode()];
+    nodes[1]?.answers.set('eth_getTransactionCount', new Refusal(-32603, 'Internal error'));
+    nodes[2]?.answers.set('eth_getTransactionCount', (_address: string, at: string) =>
+      at === 'latest' ? '0x5' : '0x9',
+    );
+    expect(await evmNode(nodes).transactionCounts(address('1'))).toEqual([7, 5]);
   });
 
   test('the node that served it is never the one that confirms it', async () => {

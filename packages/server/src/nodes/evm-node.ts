@@ -29,7 +29,7 @@ import type {
   Hex,
 } from './node.ts';
 import { NodeError } from './node-error.ts';
-import { createRpc, type Rpc, type RpcOptions } from './rpc.ts';
+import { createRpc, type Rpc, type RpcCall, type RpcOptions } from './rpc.ts';
 import type { RpcAnswer, RpcRefusal } from './rpc-answer.ts';
 
 export type NodeOptions = Omit<RpcOptions, 'identity'>;
@@ -59,14 +59,30 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
         answer.ok ? { ok: true, data: asBytes(answer.result, 'the result of the call') } : callRefusal(answer),
     });
 
+  const countCall = (address: Hex, at: 'latest' | 'pending'): RpcCall<number> => ({
+    method: 'eth_getTransactionCount',
+    params: [address, at],
+    read: (answer) => asCount(resultOf(answer), 'the number of transactions'),
+  });
+
+  const receiptCall = (hash: Hex): RpcCall<EvmReceipt | undefined> => ({
+    method: 'eth_getTransactionReceipt',
+    params: [hash],
+    read: (answer, endpoint) => {
+      const receipt = readReceipt(resultOf(answer), hash);
+      if (receipt !== undefined) servedBy.set(receipt, endpoint);
+      return receipt;
+    },
+  });
+
   return {
     chain,
     call,
     code,
     fees: () => readFees(rpc),
     block: (at) => readBlockAt(rpc, at),
-    transactionCount: (address, at) =>
-      value('eth_getTransactionCount', [address, at], (result) => asCount(result, 'the number of transactions')),
+    transactionCount: (address, at) => rpc.ask(countCall(address, at)),
+    transactionCounts: (address) => rpc.askEach((ask) => ask(countCall(address, 'latest'))),
     balance: (address) => value('eth_getBalance', [address, 'latest'], (result) => asQuantity(result, 'the balance')),
     storageAt: (address, slot) =>
       value('eth_getStorageAt', [address, slot, 'latest'], (result) => {
@@ -85,16 +101,7 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
         read: (answer) =>
           answer.ok ? { ok: true, gas: asQuantity(answer.result, 'the estimate') } : callRefusal(answer),
       }),
-    receipt: (hash) =>
-      rpc.ask({
-        method: 'eth_getTransactionReceipt',
-        params: [hash],
-        read: (answer, endpoint) => {
-          const receipt = readReceipt(resultOf(answer), hash);
-          if (receipt !== undefined) servedBy.set(receipt, endpoint);
-          return receipt;
-        },
-      }),
+    receipt: (hash) => rpc.ask(receiptCall(hash)),
     transaction: (hash) => value('eth_getTransactionByHash', [hash], (result) => readTransaction(result, hash)),
     logs: (filter) =>
       rpc.ask({
@@ -108,27 +115,22 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
     async confirmedElsewhere(receipt) {
       const { transactionHash, blockHash } = receipt;
       const except = servedBy.get(receipt) ?? rpc.preferred();
-      const receipts = await rpc.askOthers(
-        {
-          method: 'eth_getTransactionReceipt',
-          params: [transactionHash],
-          read: (answer) => readReceipt(resultOf(answer), transactionHash)?.blockHash,
-        },
-        except,
-      );
+      const receipts = await rpc.askEach(async (ask) => (await ask(receiptCall(transactionHash)))?.blockHash, except);
       if (receipts.includes(blockHash)) return true;
       if (receipts.some((hash) => hash !== undefined)) return false;
       if (receipts.length === 0) return undefined;
       // One that is behind knows nothing of it, and contradicts nobody.
-      const blocks = await rpc.askOthers(
-        {
-          method: 'eth_getBlockByNumber',
-          params: [quantity(receipt.blockNumber), false],
-          read: (answer) => readBlock(resultOf(answer), receipt.blockNumber)?.hash,
-        },
-        except,
-      );
+      const blockCall: RpcCall<Hex | undefined> = {
+        method: 'eth_getBlockByNumber',
+        params: [quantity(receipt.blockNumber), false],
+        read: (answer) => readBlock(resultOf(answer), receipt.blockNumber)?.hash,
+      };
+      const blocks = await rpc.askEach((ask) => ask(blockCall), except);
       return blocks.some((hash) => hash !== undefined && hash !== blockHash) ? false : undefined;
+    },
+    async hasReceiptAnywhere(hashes) {
+      const found = await Promise.all(hashes.map((hash) => rpc.askEach((ask) => ask(receiptCall(hash)))));
+      return found.flat().some((receipt) => receipt !== undefined);
     },
   };
 }

@@ -150,6 +150,10 @@ export interface EvmNode {
    * there is no other, or none answers.
    */
   confirmedElsewhere(receipt: EvmReceipt): Promise<boolean | undefined>;
+  /** How many transactions of an address are in blocks, as each node that answers has it. */
+  transactionCounts(address: Hex): Promise<readonly number[]>;
+  /** Whether any node that answers has a receipt of one of these transactions. */
+  hasReceiptAnywhere(hashes: readonly Hex[]): Promise<boolean>;
 }
 
 export interface SolanaBlockhash {
@@ -185,6 +189,11 @@ export interface SolanaSignatureStatus {
   readonly err: unknown;
 }
 
+/** What one node says of a transaction: what became of it, or how far the node is that knows nothing of it. */
+export type SolanaSight =
+  | { readonly status: SolanaSignatureStatus }
+  | { readonly status: undefined; readonly height: bigint; readonly isBlockhashValid: boolean };
+
 export interface SolanaTokenBalance {
   readonly mint: string;
   readonly amount: bigint;
@@ -210,6 +219,8 @@ export interface SolanaNode {
   broadcast(transaction: string): Promise<SolanaBroadcast>;
   /** In the order of the signatures; undefined for one that the node knows nothing of. */
   signatureStatuses(signatures: readonly string[]): Promise<readonly (SolanaSignatureStatus | undefined)[]>;
+  /** What each node says of a transaction; those that do not answer are left out. The height is of the finalized chain. */
+  lookEverywhere(signature: string, blockhash: string): Promise<readonly SolanaSight[]>;
   /** In lamports. */
   balance(address: string): Promise<bigint>;
   /** Of both token programs, one entry for each mint. */

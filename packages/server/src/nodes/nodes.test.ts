@@ -1,34 +1,11 @@
 import { expect, test } from 'vitest';
+import { chainSettings } from '../../test/chain/chain-settings.ts';
 import { startFakeNode } from '../../test/harness/json-rpc-node.ts';
-import type { ChainSettings } from '../lib/chain.ts';
 import { ApiError } from '../lib/errors.ts';
 import { asApiError, NodeError } from './node-error.ts';
 import { createNodes } from './nodes.ts';
 
 const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
-
-function chainOf(caip2: string, url: string): ChainSettings {
-  const [namespace, reference] = caip2.split(':') as ['eip155' | 'solana', string];
-  return {
-    caip2,
-    namespace,
-    reference,
-    rpcUrls: [url],
-    confirmations: 1,
-    pollMs: 1000,
-    replaceAfterSeconds: 90,
-    sendWithinSeconds: 3600,
-    maxFeePerGas: 10n ** 12n,
-    sponsoredGasMax: 2_000_000n,
-    assets: [],
-    prices: new Map(),
-    batchContract: undefined,
-    operatorAddress: undefined,
-    aavePoolAddressesProvider: undefined,
-    morphoFactories: [],
-    vaults: [],
-  };
-}
 
 const EVM = 'eip155:31337';
 const SOLANA = `solana:${GENESIS.slice(0, 32)}`;
@@ -36,7 +13,10 @@ const SOLANA = `solana:${GENESIS.slice(0, 32)}`;
 async function start(options: Parameters<typeof createNodes>[1] = {}) {
   const evm = await startFakeNode({ eth_chainId: '0x7a69', eth_getBalance: '0x5' });
   const solana = await startFakeNode({ getGenesisHash: GENESIS, getBalance: { value: 7 } });
-  const chains = [chainOf(EVM, evm.url), chainOf(SOLANA, solana.url)];
+  const chains = [
+    chainSettings({ caip2: EVM, rpcUrls: [evm.url] }),
+    chainSettings({ caip2: SOLANA, rpcUrls: [solana.url] }),
+  ];
   const nodes = createNodes(new Map(chains.map((chain) => [chain.caip2, chain])), { retryPauseMs: 0, ...options });
   return { evm, solana, nodes };
 }

@@ -317,7 +317,7 @@ describe('which node is asked', () => {
       expect(await rpc.offer({ ...NAME, read: (answer) => ({ kind: resultOf(answer) as string }) })).toEqual({
         kind: 'ours',
       });
-      await rpc.askOthers(NAME, 1);
+      await rpc.askEach((ask) => ask(NAME), 1);
       nowMs += 60_000;
     }
     expect(new Set(theirs.requests)).toEqual(new Set(['who']));
@@ -415,13 +415,21 @@ describe('something that is handed over', () => {
   });
 });
 
-test('the others are asked all at once, and those that do not answer are left out', async () => {
+test('all are asked, or all but one, and those that do not answer are left out', async () => {
   const nodes = [await startNode('a'), await startNode('b'), await startNode('c')];
   const rpc = rpcOf(nodes);
-  expect(await rpc.askOthers(NAME, 0)).toEqual(['b', 'c']);
+  const names = (except?: number) => rpc.askEach((ask) => ask(NAME), except);
+  expect(await names()).toEqual(['a', 'b', 'c']);
+  expect(await names(0)).toEqual(['b', 'c']);
   (nodes[1] as FakeNode).misbehave = (response) => response.destroy();
-  expect(await rpc.askOthers(NAME, 0)).toEqual(['c']);
-  expect(await rpc.askOthers(NAME, 2)).toEqual(['a']);
+  expect(await names(0)).toEqual(['c']);
+  expect(await names(2)).toEqual(['a']);
+  // What one is asked for together is answered by that one.
+  const pairs = await rpc.askEach((ask) => Promise.all([ask(NAME), ask(NAME)]));
+  expect(pairs).toEqual([
+    ['a', 'a'],
+    ['c', 'c'],
+  ]);
 });
 
 describe('an answer whose length the caller decides', () => {

@@ -40,8 +40,8 @@ export interface Uncertain {
 export interface Rpc {
   /** A question whose repetition does no harm: to one node after another until an answer can be true. */
   ask<Value>(call: RpcCall<Value>): Promise<Value>;
-  /** The same question to every node but one; those that do not answer are left out. */
-  askOthers<Value>(call: RpcCall<Value>, except: number): Promise<readonly Value[]>;
+  /** The same of every node, or of all but one; those that do not answer are left out. */
+  askEach<Value>(question: (ask: Rpc['ask']) => Promise<Value>, except?: number): Promise<readonly Value[]>;
   /**
    * Hands something over once to one node, and to the next ones while it is uncertain what became of it. A NodeError
    * of `read` is uncertain too.
@@ -136,9 +136,11 @@ export function createRpc(urls: readonly string[], options: RpcOptions): Rpc {
   return {
     ask,
     offer,
-    async askOthers(call, except) {
-      const others = endpoints.filter((_endpoint, index) => index !== except);
-      const answers = await Promise.allSettled(others.map((endpoint) => tryOne(endpoint, call, endpoint.ask)));
+    async askEach(question, except) {
+      const asked = endpoints.filter((_endpoint, index) => index !== except);
+      const answers = await Promise.allSettled(
+        asked.map((endpoint) => question((call) => tryOne(endpoint, call, endpoint.ask))),
+      );
       return answers.flatMap((answer) => {
         if (answer.status === 'fulfilled') return [answer.value];
         if (answer.reason instanceof NodeError) return [];

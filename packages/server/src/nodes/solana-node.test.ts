@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
+import { chainSettings } from '../../test/chain/chain-settings.ts';
 import { type FakeNode, Refusal, sendJson, startFakeNode } from '../../test/harness/json-rpc-node.ts';
-import type { ChainSettings } from '../lib/chain.ts';
 import type { NodeOptions } from './evm-node.ts';
 import type { SolanaNode } from './node.ts';
 import { createSolanaNode } from './solana-node.ts';
@@ -21,25 +21,7 @@ const startNode = (answers: Readonly<Record<string, unknown>> = {}): Promise<Fak
   startFakeNode({ getGenesisHash: GENESIS, ...answers });
 
 function solanaNode(nodes: readonly FakeNode[], options: NodeOptions = {}): SolanaNode {
-  const chain: ChainSettings = {
-    caip2: `solana:${GENESIS.slice(0, 32)}`,
-    namespace: 'solana',
-    reference: GENESIS.slice(0, 32),
-    rpcUrls: nodes.map(({ url }) => url),
-    confirmations: 1,
-    pollMs: 1000,
-    replaceAfterSeconds: 90,
-    sendWithinSeconds: 3600,
-    maxFeePerGas: 10n ** 12n,
-    sponsoredGasMax: 2_000_000n,
-    assets: [],
-    prices: new Map(),
-    batchContract: undefined,
-    operatorAddress: undefined,
-    aavePoolAddressesProvider: undefined,
-    morphoFactories: [],
-    vaults: [],
-  };
+  const chain = chainSettings({ caip2: `solana:${GENESIS.slice(0, 32)}`, rpcUrls: nodes.map(({ url }) => url) });
   return createSolanaNode(chain, { retryPauseMs: 0, ...options });
 }
 
@@ -159,6 +141,32 @@ test('the statuses of many signatures are asked for in parts', async () => {
     },
   ]);
   expect(await node.signatureStatuses([])).toEqual([]);
+});
+
+test('every node that answers is asked what became of a transaction', async () => {
+  const nothing = (answers: Readonly<Record<string, unknown>> = {}) =>
+    startNode({ ...truth, getSignatureStatuses: withContext([null]), ...answers });
+  const trouble = new Refusal(-32603, 'Internal error');
+  const nodes = [
+    await nothing({ isBlockhashValid: withContext(false) }),
+    // Whoever has it need not tell anything else.
+    await startNode({ ...truth, getBlockHeight: trouble }),
+    // What does not tell how far it is cannot tell that it has seen nothing.
+    await nothing({ getBlockHeight: trouble }),
+    await startNode({ ...truth, getSignatureStatuses: trouble }),
+    await nothing({ getBlockHeight: 7 }),
+  ];
+  const asked: unknown[] = [];
+  nodes[4]?.answers.set('getSignatureStatuses', (...parameters: unknown[]) => {
+    asked.push(parameters);
+    return withContext([null]);
+  });
+  expect(await solanaNode(nodes).lookEverywhere(SIGNATURE, BLOCKHASH)).toEqual([
+    { status: undefined, height: 1233n, isBlockhashValid: false },
+    { status: { slot: 72n, confirmations: 10, confirmationStatus: 'confirmed', err: undefined } },
+    { status: undefined, height: 7n, isBlockhashValid: true },
+  ]);
+  expect(asked).toEqual([[[SIGNATURE], { searchTransactionHistory: true }]]);
 });
 
 test('a token account that the node cannot read is left out', async () => {

@@ -2,8 +2,8 @@ import { base58 } from '@scure/base';
 import type { ChainSettings } from '../lib/chain.ts';
 import { illShaped, resultOf } from './answers.ts';
 import type { NodeOptions } from './evm-node.ts';
-import type { SolanaNode, SolanaTokenBalance } from './node.ts';
-import { createRpc } from './rpc.ts';
+import type { SolanaNode, SolanaSight, SolanaSignatureStatus, SolanaTokenBalance } from './node.ts';
+import { createRpc, type RpcCall } from './rpc.ts';
 import {
   asKey,
   asUnsigned,
@@ -32,23 +32,32 @@ export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}
   const value = <Value>(method: string, params: readonly unknown[], read: (result: unknown) => Value): Promise<Value> =>
     rpc.ask({ method, params, read: (answer) => read(resultOf(answer)) });
 
-  const statuses = (signatures: readonly string[]): ReturnType<SolanaNode['signatureStatuses']> =>
-    value('getSignatureStatuses', [signatures, { searchTransactionHistory: true }], (result) =>
-      readStatuses(result, signatures.length),
-    );
+  // Of the finalized chain: what it has left behind no fork brings back.
+  const height: RpcCall<bigint> = {
+    method: 'getBlockHeight',
+    params: [{ commitment: 'finalized' }],
+    read: (answer) => asUnsigned(resultOf(answer), 'the block height'),
+  };
+  const validity = (blockhash: string): RpcCall<boolean> => ({
+    method: 'isBlockhashValid',
+    params: [blockhash, CONFIRMED],
+    read: (answer) => {
+      const isValid = contextValue(resultOf(answer));
+      if (typeof isValid !== 'boolean') throw illShaped('the validity of the blockhash');
+      return isValid;
+    },
+  });
+  const statuses = (signatures: readonly string[]): RpcCall<readonly (SolanaSignatureStatus | undefined)[]> => ({
+    method: 'getSignatureStatuses',
+    params: [signatures, { searchTransactionHistory: true }],
+    read: (answer) => readStatuses(resultOf(answer), signatures.length),
+  });
 
   return {
     chain,
     latestBlockhash: () => value('getLatestBlockhash', [CONFIRMED], readBlockhash),
-    // Of the finalized chain: what it has left behind no fork brings back.
-    blockHeight: () =>
-      value('getBlockHeight', [{ commitment: 'finalized' }], (result) => asUnsigned(result, 'the block height')),
-    isBlockhashValid: (blockhash) =>
-      value('isBlockhashValid', [blockhash, CONFIRMED], (result) => {
-        const isValid = contextValue(result);
-        if (typeof isValid !== 'boolean') throw illShaped('the validity of the blockhash');
-        return isValid;
-      }),
+    blockHeight: () => rpc.ask(height),
+    isBlockhashValid: (blockhash) => rpc.ask(validity(blockhash)),
     broadcast: (transaction) =>
       rpc.offer({
         method: 'sendTransaction',
@@ -57,10 +66,20 @@ export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}
       }),
     async signatureStatuses(signatures) {
       const pages = Array.from({ length: Math.ceil(signatures.length / STATUSES_AT_ONCE) }, (_page, index) =>
-        statuses(signatures.slice(index * STATUSES_AT_ONCE, (index + 1) * STATUSES_AT_ONCE)),
+        rpc.ask(statuses(signatures.slice(index * STATUSES_AT_ONCE, (index + 1) * STATUSES_AT_ONCE))),
       );
       return (await Promise.all(pages)).flat();
     },
+    lookEverywhere: (signature, blockhash) =>
+      rpc.askEach(async (ask): Promise<SolanaSight> => {
+        const place = Promise.all([ask(height), ask(validity(blockhash))]);
+        // One that has the transaction need not tell how far it is.
+        place.catch(() => {});
+        const [status] = await ask(statuses([signature]));
+        if (status !== undefined) return { status };
+        const [at, isBlockhashValid] = await place;
+        return { status, height: at, isBlockhashValid };
+      }),
     balance: (address) =>
       value('getBalance', [address, CONFIRMED], (result) => asUnsigned(contextValue(result), 'the balance')),
     async tokenBalances(owner) {

@@ -6,6 +6,7 @@ import type { IdentityTokens, TokenUse } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { AuthenticationMethod } from '../lib/model.ts';
+import type { SendLaneName } from '../lib/send.ts';
 import { type Decoder, decoder } from '../lib/shape.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Nodes } from '../nodes/node.ts';
@@ -101,6 +102,8 @@ export interface ExecuteContext extends CommonContext {
   readonly newId: NewId;
   /** Users whose approval counted, the proposer among them. */
   readonly approvers: readonly UserId[];
+  /** Notes that a send came into a lane, which is looked at after the commit. */
+  readonly enters: (lane: SendLaneName) => void;
 }
 
 /** How the policy language names an activity (POL 10). Root-quorum operations have no kind and no policy reaches them. */

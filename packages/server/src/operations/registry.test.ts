@@ -256,6 +256,7 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2: ['ethSendTransactionIntentV2', 'ethSendTransactionResultV2'],
     ACTIVITY_TYPE_SOL_SEND_TRANSACTION: ['solSendTransactionIntent', 'solSendTransactionResult'],
     ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2: ['solSendTransactionIntentV2', 'solSendTransactionResultV2'],
+    ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG: ['upsertGasUsageConfigIntent', 'upsertGasUsageConfigResult'],
     ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT: [
       'updateTvcAppLiveDeploymentIntent',
       'updateTvcAppLiveDeploymentResult',

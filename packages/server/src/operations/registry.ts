@@ -130,12 +130,14 @@ import { initImportSecrets } from './secrets/init-import-secrets.ts';
 import { listSecrets } from './secrets/list-secrets.ts';
 import { ethSendRawTransaction } from './sends/eth-send-raw-transaction.ts';
 import { ethSendTransaction } from './sends/eth-send-transaction.ts';
+import { getGasUsage } from './sends/get-gas-usage.ts';
 import { getNonces } from './sends/get-nonces.ts';
 import { getSendTransactionStatus } from './sends/get-send-transaction-status.ts';
 import { getWalletAddressBalances } from './sends/get-wallet-address-balances.ts';
 import { listEthTransactionHistory } from './sends/list-eth-transaction-history.ts';
 import { listSupportedAssets } from './sends/list-supported-assets.ts';
 import { solSendTransaction } from './sends/sol-send-transaction.ts';
+import { upsertGasUsageConfig } from './sends/upsert-gas-usage-config.ts';
 import { signRawPayload } from './signing/sign-raw-payload.ts';
 import { signRawPayloads } from './signing/sign-raw-payloads.ts';
 import { signTransaction } from './signing/sign-transaction.ts';
@@ -206,6 +208,7 @@ export const activities: readonly ActivityOperation[] = [
   ethSendRawTransaction,
   ethSendTransaction,
   solSendTransaction,
+  upsertGasUsageConfig,
   signRawPayload,
   signRawPayloads,
   signTransaction,
@@ -337,6 +340,7 @@ export const queries: readonly QueryOperation[] = [
   listOauth2Credentials,
   getOnrampTransactionStatus,
   listFiatOnRampCredentials,
+  getGasUsage,
   getNonces,
   getSendTransactionStatus,
   getWalletAddressBalances,

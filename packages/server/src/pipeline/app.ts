@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
 import type { RequestLoad } from '../lib/request-load.ts';
+import type { SendLaneName } from '../lib/send.ts';
 import type { Messages } from '../messages/messages.ts';
 import type { Nodes } from '../nodes/node.ts';
 import type { Observer } from '../observe.ts';
@@ -38,7 +39,7 @@ export interface App {
   readonly outbox: { wake(): void };
   readonly webhooks: Webhooks;
   /** The dispatcher of transactions for chains. */
-  readonly sends: { wake(): void };
+  readonly sends: { wake(lanes: readonly SendLaneName[]): void };
   readonly nodes: Nodes;
   readonly earn: Earn;
   readonly load: RequestLoad;

@@ -1,6 +1,7 @@
 import { type Actor, publicKeyOf } from '../lib/actor.ts';
 import type { UserId } from '../lib/ids.ts';
 import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../lib/model.ts';
+import type { SendLaneName } from '../lib/send.ts';
 import type { ActivityOperation, ActivityVersion, ExecuteContext } from '../operations/define.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
 import type { Stores } from '../storage/stores.ts';
@@ -26,6 +27,8 @@ export interface Grounds {
 export interface Effect {
   readonly lock: LockMode;
   readonly proofs: readonly AppProof[];
+  /** Those that sends came into, once it has run. */
+  readonly lanes: readonly SendLaneName[];
   /** The result, with the secrets that only the direct answer shows. */
   readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
 }
@@ -91,9 +94,11 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       movements: cause.hasControls ? await matter.movements() : undefined,
     };
   });
+  const lanes: SendLaneName[] = [];
   return {
     lock,
     proofs,
+    lanes,
     run: async (store, { organization, approvers, rules, byRootQuorum }) => {
       if (lockOf(operation, organization) !== lock) throw new Stale();
       // A control that came meanwhile has to see what moves.
@@ -110,7 +115,14 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
         });
       }
       const result = await operation.execute(
-        { ...common, store, approvers, caller, activityId: activity.id },
+        {
+          ...common,
+          store,
+          approvers,
+          caller,
+          activityId: activity.id,
+          enters: ({ caip2, lane }) => lanes.push({ caip2, lane }),
+        },
         parameters,
         prepared,
       );

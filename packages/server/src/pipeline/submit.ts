@@ -115,7 +115,7 @@ async function attemptOnce(
   const stored = await store(app, actor, draftWithVote, { matter, version, expected, judge, effect });
   if (stored === 'AGAIN') return stored;
   if (operation.sends && effect !== undefined) app.outbox.wake();
-  if (operation.broadcasts && effect !== undefined) app.sends.wake();
+  if (operation.broadcasts && effect !== undefined) app.sends.wake(effect.lanes);
   const { activity, verdict, result } = stored;
   if (verdict.kind === 'deny') throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
   const rendered = { activity: { ...activity, result }, votes: [vote], proofs: effect?.proofs ?? [] };

@@ -145,7 +145,7 @@ async function castOnce(
   app.webhooks.wake(outcome.told);
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
   if (effect?.sends === true) app.outbox.wake();
-  if (effect?.broadcasts === true) app.sends.wake();
+  if (effect?.broadcasts === true) app.sends.wake(effect.lanes);
   const { judgement } = outcome;
   if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny') {
     const { verdict } = judgement;
@@ -236,7 +236,7 @@ interface Target {
 }
 
 /** What the completed consensus runs inside the transaction, or why it cannot. */
-type TargetEffect = Pick<Effect, 'lock' | 'proofs' | 'run'> & {
+type TargetEffect = Effect & {
   readonly sends: boolean;
   readonly broadcasts: boolean;
   readonly secretResults: readonly string[];
@@ -270,7 +270,8 @@ async function prepareTarget(
   if (!prepared.failed) return { ...prepared.value, sends, broadcasts, secretResults };
   const { error } = prepared;
   const lock = lockOf(matter.operation, actor.organization);
-  return { lock, proofs: [], run: () => Promise.reject(error), sends: false, broadcasts: false, secretResults };
+  const nothing = { proofs: [], lanes: [], sends: false, broadcasts: false };
+  return { ...nothing, lock, run: () => Promise.reject(error), secretResults };
 }
 
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };

@@ -8,7 +8,7 @@ import { DATABASES } from '../../test/harness/databases.ts';
 import { NOW, organization, Place } from '../../test/storage/place.ts';
 import type { ChainSettings } from '../lib/chain.ts';
 import { randomId, type SendId } from '../lib/ids.ts';
-import type { Send } from '../lib/send.ts';
+import { foreignLane, type Send } from '../lib/send.ts';
 import type { EvmNode, Hex, Nodes } from '../nodes/node.ts';
 import type { Storage } from '../storage/storage.ts';
 import { SendDispatcher } from './dispatcher.ts';
@@ -21,6 +21,7 @@ const TO = `0x${'ab'.repeat(20)}`;
 const OPERATOR_SECRET = new Uint8Array(32).fill(8);
 const OPERATOR = privateKeyToAccount(`0x${Buffer.from(OPERATOR_SECRET).toString('hex')}`).address.toLowerCase();
 const BATCH = `0x${'ba'.repeat(20)}`;
+const LANE = { caip2: CHAIN.caip2, lane: FROM };
 
 function signWith(secret: Uint8Array, payload: Uint8Array) {
   const bytes = secp256k1.sign(payload, secret, { prehash: false, format: 'recovered' });
@@ -147,6 +148,12 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     while (!(await holds())) await pause(10);
   }
 
+  /** When nodes were asked so many times more what became of something. */
+  async function rounds(count: number): Promise<void> {
+    const wanted = chain.looks + count + 1;
+    await until(() => chain.looks >= wanted);
+  }
+
   test('many at once land in their order, with neither gap nor double, and are let go when they are deep', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => insert()));
     start();
@@ -232,11 +239,17 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     await reached(byHand, 'BROADCASTING');
     chain.mine();
     await reached(byHand, 'INCLUDED');
-    await until(async () => {
-      chain.mine();
-      return (await read(fixed)).state === 'FAILED';
-    });
-    const given = await read(fixed);
+    // Many blocks may come within a second.
+    chain.mine(20);
+    await rounds(3);
+    expect((await read(fixed)).state).toBe('BROADCASTING');
+    // To another node its nonce is free.
+    chain.countElsewhere = 1;
+    nowMs += 30_000;
+    await rounds(3);
+    expect((await read(fixed)).state).toBe('BROADCASTING');
+    chain.countElsewhere = undefined;
+    const given = await reached(fixed, 'FAILED');
     expect(given.error?.message).toContain('took its nonce 1');
     expect(chain.landed(FROM)).toHaveLength(2);
   });
@@ -292,15 +305,100 @@ describe.each(DATABASES)('sends on %s', (kind) => {
   test('a node that says no frees the nonce', async () => {
     chain.onBroadcast = async () => ({ kind: 'refused', message: 'insufficient funds' });
     const id = await insert();
-    start();
+    start({ pollMs: 10 });
     const failed = await reached(id, 'FAILED');
     expect(failed).toMatchObject({ nonce: undefined, error: { message: 'the node refused it: insufficient funds' } });
     chain.onBroadcast = undefined;
-    expect(await reached(await insert(), 'INCLUDED')).toMatchObject({ nonce: 0 });
+    const next = await insert({ fee: String(3n * chain.baseFee) });
+    expect(await reached(next, 'INCLUDED')).toMatchObject({ nonce: 0 });
     // It is let go when it has not turned up.
-    expect((await read(id)).isOpen).toBe(true);
+    await rounds(1);
     chain.mine(13);
+    await rounds(2);
+    expect((await read(id)).isOpen).toBe(true);
+    nowMs += 30_000;
     await until(async () => !(await read(id)).isOpen);
+  });
+
+  test('the same payment again after a refusal is the same transaction, and only the second send has made it', async () => {
+    chain.onBroadcast = async () => ({ kind: 'refused', message: 'insufficient funds' });
+    const id = await insert();
+    start({ pollMs: 10 });
+    const refused = await reached(id, 'FAILED');
+    chain.onBroadcast = undefined;
+    const again = await insert();
+    expect((await reached(again, 'INCLUDED')).txHash).toBe(refused.txHash);
+    await until(async () => !(await read(id)).isOpen);
+    expect(await read(id)).toMatchObject({ state: 'FAILED', error: refused.error });
+  });
+
+  test('one that a node refused is not let go while another node has it', async () => {
+    chain.onBroadcast = async (_raw, take) => {
+      await take();
+      return { kind: 'refused', message: 'a lie' };
+    };
+    chain.receiptOf = () => undefined;
+    chain.hasWitnesses = true;
+    const id = await insert();
+    start({ pollMs: 10 });
+    await reached(id, 'FAILED');
+    await rounds(1);
+    nowMs += 3_600_000;
+    chain.mine(13);
+    await rounds(3);
+    expect(await read(id)).toMatchObject({ state: 'FAILED', isOpen: true });
+    chain.receiptOf = undefined;
+    await reached(id, 'INCLUDED');
+  });
+
+  describe('a node hides what is in a block, so that another transaction seems to have the nonce', () => {
+    async function hidden(): Promise<SendId> {
+      const id = await insert();
+      chain.receiptOf = () => undefined;
+      start({ pollMs: 10 });
+      await until(() => chain.landed(FROM).length === 1);
+      await rounds(1);
+      chain.mine(2);
+      nowMs += 30_000;
+      await rounds(2);
+      expect((await read(id)).state).toBe('BROADCASTING');
+      chain.mine();
+      return id;
+    }
+
+    test('another node has it: nothing is told before they agree', async () => {
+      chain.hasWitnesses = true;
+      const id = await hidden();
+      nowMs += 3_600_000;
+      chain.mine(30);
+      await rounds(3);
+      expect((await read(id)).state).toBe('BROADCASTING');
+      chain.receiptOf = undefined;
+      await reached(id, 'INCLUDED');
+    });
+
+    test('there is no other: it is watched for some blocks and some time, and corrected', async () => {
+      const id = await hidden();
+      await reached(id, 'FAILED');
+      chain.mine(12);
+      nowMs += 29_999;
+      await rounds(3);
+      expect(await read(id)).toMatchObject({ state: 'FAILED', isOpen: true });
+      chain.receiptOf = undefined;
+      expect(await reached(id, 'INCLUDED')).toMatchObject({ error: undefined, block: { number: 1 } });
+    });
+
+    test('it is let go in the end', async () => {
+      const id = await hidden();
+      await reached(id, 'FAILED');
+      nowMs += 30_000;
+      chain.mine(11);
+      await rounds(3);
+      expect((await read(id)).isOpen).toBe(true);
+      chain.mine();
+      await until(async () => !(await read(id)).isOpen);
+      expect((await read(id)).state).toBe('FAILED');
+    });
   });
 
   test('a node that says no and passes it on is found out', async () => {
@@ -433,14 +531,38 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     const dispatcher = start();
     await reached(id, 'BROADCASTING');
     chain.mine();
-    const poking = setInterval(() => dispatcher.wake(), 5);
+    const poking = setInterval(() => dispatcher.wake([LANE]), 5);
     await reached(id, 'INCLUDED');
     clearInterval(poking);
   });
 
+  test('only the lanes that have something new are woken', async () => {
+    const lane = foreignLane(home.id, OPERATOR);
+    const operator = privateKeyToAccount(`0x${Buffer.from(OPERATOR_SECRET).toString('hex')}`);
+    const insertRaw = async (nonce: number): Promise<SendId> => {
+      const raw = await operator.signTransaction({
+        ...{ type: 'eip1559', chainId: 31337, nonce, to: TO as Hex, gas: 21_000n },
+        ...{ maxFeePerGas: 2n * chain.baseFee, maxPriorityFeePerGas: 1n },
+      });
+      return await insert({ lane, sender: OPERATOR, purpose: 'raw', request: { kind: 'ethereum-raw', raw } });
+    };
+    const both = [await insert(), await insertRaw(0)];
+    const dispatcher = start({ pollMs: 3_600_000 });
+    await Promise.all(both.map((id) => reached(id, 'BROADCASTING')));
+    const waiting = await insertRaw(1);
+    for (let count = 0; count < 3; count += 1) {
+      const id = await insert();
+      dispatcher.wake([LANE]);
+      await reached(id, 'BROADCASTING');
+    }
+    expect((await read(waiting)).state).toBe('INITIALIZED');
+    dispatcher.wake([{ caip2: CHAIN.caip2, lane }]);
+    await reached(waiting, 'BROADCASTING');
+  });
+
   test('many that only have to get old do not hide those that wait', async () => {
     const old = { number: 1_000_000, hash: '0x01', timestamp: 0, fee: '0' };
-    const attempts = [{ hash: `0x${'0c'.repeat(32)}`, raw: '0x', nonce: 0, signedAtMs: NOW, mayBeOut: true }];
+    const attempts = [{ hash: `0x${'0c'.repeat(32)}`, raw: '0x', nonce: 0, signedAtMs: NOW }];
     await Promise.all(Array.from({ length: 140 }, () => insert({ state: 'INCLUDED', block: old, attempts })));
     const id = await insert();
     start();
@@ -549,7 +671,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     start();
     start();
     const ids = await Promise.all(Array.from({ length: 30 }, () => insert()));
-    for (const dispatcher of running) dispatcher.wake();
+    for (const dispatcher of running) dispatcher.wake([LANE]);
     await Promise.all(ids.map((id) => reached(id, 'INCLUDED')));
     expect(chain.landed(FROM).map(({ nonce }) => nonce)).toEqual(Array.from({ length: 30 }, (_, index) => index));
   });

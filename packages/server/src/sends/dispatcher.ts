@@ -1,5 +1,7 @@
 import { boundedMap } from '../lib/bounded-map.ts';
 import type { ChainSettings } from '../lib/chain.ts';
+import { oneAtATime } from '../lib/one-at-a-time.ts';
+import type { SendLaneName } from '../lib/send.ts';
 import { CLAIM_MS, Lane } from './lane.ts';
 import type { LaneMemory, SendParts } from './parts.ts';
 
@@ -8,6 +10,8 @@ const LOOK_EVERY_MS = 1000;
 const LANES_MAX = 64;
 /** Addresses of which something is remembered while another one has their place. */
 const MEMORIES_MAX = 10_000;
+
+const keyOf = ({ caip2, lane }: SendLaneName): string => `${caip2} ${lane}`;
 
 /**
  * Sends transactions that activities have stored, with any number of processes at it. An address is one process's at a
@@ -20,10 +24,13 @@ export class SendDispatcher implements AsyncDisposable {
   readonly #lanes = new Map<string, Lane>();
   readonly #memories = boundedMap<LaneMemory>(MEMORIES_MAX);
   readonly #owner: string;
-  #state: 'new' | 'running' | 'stopping' = 'new';
+  readonly #look = oneAtATime(
+    () => this.#guard(() => this.#claim()),
+    () => this.#state === 'running',
+  );
+  #state: 'new' | 'starting' | 'running' | 'stopping' = 'new';
+  #starting = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  #isLookedAgain = false;
   #waiting = 0;
   #isAway = false;
 
@@ -35,17 +42,20 @@ export class SendDispatcher implements AsyncDisposable {
 
   start(): void {
     if (this.#state !== 'new' || this.#chains.size === 0) return;
-    this.#state = 'running';
-    this.#looking = this.#releaseAbandoned().finally(() => {
-      this.#looking = undefined;
+    this.#state = 'starting';
+    this.#starting = this.#releaseAbandoned().then(() => {
+      if (this.#state !== 'starting') return;
+      this.#state = 'running';
       this.#tick();
     });
   }
 
-  /** To be called after a commit with a send in it; without it the send waits for the next look. */
-  wake(): void {
-    for (const lane of this.#lanes.values()) lane.poke();
-    this.#look();
+  /** To be called after a commit with sends in it, with their lanes; without it they wait for the next look. */
+  wake(lanes: readonly SendLaneName[]): void {
+    const running = lanes.map((lane) => this.#lanes.get(keyOf(lane)));
+    for (const lane of running) lane?.poke();
+    // Nobody may have it yet.
+    if (running.includes(undefined)) this.#look.call();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -56,7 +66,8 @@ export class SendDispatcher implements AsyncDisposable {
   async stop(): Promise<void> {
     this.#state = 'stopping';
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#starting;
+    await this.#look.done();
     for (const lane of this.#lanes.values()) lane.stop();
     await Promise.all([...this.#lanes.values()].map(({ done }) => done));
   }
@@ -70,32 +81,15 @@ export class SendDispatcher implements AsyncDisposable {
 
   #tick(): void {
     if (this.#state !== 'running') return;
-    this.#look();
+    this.#look.call();
     this.#timer = setTimeout(() => this.#tick(), LOOK_EVERY_MS);
     this.#timer.unref();
-  }
-
-  /** One look at a time: a call during a look makes it look again. */
-  #look(): void {
-    if (this.#state !== 'running') return;
-    if (this.#looking !== undefined) {
-      this.#isLookedAgain = true;
-      return;
-    }
-    this.#looking = this.#guard(async () => {
-      do {
-        this.#isLookedAgain = false;
-        await this.#claim();
-      } while (this.#isLookedAgain && this.#state === 'running');
-    }).finally(() => {
-      this.#looking = undefined;
-    });
   }
 
   async #claim(): Promise<void> {
     const { storage, clock } = this.#parts;
     const free = await storage.read.sends.freeLanes([...this.#chains.keys()], clock(), LANES_MAX);
-    const wanted = free.filter(({ caip2, lane }) => !this.#lanes.has(`${caip2} ${lane}`));
+    const wanted = free.filter((lane) => !this.#lanes.has(keyOf(lane)));
     this.#waiting = Math.max(0, wanted.length + this.#lanes.size - LANES_MAX);
     for (const { caip2, lane } of wanted.slice(0, LANES_MAX - this.#lanes.size)) {
       const chain = this.#chains.get(caip2);
@@ -104,7 +98,7 @@ export class SendDispatcher implements AsyncDisposable {
         store.sends.claimLane(caip2, lane, this.#owner, nowMs, nowMs + CLAIM_MS),
       );
       if (claimed === undefined || chain === undefined) continue;
-      const key = `${caip2} ${lane}`;
+      const key = keyOf(claimed);
       const memory = this.#memories.get(key) ?? { broadcastAtMs: new Map(), missingSince: new Map() };
       this.#memories.set(key, memory);
       const running = new Lane({
@@ -125,7 +119,7 @@ export class SendDispatcher implements AsyncDisposable {
       this.#lanes.set(key, running);
       void running.done.finally(() => {
         if (this.#lanes.get(key) === running) this.#lanes.delete(key);
-        this.#look();
+        this.#look.call();
       });
     }
   }

@@ -6,6 +6,7 @@ import type { Nodes } from '../nodes/node.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { SendSigner } from './signer.ts';
+import type { Since } from './since.ts';
 
 export interface SendObserver {
   /** A send reached a state. */
@@ -39,8 +40,8 @@ export interface Round {
 export interface LaneMemory {
   /** When a send's bytes were last handed to a node. */
   readonly broadcastAtMs: Map<string, number>;
-  /** The height at which a send's nonce was first seen to be taken without a receipt of the send. */
-  readonly missingSince: Map<string, bigint>;
+  /** Since when a send is looked for in vain that can land no more, or that failed. */
+  readonly missingSince: Map<string, Since>;
 }
 
 /** Another process has taken the lane over: whatever was to be written is for it to find out. */

@@ -1,24 +1,32 @@
 import type { Send, SendLane, SendProgress } from '../lib/send.ts';
 import { announce } from '../webhooks/announce.ts';
 import type { SendStatusPayload } from '../webhooks/payloads.ts';
+import { charge, isCharged } from './budget.ts';
 import { LaneLost, type SendParts } from './parts.ts';
 
-/** Writes down how far a send is; a new state, or a new block, is told to webhooks in the same transaction. */
+/**
+ * Writes down how far a send is. In the same transaction a new state, or a new block, is told to webhooks, and what the
+ * operator pays is counted; throws OverBudget where that is too much.
+ */
 export async function saveProgress(
   parts: SendParts,
   lane: SendLane,
   send: Send,
   progress: SendProgress,
 ): Promise<Send> {
-  const { storage, clock, newId, webhooks, observe } = parts;
+  const { chains, storage, clock, newId, webhooks, observe } = parts;
+  const chain = chains.find(({ caip2 }) => caip2 === lane.caip2);
   const nowMs = clock();
   const after: Send = { ...send, ...progress, updatedAtMs: nowMs };
-  const isNews = after.state !== send.state || after.block?.hash !== send.block?.hash;
+  const isChanged = after.state !== send.state || after.block?.hash !== send.block?.hash;
+  const isNews = isChanged && after.state !== 'INITIALIZED';
   const told = await storage.write(async (store) => {
     if (!(await store.sends.progress(lane, send, progress, nowMs))) throw new LaneLost(`lane ${lane.lane}`);
-    if (!isNews || after.state === 'INITIALIZED') return [];
+    if (!isNews && !isCharged(after)) return [];
     const organization = await store.organizations.find(send.organizationId);
     if (organization === undefined) return [];
+    if (chain !== undefined && isCharged(after)) await charge(store, chain, organization, send, after, nowMs);
+    if (!isNews) return [];
     const { id, parentId } = organization;
     const payload = statusPayload(after, parentId ?? id, nowMs);
     return await announce(store, { type: 'SEND_TRANSACTION_STATUS_UPDATES', payload }, { id, parentId }, newId, nowMs);

@@ -13,6 +13,7 @@ import { sends } from './migrations/0009-sends.ts';
 import { earn } from './migrations/0010-earn.ts';
 import { acceptedBundles } from './migrations/0011-accepted-bundles.ts';
 import { deploymentReplicas } from './migrations/0012-deployment-replicas.ts';
+import { sponsorship } from './migrations/0013-sponsorship.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   earn,
   acceptedBundles,
   deploymentReplicas,
+  sponsorship,
 ];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);

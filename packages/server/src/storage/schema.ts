@@ -60,6 +60,8 @@ export interface Schema {
   earn_wrapper: EarnWrapperTable;
   earn_request: EarnRequestTable;
   accepted_bundle: AcceptedBundleTable;
+  gas_usage_config: GasUsageConfigTable;
+  sponsored_cost: SponsoredCostTable;
 }
 
 export interface DeploymentTable {
@@ -813,4 +815,27 @@ export interface EarnRequestTable {
   amount: string;
   send_id: string | null;
   created_at_ms: number;
+}
+
+export interface GasUsageConfigTable {
+  organization_id: string;
+  id: string;
+  tree_limit_usd: string;
+  sub_organization_limit_usd: string;
+  window_minutes: number;
+  is_enabled: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface SponsoredCostTable {
+  /** A sub-organization, or a parent for its whole tree. */
+  organization_id: string;
+  caip2: string;
+  /** Since 1970, in which sends were first signed. */
+  minute: number;
+  /** In billionths of the native asset. */
+  native_cost: number;
+  /** In millionths of a US dollar. */
+  usd_micros: number;
 }

@@ -24,6 +24,7 @@ import { PrivateKeyReader, PrivateKeyStore } from './stores/private-keys.ts';
 import { SealedReader, SealedStore } from './stores/sealed.ts';
 import { SendReader, SendStore } from './stores/sends.ts';
 import { SessionProfileReader, SessionProfileStore } from './stores/session-profiles.ts';
+import { SponsorshipReader, SponsorshipStore } from './stores/sponsorship.ts';
 import { TagReader, TagStore } from './stores/tags.ts';
 import { TreeReader, TreeStore } from './stores/tree.ts';
 import { TvcReader, TvcStore } from './stores/tvc.ts';
@@ -63,6 +64,7 @@ export interface ReadStores {
   readonly tvc: TvcReader;
   readonly sends: SendReader;
   readonly earn: EarnReader;
+  readonly sponsorship: SponsorshipReader;
   readonly sealed: SealedReader;
 }
 
@@ -94,6 +96,7 @@ export interface Stores extends ReadStores {
   readonly tvc: TvcStore;
   readonly sends: SendStore;
   readonly earn: EarnStore;
+  readonly sponsorship: SponsorshipStore;
   readonly sealed: SealedStore;
   readonly acceptedBundles: AcceptedBundleStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
@@ -130,6 +133,7 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     tvc: new TvcReader(db),
     sends: new SendReader(db, kind),
     earn: new EarnReader(db, kind),
+    sponsorship: new SponsorshipReader(db, kind),
     sealed: new SealedReader(db),
   };
 }
@@ -164,6 +168,7 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     tvc: new TvcStore(db),
     sends: new SendStore(db, kind),
     earn: new EarnStore(db, kind),
+    sponsorship: new SponsorshipStore(db, kind),
     sealed: new SealedStore(db),
     acceptedBundles: new AcceptedBundleStore(db),
     savepoint,

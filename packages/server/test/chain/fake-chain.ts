@@ -3,28 +3,11 @@ import { keccak256, parseTransaction, recoverTransactionAddress, type Transactio
 import type { ChainSettings } from '../../src/lib/chain.ts';
 import type { Broadcast, CallResult, EvmBlock, EvmNode, EvmReceipt, Hex } from '../../src/nodes/node.ts';
 import { NodeError } from '../../src/nodes/node-error.ts';
+import { chainSettings } from './chain-settings.ts';
 
 // A chain in memory with the rules that matter to whoever sends: nonces, fees, replacement, blocks and their undoing.
 
-export const CHAIN: ChainSettings = {
-  caip2: 'eip155:31337',
-  namespace: 'eip155',
-  reference: '31337',
-  rpcUrls: ['http://127.0.0.1:1'],
-  confirmations: 1,
-  pollMs: 50,
-  replaceAfterSeconds: 90,
-  sendWithinSeconds: 3600,
-  maxFeePerGas: 1000n * 10n ** 9n,
-  sponsoredGasMax: 2_000_000n,
-  assets: [],
-  prices: new Map(),
-  batchContract: undefined,
-  operatorAddress: undefined,
-  aavePoolAddressesProvider: undefined,
-  morphoFactories: [],
-  vaults: [],
-};
+export const CHAIN = chainSettings({ pollMs: 50 });
 
 interface Pending {
   readonly hash: Hex;
@@ -55,7 +38,13 @@ export class FakeChain {
   /** Lies about receipts. */
   receiptOf: ((hash: Hex, truth: EvmReceipt | undefined) => EvmReceipt | undefined) | undefined;
   confirmed: boolean | undefined;
+  /** Whether other nodes tell the truth about receipts. */
+  hasWitnesses = false;
+  /** What another node says of how many transactions of an address are in blocks. */
+  countElsewhere: number | undefined;
   isMiningAtOnce = true;
+  /** How often somebody asked for the newest block to learn what became of something. */
+  looks = 0;
   readonly codes = new Map<string, Hex>();
   /** What transactions to an address have in their receipts. */
   readonly logs = new Map<string, EvmReceipt['logs']>();
@@ -149,7 +138,10 @@ export class FakeChain {
       chain: settings,
       block: (at) =>
         up(() => {
-          if (at === 'latest') return this.head;
+          if (at === 'latest') {
+            this.looks += 1;
+            return this.head;
+          }
           return typeof at === 'bigint' ? this.blocks.find(({ number }) => number === at) : undefined;
         }),
       transactionCount: (address, at) =>
@@ -184,6 +176,9 @@ export class FakeChain {
         return this.onBroadcast === undefined ? await take() : await this.onBroadcast(raw, take);
       },
       confirmedElsewhere: () => up(() => this.confirmed),
+      transactionCounts: (address) => up(() => [this.count(address), this.countElsewhere ?? this.count(address)]),
+      hasReceiptAnywhere: (hashes) =>
+        up(() => this.hasWitnesses && hashes.some((hash) => this.receipt(hash) !== undefined)),
     };
   }
 }

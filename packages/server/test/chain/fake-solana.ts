@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import type { ChainSettings } from '../../src/lib/chain.ts';
-import type { SolanaBroadcast, SolanaNode, SolanaSignatureStatus } from '../../src/nodes/node.ts';
+import type { SolanaBroadcast, SolanaNode, SolanaSight, SolanaSignatureStatus } from '../../src/nodes/node.ts';
 import { NodeError } from '../../src/nodes/node-error.ts';
 import { CHAIN } from './fake-chain.ts';
 
@@ -52,6 +52,8 @@ export class FakeSolana {
   /** What transactions fail with in their block. */
   errorInBlock: unknown;
   keepsDetails = true;
+  /** What further nodes see. */
+  readonly others: FakeSolana[] = [];
 
   get blockhash(): string {
     return blockhashAt(this.height);
@@ -94,6 +96,12 @@ export class FakeSolana {
     return { slot: BigInt(found.slot), confirmations, confirmationStatus: found.level, err: found.err };
   }
 
+  sight(signature: string, blockhash: string): SolanaSight {
+    const status = this.statusOf(signature);
+    if (status !== undefined) return { status };
+    return { status, height: BigInt(this.height - FINALIZED_DEPTH), isBlockhashValid: this.isValid(blockhash) };
+  }
+
   node(chain: ChainSettings = SOLANA_CHAIN): SolanaNode {
     const ask = async <Value>(answer: () => Value): Promise<Value> => {
       if (this.isDown) throw new NodeError('unavailable', 'the node is down');
@@ -108,6 +116,8 @@ export class FakeSolana {
       broadcast: async (transaction) =>
         this.isDown ? { kind: 'uncertain', message: 'the node is down' } : this.broadcast(transaction),
       signatureStatuses: (signatures) => ask(() => signatures.map((signature) => this.statusOf(signature))),
+      lookEverywhere: async (signature, blockhash) =>
+        [this, ...this.others].filter(({ isDown }) => !isDown).map((seer) => seer.sight(signature, blockhash)),
       balance: () => ask(() => 0n),
       tokenBalances: () => ask(() => []),
       transactionDetails: (signature) =>

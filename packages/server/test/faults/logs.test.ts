@@ -120,7 +120,7 @@ async function drive(root: TestClient, sent: Sent): Promise<Map<number, number>>
     users: [{ userName: `${MARK} nobody`, oauthProviders: [{ oidcToken: `${MARK}.token` }] }],
   });
   await query(root, 'whoami', { type: `${MARK} type` });
-  await query(root, 'get_gas_usage', { projectId: `${MARK} project` });
+  await query(root, 'get_swap_status', { projectId: `${MARK} project` });
 
   // Bad stamps.
   const body = JSON.stringify({ organizationId, note: `${MARK} note` });

@@ -708,6 +708,7 @@ describe('settings', () => {
       '{"eip155:1":{}}',
       '{"eip155:1":{"rpcUrls":["ws://node.example"]}}',
       '{"eip155:1":{"rpcUrls":["http://node.example"],"confirmation":2}}',
+      '{"eip155:1":{"rpcUrls":["http://node.example"],"sponsoredPerDay":"much"}}',
     ],
   };
 

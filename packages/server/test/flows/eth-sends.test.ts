@@ -117,6 +117,25 @@ describe('sends on EVM chains', () => {
     }, PATIENCE);
 
   describe('eth_send_transaction', () => {
+    test('the lane that it comes into is woken, by whatever completes it', async () => {
+      const client = await createSubOrganization(opened.root, 'Two senders');
+      const second = await createUser(client, 'second');
+      const { address } = await wallet(client);
+      const { address: payer } = await wallet(client);
+      const wake = vi.spyOn(opened.app.sends, 'wake');
+      try {
+        await client.run('eth_send_transaction', payment(address));
+        expect(wake.mock.calls).toEqual([[[{ caip2: CHAIN, lane: address.toLowerCase() }]]]);
+        await client.run('update_root_quorum', { threshold: 2, userIds: [client.userId, second.userId] });
+        const { body } = await client.submit('eth_send_transaction', payment(payer));
+        expect(wake).toHaveBeenCalledTimes(1);
+        await second.submit('approve_activity', { fingerprint: body.activity.fingerprint });
+        expect(wake.mock.calls.slice(1)).toEqual([[[{ caip2: CHAIN, lane: payer.toLowerCase() }]]]);
+      } finally {
+        wake.mockRestore();
+      }
+    });
+
     test('is accepted, signed and sent; the status tells the hash', async () => {
       const { address } = await wallet();
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [OTHER, 7n] });

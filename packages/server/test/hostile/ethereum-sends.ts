@@ -20,6 +20,15 @@ export const ethereumPayment = (from: string) => ({
   calls: [{ to: RECEIVER, value: '1', data: '0x' }],
 });
 
+/** Limits that nothing here comes near to. */
+export const gasUsageConfig = () => ({
+  orgWindowLimitUsd: String(100_000_000 + another()),
+  subOrgWindowLimitUsd: '1000000.50',
+  windowDurationMinutes: '720',
+  enabled: true,
+  solanaConfig: { rentPrefundEnabled: false },
+});
+
 /** A transaction that was signed elsewhere, and never before. */
 export const signedElsewhere = (): Promise<Hex> =>
   STRANGER.signTransaction({
@@ -46,4 +55,6 @@ export const ETHEREUM_SEND_CASES: Readonly<Record<string, Build>> = {
   get_wallet_address_balances: byRoot(({ ids }) => ({ address: ids.address, caip2: EVM })),
   list_eth_transaction_history: byRoot(({ ids }) => ({ address: ids.address, caip2: EVM })),
   list_supported_assets: byRoot(() => ({ caip2: EVM })),
+  upsert_gas_usage_config: byRoot(() => gasUsageConfig()),
+  get_gas_usage: byRoot(() => ({})),
 };

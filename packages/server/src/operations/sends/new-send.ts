@@ -18,7 +18,7 @@ interface NewSend {
 
 /** Makes a send part of the activity's transaction; it leaves after the commit. */
 export async function insertSend(context: ExecuteContext, fresh: NewSend): Promise<Send> {
-  const { store, actor, activityId, nowMs } = context;
+  const { store, actor, activityId, nowMs, enters } = context;
   const { id, chain, sender, payer = sender, purpose, request, afterId } = fresh;
   const spelled = (address: string): string => (chain.namespace === 'eip155' ? address.toLowerCase() : address);
   const send: Send = {
@@ -42,6 +42,7 @@ export async function insertSend(context: ExecuteContext, fresh: NewSend): Promi
     updatedAtMs: nowMs,
   };
   await store.sends.insert(send);
+  enters(send);
   return send;
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../lib/send.ts';
 import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
+import { OverBudget } from '../budget.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
@@ -23,8 +24,6 @@ import { cappedFees, signAttempt } from './transaction.ts';
 const ON_THE_WAY_MAX = 32;
 /** Over the estimate, in percent: state may change until the block is made. */
 const GAS_MARGIN = 120n;
-/** More than are on their way from one address. */
-const SPONSORED_MAX = 64;
 /**
  * Of Earn: estimated in a block in which the vault was used it lacks the interest that the next block counts, with all
  * that follows from it. What is not used is not paid.
@@ -51,17 +50,17 @@ export interface Line {
 export type Begun = 'sent' | 'wait' | 'skip';
 
 /** Reads where the lane stands: what is counted by nodes, and what is on its way by our own account. */
-export async function openLine({ parts, chain, lane }: Round, node: EvmNode, open: readonly Send[]): Promise<Line> {
+export async function openLine({ parts, chain, lane }: Round, node: EvmNode): Promise<Line> {
   const address = laneAddress(lane.lane) as Hex;
-  const out = open.filter(({ state }) => state === 'BROADCASTING');
-  const [count, taken, code] = await Promise.all([
+  const [count, taken, out, code] = await Promise.all([
     node.transactionCount(address, 'pending'),
     parts.storage.read.sends.takenNonces(chain.caip2, lane.lane),
+    parts.storage.read.sends.onTheWay(chain.caip2, lane.lane),
     node.code(address),
   ]);
   return {
-    onTheWay: out.length,
-    senders: new Set(out.map(({ sender }) => sender)),
+    onTheWay: [...out.values()].reduce((sum, sends) => sum + sends, 0),
+    senders: new Set(out.keys()),
     count,
     taken: new Set(taken),
     isSingle: isDelegation(code),
@@ -75,8 +74,7 @@ async function isSponsoredNow(
   account: string,
 ): Promise<boolean> {
   if (operatorAddress === undefined || operatorAddress === account) return false;
-  const paid = await read.sends.open(caip2, operatorAddress, SPONSORED_MAX);
-  return paid.some(({ sender, state }) => sender === account && state === 'BROADCASTING');
+  return (await read.sends.onTheWay(caip2, operatorAddress)).has(account);
 }
 
 /**
@@ -85,13 +83,20 @@ async function isSponsoredNow(
  */
 export async function readyToBegin(round: Round, waiting: readonly Send[]): Promise<Send[]> {
   const ready: Send[] = [];
-  // What is behind one that waits keeps its place: a second approval must not overtake the first one's deposit.
+  const isWaiting = new Set(waiting.map(({ id }) => id));
+  const isAwaited = new Set(waiting.map(({ afterId }) => afterId));
+  // What goes on with something begun is first, though what was committed since may have a smaller id. What is behind one
+  // that waits keeps its place: a second approval must not overtake the first one's deposit.
+  const goesOn = ({ afterId }: Send): boolean => afterId !== undefined && !isWaiting.has(afterId);
   let isHeld = false;
-  for (const send of waiting) {
+  for (const send of [...waiting.filter(goesOn), ...waiting.filter((one) => !goesOn(one))]) {
     const hindrance = await hindranceOf(round, send);
     if (hindrance === 'later') isHeld = true;
     else if (hindrance !== undefined) await fail(round, send, { message: hindrance });
-    else if (!isHeld || hasOwnNonce(send)) ready.push(send);
+    else if (!isHeld || hasOwnNonce(send)) {
+      ready.push(send);
+      isHeld ||= isAwaited.has(send.id);
+    }
   }
   return ready;
 }
@@ -119,7 +124,7 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
     if (error instanceof NotYet) return 'skip';
     // Numbers that no transaction has, which were not noticed before.
     if (error instanceof BaseError) return await fail(round, send, { message: error.shortMessage });
-    if (error instanceof Unsendable || error instanceof SignerGone)
+    if (error instanceof Unsendable || error instanceof SignerGone || error instanceof OverBudget)
       return await fail(round, send, { message: error.message });
     if (error instanceof KeyringError && error.code === 'NOT_OPENED') {
       return await fail(round, send, { message: 'the key does not open' });
@@ -213,7 +218,7 @@ async function feesFor(
 async function beginRaw(round: Round, node: EvmNode, send: Send, { raw }: RawSendRequest): Promise<Begun> {
   const hash = keccak256(raw as Hex);
   const nonce = parseTransaction(raw as Hex).nonce ?? 0;
-  const attempt = { hash, raw, nonce, signedAtMs: round.parts.clock(), mayBeOut: true };
+  const attempt = { hash, raw, nonce, signedAtMs: round.parts.clock() };
   await handOverFirst(round, node, send, attempt, nonce);
   return 'sent';
 }

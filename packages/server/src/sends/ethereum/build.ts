@@ -90,9 +90,8 @@ async function sponsoredDraft(
   const authorizationList: EvmAuthorization[] = [];
   if (!(await delegatedTo(node, account, contract))) {
     // An authorization takes a nonce of the account, which its own transactions on their way have taken already.
-    const own = await parts.storage.read.sends.open(chain.caip2, send.sender, 1);
-    if (own.some(({ state }) => state === 'BROADCASTING'))
-      throw new NotYet('the account has transactions on their way');
+    const own = await parts.storage.read.sends.onTheWay(chain.caip2, send.sender);
+    if (own.size > 0) throw new NotYet('the account has transactions on their way');
     authorizationList.push(await authorize(round, send, key, contract, await node.transactionCount(account, 'latest')));
   }
   const batch: Batch = {

@@ -7,6 +7,7 @@ import { blockWith } from '../../nodes/block-with.ts';
 import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
 import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
+import { hasLasted, isWatchOver, type Since, sinceOf } from '../since.ts';
 import { BATCH_LIFE_SECONDS } from './build.ts';
 import { giveNonceOn, handOver } from './hand-over.ts';
 import { refusalError } from './revert.ts';
@@ -19,8 +20,6 @@ const REBROADCAST_AFTER_MS = 15_000;
 /** Nodes take a replacement that pays a tenth more; some want an eighth. */
 const FEE_RISE = { numerator: 125n, denominator: 100n };
 const ATTEMPTS_MAX = 12;
-/** How long a send that a node refused is looked for on a chain that makes no blocks. */
-const REFUSED_WATCHED_MS = 10 * 60 * 1000;
 /** Blocks for which a nonce must be taken, without a receipt of ours, until the send is given up. */
 const MISSING_BLOCKS = 3n;
 
@@ -43,10 +42,18 @@ interface Landed {
 export async function follow(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
   const landed = await findLanded(node, send);
   if (landed === 'unclear') return;
-  if (landed !== undefined) return await included(round, node, send, landed, view);
+  if (landed !== undefined) {
+    if (await isAnothers(round, send, landed)) await round.save(send, { ...progressOf(send), isOpen: false });
+    else await included(round, node, send, landed, view);
+    return;
+  }
   if (send.block !== undefined) return await undone(round, node, send, send.block, view);
   return await missing(round, node, send, view);
 }
+
+/** Whether another send that says the same got the nonce that this one gave on: its bytes are the same then. */
+const isAnothers = async ({ parts }: Round, { caip2, nonce }: Send, { attempt }: Landed): Promise<boolean> =>
+  nonce === undefined && (await parts.storage.read.sends.isTaken(caip2, attempt.hash));
 
 /** The attempt that is in a block. `unclear`: nodes contradict themselves or each other, so that nobody is believed. */
 async function findLanded(node: EvmNode, { attempts }: Send): Promise<Landed | 'unclear' | undefined> {
@@ -72,6 +79,7 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
     hash: receipt.blockHash,
     timestamp: block.timestamp,
     fee: String(receipt.gasUsed * receipt.effectiveGasPrice),
+    index: block.transactions.indexOf(receipt.transactionHash),
   };
   const isKnown = send.block?.hash === where.hash;
   const error = isKnown ? send.error : await failureOf(round, node, send, landed);
@@ -143,9 +151,10 @@ async function undone(round: Round, node: EvmNode, send: Send, block: SendBlock,
 }
 
 async function missing(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
-  if (send.nonce === undefined) return await refused(round, send, view);
+  // A node would not have it, so that its nonce was given on.
+  if (send.nonce === undefined) return await watch(round, node, send, view);
   const nonce = send.attempts[0]?.nonce ?? 0;
-  if (view.count > nonce) return await overtaken(round, send, view);
+  if (view.count > nonce) return await overtaken(round, node, send, view);
   round.memory.missingSince.delete(send.id);
   // Given up before, and now the nonce is open again: the chain was reorganised.
   const current =
@@ -166,33 +175,36 @@ async function missing(round: Round, node: EvmNode, send: Send, view: View): Pro
   if (isFirst && outcome?.kind === 'refused') await giveNonceOn(round, current, outcome.message);
 }
 
-/** A node would not have it, so that its nonce was given on. It is let go when enough blocks have come without it. */
-async function refused(round: Round, send: Send, { head }: View): Promise<void> {
-  const { missingSince } = round.memory;
-  const since = missingSince.get(send.id) ?? head.number;
-  missingSince.set(send.id, since);
-  const isOld = round.parts.clock() - send.updatedAtMs >= REFUSED_WATCHED_MS;
-  if (head.number - since >= SETTLED_DEPTH || isOld) await round.save(send, { ...progressOf(send), isOpen: false });
-}
-
 /**
  * Another transaction took the nonce, unless receipts are late. It cannot land any more, and is not sent at another
- * nonce: whoever sent the other one knows what they wanted. It stays open for a while in case a node was wrong.
+ * nonce: whoever sent the other one knows what they wanted. It stays open for a while in case nodes were wrong.
  */
-async function overtaken(round: Round, send: Send, { head }: View): Promise<void> {
+async function overtaken(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
+  if (send.state === 'FAILED') return await watch(round, node, send, view);
   const { missingSince } = round.memory;
-  const since = missingSince.get(send.id);
-  if (since === undefined) missingSince.set(send.id, head.number);
-  const blocks = head.number - (since ?? head.number);
-  if (send.state === 'BROADCASTING' && blocks >= MISSING_BLOCKS) {
-    const error = {
-      message: `another transaction of ${laneAddress(send.lane)} took its nonce ${send.attempts[0]?.nonce}`,
-    };
-    await round.save(send, { ...progressOf(send), state: 'FAILED', error });
-  } else if (send.state === 'FAILED' && blocks >= MISSING_BLOCKS + SETTLED_DEPTH) {
-    await round.save(send, { ...progressOf(send), isOpen: false });
-  }
+  const now = nowOf(round, view);
+  if (!hasLasted(sinceOf(missingSince, send.id, now), now, MISSING_BLOCKS)) return;
+  const [address, nonce] = [laneAddress(send.lane), send.attempts[0]?.nonce ?? 0];
+  const counts = await node.transactionCounts(address as Hex);
+  if (counts.some((count) => count <= nonce) || (await isSomewhere(node, send))) return;
+  const error = { message: `another transaction of ${address} took its nonce ${nonce}` };
+  await round.save(send, { ...progressOf(send), state: 'FAILED', error });
+  missingSince.set(send.id, now);
 }
+
+/** Lets a send go that failed, when enough blocks have come without it. */
+async function watch(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
+  const now = nowOf(round, view);
+  const since = sinceOf(round.memory.missingSince, send.id, now);
+  if (!isWatchOver(send, since, now, SETTLED_DEPTH) || (await isSomewhere(node, send))) return;
+  await round.save(send, { ...progressOf(send), isOpen: false });
+}
+
+const nowOf = ({ parts }: Round, { head }: View): Since => ({ height: head.number, atMs: parts.clock() });
+
+/** The node that was asked so far may be behind, or lie. */
+const isSomewhere = (node: EvmNode, { attempts }: Send): Promise<boolean> =>
+  node.hasReceiptAnywhere(attempts.map(({ hash }) => hash as Hex));
 
 /** The same transaction at the same nonce for more, so that one of them lands at most. False where it is not to be. */
 async function replace(round: Round, node: EvmNode, send: Send, newest: SendAttempt): Promise<boolean> {

@@ -26,7 +26,7 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
     }
   }
   if (ready.length > 0) {
-    const line = await openLine(round, node, isPoked ? open : await reread(round, open.length));
+    const line = await openLine(round, node);
     for (const send of ready) {
       try {
         if ((await begin(round, node, send, line)) === 'wait') break;
@@ -45,10 +45,6 @@ function keep(before: unknown, failure: unknown): unknown {
   if (failure instanceof LaneLost) throw failure;
   return before ?? failure;
 }
-
-/** After following, as it changed what is on its way. */
-const reread = ({ parts, lane }: Round, count: number): Promise<readonly Send[]> =>
-  parts.storage.read.sends.open(lane.caip2, lane.lane, count);
 
 async function look({ lane }: Round, node: EvmNode): Promise<View> {
   const [head, finalized, count] = await Promise.all([

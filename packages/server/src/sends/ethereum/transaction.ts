@@ -11,6 +11,7 @@ import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import { toHex } from '../../lib/encoding.ts';
 import type { Send, SendAttempt, SendCall } from '../../lib/send.ts';
 import type { EvmAuthorization, EvmFees, Hex } from '../../nodes/node.ts';
+import { costTerms, isPaidByOperator } from '../cost.ts';
 import type { Round } from '../parts.ts';
 
 /** What CustosBatch hashes (EIP-712). */
@@ -64,10 +65,10 @@ export const runSignedData = ({ nonce, deadline, calls }: Batch, signature: Hex)
 export type Key = { readonly by: 'organization' | 'operator'; readonly address: string };
 
 /** Whose key signs the transaction of a send, and pays for it. */
-export function payerOf({ request, purpose, lane }: Send): Key {
-  const isSponsored = request.kind === 'ethereum' && request.sponsored !== undefined;
-  return { by: isSponsored || purpose === 'earn-deploy' ? 'operator' : 'organization', address: lane };
-}
+export const payerOf = (send: Send): Key => ({
+  by: isPaidByOperator(send) ? 'operator' : 'organization',
+  address: send.lane,
+});
 
 export interface RawSignature {
   readonly r: Hex;
@@ -116,7 +117,7 @@ export async function signAttempt(
     raw,
     nonce: transaction.nonce ?? 0,
     signedAtMs: round.parts.clock(),
-    mayBeOut: true,
+    ...costTerms(round.chain, send, (transaction.gas ?? 0n) * (transaction.maxFeePerGas ?? 0n)),
   };
 }
 

@@ -1,10 +1,13 @@
 import { KeyringError } from '@custos/keyring';
 import { withBlockhash } from '../../chains/solana/blockhash.ts';
+import { highestFee } from '../../chains/solana/fee.ts';
 import { isSigned, requiredSigners, transactionId } from '../../chains/solana/signatures.ts';
 import { parseWire, type SolanaWire, wireBytes } from '../../chains/solana/solana.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../lib/send.ts';
 import type { SolanaBlockhash, SolanaRefusal } from '../../nodes/node.ts';
+import { OverBudget } from '../budget.ts';
+import { costTerms } from '../cost.ts';
 import { progressOf } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { refusalError } from './errors.ts';
@@ -28,17 +31,16 @@ export async function begin(parts: SolanaParts, send: Send): Promise<SendProgres
     attempts: [attempt],
     txHash: attempt.hash,
   } as const;
-  if (!(await parts.save(stored))) return undefined;
+  try {
+    if (!(await parts.save(stored))) return undefined;
+  } catch (error) {
+    if (error instanceof OverBudget) return failed(send, error.message);
+    throw error;
+  }
   const outcome = await node.broadcast(attempt.raw);
   if (outcome.kind !== 'refused' || isTooNew(request, outcome)) return undefined;
-  // These bytes were never handed over before, so that no node has them.
-  return {
-    ...stored,
-    state: 'FAILED',
-    attempts: [{ ...attempt, mayBeOut: false }],
-    error: refusalError(outcome),
-    isOpen: false,
-  };
+  // Looked for until its time is over: a node may say no and pass it on.
+  return { ...stored, state: 'FAILED', error: refusalError(outcome) };
 }
 
 /** A node that is a little behind the one that gave us the blockhash will know it soon. */
@@ -70,8 +72,8 @@ async function attemptOf(
     hash,
     raw: Buffer.from(wireBytes(slots, message)).toString('base64'),
     signedAtMs: parts.nowMs,
-    mayBeOut: true,
     ...heightOf(fresh),
+    ...costTerms(parts.node.chain, send, highestFee(given.transaction)),
   };
 }
 

@@ -3,11 +3,14 @@ import type { Send, SendAttempt, SendBlock, SendProgress } from '../../lib/send.
 import type { SolanaNode, SolanaSignatureStatus, SolanaTransactionDetails } from '../../nodes/node.ts';
 import { NodeError } from '../../nodes/node-error.ts';
 import { progressOf } from '../parts.ts';
+import { isWatchOver, sinceOf } from '../since.ts';
 import { EXPIRED, executionError } from './errors.ts';
 import type { SolanaParts } from './parts.ts';
 
 /** For how many blocks a blockhash serves (Solana, MAX_PROCESSING_AGE). */
 const BLOCKHASH_LIFE = 150n;
+/** For how many blocks an expired send is looked for; about a minute. */
+const WATCHED_BLOCKS = 150n;
 
 /** Finds out what became of a send that nodes may have, and hands it to a node again while none has seen it. */
 export async function follow(parts: SolanaParts, send: Send, attempt: SendAttempt): Promise<SendProgress | undefined> {
@@ -23,15 +26,14 @@ export async function follow(parts: SolanaParts, send: Send, attempt: SendAttemp
     return await landed(parts, send, attempt, status, height);
   }
   const last = attempt.lastValidBlockHeight;
-  const isOver = last !== undefined && height > BigInt(last) && !isValid;
-  if (send.state === 'INCLUDED') {
-    // Nobody looked for long, and the node has forgotten what two thirds of the stake had confirmed. Otherwise the fork
-    // that had it was given up, and it is on its way again with the same bytes.
-    return isOver ? { ...progressOf(send), isOpen: false } : onItsWay(send);
+  if (last !== undefined && height > BigInt(last) && !isValid) return await over(parts, send, attempt, last, height);
+  // The fork that had it was given up, and it is on its way again with the same bytes.
+  if (send.state === 'INCLUDED') return onItsWay(send);
+  // Whoever was told that it failed may have paid again: it is looked for, and not handed over once more.
+  if (send.state !== 'FAILED') {
+    missingSince.delete(send.id);
+    await node.broadcast(attempt.raw);
   }
-  if (isOver) return missing(parts, send, height);
-  missingSince.delete(send.id);
-  await node.broadcast(attempt.raw);
   if (last !== undefined || isValid) return undefined;
   // A blockhash that came with the transaction and is not valid has had its time, or is too new for the node to know.
   const lastValidBlockHeight = Number(height + BLOCKHASH_LIFE);
@@ -41,13 +43,54 @@ export async function follow(parts: SolanaParts, send: Send, attempt: SendAttemp
 const blockhashOf = ({ raw }: SendAttempt): string =>
   parseWire(Buffer.from(raw, 'base64').toString('hex')).transaction.recentBlockhash;
 
-/** No block can take it any more, and none has. Believed when the chain has grown and it is still so. */
-function missing({ missingSince }: SolanaParts, send: Send, height: bigint): SendProgress | undefined {
-  const since = missingSince.get(send.id);
-  if (since === undefined) missingSince.set(send.id, height);
-  if (since === undefined || height <= since) return undefined;
-  missingSince.delete(send.id);
-  return { ...progressOf(send), state: 'FAILED', error: EXPIRED, isOpen: false };
+/** One node says that its time is over and that no block has it. All others that answer have to say the same. */
+async function over(
+  parts: SolanaParts,
+  send: Send,
+  attempt: SendAttempt,
+  last: number,
+  height: bigint,
+): Promise<SendProgress | undefined> {
+  const { node, missingSince } = parts;
+  const sights = await node.lookEverywhere(attempt.hash, blockhashOf(attempt));
+  const statuses = sights.flatMap(({ status }) => status ?? []);
+  if (statuses.length > 0) {
+    missingSince.delete(send.id);
+    const status = agreed(statuses);
+    return status && (await landed(parts, send, attempt, status, height));
+  }
+  const isOver = sights.every(
+    (sight) => sight.status === undefined && sight.height > BigInt(last) && !sight.isBlockhashValid,
+  );
+  if (sights.length === 0 || !isOver) return undefined;
+  // Nobody looked for long, and nodes have forgotten what two thirds of the stake had confirmed.
+  if (send.state === 'INCLUDED') return { ...progressOf(send), isOpen: false };
+  return missing(parts, send, height);
+}
+
+const DEEPEST_FIRST = ['finalized', 'confirmed', 'processed'] as const;
+
+/** The deepest one; undefined where nodes of that depth contradict each other, so that nobody is believed. */
+function agreed(statuses: readonly SolanaSignatureStatus[]): SolanaSignatureStatus | undefined {
+  const level = DEEPEST_FIRST.find((one) => statuses.some(({ confirmationStatus }) => confirmationStatus === one));
+  const [first, ...others] = statuses.filter(({ confirmationStatus }) => confirmationStatus === level);
+  const isSame = others.every(({ err }) => (err === undefined) === (first?.err === undefined));
+  return isSame ? first : undefined;
+}
+
+/**
+ * No block can take it any more, and none has. Believed when the chain has grown and it is still so. It is watched for a
+ * while afterwards, in case nodes were wrong.
+ */
+function missing({ missingSince, nowMs }: SolanaParts, send: Send, height: bigint): SendProgress | undefined {
+  const now = { height, atMs: nowMs };
+  const since = sinceOf(missingSince, send.id, now);
+  if (send.state === 'FAILED') {
+    return isWatchOver(send, since, now, WATCHED_BLOCKS) ? { ...progressOf(send), isOpen: false } : undefined;
+  }
+  if (height <= since.height) return undefined;
+  missingSince.set(send.id, now);
+  return { ...progressOf(send), state: 'FAILED', error: EXPIRED };
 }
 
 async function landed(
@@ -60,7 +103,7 @@ async function landed(
   const isFinal = confirmationStatus === 'finalized';
   if (err !== undefined && !isFinal) {
     // On another fork it may succeed yet. A failure is told when it is one for good: whoever hears of it may pay again.
-    return send.state === 'BROADCASTING' ? undefined : onItsWay(send);
+    return send.state === 'INCLUDED' ? onItsWay(send) : undefined;
   }
   if (confirmationStatus === 'processed') return undefined;
   const isKnown = send.state === 'INCLUDED' && send.block?.number === Number(slot);

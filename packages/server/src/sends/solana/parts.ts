@@ -1,6 +1,7 @@
 import type { Send, SendProgress } from '../../lib/send.ts';
 import type { SolanaNode } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
+import type { Since } from '../since.ts';
 
 /** What one step of a send on Solana works with. */
 export interface SolanaParts {
@@ -9,8 +10,8 @@ export interface SolanaParts {
   /** The 64 bytes of an Ed25519 signature: the operator's where the address is the operator's, else the organization's. */
   readonly sign: (send: Send, address: string, payload: Uint8Array) => Promise<Uint8Array>;
   readonly nowMs: number;
-  /** The height at which a transaction that can land no more was first looked for in vain, by the send's id. */
-  readonly missingSince: Map<string, bigint>;
+  /** Since when a transaction that can land no more is looked for in vain, by the send's id. */
+  readonly missingSince: Map<string, Since>;
   /** Writes down what must be known before a node is; false when another process has the lane by now. */
   readonly save: (progress: SendProgress) => Promise<boolean>;
 }

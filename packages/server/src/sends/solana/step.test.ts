@@ -5,9 +5,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeSolana, readWire, SOLANA_CHAIN } from '../../../test/chain/fake-solana.ts';
 import { messageOf, payment, RECEIVER, type TestTransaction, wireOf } from '../../../test/chain/solana-transfer.ts';
 import { randomId } from '../../lib/ids.ts';
-import type { Send, SendProgress, SolanaSendRequest } from '../../lib/send.ts';
+import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../lib/send.ts';
 import { NodeError } from '../../nodes/node-error.ts';
 import { SignerGone } from '../signer.ts';
+import type { Since } from '../since.ts';
 import type { SolanaParts } from './parts.ts';
 import { solanaStep } from './step.ts';
 
@@ -23,7 +24,7 @@ const [ALICE, BOB, PAYER, STRANGER] = [1, 2, OPERATOR, 4].map(addressOf) as [str
 let chain: FakeSolana;
 let nowMs: number;
 let sign: SolanaParts['sign'];
-let missingSince: Map<string, bigint>;
+let missingSince: Map<string, Since>;
 /** What the database holds. */
 let stored: Send;
 let isLost: boolean;
@@ -77,7 +78,7 @@ const fixed = (blockhash = chain.blockhash): Send => newSend({ signers: [ALICE],
 /** One step by a process that may die at any of its calls; what it wrote stays. */
 async function step(overrides: Partial<SolanaParts> = {}): Promise<SendProgress | undefined> {
   const write = async (progress: SendProgress): Promise<boolean> => {
-    if (!isLost) stored = { ...stored, ...progress };
+    if (!isLost) stored = { ...stored, ...progress, updatedAtMs: nowMs };
     return !isLost;
   };
   const parts: SolanaParts = {
@@ -102,7 +103,7 @@ describe('the first step', () => {
     const seen: string[] = [];
     chain.onBroadcast = (_transaction, take) => {
       seen.push(stored.state);
-      expect(stored.attempts).toMatchObject([{ mayBeOut: true, signedAtMs: NOW }]);
+      expect(stored.attempts).toMatchObject([{ signedAtMs: NOW }]);
       return take();
     };
     expect(await step()).toBeUndefined();
@@ -253,8 +254,7 @@ describe('a refusal', () => {
     fresh();
     chain.onBroadcast = () => refusal;
     await step();
-    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
-    expect(stored.attempts).toMatchObject([{ mayBeOut: false }]);
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
     expect(stored.error).toEqual({
       message: `the node refused it: ${refusal.message}`,
       solana: {
@@ -265,6 +265,39 @@ describe('a refusal', () => {
         logs: refusal.logs,
       },
     });
+  });
+
+  test('by a node that passes it on all the same is found out', async () => {
+    fresh();
+    chain.onBroadcast = () => refusal;
+    await step();
+    const { hash, raw } = stored.attempts[0] as SendAttempt;
+    chain.onBroadcast = undefined;
+    await step();
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
+    // It is not handed over again: whoever heard of the failure may have paid in another way.
+    expect(chain.handed).toEqual([]);
+    chain.broadcast(raw);
+    await step();
+    await step();
+    expect(outcome()).toEqual({ state: 'INCLUDED', isOpen: false });
+    expect(stored.txHash).toBe(hash);
+    expect(stored.error).toBeUndefined();
+  });
+
+  test('is looked for until the time of its blockhash is over, and for a while', async () => {
+    fresh();
+    chain.onBroadcast = () => refusal;
+    await step();
+    chain.grow(200);
+    await step();
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
+    chain.grow(200);
+    nowMs += 30_000;
+    await step();
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+    expect(stored.error?.message).toBe(`the node refused it: ${refusal.message}`);
+    expect(chain.handed).toEqual([]);
   });
 
   test('is told in a bounded number of lines', async () => {
@@ -301,7 +334,7 @@ describe('a refusal', () => {
     fixed();
     chain.grow(151);
     await step();
-    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
     expect(stored.error?.solana?.transactionErrorJson).toBe('"BlockhashNotFound"');
   });
 });
@@ -356,7 +389,7 @@ describe('a process that dies', () => {
     expect(stored.state).toBe('BROADCASTING');
     chain.grow(1);
     await step();
-    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
     expect(stored.error).toEqual({
       message: expect.stringMatching('blockhash expired'),
       solana: { source: 'expiry' },
@@ -528,8 +561,160 @@ describe('a blockhash that expires', () => {
     expect(await step()).toBeUndefined();
     chain.grow(1);
     await step();
-    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
     expect(stored.error?.message).toMatch('blockhash expired');
+  });
+
+  /** Sent, and called expired. */
+  async function expired(): Promise<void> {
+    fresh();
+    await step();
+    chain.grow(500);
+    await step();
+    chain.grow(1);
+    await step();
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
+  }
+
+  test('ends the send after it was looked for during many blocks, and for some time', async () => {
+    await expired();
+    chain.grow(150);
+    expect(await step()).toBeUndefined();
+    nowMs += 29_999;
+    expect(await step()).toBeUndefined();
+    nowMs += 1;
+    await step();
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+  });
+
+  test('ends the send on a chain that stands still too', async () => {
+    await expired();
+    nowMs += 599_999;
+    expect(await step()).toBeUndefined();
+    nowMs += 1;
+    await step();
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+  });
+
+  test('is taken back when the transaction turns up all the same', async () => {
+    await expired();
+    const { txHash, attempts } = stored;
+    chain.land(txHash ?? '', 'confirmed');
+    await step();
+    expect(stored).toMatchObject({ state: 'INCLUDED', isOpen: true, error: undefined, txHash, attempts });
+  });
+
+  test('is no other failure before that is final', async () => {
+    await expired();
+    chain.land(stored.txHash ?? '', 'confirmed', { InsufficientFundsForFee: {} });
+    expect(await step()).toBeUndefined();
+    chain.land(stored.txHash ?? '', 'finalized', { InsufficientFundsForFee: {} });
+    await step();
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+    expect(stored.error?.solana?.source).toBe('chain');
+  });
+
+  test('has nothing signed or handed over again, whatever nodes say then', async () => {
+    await expired();
+    const { attempts } = stored;
+    const handed = chain.handed.length;
+    sign = () => Promise.reject(new Error('nothing may be signed'));
+    // Nodes that are behind: the old blockhash looks good again.
+    chain.grow(-500);
+    for (let round = 0; round < 3; round += 1) {
+      chain.grow(1);
+      expect(await step()).toBeUndefined();
+    }
+    chain.grow(800);
+    await step();
+    nowMs += 30_000;
+    await step();
+    expect(stored).toMatchObject({ state: 'FAILED', isOpen: false, attempts });
+    expect(chain.handed).toHaveLength(handed);
+  });
+
+  describe('with several nodes', () => {
+    let other: FakeSolana;
+    beforeEach(() => {
+      other = new FakeSolana();
+      chain.others.push(other);
+    });
+
+    /** Two looks by which the first node alone would have it expired. */
+    async function looks(): Promise<void> {
+      chain.grow(500);
+      await step();
+      chain.grow(1);
+      await step();
+    }
+
+    test('is not believed while another one is behind, however often it is looked at', async () => {
+      fresh();
+      await step();
+      await looks();
+      // At the last height at which a block could take it, as far as it is finalized.
+      other.grow(150 + 32);
+      await looks();
+      expect(outcome()).toEqual({ state: 'BROADCASTING', isOpen: true });
+      other.grow(1);
+      await looks();
+      expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
+    });
+
+    test('is not believed while another one calls it valid', async () => {
+      fresh();
+      await step();
+      other.grow(5000);
+      other.isValid = () => true;
+      await looks();
+      expect(outcome()).toEqual({ state: 'BROADCASTING', isOpen: true });
+      other.isValid = () => false;
+      await looks();
+      expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
+    });
+
+    test('is believed without those that are away', async () => {
+      fresh();
+      await step();
+      other.isDown = true;
+      await looks();
+      expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
+    });
+
+    test('is not believed where another one has the transaction', async () => {
+      fresh();
+      await step();
+      other.land(stored.txHash ?? '', 'finalized');
+      chain.grow(500);
+      await step();
+      expect(stored).toMatchObject({ state: 'INCLUDED', isOpen: false, block: { number: other.height } });
+    });
+
+    test('is taken back when another one has the transaction later', async () => {
+      fresh();
+      await step();
+      other.height += 5000;
+      await looks();
+      expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
+      other.land(stored.txHash ?? '', 'confirmed');
+      await step();
+      expect(outcome()).toEqual({ state: 'INCLUDED', isOpen: true });
+    });
+
+    test('is undecided while nodes contradict each other', async () => {
+      const third = new FakeSolana();
+      chain.others.push(third);
+      fresh();
+      await step();
+      other.land(stored.txHash ?? '', 'finalized');
+      third.land(stored.txHash ?? '', 'finalized', { InsufficientFundsForFee: {} });
+      await looks();
+      expect(outcome()).toEqual({ state: 'BROADCASTING', isOpen: true });
+      // What is deeper counts for more.
+      third.land(stored.txHash ?? '', 'confirmed', { InsufficientFundsForFee: {} });
+      await step();
+      expect(outcome()).toEqual({ state: 'INCLUDED', isOpen: false });
+    });
   });
 
   test('is not believed of a node that still calls it valid', async () => {
@@ -571,7 +756,7 @@ describe('a blockhash that expires', () => {
     expect(await step()).toBeUndefined();
     chain.grow(1);
     await step();
-    expect(outcome()).toEqual({ state: 'FAILED', isOpen: false });
+    expect(outcome()).toEqual({ state: 'FAILED', isOpen: true });
   });
 
   test('while nodes are away nothing is decided', async () => {

@@ -127,6 +127,8 @@ const ERASED = [
   ['chain_send', 'id'],
   ['earn_wrapper', 'wrapper_address'],
   ['earn_request', 'id'],
+  ['gas_usage_config', 'id'],
+  ['sponsored_cost', 'minute'],
 ] as const;
 
 export class OrganizationStore extends OrganizationReader {

@@ -2,8 +2,17 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { SendState } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../lib/ids.ts';
-import type { OperatorKey, Send, SendAttempt, SendBlock, SendLane, SendProgress, SendPurpose } from '../../lib/send.ts';
+import type {
+  OperatorKey,
+  Send,
+  SendBlock,
+  SendLane,
+  SendLaneName,
+  SendProgress,
+  SendPurpose,
+} from '../../lib/send.ts';
 import type { DatabaseKind } from '../dialect.ts';
+import { jsonRows } from '../json-rows.ts';
 import { findRow } from '../organization-rows.ts';
 import type { ChainSendTable, Schema } from '../schema.ts';
 
@@ -39,6 +48,25 @@ const toProgress = ({ state, nonce, attempts, txHash, block, error, isOpen }: Se
   is_open: isOpen ? 1 : 0,
 });
 
+/** Characters that are read together of each kind of a lane's sends; one alone may be longer. */
+export const OPEN_LENGTH_MAX = 2 * 1024 * 1024;
+
+interface SendLength {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly length: number;
+}
+
+/** The first ones that fit into memory together, and the very first in any case. */
+function fitting(sends: readonly SendLength[]): SendLength[] {
+  let length = 0;
+  const end = sends.findIndex((send, index) => {
+    length += send.length;
+    return index > 0 && length > OPEN_LENGTH_MAX;
+  });
+  return sends.slice(0, end === -1 ? undefined : end);
+}
+
 /** Transactions that are sent to chains. */
 export class SendReader {
   protected readonly db: Kysely<Schema>;
@@ -63,42 +91,66 @@ export class SendReader {
 
   /**
    * What is under way in a lane, in its order: so many at most of those that wait, of those that are on their way, and of
-   * those that only have to get old. Many of one kind do not hide the others.
+   * those that only have to get old, and of each kind what fits into memory. Many of one kind do not hide the others.
    */
   async open(caip2: string, lane: string, limit: number): Promise<Send[]> {
-    const ofStates = (states: readonly SendState[]) =>
-      this.db
-        .selectFrom('chain_send')
-        .selectAll()
-        .where('caip2', '=', caip2)
-        .where('lane', '=', lane)
-        .where('is_open', '=', 1)
-        .where('state', 'in', states)
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-    const found = await Promise.all([
-      ofStates(['INITIALIZED']),
-      ofStates(['BROADCASTING']),
-      ofStates(['INCLUDED', 'FAILED']),
-    ]);
-    const rows = found.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
+    const kinds: SendState[][] = [['INITIALIZED'], ['BROADCASTING'], ['INCLUDED', 'FAILED']];
+    const found = await Promise.all(kinds.map((states) => this.#lengths(caip2, lane, states, limit)));
+    const wanted = found.flatMap(fitting).map(({ organization_id, id }) => ({ organization_id, id }));
+    if (wanted.length === 0) return [];
+    const columns = { organization_id: 'text', id: 'text' } as const;
+    const { rows } = await sql<Selectable<ChainSendTable>>`SELECT send.*
+      FROM ${jsonRows(this.kind, 'wanted', columns, JSON.stringify(wanted))} CROSS JOIN chain_send AS send
+      WHERE send.organization_id = wanted.organization_id AND send.id = wanted.id
+      ORDER BY send.id`.execute(this.db);
     return rows.map(toSend);
+  }
+
+  /** The first ones of some states, and how long each is. */
+  async #lengths(caip2: string, lane: string, states: readonly SendState[], limit: number): Promise<SendLength[]> {
+    return await this.db
+      .selectFrom('chain_send')
+      .select(['organization_id', 'id'])
+      .select(
+        sql<number>`octet_length(request) + octet_length(attempts) + octet_length(coalesce(error, ''))`.as('length'),
+      )
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('is_open', '=', 1)
+      .where('state', 'in', states)
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+  }
+
+  /** How many sends of a lane are on their way, by their senders. */
+  async onTheWay(caip2: string, lane: string): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.db
+      .selectFrom('chain_send')
+      .select(['sender', (eb) => eb.fn.countAll<number>().as('count')])
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('is_open', '=', 1)
+      .where('state', '=', 'BROADCASTING')
+      .groupBy('sender')
+      .execute();
+    return new Map(rows.map(({ sender, count }) => [sender, count]));
   }
 
   /** The nonces of a lane that sends which may still land, or be undone, have taken. */
   async takenNonces(caip2: string, lane: string): Promise<ReadonlySet<number>> {
+    const attempts = this.kind === 'postgres' ? sql`CAST(attempts AS json)` : sql`attempts`;
     const rows = await this.db
       .selectFrom('chain_send')
-      .select(['nonce', 'attempts'])
+      .select('nonce')
+      // An authorization in a transaction takes the nonce behind its own.
+      .select(sql<number | null>`CAST(${attempts} -> 0 ->> 'nonce' AS bigint)`.as('first'))
       .where('caip2', '=', caip2)
       .where('lane', '=', lane)
       .where('is_open', '=', 1)
       .where('nonce', 'is not', null)
       .execute();
-    // An authorization in a transaction takes the nonce behind its own.
-    const firstOf = (attempts: string): number | undefined => (JSON.parse(attempts) as SendAttempt[])[0]?.nonce;
-    return new Set(rows.flatMap(({ nonce, attempts }) => [Number(nonce), firstOf(attempts) ?? Number(nonce)]));
+    return new Set(rows.flatMap(({ nonce, first }) => [Number(nonce), first ?? Number(nonce)]));
   }
 
   /** Whether a send has this hash already. */
@@ -108,6 +160,19 @@ export class SendReader {
       .select('id')
       .where('caip2', '=', caip2)
       .where('tx_hash', '=', txHash)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Whether a send with this hash has its nonce still. */
+  async isTaken(caip2: string, txHash: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('chain_send')
+      .select('id')
+      .where('caip2', '=', caip2)
+      .where('tx_hash', '=', txHash)
+      .where('nonce', 'is not', null)
       .limit(1)
       .executeTakeFirst();
     return row !== undefined;
@@ -137,11 +202,7 @@ export class SendReader {
   }
 
   /** Lanes with work that nobody has claimed. */
-  async freeLanes(
-    chains: readonly string[],
-    nowMs: number,
-    limit: number,
-  ): Promise<Pick<SendLane, 'caip2' | 'lane'>[]> {
+  async freeLanes(chains: readonly string[], nowMs: number, limit: number): Promise<SendLaneName[]> {
     if (chains.length === 0) return [];
     return await this.db
       .selectFrom('chain_lane')

@@ -3,7 +3,14 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { expect, vi } from 'vitest';
 import { TOKEN } from '../../chain/earn-chain.ts';
 import type { TestClient } from '../../harness/client.ts';
-import { ASSET, EVM, ethereumPayment, newEthereumSend, signedElsewhere } from '../../hostile/ethereum-sends.ts';
+import {
+  ASSET,
+  EVM,
+  ethereumPayment,
+  gasUsageConfig,
+  newEthereumSend,
+  signedElsewhere,
+} from '../../hostile/ethereum-sends.ts';
 import { newWallet } from '../../hostile/keys.ts';
 import { type ActivityCase, type Arranged, anId, notFound, PAGE_INFO, type QueryCase, type World } from './case.ts';
 
@@ -70,7 +77,25 @@ export const ETHEREUM_SEND_CASES: Readonly<Record<string, ActivityCase>> = {
       };
     },
   },
+  upsert_gas_usage_config: {
+    place: 'parent',
+    intentKey: 'upsertGasUsageConfigIntent',
+    resultKey: 'upsertGasUsageConfigResult',
+    arrange: async () => {
+      const parameters = gasUsageConfig();
+      const windowLimitUsd = parameters.orgWindowLimitUsd;
+      return {
+        parameters,
+        result: { gasUsageConfigId: anId },
+        holds: async (reader) =>
+          expect(await usageOf(reader)).toMatchObject({ windowDurationMinutes: 720, windowLimitUsd }),
+        absent: async (reader) => expect((await usageOf(reader)).windowLimitUsd).not.toBe(windowLimitUsd),
+      };
+    },
+  },
 };
+
+const usageOf = async (reader: TestClient) => (await reader.query('get_gas_usage')).body;
 
 export const ETHEREUM_SEND_QUERIES: Readonly<Record<string, QueryCase>> = {
   get_send_transaction_status: {
@@ -81,6 +106,13 @@ export const ETHEREUM_SEND_QUERIES: Readonly<Record<string, QueryCase>> = {
       return { sendTransactionStatusId };
     },
     answer: () => ({ txStatus: 'INCLUDED', eth: { txHash: HASH } }),
+  },
+  get_gas_usage: {
+    answer: () => ({
+      windowDurationMinutes: expect.any(Number),
+      windowLimitUsd: expect.any(String),
+      usageUsd: expect.stringMatching(/^\d+(\.\d+)?$/),
+    }),
   },
   get_nonces: {
     parameters: async () => ({ address: newAddress(), caip2: EVM, nonce: true, gasStationNonce: true }),

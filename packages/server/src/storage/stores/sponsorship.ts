@@ -1,0 +1,124 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { GasUsageConfigId, OrganizationId } from '../../lib/ids.ts';
+import { DAY_MINUTES, firstMinute, type GasUsageConfig, type SponsoredCost } from '../../lib/sponsorship.ts';
+import type { DatabaseKind } from '../dialect.ts';
+import type { GasUsageConfigTable, Schema } from '../schema.ts';
+
+/** A day more than the longest window. */
+const KEPT_MINUTES = 31 * DAY_MINUTES;
+/** So many that are too old go with every new send, so that the table stays small without a sweeper. */
+const SWEPT = 100;
+
+const toConfig = (row: Selectable<GasUsageConfigTable>): GasUsageConfig => ({
+  organizationId: row.organization_id as OrganizationId,
+  id: row.id as GasUsageConfigId,
+  treeLimitUsd: row.tree_limit_usd,
+  subOrganizationLimitUsd: row.sub_organization_limit_usd,
+  windowMinutes: row.window_minutes,
+  isEnabled: row.is_enabled === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+/**
+ * What sponsored sends cost the operator, by minute. Under the id of a sub-organization are its own, under that of a
+ * parent those of its whole tree.
+ */
+export class SponsorshipReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async config(organizationId: OrganizationId): Promise<GasUsageConfig | undefined> {
+    const row = await this.db
+      .selectFrom('gas_usage_config')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirst();
+    return row && toConfig(row);
+  }
+
+  /** On one chain since a minute, that minute included, in billionths of its native asset. */
+  async nativeUsage(organizationId: OrganizationId, caip2: string, sinceMinute: number): Promise<bigint> {
+    const { rows } = await sql<{ total: string }>`
+      SELECT CAST(COALESCE(SUM(native_cost), 0) AS text) AS total FROM sponsored_cost
+      WHERE organization_id = ${organizationId} AND caip2 = ${caip2} AND minute >= ${sinceMinute}`.execute(this.db);
+    return BigInt(rows[0]?.total ?? 0);
+  }
+
+  /** On all chains since a minute, that minute included, in millionths of a US dollar. */
+  async usdUsage(organizationId: OrganizationId, sinceMinute: number): Promise<bigint> {
+    const { rows } = await sql<{ total: string }>`
+      SELECT CAST(COALESCE(SUM(usd_micros), 0) AS text) AS total FROM sponsored_cost
+      WHERE organization_id = ${organizationId} AND minute >= ${sinceMinute}`.execute(this.db);
+    return BigInt(rows[0]?.total ?? 0);
+  }
+}
+
+export class SponsorshipStore extends SponsorshipReader {
+  async putConfig(config: GasUsageConfig): Promise<void> {
+    const values = {
+      tree_limit_usd: config.treeLimitUsd,
+      sub_organization_limit_usd: config.subOrganizationLimitUsd,
+      window_minutes: config.windowMinutes,
+      is_enabled: config.isEnabled ? 1 : 0,
+      updated_at_ms: config.updatedAtMs,
+    };
+    await this.db
+      .insertInto('gas_usage_config')
+      .values({
+        organization_id: config.organizationId,
+        id: config.id,
+        created_at_ms: config.createdAtMs,
+        ...values,
+      })
+      .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(values))
+      .execute();
+  }
+
+  /**
+   * Makes everyone else who is about to add to the costs of a tree wait until this transaction ends. It is not the lock
+   * of the organization, which activities hold while they wait for lanes.
+   */
+  async lock(treeId: OrganizationId): Promise<void> {
+    if (this.kind === 'sqlite') return;
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${treeId}, 1))`.execute(this.db);
+  }
+
+  /** Adds to the costs of a minute; less than nothing where a send became cheaper. */
+  async add(
+    organizationId: OrganizationId,
+    caip2: string,
+    minute: number,
+    { native, usdMicros }: SponsoredCost,
+  ): Promise<void> {
+    await this.db
+      .insertInto('sponsored_cost')
+      .values({
+        organization_id: organizationId,
+        caip2,
+        minute,
+        native_cost: Number(native),
+        usd_micros: Number(usdMicros),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'caip2', 'minute']).doUpdateSet({
+          native_cost: sql<number>`sponsored_cost.native_cost + excluded.native_cost`,
+          usd_micros: sql<number>`sponsored_cost.usd_micros + excluded.usd_micros`,
+        }),
+      )
+      .execute();
+  }
+
+  /** Forgets some of what no window reaches any more, of whichever organization. */
+  async sweep(nowMs: number): Promise<void> {
+    const unlocked = this.kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+    await sql`DELETE FROM sponsored_cost WHERE (organization_id, caip2, minute) IN (
+      SELECT organization_id, caip2, minute FROM sponsored_cost WHERE minute < ${firstMinute(nowMs, KEPT_MINUTES)}
+      ORDER BY minute LIMIT ${SWEPT} ${unlocked})`.execute(this.db);
+  }
+}

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { randomId } from '../../src/lib/ids.ts';
+import type { Send } from '../../src/lib/send.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { OPEN_LENGTH_MAX } from '../../src/storage/stores/sends.ts';
+import { DATABASES } from '../harness/databases.ts';
+import { NOW, Place, withOrganization } from './place.ts';
+
+const CHAIN = 'eip155:31337';
+const LANE = `0x${'ab'.repeat(20)}`;
+const OTHER = `0x${'cd'.repeat(20)}`;
+
+describe.each(DATABASES)('sends on %s', (kind) => {
+  let place: Place;
+  let storage: Storage;
+  let organizationId: Send['organizationId'];
+
+  beforeEach(async () => {
+    place = await Place.create(kind);
+    storage = await place.open();
+    organizationId = (await withOrganization(storage)).id;
+  });
+  afterEach(() => place[Symbol.asyncDispose]());
+
+  const ofLength = (length: number): Send['request'] => ({ kind: 'ethereum-raw', raw: 'x'.repeat(length) });
+  const attempt = (nonce: number, length = 2): Send['attempts'][number] => ({
+    hash: '0x01',
+    raw: 'x'.repeat(length),
+    nonce,
+    signedAtMs: NOW,
+  });
+
+  async function insert(extra: Partial<Send> = {}): Promise<Send> {
+    const send: Send = {
+      organizationId,
+      id: randomId(),
+      activityId: randomId(),
+      caip2: CHAIN,
+      sender: LANE,
+      lane: LANE,
+      purpose: 'send',
+      request: ofLength(10),
+      afterId: undefined,
+      state: 'INITIALIZED',
+      nonce: undefined,
+      attempts: [],
+      txHash: undefined,
+      block: undefined,
+      error: undefined,
+      isOpen: true,
+      createdAtMs: NOW,
+      updatedAtMs: NOW,
+      ...extra,
+    };
+    await storage.write((store) => store.sends.insert(send));
+    return send;
+  }
+
+  const open = (limit = 100) => storage.read.sends.open(CHAIN, LANE, limit);
+
+  test('what is open is read whole, in the order in which it came, of any organization', async () => {
+    const block = { number: 7, hash: '0x07', timestamp: 1, fee: '2' };
+    const elsewhere = (await withOrganization(storage)).id;
+    const sends = [
+      await insert({ state: 'INCLUDED', nonce: 1, attempts: [attempt(1)], txHash: '0x01', block }),
+      await insert({ organizationId: elsewhere }),
+      await insert({ state: 'FAILED', error: { message: 'no' }, attempts: [attempt(2)] }),
+      await insert({ state: 'BROADCASTING', nonce: 3, attempts: [attempt(3)], txHash: '0x01' }),
+      await insert({ afterId: randomId() }),
+    ];
+    await insert({ isOpen: false });
+    await insert({ lane: OTHER });
+    await insert({ caip2: 'eip155:1' });
+    expect(await open()).toEqual(sends);
+    expect(await storage.read.sends.open(CHAIN, 'nobody', 100)).toEqual([]);
+  });
+
+  test('of each kind so many are read', async () => {
+    const states = ['INCLUDED', 'INITIALIZED', 'FAILED', 'BROADCASTING', 'INITIALIZED', 'FAILED'] as const;
+    const sends: Send[] = [];
+    for (const state of states) sends.push(await insert({ state }));
+    expect(await open(1)).toEqual([sends[0], sends[1], sends[3]]);
+    expect(await open(2)).toEqual([sends[0], sends[1], sends[2], sends[3], sends[4]]);
+  });
+
+  test('of each kind as much is read as fits into memory, and the first in any case', async () => {
+    const [half, whole] = [OPEN_LENGTH_MAX / 2, OPEN_LENGTH_MAX];
+    const waiting = [await insert({ request: ofLength(half) }), await insert({ request: ofLength(1000) })];
+    // It does not fit any more, and what is behind it keeps its place.
+    await insert({ request: ofLength(half) });
+    await insert();
+    const replaced = { state: 'BROADCASTING', attempts: [attempt(1, half), attempt(1, half)] } as const;
+    const sent = await insert(replaced);
+    await insert({ state: 'BROADCASTING' });
+    const failed = await insert({ state: 'FAILED', error: { message: 'x'.repeat(whole) } });
+    await insert({ state: 'INCLUDED' });
+    expect((await open()).map(({ id }) => id)).toEqual([...waiting, sent, failed].map(({ id }) => id));
+  });
+
+  test('nonces that are taken: by a transaction, and by an authorization in it', async () => {
+    await insert({ state: 'BROADCASTING', nonce: 5, attempts: [attempt(4), attempt(4)] });
+    await insert({ state: 'INCLUDED', nonce: 6, attempts: [attempt(6)] });
+    await insert({ state: 'BROADCASTING', nonce: 8, attempts: [] });
+    // Its nonce was given on, it is settled, or it is in another lane.
+    await insert({ state: 'FAILED', attempts: [attempt(10)] });
+    await insert({ state: 'INCLUDED', nonce: 11, attempts: [attempt(11)], isOpen: false });
+    await insert({ state: 'BROADCASTING', nonce: 12, attempts: [attempt(12)], lane: OTHER });
+    const taken = await storage.read.sends.takenNonces(CHAIN, LANE);
+    expect([...taken].sort()).toEqual([4, 5, 6, 8]);
+    expect(await storage.read.sends.takenNonces('eip155:1', LANE)).toEqual(new Set());
+  });
+
+  test('whether a send with some hash has its nonce still', async () => {
+    const { sends } = storage.read;
+    await insert({ state: 'FAILED', attempts: [attempt(1)], txHash: '0x01' });
+    expect(await sends.hasHash(CHAIN, '0x01')).toBe(true);
+    expect(await sends.isTaken(CHAIN, '0x01')).toBe(false);
+    await insert({ state: 'INCLUDED', nonce: 1, attempts: [attempt(1)], txHash: '0x01', isOpen: false });
+    expect(await sends.isTaken(CHAIN, '0x01')).toBe(true);
+    expect(await sends.isTaken(CHAIN, '0x02')).toBe(false);
+    expect(await sends.isTaken('eip155:1', '0x01')).toBe(false);
+  });
+
+  test('what is on its way, by its senders', async () => {
+    await insert({ state: 'BROADCASTING' });
+    await insert({ state: 'BROADCASTING' });
+    await insert({ state: 'BROADCASTING', sender: OTHER });
+    await insert({ state: 'BROADCASTING', isOpen: false, sender: 'settled' });
+    await insert({ state: 'BROADCASTING', lane: OTHER, sender: 'elsewhere' });
+    for (const state of ['INITIALIZED', 'INCLUDED', 'FAILED'] as const) await insert({ state, sender: state });
+    expect(await storage.read.sends.onTheWay(CHAIN, LANE)).toEqual(
+      new Map([
+        [LANE, 2],
+        [OTHER, 1],
+      ]),
+    );
+    expect(await storage.read.sends.onTheWay('eip155:1', LANE)).toEqual(new Map());
+  });
+});
