@@ -50,25 +50,28 @@ function setUp(kind: Storage['kind'] = 'sqlite') {
       breakOff: async () => {
         for (const each of [...inFlight.values()].flat()) if (each.by === by) each.breakOff();
       },
-      send: async ({ url }, { id }) => {
-        sent.push({ by, url, id });
-        const here = inFlight.get(url) ?? [];
-        inFlight.set(url, here);
-        return await new Promise<Receipt>((resolve, reject) => {
-          const mine = { by, breakOff: () => finish(BROKEN_OFF) };
-          const finish = (receipt: Receipt): void => {
-            here.splice(here.indexOf(mine), 1);
-            resolve(receipt);
-          };
-          here.push(mine);
-          Promise.resolve()
-            .then(() => answer(url, id))
-            .then(finish, (error) => {
+      send: async ({ url }, { id }) => ({
+        signedAtMs: Date.now(),
+        post: async () => {
+          sent.push({ by, url, id });
+          const here = inFlight.get(url) ?? [];
+          inFlight.set(url, here);
+          return await new Promise<Receipt>((resolve, reject) => {
+            const mine = { by, breakOff: () => finish(BROKEN_OFF) };
+            const finish = (receipt: Receipt): void => {
               here.splice(here.indexOf(mine), 1);
-              reject(error);
-            });
-        });
-      },
+              resolve(receipt);
+            };
+            here.push(mine);
+            Promise.resolve()
+              .then(() => answer(url, id))
+              .then(finish, (error) => {
+                here.splice(here.indexOf(mine), 1);
+                reject(error);
+              });
+          });
+        },
+      }),
     });
     dispatcher.start();
     return dispatcher;

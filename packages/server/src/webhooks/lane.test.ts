@@ -36,15 +36,26 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
   const inFlight = { now: 0, max: 0 };
   let answer: (delivery: { readonly id: string; readonly body: string }) => Promise<Receipt> | Receipt = () =>
     DELIVERED;
+  const signing = { now: 0, max: 0, count: 0 };
+  let sign: (event: { readonly id: string }) => Promise<void> | void = () => {};
   const send: WebhookSender = async (_endpoint, event) => {
-    sent.push(event.id);
-    inFlight.now += 1;
-    inFlight.max = Math.max(inFlight.max, inFlight.now);
-    try {
-      return await answer(event);
-    } finally {
-      inFlight.now -= 1;
-    }
+    signing.count += 1;
+    signing.now += 1;
+    await sign(event);
+    const signedAtMs = time.nowMs;
+    const post = async (): Promise<Receipt> => {
+      signing.now -= 1;
+      sent.push(event.id);
+      inFlight.now += 1;
+      inFlight.max = Math.max(inFlight.max, inFlight.now);
+      signing.max = Math.max(signing.max, signing.now);
+      try {
+        return await answer(event);
+      } finally {
+        inFlight.now -= 1;
+      }
+    };
+    return { signedAtMs, post };
   };
   const storage = queue.storage();
   const end = new AbortController();
@@ -81,8 +92,12 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
     endpoint: endpoint as WebhookEndpoint,
     laneOver,
     add,
+    signing,
     answerWith: (next: typeof answer) => {
       answer = next;
+    },
+    signWith: (next: typeof sign) => {
+      sign = next;
     },
   };
 }
@@ -146,6 +161,89 @@ test('the next ones are sent while results are being written down, and none of t
   expect(new Set(sent)).toEqual(new Set(eventIds([...deliveries, ...added])));
   expect(sent).toHaveLength(202);
   expect(queue.pending.size).toBe(0);
+});
+
+test('a retry that is written down while the next ones are read is not sent again', async () => {
+  const { add, sent, laneOver, queue } = setUp();
+  const retry = { nextAttemptAtMs: NOW, failures: 1 };
+  const deliveries = add(200, (index) => (index === 199 ? retry : {}));
+  const late = deferred<void>();
+  const lane = laneOver({
+    record: async (_endpoint, { delivery }) => {
+      await late.promise;
+      queue.pending.delete(delivery.id);
+    },
+  });
+  queue.emptied = () => lane.end();
+  let reads = 0;
+  queue.afterRead = async () => {
+    reads += 1;
+    if (reads !== 2) return;
+    late.resolve();
+    await turn();
+  };
+  await lane.run();
+  expect(reads).toBeGreaterThan(2);
+  expect(sent).toHaveLength(200);
+  expect(new Set(sent)).toEqual(new Set(eventIds(deliveries)));
+});
+
+test('nothing more is read for an endpoint that is gone before that is written down', async () => {
+  const { add, sent, laneOver, queue, answerWith, endpoint } = setUp();
+  const deliveries = add(128);
+  answerWith(({ id }) => (id === deliveries[95]?.eventId ? { latencyMs: 1, status: 410 } : DELIVERED));
+  const lane = laneOver({
+    record: async (_endpoint, { verdict, delivery }) => {
+      await turn();
+      await turn();
+      queue.pending.delete(delivery.id);
+      if (verdict === 'gone') queue.endpoints.set(endpoint.id, { ...endpoint, isActive: false });
+    },
+  });
+  queue.emptied = () => lane.end();
+  await lane.run();
+  expect(sent).toEqual(eventIds(deliveries.slice(0, 96)));
+});
+
+test('of very many, the next eight are signed meanwhile, and once more where that was long ago', async () => {
+  const { add, sent, signing, inFlight, answerWith, laneOver, queue, time } = setUp();
+  const deliveries = add(20);
+  const slow = deferred<void>();
+  answerWith(async () => {
+    await slow.promise;
+    return DELIVERED;
+  });
+  const lane = laneOver();
+  queue.emptied = () => lane.end();
+  const running = lane.run();
+  await vi.waitFor(() => expect(inFlight.now).toBe(8));
+  expect([signing.count, signing.now]).toEqual([16, 8]);
+  time.nowMs += 1001;
+  slow.resolve();
+  await running;
+  expect(sent).toEqual(eventIds(deliveries));
+  expect(signing.count).toBe(28);
+  expect(inFlight.max).toBe(8);
+});
+
+test('what was signed and not sent is no concern of anybody', async () => {
+  const { add, sent, answerWith, signWith, run } = setUp({ failures: 2 });
+  const deliveries = add(20);
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  try {
+    signWith(async ({ id }) => {
+      if (eventIds(deliveries).indexOf(id) >= 8) throw new Error('the keyring is away');
+    });
+    answerWith(() => REFUSED);
+    expect(await run()).toMatchObject({ failures: 3 });
+    expect(sent).toHaveLength(8);
+    await turn();
+    await turn();
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
 });
 
 test('where one cannot be signed, the lane is left only when the others have ended', async () => {

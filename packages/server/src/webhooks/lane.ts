@@ -6,7 +6,7 @@ import { BATCH_LENGTH_MAX } from '../storage/stores/webhook-reader.ts';
 import type { Gate } from './gate.ts';
 import type { Recorder } from './recorder.ts';
 import { type Attempted, resultOf } from './result.ts';
-import type { WebhookSender } from './sender.ts';
+import type { SignedParcel, WebhookSender } from './sender.ts';
 
 /** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
 const BATCH = { fresh: 96, retries: 32 };
@@ -14,6 +14,10 @@ const PROBE = { fresh: 1, retries: 1 };
 /** From then on the receiver does not keep up, and several are sent at a time, no longer in strict order. */
 const CROWD = 16;
 const WIDTH = 8;
+/** As many are signed meanwhile, so that neither the keyring nor the receivers wait for each other. */
+const SIGNED_AHEAD = 8;
+/** One that had to wait for longer is signed once more. */
+const SIGNED_MS_MAX = 1000;
 /** After that long the endpoint is read again: it may have been changed or switched off. */
 const BATCH_MS = 2000;
 /** How long a lane without work is kept, so that the next event need not claim it again. */
@@ -47,6 +51,11 @@ export interface LaneClaim {
 export interface LaneEnd {
   readonly failures: number;
   readonly restingUntilMs: number;
+}
+
+interface Line {
+  readonly delivery: DueDelivery;
+  readonly parcel: Promise<SignedParcel>;
 }
 
 /** The deliveries of one endpoint, one after the other, for as long as this process holds its lane. */
@@ -144,8 +153,10 @@ export class Lane {
     };
     try {
       const limits = { ...(this.isTroubled ? PROBE : BATCH), behind: this.#behind };
+      // From before the read: what is written down while it goes on is still due in what it finds.
+      const inHand = new Set(this.#inHand.keys());
       const found = await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter);
-      const batch = found.filter(({ id }) => !this.#inHand.has(id));
+      const batch = found.filter(({ id }) => !inHand.has(id));
       if (batch.length === 0) return await this.#backToFront();
       // Now, because the way in may have taken long.
       const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
@@ -185,26 +196,28 @@ export class Lane {
     await Promise.all(this.#inHand.values());
   }
 
-  /** False when not all of them were begun. */
+  /** False when not all of them were begun, or the endpoint is gone: then nothing must be read before that is stored. */
   async #sendAll(endpoint: WebhookEndpoint, batch: readonly DueDelivery[]): Promise<boolean> {
     const width = batch.length < CROWD ? 1 : WIDTH;
     const startedAt = performance.now();
     let begun = 0;
-    const queue = batch.values();
+    let isGone = false;
+    const line = this.#signAhead(endpoint, batch, width === 1 ? 0 : SIGNED_AHEAD);
     const work = async (): Promise<void> => {
-      for (const delivery of queue) {
+      for (const { delivery, parcel } of line) {
         begun += 1;
-        const attempted = await this.#attempt(endpoint, delivery);
+        const attempted = await this.#attempt(endpoint, delivery, parcel);
         if (this.#isEnding && attempted.attempt.status === undefined) return;
         this.#record(endpoint, attempted);
         this.#note(attempted);
-        if (this.#restMs > 0 || attempted.verdict === 'gone' || this.#errors.length > 0 || !this.#mayGoOn()) return;
+        isGone ||= attempted.verdict === 'gone';
+        if (this.#restMs > 0 || isGone || this.#errors.length > 0 || !this.#mayGoOn()) return;
         if (performance.now() - startedAt > BATCH_MS) return;
       }
     };
     // Each takes the next one from the same queue; whoever stops leaves the rest for the next round.
     await Promise.all(Array.from({ length: width }, () => work().catch((error) => this.#errors.push(error))));
-    return begun === batch.length;
+    return begun === batch.length && !isGone;
   }
 
   #record(endpoint: WebhookEndpoint, attempted: Attempted): void {
@@ -220,12 +233,32 @@ export class Lane {
     this.#inHand.set(id, recorded);
   }
 
-  async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery): Promise<Attempted> {
-    const { clock, send } = this.#parts;
+  /** The deliveries in their order; with each that is taken, so many behind it are being signed. */
+  *#signAhead(endpoint: WebhookEndpoint, batch: readonly DueDelivery[], count: number): Generator<Line> {
+    const line = batch.map((delivery) => ({ delivery, parcel: undefined as Promise<SignedParcel> | undefined }));
+    for (const [index, { delivery, parcel = this.#sign(endpoint, delivery) }] of line.entries()) {
+      for (const next of line.slice(index + 1, index + 1 + count)) next.parcel ??= this.#sign(endpoint, next.delivery);
+      yield { delivery, parcel };
+    }
+  }
+
+  #sign(endpoint: WebhookEndpoint, { eventId: id, eventType: type, aboutId, body }: DueDelivery) {
+    const parcel = this.#parts.send(endpoint, { id, type, aboutId, body });
+    // Who takes it hears of it; nobody may, and that is no concern of the process.
+    parcel.catch(() => {});
+    return parcel;
+  }
+
+  async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, signed: Promise<SignedParcel>): Promise<Attempted> {
+    const { clock } = this.#parts;
+    const first = await signed;
+    const isFresh = clock() - first.signedAtMs <= SIGNED_MS_MAX;
+    const parcel = isFresh ? first : await this.#sign(endpoint, delivery);
     const atMs = clock();
-    const { eventId: id, eventType: type, aboutId, body } = delivery;
-    const receipt = await send(endpoint, { id, type, aboutId, body });
-    return resultOf(delivery, receipt, atMs, clock(), Math.random());
+    const receipt = await parcel.post();
+    // What is kept until it is written down needs no body.
+    const { body: _, ...rest } = delivery;
+    return resultOf(rest, receipt, atMs, clock(), Math.random());
   }
 
   /** One endpoint's trouble must cost others nothing: who fails in a row, or asks for it, is left alone for a while. */

@@ -4,21 +4,27 @@ import type { Courier, Receipt } from './courier/courier.ts';
 import { deliveryHeaders } from './headers.ts';
 import type { WebhookSigner } from './signer.ts';
 
-/** Signs and sends one event to one endpoint; rejects only when it could not be signed. */
+/** One event for one endpoint, signed at a moment. */
+export interface SignedParcel {
+  readonly signedAtMs: number;
+  /** Never rejects. */
+  post(): Promise<Receipt>;
+}
+
+/** Signs one event for one endpoint; rejects when that cannot be done now. */
 export type WebhookSender = (
   endpoint: Pick<WebhookEndpoint, 'url'>,
   event: Pick<WebhookEvent, 'id' | 'type' | 'aboutId' | 'body'>,
-) => Promise<Receipt>;
+) => Promise<SignedParcel>;
 
 export const createWebhookSender =
   (sign: WebhookSigner, courier: Courier, vendorNames: boolean): WebhookSender =>
   async ({ url }, event) => {
     // Nothing as large is announced; if ever, it must not hold up what comes behind it for three days.
-    if (event.body.length > WEBHOOKS_LENGTH_MAX) return { latencyMs: 0, error: 'too-large' };
+    if (event.body.length > WEBHOOKS_LENGTH_MAX) {
+      return { signedAtMs: Number.POSITIVE_INFINITY, post: async () => ({ latencyMs: 0, error: 'too-large' }) };
+    }
     const signed = await sign(event);
-    return await courier.deliver({
-      url,
-      headers: deliveryHeaders({ event, ...signed }, vendorNames),
-      body: event.body,
-    });
+    const headers = deliveryHeaders({ event, ...signed }, vendorNames);
+    return { signedAtMs: signed.timestampMs, post: () => courier.deliver({ url, headers, body: event.body }) };
   };

@@ -6,7 +6,7 @@ import type { SignedDelivery } from './headers.ts';
 import { signingKey } from './keys.ts';
 
 /** What one call of the keyring signs at most. */
-const MESSAGES_PER_CALL = 64;
+const MESSAGES_PER_CALL = 16;
 const CHARACTERS_PER_CALL = 512 * 1024;
 
 type Signed = Omit<SignedDelivery, 'event'>;

@@ -68,7 +68,7 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
     stop: () => dispatcher.stop(),
     wake: (endpointIds) => dispatcher.wake(endpointIds),
     checkTarget,
-    sendNow: send,
+    sendNow: async (endpoint, event) => await (await send(endpoint, event)).post(),
     keySet: () => keySet(serviceKeys(), clock(), config.vendorNames),
   };
 }

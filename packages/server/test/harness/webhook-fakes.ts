@@ -68,6 +68,8 @@ export class FakeQueue {
   readonly batches: { readonly fresh: number; readonly retries: number }[] = [];
   /** Is asked before each call; throws for a database that is away. */
   before: (method: string) => void = () => {};
+  /** Is waited for between what a batch found and its answer. */
+  afterRead: () => Promise<void> = async () => {};
   /** Is told when somebody found nothing to send. */
   emptied: () => void = () => {};
 
@@ -117,6 +119,7 @@ export class FakeQueue {
       retries.sort((one, other) => one.nextAttemptAtMs - other.nextAttemptAtMs);
       const batch = [...fresh, ...retries.slice(0, limits.retries)];
       if (due.length === 0) this.emptied();
+      await this.afterRead();
       return batch;
     },
     claimLane: async (id: WebhookEndpointId, owner: string, nowMs: number, untilMs: number) => {
