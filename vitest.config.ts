@@ -5,6 +5,8 @@ import { SummaryReporter } from './scripts/lib/reporter.ts';
 // others are Vite's defaults for a server, which this list replaces.
 const conditions = ['source', 'module', 'node', 'development|production'];
 
+/** Those that replace modules: `npm run check` sees to it that no others do. */
+const MOCKED = 'packages/*/src/**/*.mocked.test.ts';
 const exclude = ['**/node_modules/**', '**/dist/**'];
 
 export default defineConfig({
@@ -17,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'units',
           include: ['packages/*/src/**/*.test.ts'],
-          exclude,
+          exclude: [...exclude, MOCKED],
           // They share what they have loaded, which takes longer than most of them; none of them changes it.
           isolate: false,
         },
@@ -26,7 +28,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'whole',
-          include: ['packages/*/test/**/*.test.ts', 'compat/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: ['packages/*/test/**/*.test.ts', 'compat/**/*.test.ts', 'examples/**/*.test.ts', MOCKED],
           exclude,
           globalSetup: ['packages/server/test/harness/template.ts'],
         },

@@ -45,11 +45,19 @@ function checkGenerated() {
   return undefined;
 }
 
+// Unit tests share the modules that they have loaded (vitest.config.ts).
+function checkMocks() {
+  const files = run('git', ['grep', '-lE', 'vi\\.(do)?[mM]ock\\(', '--', 'packages/*/src/*.test.ts']).split('\n');
+  const wrong = files.filter((file) => file !== '' && !file.endsWith('.mocked.test.ts'));
+  if (wrong.length > 0) throw new Error(`tests that replace modules are called *.mocked.test.ts: ${wrong.join(', ')}`);
+}
+
 const steps = [
   ['format, lint, import boundaries', () => void runBinary('biome', 'ci', '--colors=off', '--error-on-warnings', '.')],
   ['types', checkTypes],
   ['unused code', () => void runBinary('knip', '--no-progress')],
   ['generated files', checkGenerated],
+  ['tests that replace modules', checkMocks],
   ['lockfiles', checkLockfiles],
 ];
 

@@ -96,7 +96,7 @@ async function main() {
   installCompat();
   const chromium = await requireChromium();
   checkStopped();
-  const scratch = process.env.TMPDIR ? undefined : openScratch();
+  const scratch = ['TMPDIR', 'TMP', 'TEMP'].some((name) => process.env[name]) ? undefined : openScratch();
   if (scratch) process.env.TMPDIR = scratch.path;
   try {
     return await runTests(vectors, chromium);

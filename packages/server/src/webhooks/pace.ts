@@ -1,6 +1,6 @@
-/** While requests are answered so many deliveries begin in each slice of time: a thousand a second. */
+/** While requests are answered so many deliveries begin in each slice of time: eight hundred a second. */
 const SLICE_MS = 5;
-const TURNS_PER_SLICE = 5;
+const TURNS_PER_SLICE = 4;
 
 /** Resolves when one more delivery may begin. */
 export type Pace = () => Promise<void>;

@@ -33,7 +33,12 @@ export async function createTemplate(prepare: (url: string) => Promise<void>): P
   const name = newName();
   await onServer(`CREATE DATABASE ${name}`);
   const database = databaseCalled(name);
-  await prepare(database.url);
+  try {
+    await prepare(database.url);
+  } catch (error) {
+    await database[Symbol.asyncDispose]();
+    throw error;
+  }
   process.env[TEMPLATE] = name;
   return database;
 }
