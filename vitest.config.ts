@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { SummaryReporter } from './scripts/lib/reporter.ts';
+import { Sequencer } from './scripts/lib/sequencer.ts';
 
 // The packages offer their TypeScript sources under `source`, so that tests need no build of what they import. The
 // others are Vite's defaults for a server, which this list replaces.
@@ -39,6 +40,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Fault tests race real processes on a busy machine; a second failure in a row is a defect, and so is a habit of retries.
     retry: process.env.CI ? 1 : 0,
+    sequence: { sequencer: Sequencer },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     allowOnly: false,

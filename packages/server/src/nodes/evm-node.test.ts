@@ -578,6 +578,19 @@ describe('whether a receipt is true', () => {
     expect(await node.hasReceiptAnywhere([])).toBe(false);
   });
 
+  test('when no node answers nobody knows whether there is a receipt', async () => {
+    const nodes = [await startNode({ eth_getTransactionReceipt: null }), await startNode()];
+    const node = evmNode(nodes);
+    const unwell = new Refusal(-32603, 'Internal error');
+    nodes[1]?.answers.set('eth_getTransactionReceipt', unwell);
+    expect(await node.hasReceiptAnywhere([word('7'), HASH])).toBe(false);
+    nodes[0]?.answers.set('eth_getTransactionReceipt', (hash: string) => (hash === HASH ? unwell : null));
+    expect(await node.hasReceiptAnywhere([word('7'), HASH])).toBeUndefined();
+    expect(await node.hasReceiptAnywhere([word('7')])).toBe(false);
+    nodes[0]?.answers.set('eth_getTransactionReceipt', unwell);
+    expect(await node.hasReceiptAnywhere([HASH])).toBeUndefined();
+  });
+
   test('how many transactions each node that answers counts', async () => {
     const nodes = [await startNode({ eth_getTransactionCount: '0x7' }), await startNode(), await startNode()];
     nodes[1]?.answers.set('eth_getTransactionCount', new Refusal(-32603, 'Internal error'));

@@ -130,7 +130,8 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
     },
     async hasReceiptAnywhere(hashes) {
       const found = await Promise.all(hashes.map((hash) => rpc.askEach((ask) => ask(receiptCall(hash)))));
-      return found.flat().some((receipt) => receipt !== undefined);
+      if (found.flat().some((receipt) => receipt !== undefined)) return true;
+      return found.some((answers) => answers.length === 0) ? undefined : false;
     },
   };
 }

@@ -152,8 +152,8 @@ export interface EvmNode {
   confirmedElsewhere(receipt: EvmReceipt): Promise<boolean | undefined>;
   /** How many transactions of an address are in blocks, as each node that answers has it. */
   transactionCounts(address: Hex): Promise<readonly number[]>;
-  /** Whether any node that answers has a receipt of one of these transactions. */
-  hasReceiptAnywhere(hashes: readonly Hex[]): Promise<boolean>;
+  /** Whether any node that answers has a receipt of one of these transactions. Undefined when nobody can tell. */
+  hasReceiptAnywhere(hashes: readonly Hex[]): Promise<boolean | undefined>;
 }
 
 export interface SolanaBlockhash {

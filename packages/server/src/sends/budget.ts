@@ -21,7 +21,7 @@ export class OverBudget extends Error {
 /** Whether what becomes of a send changes what the operator has paid. */
 export const isCharged = ({ attempts }: Pick<Send, 'attempts'>): boolean => attempts[0]?.maxCost !== undefined;
 
-type Payee = Pick<Organization, 'id' | 'parentId'>;
+type Payee = Pick<Organization, 'id' | 'parentId' | 'deletedAtMs'>;
 
 /**
  * Counts what a step of a send costs the operator, in the transaction that writes the step down. The first one, before
@@ -48,7 +48,9 @@ export async function charge(
   const change = { native: cost.native - old.native, usdMicros: cost.usdMicros - old.usdMicros };
   if (change.native === 0n && change.usdMicros === 0n) return;
   const minute = minuteOf(first.signedAtMs);
-  for (const id of new Set([payee.id, treeId])) await store.sponsorship.add(id, chain.caip2, minute, change);
+  // Of one that is erased nothing is kept, but its tree goes on.
+  const counted = payee.deletedAtMs === undefined ? new Set([payee.id, treeId]) : [treeId];
+  for (const id of counted) await store.sponsorship.add(id, chain.caip2, minute, change);
 }
 
 async function requireBudget(

@@ -25,6 +25,7 @@ const send = (extra: Partial<Send>) =>
     state: 'BROADCASTING',
     attempts: [],
     block: undefined,
+    isOpen: true,
     ...extra,
   }) as Send;
 
@@ -73,6 +74,7 @@ describe('what a send costs', () => {
   const first = attempt({ maxCost: String(100n * GWEI), usdPrice: '2000' });
   const second = attempt({ maxCost: String(150n * GWEI), usdPrice: '2000' });
   const attempts = [first, second];
+  const settled = { state: 'FAILED', isOpen: false } as const;
 
   test.each<[string, Partial<Send>, bigint]>([
     ['nothing before it is signed', { state: 'INITIALIZED' }, 0n],
@@ -82,7 +84,9 @@ describe('what a send costs', () => {
     ['what was paid for a failure, in a block', { attempts, state: 'FAILED', block: block(String(42n * GWEI)) }, 42n],
     ['no more than was offered, whatever a node says', { attempts, block: block(String(10n ** 40n)) }, 150n],
     ['what was offered, where nobody tells what was paid', { attempts, state: 'INCLUDED', block: block('') }, 150n],
-    ['nothing when it failed without a block', { attempts, state: 'FAILED' }, 0n],
+    ['the most that it can cost when it failed and may still land', { attempts, state: 'FAILED' }, 150n],
+    ['nothing when it failed and is let go', { attempts, state: 'FAILED', isOpen: false }, 0n],
+    ['what was paid for a failure that is let go', { attempts, ...settled, block: block(String(42n * GWEI)) }, 42n],
     ['nothing when it was signed before costs were kept', { attempts: [attempt({})] }, 0n],
   ])('%s', (_name, extra, gwei) => {
     expect(costOf(send(extra))).toEqual({ native: gwei, usdMicros: gwei * 2n });

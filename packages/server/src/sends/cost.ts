@@ -29,15 +29,18 @@ export function costTerms(
 
 /**
  * What a send costs the operator as it stands: what was paid for it once it is in a block, the most that it can come to
- * while it is on its way, and nothing when it failed before. A node is not believed that more was paid than was offered.
+ * while it may still land, and nothing once it is let go without a block. What a node refused may still land: on Solana
+ * the sender is told the operator's signature and can hand it over. A node is not believed that more was paid than was
+ * offered.
  */
-export function costOf({ caip2, state, attempts, block }: Pick<Send, 'caip2' | 'state' | 'attempts' | 'block'>) {
+export function costOf(send: Pick<Send, 'caip2' | 'state' | 'attempts' | 'block' | 'isOpen'>): SponsoredCost {
+  const { caip2, state, attempts, block, isOpen } = send;
   const offered = attempts.reduce((highest, { maxCost = '0' }) => larger(highest, BigInt(maxCost)), 0n);
   const paid = block === undefined || block.fee === '' ? offered : smaller(BigInt(block.fee), offered);
-  const smallest = block === undefined && state === 'FAILED' ? 0n : paid;
+  const smallest = block === undefined && state === 'FAILED' && !isOpen ? 0n : paid;
   const unit = SMALLEST_PER_BILLIONTH[caip2.startsWith('solana:') ? 'solana' : 'eip155'];
   const native = smaller(roundedUp(smallest, unit), COUNTED_MAX);
-  return { native, usdMicros: smaller(worthOf(native, attempts[0]?.usdPrice), COUNTED_MAX) } satisfies SponsoredCost;
+  return { native, usdMicros: smaller(worthOf(native, attempts[0]?.usdPrice), COUNTED_MAX) };
 }
 
 /** In millionths of a dollar, rounded up. */

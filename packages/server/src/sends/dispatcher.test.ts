@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CHAIN, FakeChain } from '../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../test/harness/databases.ts';
-import { NOW, organization, Place } from '../../test/storage/place.ts';
+import { builderOf, NOW, organization, Place } from '../../test/storage/place.ts';
 import type { ChainSettings } from '../lib/chain.ts';
 import { randomId, type SendId } from '../lib/ids.ts';
 import { foreignLane, type Send } from '../lib/send.ts';
@@ -21,6 +21,12 @@ const TO = `0x${'ab'.repeat(20)}`;
 const OPERATOR_SECRET = new Uint8Array(32).fill(8);
 const OPERATOR = privateKeyToAccount(`0x${Buffer.from(OPERATOR_SECRET).toString('hex')}`).address.toLowerCase();
 const BATCH = `0x${'ba'.repeat(20)}`;
+/** Of a parent that wants to hear of everything that is sent. */
+const ENDPOINT = {
+  ...{ name: 'Sends', url: 'https://hooks.example/', isActive: true, isFeature: false },
+  subscriptions: [{ eventType: 'SEND_TRANSACTION_STATUS_UPDATES', isActive: true }],
+  ...{ createdAtMs: NOW, updatedAtMs: NOW },
+} as const;
 const LANE = { caip2: CHAIN.caip2, lane: FROM };
 
 function signWith(secret: Uint8Array, payload: Uint8Array) {
@@ -351,6 +357,29 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     await reached(id, 'INCLUDED');
   });
 
+  test('one that was refused, landed and is undone has its nonce again, and lands again', async () => {
+    chain.onBroadcast = async (_raw, take) => {
+      await take();
+      return { kind: 'refused', message: 'a lie' };
+    };
+    const id = await insert();
+    start({ pollMs: 10 });
+    await reached(id, 'INCLUDED');
+    chain.onBroadcast = undefined;
+    chain.isMiningAtOnce = false;
+    chain.reorganise(1, false);
+    expect(await reached(id, 'BROADCASTING', 2)).toMatchObject({ nonce: 0, isOpen: true });
+    await until(() => chain.pool.size === 1);
+    // It waits for longer than one is watched that failed.
+    nowMs += 30_000;
+    chain.mine(0);
+    await rounds(3);
+    expect(await read(id)).toMatchObject({ state: 'BROADCASTING', isOpen: true });
+    chain.mine();
+    await reached(id, 'INCLUDED', 2);
+    expect(chain.landed(FROM)).toHaveLength(1);
+  });
+
   describe('a node hides what is in a block, so that another transaction seems to have the nonce', () => {
     async function hidden(): Promise<SendId> {
       const id = await insert();
@@ -386,6 +415,68 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       expect(await read(id)).toMatchObject({ state: 'FAILED', isOpen: true });
       chain.receiptOf = undefined;
       expect(await reached(id, 'INCLUDED')).toMatchObject({ error: undefined, block: { number: 1 } });
+    });
+
+    test('nodes fail when each is asked: nothing is decided on the word of one', async () => {
+      chain.isEachAway = true;
+      const id = await hidden();
+      await rounds(3);
+      expect((await read(id)).state).toBe('BROADCASTING');
+      chain.isEachAway = false;
+      await reached(id, 'FAILED');
+      chain.isEachAway = true;
+      nowMs += 30_000;
+      chain.mine(12);
+      await rounds(3);
+      expect(await read(id)).toMatchObject({ state: 'FAILED', isOpen: true });
+      chain.isEachAway = false;
+      await until(async () => !(await read(id)).isOpen);
+    });
+
+    test('it was seen in between, if not deep enough: what was noted before counts no more', async () => {
+      const id = await insert();
+      chain.receiptOf = () => undefined;
+      start({ pollMs: 10, confirmations: 30 });
+      await until(() => chain.landed(FROM).length === 1);
+      await rounds(1);
+      chain.receiptOf = undefined;
+      chain.mine(3);
+      await rounds(2);
+      chain.receiptOf = () => undefined;
+      nowMs += 30_000;
+      await rounds(3);
+      expect((await read(id)).state).toBe('BROADCASTING');
+      chain.mine(3);
+      nowMs += 30_000;
+      await reached(id, 'FAILED');
+    });
+
+    test('another process had the lane in between: what was noted before counts no more', async () => {
+      const id = await insert();
+      chain.receiptOf = () => undefined;
+      const dispatcher = start({ pollMs: 10 });
+      await until(() => chain.landed(FROM).length === 1);
+      await rounds(1);
+      const other = await storage.write((store) =>
+        store.sends.claimLane(CHAIN.caip2, FROM, 'other', nowMs + 3_600_000, nowMs),
+      );
+      expect(other).toBeDefined();
+      // What it is about to write is refused, so that it takes the lane again.
+      chain.mine(3);
+      nowMs += 30_000;
+      const epoch = () =>
+        storage.write((store) =>
+          builderOf(store).selectFrom('chain_lane').select('epoch').where('lane', '=', FROM).executeTakeFirstOrThrow(),
+        );
+      await until(async () => {
+        dispatcher.wake([LANE]);
+        return (await epoch()).epoch > (other?.epoch ?? 0);
+      });
+      await rounds(3);
+      expect((await read(id)).state).toBe('BROADCASTING');
+      chain.mine(3);
+      nowMs += 30_000;
+      await reached(id, 'FAILED');
     });
 
     test('it is let go in the end', async () => {
@@ -587,6 +678,140 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     // The log of another number is not its own.
     await reached(await insert(sponsored('7')), 'FAILED');
     expect(chain.landed(OPERATOR)).toHaveLength(3);
+  });
+
+  describe('in the lane of the operator', () => {
+    const settings = { batchContract: BATCH, operatorAddress: OPERATOR };
+    /** Of anybody, and no account has to be ready for it. */
+    const deployment = {
+      lane: OPERATOR,
+      sender: OPERATOR,
+      purpose: 'earn-deploy',
+      request: { kind: 'ethereum', calls: [{ to: TO, value: '1', data: '0x' }] },
+    } as const;
+    const child = () => organization({ parentId: home.id });
+    const isSeen = (id: SendId, state: Send['state']) => seen.some((one) => one.id === id && one.state === state);
+
+    /** Accounts say that they ran all of these batches. */
+    function ran(...nonces: bigint[]): void {
+      const place = { blockNumber: 2n, blockHash: '0x', transactionHash: '0x', logIndex: 0, data: '0x' } as const;
+      const used = keccak256(toBytes('NonceUsed(uint256)'));
+      const logs = nonces.map((nonce) => ({
+        ...place,
+        address: FROM as Hex,
+        topics: [used, numberToHex(nonce, { size: 32 })],
+      }));
+      chain.logs.set(FROM, logs);
+    }
+
+    beforeEach(() => {
+      chain.codes.set(BATCH, '0x01');
+    });
+
+    test('those whose account is not ready keep nobody from being sent, and fail after a minute', async () => {
+      const elsewhere = organization();
+      await storage.write((store) => store.organizations.insert(elsewhere));
+      const data = `0x${'ab'.repeat(128 * 1024)}`;
+      const large = (batchNonce: string) => {
+        const request = { ...sponsored(batchNonce).request, calls: [call(TO, data)] };
+        return { lane: OPERATOR, request };
+      };
+      ran(1n);
+      start(settings);
+      await reached(await insert(large('1')), 'INCLUDED');
+      // One of the account's own, far ahead: nothing can be authorized beside it.
+      const ahead = await insert({ nonce: 50, fee: String(3n * chain.baseFee) });
+      await reached(ahead, 'BROADCASTING');
+      const flood = await Promise.all(Array.from({ length: 9 }, (_, index) => insert(large(String(index + 2)))));
+      await rounds(2);
+      const others = [await insert({ ...deployment, organizationId: elsewhere.id }), await insert(deployment)];
+      await until(() => others.every((id) => isSeen(id, 'INCLUDED')));
+      nowMs += 59_999;
+      await rounds(3);
+      for (const id of flood) expect((await read(id)).state).toBe('INITIALIZED');
+      nowMs += 1;
+      const failed = await Promise.all(flood.map((id) => reached(id, 'FAILED')));
+      for (const send of failed) {
+        expect(send).toMatchObject({ attempts: [], isOpen: false });
+        expect(send.error?.message).toContain('transactions of its own on their way');
+        expect(send.error?.message).toContain('nothing was sent');
+      }
+    });
+
+    test('one that is erased while it is begun does not stop the others', async () => {
+      const gone = child();
+      await storage.write((store) => store.organizations.insert(gone));
+      ran(1n, 2n);
+      let whileEstimating = async (): Promise<void> => {};
+      const node = chain.node({ ...CHAIN, ...settings });
+      start(settings, {
+        ...node,
+        estimateGas: async (asked) => {
+          await whileEstimating();
+          return await node.estimateGas(asked);
+        },
+      });
+      const first = await insert({ ...sponsored('1'), organizationId: gone.id });
+      await until(() => isSeen(first, 'INCLUDED'));
+      let isErased = false;
+      whileEstimating = async () => {
+        if (!isErased) await storage.write((store) => store.organizations.erase(gone.id, nowMs));
+        isErased = true;
+      };
+      const second = await insert({ ...sponsored('2'), organizationId: gone.id });
+      await until(() => isErased);
+      // The clock stands still: a lane that is given up without a word would not be free again.
+      await reached(await insert(deployment), 'INCLUDED');
+      expect(isSeen(second, 'BROADCASTING')).toBe(false);
+      expect(chain.landed(OPERATOR)).toHaveLength(2);
+    });
+
+    test('one whose organization is erased is replaced and followed for the others, and then forgotten', async () => {
+      const gone = child();
+      const endpoint = { id: randomId<'webhook-endpoint'>(), organizationId: home.id, ...ENDPOINT };
+      await storage.write(async (store) => {
+        await store.organizations.insert(gone);
+        await store.webhooks.insertEndpoint(endpoint);
+      });
+      chain.isMiningAtOnce = false;
+      ran(1n);
+      start({ ...settings, pollMs: 10 });
+      const first = await insert({ ...sponsored('1'), organizationId: gone.id });
+      await until(() => isSeen(first, 'BROADCASTING'));
+      const behind = await insert(deployment);
+      expect(await reached(behind, 'BROADCASTING')).toMatchObject({ nonce: 1 });
+      await storage.write((store) => store.organizations.erase(gone.id, nowMs));
+      const rows = () =>
+        storage.write((store) =>
+          builderOf(store).selectFrom('chain_send').selectAll().where('organization_id', '=', gone.id).execute(),
+        );
+      const attempts = async (): Promise<number> => JSON.parse((await rows())[0]?.attempts ?? '[]').length;
+      chain.baseFee *= 4n;
+      nowMs += CHAIN.replaceAfterSeconds * 1000;
+      await until(async () => (await attempts()) === 2);
+      await until(() => chain.pool.size === 2);
+      chain.mine();
+      await until(() => isSeen(first, 'INCLUDED'));
+      // The next one has its turn.
+      await until(() => [...chain.pool.values()].some(({ maxFeePerGas }) => maxFeePerGas >= chain.baseFee));
+      // The block is undone, and it is there still to be handed over again.
+      chain.reorganise(1, false);
+      await until(() => chain.pool.size === 2);
+      chain.mine();
+      await reached(behind, 'INCLUDED');
+      expect(await rows()).toHaveLength(1);
+      chain.mine(13);
+      await until(async () => (await rows()).length === 0);
+      // The parent has heard that it was on its way, and nothing since.
+      const events = await storage.write((store) =>
+        builderOf(store).selectFrom('webhook_event').select('body').execute(),
+      );
+      const told = events.map(({ body }) => JSON.parse(body).msg);
+      const heard = told.filter(({ sendTransactionStatusId }) => sendTransactionStatusId === first);
+      expect(heard.map(({ status }) => status)).toEqual(['BROADCASTING']);
+      expect(told).toContainEqual(expect.objectContaining({ sendTransactionStatusId: behind, status: 'INCLUDED' }));
+      await until(async () => !(await read(behind)).isOpen);
+    });
   });
 
   test('what nobody could run is not sent: no batch contract, too much gas for the operator', async () => {

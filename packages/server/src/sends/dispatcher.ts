@@ -13,6 +13,13 @@ const MEMORIES_MAX = 10_000;
 
 const keyOf = ({ caip2, lane }: SendLaneName): string => `${caip2} ${lane}`;
 
+/** What is known from the claim before. What was missing then may have been there while another process looked. */
+function memoryOf(known: LaneMemory | undefined, epoch: number): LaneMemory {
+  const { broadcastAtMs = new Map(), heldSince = new Map() } = known ?? {};
+  const missingSince = known?.epoch === epoch - 1 ? known.missingSince : new Map();
+  return { epoch, broadcastAtMs, heldSince, missingSince };
+}
+
 /**
  * Sends transactions that activities have stored, with any number of processes at it. An address is one process's at a
  * time; what a process that died or stalled had, another takes over when its claim is over, and what the old one then
@@ -99,7 +106,7 @@ export class SendDispatcher implements AsyncDisposable {
       );
       if (claimed === undefined || chain === undefined) continue;
       const key = keyOf(claimed);
-      const memory = this.#memories.get(key) ?? { broadcastAtMs: new Map(), missingSince: new Map() };
+      const memory = memoryOf(this.#memories.get(key), claimed.epoch);
       this.#memories.set(key, memory);
       const running = new Lane({
         parts: this.#parts,

@@ -92,7 +92,8 @@ export class Lane {
       let pauseMs: number;
       try {
         const version = await storage.read.sends.laneVersion(lane.caip2, lane.lane);
-        const open = await storage.read.sends.open(lane.caip2, lane.lane, SENDS_PER_ROUND);
+        const { heldSince } = this.#options.memory;
+        const open = await storage.read.sends.open(lane.caip2, lane.lane, SENDS_PER_ROUND, heldSince);
         if (open.length === 0) {
           if (await storage.write((store) => store.sends.closeLane(lane, version))) return true;
           continue;
@@ -142,8 +143,12 @@ export class Lane {
   }
 
   #forget(open: ReadonlySet<string>): void {
-    for (const map of [this.#options.memory.broadcastAtMs, this.#options.memory.missingSince]) {
+    const { broadcastAtMs, missingSince, heldSince } = this.#options.memory;
+    for (const map of [broadcastAtMs, missingSince]) {
       for (const id of map.keys()) if (!open.has(id)) map.delete(id);
     }
+    // Those that were not read are still held, but not for ever.
+    const oldestMs = this.#options.parts.clock() - this.#options.chain.sendWithinSeconds * 1000;
+    for (const [id, sinceMs] of heldSince) if (!open.has(id) && sinceMs < oldestMs) heldSince.delete(id);
   }
 }

@@ -33,20 +33,41 @@ export interface Round {
   readonly lane: SendLane;
   /** What this process remembers of the lane's sends between rounds; nothing that would have to survive it. */
   readonly memory: LaneMemory;
-  /** Writes down how far a send is and tells webhooks of a new state. Throws LaneLost when another process has the lane. */
+  /**
+   * Writes down how far a send is and tells webhooks of a new state. Throws LaneLost when another process has the lane,
+   * and SendGone when the send is not there any more.
+   */
   readonly save: (send: Send, progress: SendProgress) => Promise<Send>;
 }
 
 export interface LaneMemory {
+  /** Of the claim that it is from: what is behind it was seen by others. */
+  readonly epoch: number;
   /** When a send's bytes were last handed to a node. */
   readonly broadcastAtMs: Map<string, number>;
   /** Since when a send is looked for in vain that can land no more, or that failed. */
   readonly missingSince: Map<string, Since>;
+  /** Since when, in milliseconds, a send may not begin that others in its lane do not wait for. */
+  readonly heldSince: Map<string, number>;
 }
 
 /** Another process has taken the lane over: whatever was to be written is for it to find out. */
 export class LaneLost extends Error {
   override readonly name = 'LaneLost';
+}
+
+/** The send was erased with its organization meanwhile. That is nobody's business but its own. */
+export class SendGone extends Error {
+  override readonly name = 'SendGone';
+}
+
+/** Does what a send needs; one that is gone needs nothing any more. */
+export async function unlessGone(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof SendGone)) throw error;
+  }
 }
 
 export const progressOf = ({ state, nonce, attempts, txHash, block, error, isOpen }: Send): SendProgress => ({

@@ -42,6 +42,8 @@ export class FakeChain {
   hasWitnesses = false;
   /** What another node says of how many transactions of an address are in blocks. */
   countElsewhere: number | undefined;
+  /** Whether nodes fail when each of them is asked. */
+  isEachAway = false;
   isMiningAtOnce = true;
   /** How often somebody asked for the newest block to learn what became of something. */
   looks = 0;
@@ -176,9 +178,13 @@ export class FakeChain {
         return this.onBroadcast === undefined ? await take() : await this.onBroadcast(raw, take);
       },
       confirmedElsewhere: () => up(() => this.confirmed),
-      transactionCounts: (address) => up(() => [this.count(address), this.countElsewhere ?? this.count(address)]),
+      transactionCounts: (address) =>
+        up(() => (this.isEachAway ? [] : [this.count(address), this.countElsewhere ?? this.count(address)])),
       hasReceiptAnywhere: (hashes) =>
-        up(() => this.hasWitnesses && hashes.some((hash) => this.receipt(hash) !== undefined)),
+        up(() => {
+          if (this.isEachAway) return undefined;
+          return this.hasWitnesses && hashes.some((hash) => this.receipt(hash) !== undefined);
+        }),
     };
   }
 }

@@ -20,7 +20,7 @@ import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { newWallet } from '../hostile/keys.ts';
-import { withOrganization } from '../storage/place.ts';
+import { builderOf, withOrganization } from '../storage/place.ts';
 
 // What the operator pays for sponsored sends, and where it stops paying.
 
@@ -112,6 +112,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
     // Whatever is left is nobody's business any more.
     await opened.app.storage.write(async (store) => {
       for (const id of made) await store.organizations.erase(id, opened.app.clock());
+      await builderOf(store).deleteFrom('chain_send').where('organization_id', 'in', made).execute();
     });
   });
 
@@ -334,11 +335,22 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       expect([await native(child), await native(parent)]).toEqual([PAID, PAID]);
     });
 
-    test('nothing for what no block has taken, and the fee of what failed in one', async () => {
+    /** When it is not looked for any more. */
+    async function letGo(send: Send, meanwhile: () => void): Promise<void> {
+      while ((await read(send)).isOpen) {
+        meanwhile();
+        ahead += 30_000;
+        await pause(2 * CHAIN.pollMs);
+      }
+    }
+
+    test('what a node refused until it cannot land any more, and the fee of what failed in a block', async () => {
       chain.onBroadcast = async () => ({ kind: 'refused', message: 'not today' });
       start();
       const turnedDown = await insert(child);
       expect((await reached(turnedDown, 'FAILED')).attempts).toHaveLength(1);
+      expect([await native(child), await dollars(parent)]).toEqual([RESERVED, usd(RESERVED)]);
+      await letGo(turnedDown, () => chain.mine(13));
       expect([await native(child), await dollars(parent)]).toEqual([0n, 0n]);
       chain.onBroadcast = undefined;
       chain.reverting.set(FROM, { data: '0x', onlyInBlocks: true });
@@ -354,11 +366,27 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       expect([await native(child), await native(parent)]).toEqual([PAID, PAID]);
     });
 
-    test('the tree of a sub-organization that is erased goes on', async () => {
+    test('the tree of a sub-organization that is erased goes on, and nobody hears of what is on its way', async () => {
       start();
       await sent(child);
+      chain.isMiningAtOnce = false;
+      const send = await insert(child);
+      await reached(send, 'BROADCASTING');
+      const status = () =>
+        home.query('get_send_transaction_status', { organizationId: child, sendTransactionStatusId: send.id });
+      expect((await status()).body).toMatchObject({ txStatus: 'BROADCASTING' });
       await opened.app.storage.write((store) => store.organizations.erase(child, opened.app.clock()));
-      expect([await native(child), await native(parent)]).toEqual([0n, PAID]);
+      expect(await status()).toMatchObject({ status: 404, body: { errorCode: 'RESOURCE_NOT_FOUND' } });
+      expect([await native(child), await native(parent)]).toEqual([0n, PAID + RESERVED]);
+      await mine();
+      while (!seen.some(({ id, state }) => id === send.id && state === 'INCLUDED')) {
+        await new Promise<void>((resolve) => listeners.push(resolve));
+      }
+      expect([await native(child), await native(parent)]).toEqual([0n, 2n * PAID]);
+      const left = await opened.app.storage.write((store) =>
+        builderOf(store).selectFrom('sponsored_cost').selectAll().where('organization_id', '=', child).execute(),
+      );
+      expect(left).toEqual([]);
     });
   });
 
@@ -402,6 +430,45 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       start(daily(90_000n));
       await sent(parent, deployment);
       expect(await refused(parent, deployment)).toContain('sponsoredPerDay');
+    });
+
+    test('counts what nodes of Solana refused for as long as its sender could have it land', async () => {
+      const secret = randomBytes(32);
+      const sender = base58.encode(ed25519.getPublicKey(secret));
+      senders.set(sender, secret);
+      const sponsored = (lamports: number): Partial<Send> => {
+        const instructions = [payment(sender, RECEIVER, lamports)];
+        const blockhash = solana.blockhash;
+        const transaction = wireOf({ signers: [SOLANA_OPERATOR, sender], instructions, blockhash });
+        const request = { kind: 'solana', transaction, signers: [sender], takesFreshBlockhash: false } as const;
+        return { caip2: SOLANA.caip2, sender, lane: sender, request: { ...request, isSponsored: true } };
+      };
+      const began = minuteOf(now());
+      const used = () => opened.app.storage.read.sponsorship.nativeUsage(parent, SOLANA.caip2, began);
+      start({ ...SOLANA, sponsoredPerDay: 35_000n });
+      await sent(child, sponsored(1));
+      expect(await used()).toBe(5000n);
+      const err = { InstructionError: [0, { Custom: 1 }] };
+      solana.onBroadcast = () => ({ kind: 'refused', rpcCode: -32002, message: 'simulation failed', err, logs: [] });
+      const turnedDown: Send[] = [];
+      for (const lamports of [2, 3, 4]) {
+        const send = await reached(await insert(child, sponsored(lamports)), 'FAILED');
+        // Whoever reads it can complete the transaction.
+        expect(send).toMatchObject({ isOpen: true, txHash: expect.any(String) });
+        turnedDown.push(send);
+      }
+      expect(await used()).toBe(35_000n);
+      const { attempts, error } = await reached(await insert(child, sponsored(5)), 'FAILED');
+      expect(attempts).toEqual([]);
+      expect(error?.message).toContain('sponsoredPerDay');
+      // One lands, as its sender would have it, and pays its fee. The others expire.
+      solana.land(turnedDown[0]?.txHash ?? '', 'finalized', err);
+      while ((await Promise.all(turnedDown.map(read))).some(({ isOpen }) => isOpen)) {
+        solana.grow(200);
+        ahead += 30_000;
+        await pause(2 * SOLANA.pollMs);
+      }
+      expect(await used()).toBe(10_000n);
     });
 
     test('is exact for Solana, where each sender is a lane', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { randomId } from '../../src/lib/ids.ts';
-import type { Send } from '../../src/lib/send.ts';
+import { foreignLane, type Send } from '../../src/lib/send.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { OPEN_LENGTH_MAX } from '../../src/storage/stores/sends.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -95,6 +95,83 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     const failed = await insert({ state: 'FAILED', error: { message: 'x'.repeat(whole) } });
     await insert({ state: 'INCLUDED' });
     expect((await open()).map(({ id }) => id)).toEqual([...waiting, sent, failed].map(({ id }) => id));
+  });
+
+  test('of what waits each organization has its turn, however much another one has before it', async () => {
+    const large = ofLength(OPEN_LENGTH_MAX / 2 + 1);
+    const flood: Send[] = [];
+    for (let count = 0; count < 4; count += 1) flood.push(await insert({ request: large }));
+    const elsewhere = (await withOrganization(storage)).id;
+    const others = [await insert({ organizationId: elsewhere }), await insert({ organizationId: elsewhere })];
+    const ids = async (limit: number) => (await open(limit)).map(({ id }) => id);
+    const [first, second] = flood as [Send, Send];
+    expect(await ids(1)).toEqual([first.id]);
+    expect(await ids(2)).toEqual([first.id, others[0]?.id]);
+    // The second ones come after all first ones, in their order; this one does not fit any more.
+    expect(await ids(100)).toEqual([first.id, others[0]?.id]);
+    await storage.write((store) => store.sends.delete(second));
+    await storage.write((store) => store.sends.delete(first));
+    expect(await ids(100)).toEqual([flood[2]?.id, others[0]?.id]);
+  });
+
+  test('what is held up is read behind what is not', async () => {
+    const flood: Send[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const { id } = await withOrganization(storage);
+      flood.push(await insert({ organizationId: id, request: ofLength(OPEN_LENGTH_MAX / 2 + 1) }));
+    }
+    const last = await insert();
+    const ids = async (limit: number, held: readonly Send[]) => {
+      const noted = new Map(held.map(({ id }) => [id as string, NOW]));
+      return (await storage.read.sends.open(CHAIN, LANE, limit, noted)).map(({ id }) => id);
+    };
+    expect(await ids(3, [])).toEqual([flood[0]?.id]);
+    expect(await ids(3, flood.slice(0, 2))).toEqual([flood[2]?.id]);
+    expect(await ids(3, flood)).toEqual([flood[0]?.id, last.id]);
+  });
+
+  test('who writes is told whether the lane is lost or the send is gone', async () => {
+    const send = await insert();
+    const sent = { state: 'BROADCASTING', nonce: 1, attempts: [attempt(1)], txHash: '0x01' } as const;
+    const progress = { ...sent, block: undefined, error: undefined, isOpen: true };
+    const lane = await storage.write((store) => store.sends.claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
+    if (lane === undefined) throw new Error('the lane is not free');
+    const write = (one = lane) => storage.write((store) => store.sends.progress(one, send, progress, NOW));
+    expect(await write()).toBe('written');
+    expect(await write({ ...lane, epoch: lane.epoch - 1 })).toBe('lane-lost');
+    await storage.write((store) => store.sends.delete(send));
+    expect(await write()).toBe('send-gone');
+  });
+
+  describe('of an organization that is erased', () => {
+    const signed = { state: 'BROADCASTING', nonce: 3, attempts: [attempt(3)], txHash: '0x01' } as const;
+    const block = { number: 7, hash: '0x07', timestamp: 1, fee: '2' };
+
+    test('what the operator has signed stays while it is open, and nothing else', async () => {
+      const kept = [
+        await insert({ ...signed, sender: OTHER }),
+        await insert({ ...signed, sender: OTHER, state: 'INCLUDED', block }),
+        await insert({ ...signed, sender: OTHER, state: 'FAILED', nonce: undefined }),
+        await insert({ ...signed, purpose: 'earn-deploy' }),
+      ];
+      const gone = [
+        await insert({ sender: OTHER }),
+        await insert({ ...signed, sender: OTHER, state: 'INCLUDED', block, isOpen: false }),
+        await insert(signed),
+        await insert({ ...signed, lane: foreignLane(organizationId, LANE), purpose: 'raw' }),
+      ];
+      const { sends } = storage.read;
+      for (const { id } of [...kept, ...gone]) expect((await sends.get(organizationId, id)).id).toBe(id);
+      const blocks = { from: 0, to: 100 };
+      expect(await sends.included(organizationId, CHAIN, OTHER, blocks, 9)).toHaveLength(2);
+      await storage.write((store) => store.organizations.erase(organizationId, NOW));
+      expect(await open()).toEqual(kept);
+      expect(await sends.takenNonces(CHAIN, LANE)).toEqual(new Set([3]));
+      expect(await storage.read.sends.open(CHAIN, foreignLane(organizationId, LANE), 9)).toEqual([]);
+      // Its parent may still ask.
+      for (const { id } of [...kept, ...gone]) expect(await sends.find(organizationId, id)).toBeUndefined();
+      expect(await sends.included(organizationId, CHAIN, OTHER, blocks, 9)).toEqual([]);
+    });
   });
 
   test('nonces that are taken: by a transaction, and by an authorization in it', async () => {

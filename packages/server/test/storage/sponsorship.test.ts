@@ -66,6 +66,17 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
     expect(await sponsorship.usdUsage(id, MINUTE + 1)).toBe(10_070n);
   });
 
+  test('a minute never falls below nothing, whoever counted otherwise', async () => {
+    const { sponsorship } = storage.read;
+    await add(-5n, -50n);
+    expect([await sponsorship.nativeUsage(id, ONE, 0), await sponsorship.usdUsage(id, 0)]).toEqual([0n, 0n]);
+    await add(10n, 100n);
+    await add(-11n, -20n);
+    expect([await sponsorship.nativeUsage(id, ONE, 0), await sponsorship.usdUsage(id, 0)]).toEqual([0n, 80n]);
+    await add(4n, 40n);
+    expect([await sponsorship.nativeUsage(id, ONE, 0), await sponsorship.usdUsage(id, 0)]).toEqual([4n, 120n]);
+  });
+
   test('sums are exact beyond what a number holds', async () => {
     for (const minute of times(20, (index) => MINUTE + index)) await add(10n ** 15n - 1n, 10n ** 15n, minute);
     expect(await storage.read.sponsorship.nativeUsage(id, ONE, MINUTE)).toBe(20n * 10n ** 15n - 20n);

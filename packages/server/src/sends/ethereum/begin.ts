@@ -13,7 +13,7 @@ import {
 import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { OverBudget } from '../budget.ts';
-import { progressOf, type Round } from '../parts.ts';
+import { progressOf, type Round, unlessGone } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
 import { handOverFirst } from './hand-over.ts';
@@ -29,6 +29,9 @@ const GAS_MARGIN = 120n;
  * that follows from it. What is not used is not paid.
  */
 const EARN_GAS_MARGIN = 200n;
+
+/** How long one may stay in a lane of others while its own account is not ready for it. */
+const HELD_MS_MAX = 60_000;
 
 /** What of a lane is on its way, and what a nonce may be taken after. */
 export interface Line {
@@ -92,7 +95,7 @@ export async function readyToBegin(round: Round, waiting: readonly Send[]): Prom
   for (const send of [...waiting.filter(goesOn), ...waiting.filter((one) => !goesOn(one))]) {
     const hindrance = await hindranceOf(round, send);
     if (hindrance === 'later') isHeld = true;
-    else if (hindrance !== undefined) await fail(round, send, { message: hindrance });
+    else if (hindrance !== undefined) await unlessGone(() => fail(round, send, { message: hindrance }));
     else if (!isHeld || hasOwnNonce(send)) {
       ready.push(send);
       isHeld ||= isAwaited.has(send.id);
@@ -117,11 +120,13 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
   if (request.kind === 'ethereum' && request.nonce === undefined) {
     if (line.isAwaited || line.onTheWay >= (line.isSingle ? 1 : ON_THE_WAY_MAX)) return 'wait';
   }
+  const heldSinceMs = round.memory.heldSince.get(send.id);
+  round.memory.heldSince.delete(send.id);
   try {
     if (request.kind === 'ethereum-raw') return await beginRaw(round, node, send, request);
     return await beginTransaction(round, node, send, request, line);
   } catch (error) {
-    if (error instanceof NotYet) return 'skip';
+    if (error instanceof NotYet) return await hold(round, send, error.message, heldSinceMs);
     // Numbers that no transaction has, which were not noticed before.
     if (error instanceof BaseError) return await fail(round, send, { message: error.shortMessage });
     if (error instanceof Unsendable || error instanceof SignerGone || error instanceof OverBudget)
@@ -131,6 +136,16 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
     }
     throw error;
   }
+}
+
+async function hold(round: Round, send: Send, why: string, heldSinceMs: number | undefined): Promise<Begun> {
+  const nowMs = round.parts.clock();
+  const sinceMs = heldSinceMs ?? nowMs;
+  if (nowMs - sinceMs >= HELD_MS_MAX) {
+    return await fail(round, send, { message: `${why}, for a minute by now; nothing was sent` });
+  }
+  round.memory.heldSince.set(send.id, sinceMs);
+  return 'skip';
 }
 
 /** Why it is not sent now, or ever. */

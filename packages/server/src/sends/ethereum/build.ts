@@ -91,7 +91,8 @@ async function sponsoredDraft(
   if (!(await delegatedTo(node, account, contract))) {
     // An authorization takes a nonce of the account, which its own transactions on their way have taken already.
     const own = await parts.storage.read.sends.onTheWay(chain.caip2, send.sender);
-    if (own.size > 0) throw new NotYet('the account has transactions on their way');
+    if (own.size > 0)
+      throw new NotYet('the account has transactions of its own on their way, and cannot borrow code beside them');
     authorizationList.push(await authorize(round, send, key, contract, await node.transactionCount(account, 'latest')));
   }
   const batch: Batch = {

@@ -11,7 +11,7 @@ import { hasLasted, isWatchOver, type Since, sinceOf } from '../since.ts';
 import { BATCH_LIFE_SECONDS } from './build.ts';
 import { giveNonceOn, handOver } from './hand-over.ts';
 import { refusalError } from './revert.ts';
-import { callOf, cappedFees, feesOf, payerOf, signAttempt, withFees } from './transaction.ts';
+import { callOf, cappedFees, feesOf, lastNonceOf, payerOf, signAttempt, withFees } from './transaction.ts';
 
 /** Blocks on top of a transaction after which it is not looked at again. */
 const SETTLED_DEPTH = 12n;
@@ -70,9 +70,9 @@ async function findLanded(node: EvmNode, { attempts }: Send): Promise<Landed | '
 async function included(round: Round, node: EvmNode, send: Send, landed: Landed, view: View): Promise<void> {
   const { attempt, receipt, block } = landed;
   const depth = view.head.number - receipt.blockNumber + 1n;
+  round.memory.missingSince.delete(send.id);
   if (depth < BigInt(round.chain.confirmations)) return;
   const isSettled = depth > SETTLED_DEPTH || (view.finalized !== undefined && receipt.blockNumber <= view.finalized);
-  round.memory.missingSince.delete(send.id);
   if (send.block?.hash === receipt.blockHash && !isSettled) return;
   const where: SendBlock = {
     number: Number(receipt.blockNumber),
@@ -144,6 +144,8 @@ async function undone(round: Round, node: EvmNode, send: Send, block: SendBlock,
   const back = await round.save(send, {
     ...progressOf(send),
     state: 'BROADCASTING',
+    // One that a node had refused has it again: it was in a block, and is on its way like any other.
+    nonce: send.nonce ?? lastNonceOf(send),
     block: undefined,
     error: undefined,
   });
@@ -186,7 +188,7 @@ async function overtaken(round: Round, node: EvmNode, send: Send, view: View): P
   if (!hasLasted(sinceOf(missingSince, send.id, now), now, MISSING_BLOCKS)) return;
   const [address, nonce] = [laneAddress(send.lane), send.attempts[0]?.nonce ?? 0];
   const counts = await node.transactionCounts(address as Hex);
-  if (counts.some((count) => count <= nonce) || (await isSomewhere(node, send))) return;
+  if (counts.length === 0 || counts.some((count) => count <= nonce) || !(await isNowhere(node, send))) return;
   const error = { message: `another transaction of ${address} took its nonce ${nonce}` };
   await round.save(send, { ...progressOf(send), state: 'FAILED', error });
   missingSince.set(send.id, now);
@@ -196,15 +198,15 @@ async function overtaken(round: Round, node: EvmNode, send: Send, view: View): P
 async function watch(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
   const now = nowOf(round, view);
   const since = sinceOf(round.memory.missingSince, send.id, now);
-  if (!isWatchOver(send, since, now, SETTLED_DEPTH) || (await isSomewhere(node, send))) return;
+  if (!isWatchOver(send, since, now, SETTLED_DEPTH) || !(await isNowhere(node, send))) return;
   await round.save(send, { ...progressOf(send), isOpen: false });
 }
 
 const nowOf = ({ parts }: Round, { head }: View): Since => ({ height: head.number, atMs: parts.clock() });
 
-/** The node that was asked so far may be behind, or lie. */
-const isSomewhere = (node: EvmNode, { attempts }: Send): Promise<boolean> =>
-  node.hasReceiptAnywhere(attempts.map(({ hash }) => hash as Hex));
+/** The node that was asked so far may be behind, or lie; when nobody answers any more nothing is known. */
+const isNowhere = async (node: EvmNode, { attempts }: Send): Promise<boolean> =>
+  (await node.hasReceiptAnywhere(attempts.map(({ hash }) => hash as Hex))) === false;
 
 /** The same transaction at the same nonce for more, so that one of them lands at most. False where it is not to be. */
 async function replace(round: Round, node: EvmNode, send: Send, newest: SendAttempt): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { chunks } from '../../lib/collections.ts';
 import { laneAddress, type Send } from '../../lib/send.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
-import { LaneLost, type Round } from '../parts.ts';
+import { LaneLost, type Round, SendGone, unlessGone } from '../parts.ts';
 import { begin, openLine, readyToBegin } from './begin.ts';
 import { follow, type View } from './follow.ts';
 
@@ -21,7 +21,7 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
   if (!isPoked && out.length > 0) {
     const view = await look(round, node);
     for (const some of chunks(out, FOLLOWED_AT_ONCE)) {
-      const outcomes = await Promise.allSettled(some.map((send) => follow(round, node, send, view)));
+      const outcomes = await Promise.allSettled(some.map((send) => unlessGone(() => follow(round, node, send, view))));
       for (const outcome of outcomes) if (outcome.status === 'rejected') failure = keep(failure, outcome.reason);
     }
   }
@@ -31,6 +31,7 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
       try {
         if ((await begin(round, node, send, line)) === 'wait') break;
       } catch (error) {
+        if (error instanceof SendGone) continue;
         failure = keep(failure, error);
         // Sends of one account keep their order; those that share the operator's lane are others' business.
         if (send.sender === send.lane) break;

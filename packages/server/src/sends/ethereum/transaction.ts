@@ -127,6 +127,14 @@ export function withFees({ raw }: SendAttempt, fees: EvmFees): TransactionSerial
   return { ...transaction, ...fees } as TransactionSerializable;
 }
 
+/** The last nonce of the payer that a send takes: an authorization of the payer's own has the one behind. */
+export function lastNonceOf(send: Send): number | undefined {
+  const [first] = send.attempts;
+  if (first?.nonce === undefined) return undefined;
+  const authorizations = parseTransaction(first.raw as Hex).authorizationList?.length ?? 0;
+  return authorizations > 0 && payerOf(send).by === 'organization' ? first.nonce + 1 : first.nonce;
+}
+
 /** What an attempt offers to pay. */
 export function feesOf({ raw }: SendAttempt): EvmFees {
   const { maxFeePerGas, maxPriorityFeePerGas, gasPrice } = parseTransaction(raw as Hex);

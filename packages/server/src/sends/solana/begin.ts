@@ -20,7 +20,8 @@ export async function begin(parts: SolanaParts, send: Send): Promise<SendProgres
   if (request.kind !== 'solana') return failed(send, 'it is not for this kind of chain');
   const { sendWithinSeconds } = node.chain;
   if (nowMs - send.createdAtMs > sendWithinSeconds * 1000) {
-    return failed(send, `it could not be sent within ${sendWithinSeconds} seconds; nothing was sent`);
+    const why = isUnproven(request) ? '; no node has called its blockhash valid' : '';
+    return failed(send, `it could not be sent within ${sendWithinSeconds} seconds${why}; nothing was sent`);
   }
   const attempt = await attemptOf(parts, send, request);
   if (attempt === undefined || 'state' in attempt) return attempt;
@@ -47,6 +48,13 @@ export async function begin(parts: SolanaParts, send: Send): Promise<SendProgres
 const isTooNew = ({ takesFreshBlockhash }: SolanaSendRequest, { err }: SolanaRefusal): boolean =>
   takesFreshBlockhash && err === 'BlockhashNotFound';
 
+/**
+ * The operator's signature is good on every network whose blockhash it signs, and others get to see it: a blockhash
+ * that the operator is asked to sign must be one of this chain.
+ */
+const isUnproven = ({ isSponsored, takesFreshBlockhash }: SolanaSendRequest): boolean =>
+  isSponsored && !takesFreshBlockhash;
+
 /** The signed transaction; the failure of the send where it cannot be signed; undefined when it has to wait. */
 async function attemptOf(
   parts: SolanaParts,
@@ -54,6 +62,8 @@ async function attemptOf(
   request: SolanaSendRequest,
 ): Promise<SendAttempt | SendProgress | undefined> {
   const given = parseWire(request.transaction);
+  // It may be too new for the node to know.
+  if (isUnproven(request) && !(await parts.node.isBlockhashValid(given.transaction.recentBlockhash))) return undefined;
   const fresh = request.takesFreshBlockhash ? await parts.node.latestBlockhash() : undefined;
   const message = fresh === undefined ? given.message : withBlockhash(given.message, fresh.blockhash);
   let slots: readonly Uint8Array[];

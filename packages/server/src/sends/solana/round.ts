@@ -1,5 +1,5 @@
 import type { Send } from '../../lib/send.ts';
-import type { Round } from '../parts.ts';
+import { type Round, unlessGone } from '../parts.ts';
 import type { SolanaParts } from './parts.ts';
 import { solanaStep } from './step.ts';
 
@@ -12,7 +12,9 @@ export async function solanaRound(round: Round, open: readonly Send[], isPoked =
   for (const send of open) if (send.attempts.length === 0) await take(round, send);
 }
 
-async function take(round: Round, send: Send): Promise<void> {
+const take = (round: Round, send: Send): Promise<void> => unlessGone(() => stepOf(round, send));
+
+async function stepOf(round: Round, send: Send): Promise<void> {
   let current = send;
   const parts: SolanaParts = {
     node: round.parts.nodes.solana(round.chain.caip2),

@@ -154,6 +154,49 @@ describe('the first step', () => {
     expect(chain.handed).toMatchObject([{ signers: [PAYER, ALICE] }]);
   });
 
+  describe('the operator signs a blockhash that came with a transaction', () => {
+    const sponsored = (blockhash: string) => {
+      const instructions = [payment(ALICE, RECEIVER, 7)];
+      newSend({ signers: [PAYER, ALICE], blockhash, instructions }, { signers: [ALICE], isSponsored: true });
+    };
+
+    test('when it is of this chain', async () => {
+      sponsored(chain.blockhash);
+      await step();
+      expect(chain.handed).toMatchObject([{ signers: [PAYER, ALICE], blockhash: chain.blockhash }]);
+    });
+
+    test('not when it is of another one, however long that is waited for', async () => {
+      const elsewhere = new FakeSolana();
+      elsewhere.grow(5000);
+      sponsored(elsewhere.blockhash);
+      sign = () => Promise.reject(new Error('nothing may be signed'));
+      expect(await step()).toBeUndefined();
+      expect(stored).toMatchObject({ state: 'INITIALIZED', attempts: [], txHash: undefined });
+      nowMs += SOLANA_CHAIN.sendWithinSeconds * 1000 + 1;
+      await step();
+      expect(stored).toMatchObject({ state: 'FAILED', isOpen: false, attempts: [], txHash: undefined });
+      expect(stored.error?.message).toMatch('called its blockhash valid');
+      // Whose own fee it is may sign what they like.
+      nowMs = NOW;
+      fixed(elsewhere.blockhash);
+      sign = async (_send, address, payload) => ed25519.sign(payload, secrets.get(address) as Uint8Array);
+      await step();
+      expect(stored.attempts).toHaveLength(1);
+    });
+
+    test('as soon as the node knows it', async () => {
+      const ahead = new FakeSolana();
+      ahead.grow(3);
+      sponsored(ahead.blockhash);
+      expect(await step()).toBeUndefined();
+      expect(outcome()).toEqual({ state: 'INITIALIZED', isOpen: true });
+      chain.grow(3);
+      await step();
+      expect(outcome()).toEqual({ state: 'BROADCASTING', isOpen: true });
+    });
+  });
+
   test('another operator than the one that was to pay does not', async () => {
     newSend({ signers: [PAYER, ALICE], blockhash: NO_BLOCKHASH }, { signers: [ALICE], isSponsored: true });
     await step({ node: chain.node({ ...SOLANA_CHAIN, operatorAddress: BOB }) });

@@ -131,6 +131,13 @@ const ERASED = [
   ['sponsored_cost', 'minute'],
 ] as const;
 
+/**
+ * What stays for a while: the operator's transactions that may still land, or be undone. Without them nobody would hand
+ * over or replace what everybody else's sends in that lane wait for. They go when they are settled.
+ */
+const KEPT_SENDS = sql`is_open = 1 AND attempts <> '[]'
+  AND (purpose = 'earn-deploy' OR (purpose <> 'raw' AND lane <> sender))`;
+
 export class OrganizationStore extends OrganizationReader {
   /**
    * Holds the organization until the transaction ends, and reads it. On PostgreSQL the lock is an advisory one, which
@@ -214,18 +221,24 @@ export class OrganizationStore extends OrganizationReader {
       .execute();
   }
 
-  /** Erases everything of a sub-organization except its id, its name and its activities, which its parent may still read. */
+  /**
+   * Erases everything of a sub-organization except its id, its name and its activities, which its parent may still
+   * read, and what others wait for, which nobody can.
+   */
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
     for (const table of ['organization_feature', 'read_session', 'auth_proxy_config'] as const) {
       await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
     }
     for (const [table, key] of ERASED) {
+      const kept = table === 'chain_send' ? KEPT_SENDS : sql`1 = 0`;
       // Many rows in one statement would take longer than a statement may.
       const some = sql`SELECT ${sql.ref(key)} FROM ${sql.table(table)}
-        WHERE organization_id = ${organizationId} LIMIT ${ROWS_PER_DELETE}`;
+        WHERE organization_id = ${organizationId} AND NOT (${kept}) LIMIT ${ROWS_PER_DELETE}`;
       for (let deleted = 1n; deleted > 0n; ) {
         const result = await sql`DELETE FROM ${sql.table(table)}
-          WHERE organization_id = ${organizationId} AND ${sql.ref(key)} IN (${some})`.execute(this.db);
+          WHERE organization_id = ${organizationId} AND NOT (${kept}) AND ${sql.ref(key)} IN (${some})`.execute(
+          this.db,
+        );
         deleted = result.numAffectedRows ?? 0n;
       }
     }

@@ -13,7 +13,6 @@ import type {
 } from '../../lib/send.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { jsonRows } from '../json-rows.ts';
-import { findRow } from '../organization-rows.ts';
 import type { ChainSendTable, Schema } from '../schema.ts';
 
 const toSend = (row: Selectable<ChainSendTable>): Send => ({
@@ -51,6 +50,13 @@ const toProgress = ({ state, nonce, attempts, txHash, block, error, isOpen }: Se
 /** Characters that are read together of each kind of a lane's sends; one alone may be longer. */
 export const OPEN_LENGTH_MAX = 2 * 1024 * 1024;
 
+/** Held ones that are read beyond what is asked for. */
+const HELD_MAX = 1000;
+type Held = Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
+const NONE_HELD: Held = new Map();
+
+const LENGTH = sql<number>`octet_length(request) + octet_length(attempts) + octet_length(coalesce(error, ''))`;
+
 interface SendLength {
   readonly organization_id: string;
   readonly id: string;
@@ -78,8 +84,25 @@ export class SendReader {
   }
 
   async find(organizationId: OrganizationId, id: string): Promise<Send | undefined> {
-    const row = await findRow(this.db, 'chain_send', organizationId, id);
+    const row = await this.#ofLiving(organizationId).selectAll().where('id', '=', id).executeTakeFirst();
     return row && toSend(row);
+  }
+
+  /** What is kept of an erased organization is for the lanes alone: its parent may still ask, and is shown nothing. */
+  #ofLiving(organizationId: OrganizationId) {
+    return this.db
+      .selectFrom('chain_send')
+      .where('organization_id', '=', organizationId)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('organization')
+              .select('organization.id')
+              .where('organization.id', '=', organizationId)
+              .where('organization.deleted_at_ms', 'is not', null),
+          ),
+        ),
+      );
   }
 
   async get(organizationId: OrganizationId, id: string): Promise<Send> {
@@ -92,10 +115,15 @@ export class SendReader {
   /**
    * What is under way in a lane, in its order: so many at most of those that wait, of those that are on their way, and of
    * those that only have to get old, and of each kind what fits into memory. Many of one kind do not hide the others.
+   * Of those that wait each organization has its first one read, then its second one, and so on, and those that are
+   * known to be held up come last: nobody's sends keep those of others from being read.
    */
-  async open(caip2: string, lane: string, limit: number): Promise<Send[]> {
-    const kinds: SendState[][] = [['INITIALIZED'], ['BROADCASTING'], ['INCLUDED', 'FAILED']];
-    const found = await Promise.all(kinds.map((states) => this.#lengths(caip2, lane, states, limit)));
+  async open(caip2: string, lane: string, limit: number, held: Held = NONE_HELD): Promise<Send[]> {
+    const kinds: SendState[][] = [['BROADCASTING'], ['INCLUDED', 'FAILED']];
+    const found = await Promise.all([
+      this.#waiting(caip2, lane, limit, held),
+      ...kinds.map((states) => this.#lengths(caip2, lane, states, limit)),
+    ]);
     const wanted = found.flatMap(fitting).map(({ organization_id, id }) => ({ organization_id, id }));
     if (wanted.length === 0) return [];
     const columns = { organization_id: 'text', id: 'text' } as const;
@@ -106,14 +134,26 @@ export class SendReader {
     return rows.map(toSend);
   }
 
+  /** What waits, in turns: the first one of each organization, then the second ones. Those that are held come last. */
+  async #waiting(caip2: string, lane: string, limit: number, held: Held): Promise<SendLength[]> {
+    const read = limit + Math.min(held.size, HELD_MAX);
+    const { rows } = await sql<SendLength>`SELECT send.organization_id, send.id, ${LENGTH} AS length
+      FROM (SELECT organization_id, id, row_number() OVER (PARTITION BY organization_id ORDER BY id) AS turn
+        FROM chain_send WHERE caip2 = ${caip2} AND lane = ${lane} AND is_open = 1 AND state = 'INITIALIZED'
+        ORDER BY turn, id LIMIT ${read}) AS queued
+      CROSS JOIN chain_send AS send
+      WHERE send.organization_id = queued.organization_id AND send.id = queued.id
+      ORDER BY queued.turn, queued.id`.execute(this.db);
+    const isHeld = ({ id }: SendLength): boolean => held.has(id);
+    return [...rows.filter((row) => !isHeld(row)), ...rows.filter(isHeld)].slice(0, limit);
+  }
+
   /** The first ones of some states, and how long each is. */
   async #lengths(caip2: string, lane: string, states: readonly SendState[], limit: number): Promise<SendLength[]> {
     return await this.db
       .selectFrom('chain_send')
       .select(['organization_id', 'id'])
-      .select(
-        sql<number>`octet_length(request) + octet_length(attempts) + octet_length(coalesce(error, ''))`.as('length'),
-      )
+      .select(LENGTH.as('length'))
       .where('caip2', '=', caip2)
       .where('lane', '=', lane)
       .where('is_open', '=', 1)
@@ -186,10 +226,8 @@ export class SendReader {
     blocks: { readonly from: number; readonly to: number },
     limit: number,
   ): Promise<Send[]> {
-    const rows = await this.db
-      .selectFrom('chain_send')
+    const rows = await this.#ofLiving(organizationId)
       .selectAll()
-      .where('organization_id', '=', organizationId)
       .where('caip2', '=', caip2)
       .where('sender', '=', sender)
       .where('block_number', '>=', blocks.from)
@@ -244,6 +282,9 @@ export class SendReader {
     );
   }
 }
+
+/** What became of something that was to be written down. */
+export type ProgressOutcome = 'written' | 'lane-lost' | 'send-gone';
 
 export class SendStore extends SendReader {
   /** Puts a send at the end of its lane. The lane's row is locked until the end of the transaction. */
@@ -330,9 +371,9 @@ export class SendStore extends SendReader {
     await this.db.updateTable('chain_lane').set({ owner: '', claimed_until_ms: 0 }).where('owner', '<>', '').execute();
   }
 
-  /** Writes down how far a send is; false, and nothing is written, when the lane is another process's by now. */
-  async progress(lane: SendLane, send: Send, progress: SendProgress, nowMs: number): Promise<boolean> {
-    if (!(await this.#isHeld(lane, { owner: sql<string>`owner` }))) return false;
+  /** Writes down how far a send is, unless the lane is another process's by now, or the send is erased or settled. */
+  async progress(lane: SendLane, send: Send, progress: SendProgress, nowMs: number): Promise<ProgressOutcome> {
+    if (!(await this.#isHeld(lane, { owner: sql<string>`owner` }))) return 'lane-lost';
     const { numUpdatedRows } = await this.db
       .updateTable('chain_send')
       .set({ ...toProgress(progress), updated_at_ms: nowMs })
@@ -340,7 +381,11 @@ export class SendStore extends SendReader {
       .where('id', '=', send.id)
       .where('is_open', '=', 1)
       .executeTakeFirstOrThrow();
-    return numUpdatedRows === 1n;
+    return numUpdatedRows === 1n ? 'written' : 'send-gone';
+  }
+
+  async delete({ organizationId, id }: Pick<Send, 'organizationId' | 'id'>): Promise<void> {
+    await this.db.deleteFrom('chain_send').where('organization_id', '=', organizationId).where('id', '=', id).execute();
   }
 
   async insertOperatorKey(key: OperatorKey): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { GasUsageConfigId, OrganizationId } from '../../lib/ids.ts';
 import { DAY_MINUTES, firstMinute, type GasUsageConfig, type SponsoredCost } from '../../lib/sponsorship.ts';
 import type { DatabaseKind } from '../dialect.ts';
@@ -89,7 +89,10 @@ export class SponsorshipStore extends SponsorshipReader {
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${treeId}, 1))`.execute(this.db);
   }
 
-  /** Adds to the costs of a minute; less than nothing where a send became cheaper. */
+  /**
+   * Adds to the costs of a minute; less than nothing where a send became cheaper. A minute never falls below nothing,
+   * which would be there for others to spend: a process of an older version may have counted otherwise.
+   */
   async add(
     organizationId: OrganizationId,
     caip2: string,
@@ -102,16 +105,21 @@ export class SponsorshipStore extends SponsorshipReader {
         organization_id: organizationId,
         caip2,
         minute,
-        native_cost: Number(native),
-        usd_micros: Number(usdMicros),
+        native_cost: Math.max(0, Number(native)),
+        usd_micros: Math.max(0, Number(usdMicros)),
       })
       .onConflict((conflict) =>
         conflict.columns(['organization_id', 'caip2', 'minute']).doUpdateSet({
-          native_cost: sql<number>`sponsored_cost.native_cost + excluded.native_cost`,
-          usd_micros: sql<number>`sponsored_cost.usd_micros + excluded.usd_micros`,
+          native_cost: this.#raised('native_cost', native),
+          usd_micros: this.#raised('usd_micros', usdMicros),
         }),
       )
       .execute();
+  }
+
+  #raised(column: 'native_cost' | 'usd_micros', change: bigint): RawBuilder<number> {
+    const largest = sql.raw(this.kind === 'postgres' ? 'greatest' : 'max');
+    return sql<number>`${largest}(0, ${sql.ref(`sponsored_cost.${column}`)} + CAST(${Number(change)} AS bigint))`;
   }
 
   /** Forgets some of what no window reaches any more, of whichever organization. */
