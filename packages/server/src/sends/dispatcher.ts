@@ -13,11 +13,14 @@ const MEMORIES_MAX = 10_000;
 
 const keyOf = ({ caip2, lane }: SendLaneName): string => `${caip2} ${lane}`;
 
-/** What is known from the claim before. What was missing then may have been there while another process looked. */
-function memoryOf(known: LaneMemory | undefined, epoch: number): LaneMemory {
-  const { broadcastAtMs = new Map(), heldSince = new Map() } = known ?? {};
-  const missingSince = known?.epoch === epoch - 1 ? known.missingSince : new Map();
-  return { epoch, broadcastAtMs, heldSince, missingSince };
+/** Lanes may take turns among processes, so that what is missing counts from one turn to the next, but not from long ago. */
+const FORGOTTEN_MS = 5 * 60 * 1000;
+
+/** What is known from the last turn. */
+function memoryOf(known: LaneMemory | undefined, nowMs: number): LaneMemory {
+  const memory = known ?? { seenAtMs: nowMs, broadcastAtMs: new Map(), heldSince: new Map(), missingSince: new Map() };
+  if (nowMs - memory.seenAtMs > FORGOTTEN_MS) memory.missingSince.clear();
+  return memory;
 }
 
 /**
@@ -106,7 +109,7 @@ export class SendDispatcher implements AsyncDisposable {
       );
       if (claimed === undefined || chain === undefined) continue;
       const key = keyOf(claimed);
-      const memory = memoryOf(this.#memories.get(key), claimed.epoch);
+      const memory = memoryOf(this.#memories.get(key), nowMs);
       this.#memories.set(key, memory);
       const running = new Lane({
         parts: this.#parts,

@@ -93,7 +93,8 @@ export class Lane {
       try {
         const version = await storage.read.sends.laneVersion(lane.caip2, lane.lane);
         const { heldSince } = this.#options.memory;
-        const open = await storage.read.sends.open(lane.caip2, lane.lane, SENDS_PER_ROUND, heldSince);
+        const shared = lane.lane === chain.operatorAddress ? { held: heldSince } : undefined;
+        const open = await storage.read.sends.open(lane.caip2, lane.lane, SENDS_PER_ROUND, shared);
         if (open.length === 0) {
           if (await storage.write((store) => store.sends.closeLane(lane, version))) return true;
           continue;
@@ -109,6 +110,7 @@ export class Lane {
         if (chain.namespace === 'eip155') await ethereumRound(round, open, isPoked);
         else await solanaRound(round, open, isPoked);
         failures = 0;
+        this.#options.memory.seenAtMs = parts.clock();
         this.#options.succeeded();
         const isSettling = open.every(({ state }) => state === 'INCLUDED' || state === 'FAILED');
         pauseMs = chain.pollMs * (isSettling ? SETTLING_POLLS : 1);

@@ -41,8 +41,8 @@ export interface Round {
 }
 
 export interface LaneMemory {
-  /** Of the claim that it is from: what is behind it was seen by others. */
-  readonly epoch: number;
+  /** When this process last had a look at the lane. */
+  seenAtMs: number;
   /** When a send's bytes were last handed to a node. */
   readonly broadcastAtMs: Map<string, number>;
   /** Since when a send is looked for in vain that can land no more, or that failed. */

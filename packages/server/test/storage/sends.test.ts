@@ -57,6 +57,8 @@ describe.each(DATABASES)('sends on %s', (kind) => {
   }
 
   const open = (limit = 100) => storage.read.sends.open(CHAIN, LANE, limit);
+  const openShared = (limit: number, held: ReadonlyMap<string, number> = new Map()) =>
+    storage.read.sends.open(CHAIN, LANE, limit, { held });
 
   test('what is open is read whole, in the order in which it came, of any organization', async () => {
     const block = { number: 7, hash: '0x07', timestamp: 1, fee: '2' };
@@ -103,8 +105,10 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     for (let count = 0; count < 4; count += 1) flood.push(await insert({ request: large }));
     const elsewhere = (await withOrganization(storage)).id;
     const others = [await insert({ organizationId: elsewhere }), await insert({ organizationId: elsewhere })];
-    const ids = async (limit: number) => (await open(limit)).map(({ id }) => id);
+    const ids = async (limit: number) => (await openShared(limit)).map(({ id }) => id);
     const [first, second] = flood as [Send, Send];
+    // A lane that one account has to itself keeps its order.
+    expect((await open(2)).map(({ id }) => id)).toEqual([first.id]);
     expect(await ids(1)).toEqual([first.id]);
     expect(await ids(2)).toEqual([first.id, others[0]?.id]);
     // The second ones come after all first ones, in their order; this one does not fit any more.
@@ -123,7 +127,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     const last = await insert();
     const ids = async (limit: number, held: readonly Send[]) => {
       const noted = new Map(held.map(({ id }) => [id as string, NOW]));
-      return (await storage.read.sends.open(CHAIN, LANE, limit, noted)).map(({ id }) => id);
+      return (await openShared(limit, noted)).map(({ id }) => id);
     };
     expect(await ids(3, [])).toEqual([flood[0]?.id]);
     expect(await ids(3, flood.slice(0, 2))).toEqual([flood[2]?.id]);

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { chainSettings } from '../../../test/chain/chain-settings.ts';
 import { randomId, type SendId } from '../../lib/ids.ts';
 import type { Send } from '../../lib/send.ts';
+import type { EvmNode } from '../../nodes/node.ts';
 import type { Round } from '../parts.ts';
-import { readyToBegin } from './begin.ts';
+import { begin, type Line, readyToBegin } from './begin.ts';
 
 const [ORGANIZATION, ACTIVITY] = [randomId<'organization'>(), randomId<'activity'>()];
 
@@ -78,4 +79,50 @@ test('what was committed late with a smaller id does not come between', async ()
   expect((await ready(before('BROADCASTING'))).begin).toEqual([]);
   expect((await ready(before('INCLUDED'))).begin).toEqual(['4', '1']);
   expect(await ready(before('FAILED'))).toEqual({ begin: ['1'], failed: ['4'] });
+});
+
+describe('one whose estimate fails while others are on their way', () => {
+  const OPERATOR = '0x02';
+  const call = { to: '0x00000000000000000000000000000000000000aa', value: '0', data: '0x' };
+  const node = {
+    estimateGas: async () => ({ ok: false, message: 'execution reverted', data: '0x' }),
+    fees: async () => ({ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }),
+  } as unknown as EvmNode;
+
+  async function begun(send: Send, senders: readonly string[]) {
+    const heldSince = new Map<string, number>();
+    const failed: string[] = [];
+    const round = {
+      parts: { clock: () => 5, storage: { read: {} } },
+      chain: chainSettings(),
+      memory: { heldSince },
+      save: async (one: Send) => {
+        failed.push(one.id);
+        return one;
+      },
+    } as unknown as Round;
+    const line: Line = {
+      onTheWay: senders.length,
+      senders: new Set(senders),
+      count: 0,
+      taken: new Set(),
+      isSingle: false,
+      isAwaited: false,
+    };
+    return { outcome: await begin(round, node, send, line), held: [...heldSince], failed };
+  }
+
+  const request = { kind: 'ethereum', calls: [call] } as const;
+  const own = sendOf('1', { request });
+  const deployment = sendOf('1', { request, sender: OPERATOR, lane: OPERATOR, purpose: 'earn-deploy' });
+
+  test('waits in its own lane, with all behind it', async () => {
+    expect(await begun(own, ['0x01'])).toEqual({ outcome: 'wait', held: [], failed: [] });
+    expect(await begun(own, [])).toMatchObject({ failed: ['1'] });
+  });
+
+  test('in the lane of the operator keeps nobody, and is noted as held while it may be right later', async () => {
+    expect(await begun(deployment, [OPERATOR])).toEqual({ outcome: 'skip', held: [['1', 5]], failed: [] });
+    expect(await begun(deployment, ['0x03'])).toMatchObject({ outcome: 'sent', failed: ['1'] });
+  });
 });

@@ -13,6 +13,7 @@ import {
 import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { OverBudget } from '../budget.ts';
+import { isPaidByOperator } from '../cost.ts';
 import { progressOf, type Round, unlessGone } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
@@ -124,7 +125,9 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
   round.memory.heldSince.delete(send.id);
   try {
     if (request.kind === 'ethereum-raw') return await beginRaw(round, node, send, request);
-    return await beginTransaction(round, node, send, request, line);
+    const begun = await beginTransaction(round, node, send, request, line);
+    if (begun === 'skip') round.memory.heldSince.set(send.id, heldSinceMs ?? round.parts.clock());
+    return begun;
   } catch (error) {
     if (error instanceof NotYet) return await hold(round, send, error.message, heldSinceMs);
     // Numbers that no transaction has, which were not noticed before.
@@ -181,8 +184,9 @@ async function beginTransaction(
   const [gas, fees] = await Promise.all([gasOf(node, send, request, made), feesFor(round, node, request)]);
   if (!gas.ok) {
     // What is on its way may be what it needs; without that it is wrong for good. Whoever shares the lane does not wait.
-    if (request.sponsored !== undefined && line.senders.has(send.sender)) return 'skip';
-    if (request.sponsored === undefined && line.onTheWay > 0 && request.nonce === undefined) return 'wait';
+    if (isPaidByOperator(send)) {
+      if (line.senders.has(send.sender)) return 'skip';
+    } else if (line.onTheWay > 0 && request.nonce === undefined) return 'wait';
     return await fail(round, send, await refusalError(round.parts.storage.read, send, made.to, gas));
   }
   if (request.sponsored !== undefined && gas.gas > chain.sponsoredGasMax) {

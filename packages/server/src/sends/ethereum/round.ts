@@ -1,6 +1,7 @@
 import { chunks } from '../../lib/collections.ts';
 import { laneAddress, type Send } from '../../lib/send.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
+import { isPaidByOperator } from '../cost.ts';
 import { LaneLost, type Round, SendGone, unlessGone } from '../parts.ts';
 import { begin, openLine, readyToBegin } from './begin.ts';
 import { follow, type View } from './follow.ts';
@@ -34,7 +35,7 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
         if (error instanceof SendGone) continue;
         failure = keep(failure, error);
         // Sends of one account keep their order; those that share the operator's lane are others' business.
-        if (send.sender === send.lane) break;
+        if (!isPaidByOperator(send)) break;
       }
     }
   }

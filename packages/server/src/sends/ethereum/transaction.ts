@@ -131,6 +131,8 @@ export function withFees({ raw }: SendAttempt, fees: EvmFees): TransactionSerial
 export function lastNonceOf(send: Send): number | undefined {
   const [first] = send.attempts;
   if (first?.nonce === undefined) return undefined;
+  // What was signed elsewhere was stored with its own nonce alone.
+  if (send.request.kind === 'ethereum-raw') return first.nonce;
   const authorizations = parseTransaction(first.raw as Hex).authorizationList?.length ?? 0;
   return authorizations > 0 && payerOf(send).by === 'organization' ? first.nonce + 1 : first.nonce;
 }

@@ -229,6 +229,11 @@ export class OrganizationStore extends OrganizationReader {
     for (const table of ['organization_feature', 'read_session', 'auth_proxy_config'] as const) {
       await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
     }
+    // Whoever settles one of those that are kept right now is waited for, or waits and sees that they are to go.
+    if (this.kind === 'postgres') {
+      await sql`SELECT id FROM chain_send
+        WHERE organization_id = ${organizationId} AND is_open = 1 FOR UPDATE`.execute(this.db);
+    }
     for (const [table, key] of ERASED) {
       const kept = table === 'chain_send' ? KEPT_SENDS : sql`1 = 0`;
       // Many rows in one statement would take longer than a statement may.

@@ -50,10 +50,11 @@ const toProgress = ({ state, nonce, attempts, txHash, block, error, isOpen }: Se
 /** Characters that are read together of each kind of a lane's sends; one alone may be longer. */
 export const OPEN_LENGTH_MAX = 2 * 1024 * 1024;
 
+/** Of what waits in a shared lane so many take turns: every round sorts them. */
+const TURNS_SEEN = 2000;
 /** Held ones that are read beyond what is asked for. */
 const HELD_MAX = 1000;
 type Held = Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
-const NONE_HELD: Held = new Map();
 
 const LENGTH = sql<number>`octet_length(request) + octet_length(attempts) + octet_length(coalesce(error, ''))`;
 
@@ -115,13 +116,15 @@ export class SendReader {
   /**
    * What is under way in a lane, in its order: so many at most of those that wait, of those that are on their way, and of
    * those that only have to get old, and of each kind what fits into memory. Many of one kind do not hide the others.
-   * Of those that wait each organization has its first one read, then its second one, and so on, and those that are
-   * known to be held up come last: nobody's sends keep those of others from being read.
+   * In a lane that organizations share each one has its first one of those that wait read, then its second one, and so
+   * on, and those that are known to be held up come last: nobody's sends keep those of others from being read.
    */
-  async open(caip2: string, lane: string, limit: number, held: Held = NONE_HELD): Promise<Send[]> {
+  async open(caip2: string, lane: string, limit: number, shared?: { readonly held: Held }): Promise<Send[]> {
     const kinds: SendState[][] = [['BROADCASTING'], ['INCLUDED', 'FAILED']];
     const found = await Promise.all([
-      this.#waiting(caip2, lane, limit, held),
+      shared === undefined
+        ? this.#lengths(caip2, lane, ['INITIALIZED'], limit)
+        : this.#waiting(caip2, lane, limit, shared.held),
       ...kinds.map((states) => this.#lengths(caip2, lane, states, limit)),
     ]);
     const wanted = found.flatMap(fitting).map(({ organization_id, id }) => ({ organization_id, id }));
@@ -139,7 +142,9 @@ export class SendReader {
     const read = limit + Math.min(held.size, HELD_MAX);
     const { rows } = await sql<SendLength>`SELECT send.organization_id, send.id, ${LENGTH} AS length
       FROM (SELECT organization_id, id, row_number() OVER (PARTITION BY organization_id ORDER BY id) AS turn
-        FROM chain_send WHERE caip2 = ${caip2} AND lane = ${lane} AND is_open = 1 AND state = 'INITIALIZED'
+        FROM (SELECT organization_id, id FROM chain_send
+          WHERE caip2 = ${caip2} AND lane = ${lane} AND is_open = 1 AND state = 'INITIALIZED'
+          ORDER BY id LIMIT ${TURNS_SEEN}) AS first
         ORDER BY turn, id LIMIT ${read}) AS queued
       CROSS JOIN chain_send AS send
       WHERE send.organization_id = queued.organization_id AND send.id = queued.id
