@@ -8,6 +8,9 @@ const conditions = ['source', 'module', 'node', 'development|production'];
 
 /** Those that replace modules: `npm run check` sees to it that no others do. */
 const MOCKED = 'packages/*/src/**/*.mocked.test.ts';
+/** Those that kill and watch processes. */
+const FAULTS = 'packages/*/test/faults/**/*.test.ts';
+const globalSetup = ['packages/server/test/harness/template.ts'];
 const exclude = ['**/node_modules/**', '**/dist/**'];
 
 export default defineConfig({
@@ -18,9 +21,10 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'units',
-          include: ['packages/*/src/**/*.test.ts'],
-          exclude: [...exclude, MOCKED],
+          name: 'shared',
+          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          exclude: [...exclude, MOCKED, FAULTS],
+          globalSetup,
           // They share what they have loaded, which takes longer than most of them; none of them changes it.
           isolate: false,
         },
@@ -28,10 +32,10 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'whole',
-          include: ['packages/*/test/**/*.test.ts', 'compat/**/*.test.ts', 'examples/**/*.test.ts', MOCKED],
+          name: 'alone',
+          include: [MOCKED, FAULTS, 'compat/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude,
-          globalSetup: ['packages/server/test/harness/template.ts'],
+          globalSetup,
         },
       },
     ],

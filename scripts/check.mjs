@@ -45,9 +45,16 @@ function checkGenerated() {
   return undefined;
 }
 
-// Unit tests share the modules that they have loaded (vitest.config.ts).
+// Most tests share the modules that they have loaded (vitest.config.ts).
 function checkMocks() {
-  const files = run('git', ['grep', '-lE', 'vi\\.(do)?[mM]ock\\(', '--', 'packages/*/src/*.test.ts']).split('\n');
+  const files = run('git', [
+    'grep',
+    '-lE',
+    'vi\\.(do)?[mM]ock\\(',
+    '--',
+    'packages/*/src/*.test.ts',
+    'packages/*/test/*.test.ts',
+  ]).split('\n');
   const wrong = files.filter((file) => file !== '' && !file.endsWith('.mocked.test.ts'));
   if (wrong.length > 0) throw new Error(`tests that replace modules are called *.mocked.test.ts: ${wrong.join(', ')}`);
 }
