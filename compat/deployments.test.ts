@@ -189,11 +189,11 @@ describe('the server SDK', () => {
 
   test('is told what needs an enclave', async () => {
     for (const [call, name] of [
-      [root.getTvcQosVersions({}), 'get_tvc_qos_versions'],
-      [root.getTvcDeploymentDebugLogs({ deploymentId: UNKNOWN_ID }), 'get_tvc_deployment_debug_logs'],
-      [root.validateTvcImage({ pivotContainerImageUrl: 'registry.example/app' }), 'validate_tvc_image'],
+      [() => root.getTvcQosVersions({}), 'get_tvc_qos_versions'],
+      [() => root.getTvcDeploymentDebugLogs({ deploymentId: UNKNOWN_ID }), 'get_tvc_deployment_debug_logs'],
+      [() => root.validateTvcImage({ pivotContainerImageUrl: 'registry.example/app' }), 'validate_tvc_image'],
     ] as const) {
-      const error = await refusal(call);
+      const error = await refusal(call());
       expect(error.code).toBe(12);
       expect(error.message).toMatch(new RegExp(`${name} is not available in this version: this service`));
     }

@@ -1,5 +1,6 @@
 import { CustosError, errorOfAnswer, NetworkError } from './errors.ts';
 import type { ClientOptions } from './options.ts';
+import { parseUrl } from './url.ts';
 
 const RETRY_ATTEMPTS = 3;
 const RETRY_DELAY_MS = 1000;
@@ -37,7 +38,7 @@ export function createTransport(options: ClientOptions): Send {
 /** The address without the slashes at its end. */
 export function checkBaseUrl(baseUrl: string, name = 'baseUrl'): string {
   const base = baseUrl.replace(/\/+$/, '');
-  if (/^https?:\/\//i.test(base) && URL.canParse(base)) return base;
+  if (/^https?:\/\//i.test(base) && parseUrl(base) !== undefined) return base;
   throw new CustosError(
     'INVALID_OPTION',
     `${name} must be an http:// or https:// address, not ${JSON.stringify(base)}`,

@@ -1,5 +1,6 @@
 import { CustosError } from '../errors.ts';
 import { globalFetch } from '../transport.ts';
+import { parseUrl } from '../url.ts';
 import type { WebhookHeaders } from './headers.ts';
 import { createKeySet } from './key-set.ts';
 import { memberOf, settle, type WebhookVerification } from './result.ts';
@@ -56,7 +57,7 @@ export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookV
 }
 
 function checkUrl(jwksUrl: string): string {
-  const url = typeof jwksUrl === 'string' && URL.canParse(jwksUrl) ? new URL(jwksUrl) : undefined;
+  const url = typeof jwksUrl === 'string' ? parseUrl(jwksUrl) : undefined;
   // No runtime fetches an address with a name and a password in it.
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
     return url.href;

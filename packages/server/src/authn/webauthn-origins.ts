@@ -1,4 +1,5 @@
 import { ApiError } from '../lib/errors.ts';
+import { parseUrl } from '../lib/url.ts';
 
 const ANDROID_ORIGIN_PATTERN = /^android:apk-key-hash:[A-Za-z0-9_-]{1,128}$/;
 const WEB_ORIGIN_PATTERN = /^https?:\/\/[^\s/?#@\\]+$/i;
@@ -36,7 +37,7 @@ function parseOriginArray(value: string): string[] {
 
 function parseOrigin(text: string): string {
   if (ANDROID_ORIGIN_PATTERN.test(text)) return text;
-  if (!WEB_ORIGIN_PATTERN.test(text) || !URL.canParse(text)) {
+  if (!WEB_ORIGIN_PATTERN.test(text) || parseUrl(text) === undefined) {
     throw invalidOrigins('an origin is https://host[:port], http://localhost[:port] or android:apk-key-hash:<hash>');
   }
   const url = new URL(text);

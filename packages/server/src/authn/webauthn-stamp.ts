@@ -2,6 +2,7 @@ import { constants, createHash, createPublicKey, type JsonWebKey, type KeyObject
 import { isIP } from 'node:net';
 import { decodeCredentialPublicKey } from '@simplewebauthn/server/helpers';
 import { lruCache } from '../lib/lru.ts';
+import { parseUrl } from '../lib/url.ts';
 import { verifyOnPool } from './public-key.ts';
 import { decodeBase64, type WebauthnStamp } from './stamp-headers.ts';
 
@@ -155,8 +156,8 @@ function isChallengeOf(challenge: string, body: Uint8Array): boolean {
 }
 
 function webHost(origin: string): string | undefined {
-  if (!URL.canParse(origin)) return undefined;
-  const url = new URL(origin);
+  const url = parseUrl(origin);
+  if (url === undefined) return undefined;
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
   // Clients send the serialized form of an origin; anything else is not one.
   return isWeb && url.origin === origin ? url.hostname : undefined;

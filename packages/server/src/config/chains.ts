@@ -7,6 +7,7 @@ import { ApiError } from '../lib/errors.ts';
 import { decoder } from '../lib/shape.ts';
 import { NATIVE_DIGITS } from '../lib/sponsorship.ts';
 import { type JsonObject, type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
+import { parseUrl } from '../lib/url.ts';
 import { SettingError } from './setting-error.ts';
 
 const ETHEREUM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -151,7 +152,7 @@ function readLists(
   caip2: string,
   chain: Static<typeof Chain>,
 ): Pick<ChainSettings, 'prices' | 'morphoFactories' | 'vaults'> {
-  if (!chain.rpcUrls.every((url) => URL.canParse(url))) {
+  if (chain.rpcUrls.some((url) => parseUrl(url) === undefined)) {
     throw new SettingError(`${caip2}.rpcUrls must hold http:// or https:// addresses`);
   }
   // The second of two equal ones would pass for another node that confirms what the first has said.

@@ -1,4 +1,5 @@
 import { normalizeCidr } from '../lib/network.ts';
+import { parseUrl } from '../lib/url.ts';
 import { chains } from './chains.ts';
 import { SettingError } from './setting-error.ts';
 
@@ -53,7 +54,7 @@ function choice<const Choice extends string>(...choices: readonly Choice[]): (va
 
 function databaseUrl(value: string): string | undefined {
   if (value === '') return undefined;
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+  if (!/^postgres(ql)?:\/\//.test(value) || parseUrl(value) === undefined) {
     throw new SettingError('must be a postgres:// address, or absent for the embedded database');
   }
   return value;
@@ -67,7 +68,7 @@ function rootKey(value: string): string | undefined {
 
 function baseUrl(value: string): string | undefined {
   if (value === '') return undefined;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     throw new SettingError('must be an http:// or https:// address without query or fragment');
   }
@@ -88,7 +89,7 @@ function networks(value: string): readonly string[] {
 
 function smtpUrl(value: string): string | undefined {
   if (value === '') return undefined;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
     throw new SettingError('must be an smtp:// or smtps:// address');
   }
@@ -97,7 +98,7 @@ function smtpUrl(value: string): string | undefined {
 
 function webUrl(value: string): string | undefined {
   if (value === '') return undefined;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hash !== '') {
     throw new SettingError('must be an http:// or https:// address without fragment');
   }

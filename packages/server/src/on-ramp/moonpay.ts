@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { invalidField } from '../lib/errors.ts';
 import type { OnRampStatus } from '../lib/on-ramp.ts';
 import { parseStrictJson } from '../lib/strict-json.ts';
+import { parseUrl } from '../lib/url.ts';
 import { ask, membersOf, providerFailed } from './ask.ts';
 import { type Purchase, shortName } from './purchase.ts';
 
@@ -58,7 +59,7 @@ export interface WidgetUrl {
  * says, so that it must be one of the credential's own and name no wallet that is not known.
  */
 export function parseWidgetUrl(text: string, apiKey: string, page: URL): WidgetUrl {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (url === undefined || !isProviders(url, page) || url.username !== '' || url.password !== '') {
     throw invalidField(URL_FIELD, 'must be an https URL on a host of MoonPay');
   }

@@ -1,4 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
+import { parseUrl } from '../lib/url.ts';
 import { type AddressClass, classifyAddress } from './classify-address.ts';
 import { OutboundError } from './outbound-error.ts';
 import type { ResolveHost } from './resolve-host.ts';
@@ -37,8 +38,8 @@ const SYSTEM_PORT_MAX = 1023;
 export function parseTarget(text: string): Target {
   if (text.length > URL_LENGTH_MAX)
     throw new OutboundError('bad-url', `the URL is longer than ${URL_LENGTH_MAX} characters`);
-  if (!URL.canParse(text)) throw new OutboundError('bad-url', 'this is not a URL');
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === undefined) throw new OutboundError('bad-url', 'this is not a URL');
   const scheme = url.protocol;
   if (scheme !== 'https:' && scheme !== 'http:') throw new OutboundError('bad-url', 'the URL must be https');
   if (url.username !== '' || url.password !== '') throw new OutboundError('bad-url', 'the URL has user information');

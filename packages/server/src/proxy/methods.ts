@@ -2,6 +2,7 @@ import type { VerificationToken } from '@custos/keyring';
 import { contactKindOf } from '../identity/tokens.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { AuthProxyConfig } from '../lib/model.ts';
+import { parseUrl } from '../lib/url.ts';
 import { type AuthMethod, OTHER_ISSUERS, SOCIAL_METHODS } from '../operations/auth-proxy/settings.ts';
 import type { Visit } from './define.ts';
 
@@ -54,7 +55,7 @@ export function ofIssuer({ app }: Visit, issuer: unknown, subject: unknown): Dem
 function hostOf(issuer: unknown): string {
   if (typeof issuer !== 'string') return '';
   const url = /^https?:\/\//.test(issuer) ? issuer : `https://${issuer}`;
-  return URL.canParse(url) ? new URL(url).hostname : '';
+  return parseUrl(url)?.hostname ?? '';
 }
 
 function claimsOf(token: string): { readonly iss?: unknown; readonly sub?: unknown } {

@@ -1,4 +1,5 @@
 import { invalidField } from '../../lib/errors.ts';
+import { parseUrl } from '../../lib/url.ts';
 
 /** How an organization wants its mails to look (AUTH 7.1). An empty string counts as absent. */
 export interface EmailCustomization {
@@ -40,7 +41,7 @@ const WEB_ADDRESS = /^https?:\/\/[^\s<>"'`\\\p{Cc}]+$/iu;
 
 /** Text that may stand in a subject. */
 const isLine = (text: string): boolean => text.length <= LINE_LENGTH_MAX && !CONTROL.test(text);
-const isWebAddress = (text: string): boolean => WEB_ADDRESS.test(text) && URL.canParse(text);
+const isWebAddress = (text: string): boolean => WEB_ADDRESS.test(text) && parseUrl(text) !== undefined;
 const isLogoUrl = (text: string): boolean => isWebAddress(text) && new URL(text).protocol === 'https:';
 
 /** The link that a code or bundle makes of a template; undefined if that is no web address. */

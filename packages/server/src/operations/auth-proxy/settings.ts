@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { AuthProxyConfig } from '../../lib/model.ts';
+import { parseUrl } from '../../lib/url.ts';
 import { requireEmailAddress, requireHeaderText } from '../../messages/address.ts';
 import { checkCustomization } from '../../messages/templates/customization.ts';
 import { IdShape, integerShape, TimestampShape, textShape } from '../shapes/basic.ts';
@@ -132,10 +133,10 @@ function requireAtMost(name: string, value: number | undefined, max: number): vo
 const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:(\/\/)?[\w.:+=~-]+$/;
 
 const isOrigin = (text: string): boolean =>
-  APP_ORIGIN.test(text) ||
-  (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text && !text.includes('*'));
+  APP_ORIGIN.test(text) || (/^https?:\/\//.test(text) && parseUrl(text)?.origin === text && !text.includes('*'));
 
-const isRedirect = (text: string): boolean => URL.canParse(text) && !text.includes('#') && !/^javascript:/i.test(text);
+const isRedirect = (text: string): boolean =>
+  parseUrl(text) !== undefined && !text.includes('#') && !/^javascript:/i.test(text);
 
 /** The same rules as where the texts are used, under the names that they have here. */
 function checkTexts({ emailCustomizationParams, smsCustomizationParams }: ProxySettingsChange): void {
