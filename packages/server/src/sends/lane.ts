@@ -107,10 +107,11 @@ export class Lane {
           memory: this.#options.memory,
           save: (send, progress) => saveProgress(parts, lane, send, progress),
         };
+        const startedAtMs = parts.clock();
         if (chain.namespace === 'eip155') await ethereumRound(round, open, isPoked);
         else await solanaRound(round, open, isPoked);
         failures = 0;
-        this.#options.memory.seenAtMs = parts.clock();
+        if (!isPoked) this.#options.memory.seenAtMs = startedAtMs;
         this.#options.succeeded();
         const isSettling = open.every(({ state }) => state === 'INCLUDED' || state === 'FAILED');
         pauseMs = chain.pollMs * (isSettling ? SETTLING_POLLS : 1);
