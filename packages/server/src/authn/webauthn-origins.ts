@@ -37,10 +37,10 @@ function parseOriginArray(value: string): string[] {
 
 function parseOrigin(text: string): string {
   if (ANDROID_ORIGIN_PATTERN.test(text)) return text;
-  if (!WEB_ORIGIN_PATTERN.test(text) || parseUrl(text) === undefined) {
+  const url = WEB_ORIGIN_PATTERN.test(text) ? parseUrl(text) : undefined;
+  if (url === undefined) {
     throw invalidOrigins('an origin is https://host[:port], http://localhost[:port] or android:apk-key-hash:<hash>');
   }
-  const url = new URL(text);
   if (url.hostname.length > HOST_CHARACTERS_MAX || !HOST_PATTERN.test(url.hostname)) {
     throw invalidOrigins('the host of an origin is not valid');
   }

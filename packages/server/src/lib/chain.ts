@@ -47,6 +47,13 @@ export interface ChainAsset {
 }
 
 /** By CAIP-2. */
+/** SLIP-44. */
+const COIN_TYPES = { eip155: '60', solana: '501' } as const;
+
+/** CAIP-19 of the coin in which a chain takes its fees. */
+export const nativeCaip19 = ({ caip2, namespace }: Pick<ChainSettings, 'caip2' | 'namespace'>): string =>
+  `${caip2}/slip44:${COIN_TYPES[namespace]}`;
+
 export type ConfiguredChains = ReadonlyMap<string, ChainSettings>;
 
 /**

@@ -6,8 +6,8 @@ import { OutboundError } from './outbound-error.ts';
 /** A request to a host that the operator set: any address, http or https, but with the same bounds (decision 32). */
 export function operatorFetch(text: string, options: OutboundOptions): Promise<Exchange> {
   return withDeadline(options, async (signal) => {
-    if (parseUrl(text) === undefined || !/^https?:/i.test(text))
-      throw new OutboundError('bad-url', 'the URL must be http or https');
-    return exchange(new URL(text), options, { agent: false }, signal);
+    const url = /^https?:/i.test(text) ? parseUrl(text) : undefined;
+    if (url === undefined) throw new OutboundError('bad-url', 'the URL must be http or https');
+    return exchange(url, options, { agent: false }, signal);
   });
 }

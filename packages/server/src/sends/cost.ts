@@ -1,10 +1,9 @@
-import type { ChainSettings } from '../lib/chain.ts';
+import { type ChainSettings, nativeCaip19 } from '../lib/chain.ts';
 import type { Send, SendAttempt } from '../lib/send.ts';
 import { NATIVE_DIGITS, type SponsoredCost, USD_DIGITS } from '../lib/sponsorship.ts';
 
 /** Of the native asset, by what an address holds: wei in a gwei, lamports. */
 const SMALLEST_PER_BILLIONTH = { eip155: 10n ** 9n, solana: 1n } as const;
-const COIN_TYPES = { eip155: '60', solana: '501' } as const;
 /** More than any limit: sums of it stay within what databases count with. */
 const COUNTED_MAX = 10n ** 15n;
 
@@ -15,15 +14,10 @@ export const isPaidByOperator = ({ request, purpose }: Pick<Send, 'request' | 'p
   (request.kind === 'solana' && request.isSponsored);
 
 /** What an attempt has to say about its cost. The price of the first one serves for all, so that differences cancel out. */
-export function costTerms(
-  { caip2, namespace, prices }: ChainSettings,
-  send: Send,
-  most: bigint,
-): Pick<SendAttempt, 'maxCost' | 'usdPrice'> {
+export function costTerms(chain: ChainSettings, send: Send, most: bigint): Pick<SendAttempt, 'maxCost' | 'usdPrice'> {
   if (!isPaidByOperator(send)) return {};
   const [first] = send.attempts;
-  const native = `${caip2}/slip44:${COIN_TYPES[namespace]}`.toLowerCase();
-  const usdPrice = first === undefined ? prices.get(native) : first.usdPrice;
+  const usdPrice = first === undefined ? chain.prices.get(nativeCaip19(chain).toLowerCase()) : first.usdPrice;
   return { maxCost: String(most), ...(usdPrice !== undefined && { usdPrice }) };
 }
 

@@ -1,16 +1,15 @@
-import type { ChainAsset, ChainSettings } from '../../lib/chain.ts';
+import { type ChainAsset, type ChainSettings, nativeCaip19 } from '../../lib/chain.ts';
 import { toChecksum } from '../shapes/chain.ts';
 
 const NATIVE = {
-  eip155: { coinType: '60', symbol: 'ETH', name: 'Ether', decimals: 18 },
-  solana: { coinType: '501', symbol: 'SOL', name: 'Solana', decimals: 9 },
+  eip155: { symbol: 'ETH', name: 'Ether', decimals: 18 },
+  solana: { symbol: 'SOL', name: 'Solana', decimals: 9 },
 } as const;
 
 /** The coin in which a chain takes its fees, as the operator named it or else by its best known name. */
-export function nativeAsset({ caip2, namespace, assets }: ChainSettings): ChainAsset {
-  const { coinType, ...known } = NATIVE[namespace];
-  const caip19 = `${caip2}/slip44:${coinType}`;
-  return assets.find((asset) => asset.caip19 === caip19) ?? { caip19, ...known };
+export function nativeAsset(chain: ChainSettings): ChainAsset {
+  const caip19 = nativeCaip19(chain);
+  return chain.assets.find((asset) => asset.caip19 === caip19) ?? { caip19, ...NATIVE[chain.namespace] };
 }
 
 /** The configured tokens of a chain, by address in lower case, or on Solana by mint. */
