@@ -114,6 +114,7 @@ export function judgeWebhooks({ title: figure, name, other: { rate }, ratio }: W
   });
   switch (name) {
     case 'deliveries':
+    case 'fan-out':
       return [
         {
           figure,

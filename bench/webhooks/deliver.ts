@@ -1,35 +1,56 @@
 import type { Child } from '../child.ts';
 import type { Measured } from '../load/load.ts';
 import type { Posted, Posting } from './poster.ts';
+import type { Deliveries } from './queue.ts';
 import type { Arrivals, Sample } from './receiver-process.ts';
 import type { Receivers } from './receivers.ts';
 import type { Scene, Tenant } from './scene.ts';
 import { watch } from './watch.ts';
 
-/** More than enough for the compiler; a tenth of them for each endpoint. */
-const WARM_UP_EVENTS = 5000;
+/** Deliveries, enough for the compiler, which the floor's process has behind it; a tenth of them for each endpoint. */
+const WARM_UP = 20_000;
 /** An event every so often, the last one now. */
 const STEP_MS = 1;
 const PATIENCE_SECONDS = 60;
 const PATIENCE_PER_SECOND = 50;
 /** What the service uses at most for one receiver, and less. */
-const WIDTHS = [1, 2, 4, 8] as const;
+const WIDTHS = [1, 2, 4, 8, 16] as const;
 const TRIAL_POSTS = 3000;
 
 export const patienceFor = (deliveries: number): number => PATIENCE_SECONDS + deliveries / PATIENCE_PER_SECOND;
 
-/** How many of the events have a receiver that answers. */
-export const aliveOf = (tenants: readonly Tenant[], events: number): number =>
-  (events / tenants.length) * tenants.filter(({ isAlive }) => isAlive).length;
+/** Deliveries that wait, to endpoints that take turns or get each event. */
+export type Backlog = Pick<Deliveries, 'each' | 'events'> & { readonly recipients: readonly Tenant[] };
+
+/** One delivery of each event, to the endpoints of ten organizations in turn. */
+export const inTurn = ({ tenants }: Scene, events: number): Backlog => ({
+  each: 'in turn',
+  recipients: tenants,
+  events,
+});
+
+/** As many deliveries, of a tenth of the events to all ten endpoints of one organization. */
+export const toAll = ({ listeners }: Scene, deliveries: number): Backlog => ({
+  each: 'to all',
+  recipients: listeners,
+  events: deliveries / listeners.length,
+});
+
+/** How many of so many deliveries have a receiver that answers. */
+export const aliveOf = (tenants: readonly Tenant[], deliveries: number): number =>
+  (deliveries / tenants.length) * tenants.filter(({ isAlive }) => isAlive).length;
+
+const arrivalsOf = ({ each, recipients, events }: Backlog): number =>
+  aliveOf(recipients, each === 'to all' ? events * recipients.length : events);
 
 /** Puts events into the queue of a service that is stopped; they are taken out again by `clear` with the answer. */
-export const putInQueue = (scene: Scene, events: number): Promise<number> =>
+export const putInQueue = (scene: Scene, { each, recipients, events }: Backlog): Promise<number> =>
   scene.change(async (queue) => {
     const mark = await queue.mark();
     await queue.put({
-      recipients: scene.tenants,
+      recipients,
+      each,
       events,
-      deliveriesPerEvent: 1,
       body: scene.sample.body,
       state: 'pending',
       firstMs: Date.now() - events * STEP_MS,
@@ -42,17 +63,18 @@ export const putInQueue = (scene: Scene, events: number): Promise<number> =>
 export async function deliver(
   receivers: Receivers,
   scene: Scene,
-  events: number,
+  backlog: Backlog,
   node: readonly string[] = [],
 ): Promise<Measured> {
-  const { tenants, service } = scene;
-  const all = WARM_UP_EVENTS + events;
+  const { service } = scene;
+  const warming = { ...backlog, events: backlog.each === 'to all' ? WARM_UP / backlog.recipients.length : WARM_UP };
+  const all = { ...backlog, events: warming.events + backlog.events };
   const mark = await putInQueue(scene, all);
-  await receivers.forget('event');
+  await receivers.forget('delivery');
   await scene.start(node);
-  const warm = await receivers.arrived(aliveOf(tenants, WARM_UP_EVENTS), patienceFor(WARM_UP_EVENTS));
+  const warm = await receivers.arrived(arrivalsOf(warming), patienceFor(WARM_UP));
   const cost = watch(service.target.pid, receivers.pid);
-  const done = await receivers.arrived(aliveOf(tenants, all), patienceFor(events));
+  const done = await receivers.arrived(arrivalsOf(all), patienceFor(arrivalsOf(backlog)));
   const measured = { ...unansweredWindow, rate: rateBetween(warm, done), ...cost(done.count - warm.count) };
   await scene.change((queue) => queue.clear(mark));
   return measured;

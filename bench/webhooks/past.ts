@@ -8,7 +8,7 @@ import type { Counted } from '../load/generator.ts';
 import type { Load, Measured } from '../load/load.ts';
 import type { Options } from '../options.ts';
 import type { DatabaseKind } from '../stage.ts';
-import { deliver, putInQueue } from './deliver.ts';
+import { deliver, inTurn, putInQueue } from './deliver.ts';
 import type { Looking } from './look.ts';
 import { Receivers } from './receivers.ts';
 import { alternate, byRate } from './rounds.ts';
@@ -71,7 +71,7 @@ const MEASUREMENTS: Readonly<Record<PastName, (sides: Sides) => Promise<Comparis
   async 'look for work'({ few, many, options }) {
     await using looker = new Child<Looking, Counted>(new URL('./look.ts', import.meta.url));
     const marks = new Map<Scene, number>();
-    for (const scene of [few, many]) marks.set(scene, await putInQueue(scene, 1));
+    for (const scene of [few, many]) marks.set(scene, await putInQueue(scene, inTurn(scene, 1)));
     const look =
       ({ service: { dataDir, databaseUrl } }: Scene) =>
       async (seconds: number): Promise<Measured> => {
@@ -95,8 +95,8 @@ const MEASUREMENTS: Readonly<Record<PastName, (sides: Sides) => Promise<Comparis
 
   deliveries: ({ few, many, receivers, options }) =>
     alternate(
-      () => deliver(receivers, few, options.events),
-      () => deliver(receivers, many, options.events),
+      () => deliver(receivers, few, inTurn(few, options.events)),
+      () => deliver(receivers, many, inTurn(many, options.events)),
       byRate,
       options,
     ),
@@ -110,8 +110,9 @@ const fillPast = (scene: Scene, deliveries: number): Promise<void> =>
     const stepMs = Math.floor(PAST_MS / events);
     await queue.put({
       recipients: scene.tenants,
+      each: 'in turn',
       events,
-      deliveriesPerEvent: DELIVERIES_PER_EVENT,
+      copies: DELIVERIES_PER_EVENT,
       body: '{}',
       state: 'delivered',
       firstMs: Date.now() - events * stepMs,

@@ -10,10 +10,12 @@ export interface Recipient {
 }
 
 export interface Deliveries {
-  /** Take turns. */
   readonly recipients: readonly Recipient[];
+  /** Whether they take turns, or get each of the events; then they are of one organization. */
+  readonly each: 'in turn' | 'to all';
   readonly events: number;
-  readonly deliveriesPerEvent: number;
+  /** To the same recipient, where they take turns. */
+  readonly copies?: number;
   readonly body: string;
   readonly state: 'pending' | 'delivered';
   readonly firstMs: number;
@@ -93,11 +95,13 @@ function eventsOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: num
 }
 
 function deliveriesOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: number, to: number): string {
-  const { state, deliveriesPerEvent: each } = deliveries;
+  const { state, recipients } = deliveries;
+  const isToAll = deliveries.each === 'to all';
+  const copies = isToAll ? recipients.length : (deliveries.copies ?? 1);
   const columns: Columns<WebhookDeliveryTable> = {
-    organization_id: 'organization_id',
-    id: idOf(kind, `n * ${each} + copy`),
-    endpoint_id: 'endpoint_id',
+    organization_id: 'event.organization_id',
+    id: idOf(kind, `n * ${copies} + copy`),
+    endpoint_id: isToAll ? 'recipient.endpoint_id' : 'event.endpoint_id',
     event_id: idOf(kind, 'n'),
     state: `'${state}'`,
     failures: '0',
@@ -108,8 +112,9 @@ function deliveriesOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from:
     updated_at_ms: 'ms',
   };
   return `${insert('webhook_delivery', columns)} ${numbered(deliveries, from, to)},
-    copies (copy) AS (SELECT 0 UNION ALL SELECT copy + 1 FROM copies WHERE copy + 1 < ${each})
-    SELECT ${Object.values(columns)} FROM event CROSS JOIN copies ORDER BY n, copy`;
+    copies (copy) AS (SELECT 0 UNION ALL SELECT copy + 1 FROM copies WHERE copy + 1 < ${copies})
+    SELECT ${Object.values(columns)} FROM event CROSS JOIN copies
+    ${isToAll ? 'JOIN recipient ON position = copy' : ''} ORDER BY n, copy`;
 }
 
 const insert = (table: string, columns: object): string => `INSERT INTO ${table} (${Object.keys(columns)})`;

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answerParent } from '../child.ts';
 import { nowUs } from './clock.ts';
 
-/** What tells arrivals apart; one that was sent twice arrives once. */
-export type ArrivalKey = 'event' | 'activity';
+/** What tells arrivals apart: a delivery is an event at one receiver. What was sent twice arrives once. */
+export type ArrivalKey = 'event' | 'delivery' | 'activity';
 
 export type ReceiversQuestion =
   | { readonly ask: 'open'; readonly alive: number }
@@ -117,16 +117,18 @@ function receive(socket: Socket): void {
       return;
     }
     pending = undefined;
-    note(head, received.subarray(bodyStart));
+    note(socket.localPort, head, received.subarray(bodyStart));
     socket.write(ANSWER);
   });
 }
 
-function note(head: string, body: Buffer): void {
+function note(port: number | undefined, head: string, body: Buffer): void {
   const atUs = nowUs();
-  const [, id] =
-    by === 'event' ? (EVENT_ID.exec(head) ?? []) : (ACTIVITY_ID.exec(body.toString('latin1', 0, 200)) ?? []);
-  if (id === undefined || times.has(id)) return;
+  const [, found] =
+    by === 'activity' ? (ACTIVITY_ID.exec(body.toString('latin1', 0, 200)) ?? []) : (EVENT_ID.exec(head) ?? []);
+  if (found === undefined) return;
+  const id = by === 'delivery' ? `${port} ${found}` : found;
+  if (times.has(id)) return;
   times.set(id, atUs);
   arrivals = { count: times.size, firstUs: times.size === 1 ? atUs : arrivals.firstUs, lastUs: atUs };
   if (body.length > sample.body.length) sample = { head, body: body.toString('latin1') };

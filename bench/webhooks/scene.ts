@@ -9,7 +9,7 @@ import { openQueue, type Queue, type Recipient } from './queue.ts';
 import type { Addresses, Sample } from './receiver-process.ts';
 import type { Receivers } from './receivers.ts';
 
-/** A sub-organization with one endpoint. */
+/** An endpoint of a sub-organization. */
 export interface Tenant extends Recipient {
   readonly isAlive: boolean;
   readonly signing: Workload;
@@ -21,6 +21,8 @@ export interface Scene extends AsyncDisposable {
   readonly service: Service;
   readonly database: FloorDatabase;
   readonly tenants: readonly Tenant[];
+  /** As many endpoints of one organization. */
+  readonly listeners: readonly Tenant[];
   /** Of a sub-organization that has no endpoint. */
   readonly signing: Workload;
   /** A delivery as the service made it. */
@@ -52,6 +54,7 @@ export async function openScene(
     for (const url of [...alive, closed, silent]) {
       tenants.push(await createTenant(service.root, `Tenant ${tenants.length}`, url, alive.includes(url)));
     }
+    const listeners = await createListeners(service.root, [...alive, closed, silent], alive);
     const { signing } = await withWallet(await createSubOrganization(service.root, 'Without endpoint'));
     const sample = await sampleOf(service.root, receivers, alive[0] as string);
     await service.stop();
@@ -64,6 +67,7 @@ export async function openScene(
       service,
       database,
       tenants,
+      listeners,
       signing,
       sample,
       start,
@@ -88,16 +92,36 @@ async function createTenant(root: TestClient, name: string, url: string, isAlive
   const client = await createSubOrganization(root, name);
   // The wallet first, so that its own event is not among those of the endpoint.
   const { signing } = await withWallet(client);
-  const { endpointId } = await subscribe(client, url);
+  return await createEndpoint(client, 'Receiver', url, isAlive, signing);
+}
+
+async function createListeners(root: TestClient, urls: readonly string[], alive: readonly string[]): Promise<Tenant[]> {
+  const client = await createSubOrganization(root, 'Listeners');
+  const { signing } = await withWallet(client);
+  const listeners: Tenant[] = [];
+  for (const [index, url] of urls.entries()) {
+    listeners.push(await createEndpoint(client, `Receiver ${index}`, url, alive.includes(url), signing));
+  }
+  return listeners;
+}
+
+async function createEndpoint(
+  client: TestClient,
+  name: string,
+  url: string,
+  isAlive: boolean,
+  signing: Workload,
+): Promise<Tenant> {
+  const { endpointId } = await subscribe(client, name, url);
   const page = { endpointId, paginationOptions: { limit: PAGE } };
   const listing = queryLoad('list_webhook_deliveries', client, page);
   return { organizationId: client.organizationId, endpointId, isAlive, signing, listing };
 }
 
-const subscribe = (client: TestClient, url: string): Promise<{ readonly endpointId: string }> =>
+const subscribe = (client: TestClient, name: string, url: string): Promise<{ readonly endpointId: string }> =>
   client.run('create_webhook_endpoint', {
     url,
-    name: 'Receiver',
+    name,
     subscriptions: [{ eventType: 'ACTIVITY_UPDATES' }],
   });
 
@@ -116,7 +140,7 @@ async function withWallet(client: TestClient): Promise<{ readonly signing: Workl
 /** What is sent for a new wallet of several accounts. */
 async function sampleOf(root: TestClient, receivers: Receivers, url: string): Promise<Sample> {
   const client = await createSubOrganization(root, 'Sample');
-  await subscribe(client, url);
+  await subscribe(client, 'Receiver', url);
   await receivers.forget('activity');
   const accounts = Array.from({ length: ACCOUNTS }, (_, index) => ethereum(index));
   const answer = await client.submit('create_wallet', { walletName: 'Sample', accounts });

@@ -6,7 +6,18 @@ import type { Load, Measured } from '../load/load.ts';
 import type { Options } from '../options.ts';
 import type { DatabaseKind } from '../stage.ts';
 import { quantile } from './clock.ts';
-import { aliveOf, deliver, fastestWidth, patienceFor, post, putInQueue, rateBetween } from './deliver.ts';
+import {
+  aliveOf,
+  type Backlog,
+  deliver,
+  fastestWidth,
+  inTurn,
+  patienceFor,
+  post,
+  putInQueue,
+  rateBetween,
+  toAll,
+} from './deliver.ts';
 import type { Pace, Paced } from './pace.ts';
 import type { Posted, Posting } from './poster.ts';
 import type { Addresses } from './receiver-process.ts';
@@ -15,7 +26,7 @@ import { alternate, byLatency, byRate } from './rounds.ts';
 import { openScene, type Scene } from './scene.ts';
 import { watch } from './watch.ts';
 
-export const WEBHOOK_NAMES = ['deliveries', 'delay', 'signing'] as const;
+export const WEBHOOK_NAMES = ['deliveries', 'fan-out', 'delay', 'signing'] as const;
 export type WebhookName = (typeof WEBHOOK_NAMES)[number];
 
 export interface WebhookFigure extends Comparison {
@@ -71,19 +82,9 @@ export async function measureWebhooks(
 }
 
 const MEASUREMENTS: Readonly<Record<WebhookName, Measurement>> = {
-  async deliveries({ scene, receivers, addresses: { alive }, options }) {
-    await using poster = newPoster();
-    const { sample, tenants } = scene;
-    const connections = await fastestWidth(receivers, poster, alive, sample);
-    const posts = aliveOf(tenants, options.events);
-    const comparison = await alternate(
-      () => post(receivers, poster, { urls: alive, sample, connections, posts }),
-      () => deliver(receivers, scene, options.events),
-      byRate,
-      options,
-    );
-    return { beside: `bare POST over ${connections} kept connections to each`, ...comparison };
-  },
+  deliveries: (props) => besidePosts(props, inTurn(props.scene, props.options.events)),
+
+  'fan-out': (props) => besidePosts(props, toAll(props.scene, props.options.events)),
 
   async delay({ scene, receivers, addresses: { alive }, options }) {
     await using poster = newPoster();
@@ -135,7 +136,7 @@ const MEASUREMENTS: Readonly<Record<WebhookName, Measurement>> = {
       return measured;
     };
     const busy = async (): Promise<Measured> => {
-      const mark = await putInQueue(scene, events);
+      const mark = await putInQueue(scene, inTurn(scene, events));
       await receivers.forget('event');
       await scene.start();
       const before = await receivers.arrived(Math.min(WARM_DELIVERIES, events / 2), patienceFor(events));
@@ -152,6 +153,24 @@ const MEASUREMENTS: Readonly<Record<WebhookName, Measurement>> = {
   },
 };
 
+/** Deliveries beside as many bare requests to the same receivers. */
+async function besidePosts(
+  { scene, receivers, addresses: { alive }, options }: Props,
+  backlog: Backlog,
+): Promise<Comparison & { readonly beside: string }> {
+  await using poster = newPoster();
+  const { sample, tenants } = scene;
+  const connections = await fastestWidth(receivers, poster, alive, sample);
+  const posts = aliveOf(tenants, options.events);
+  const comparison = await alternate(
+    () => post(receivers, poster, { urls: alive, sample, connections, posts }),
+    () => deliver(receivers, scene, backlog),
+    byRate,
+    options,
+  );
+  return { beside: `bare POST over ${connections} kept connections to each`, ...comparison };
+}
+
 /** Deliveries of a long queue by a service that is started with the options. */
 export async function profileDeliveries(
   kind: DatabaseKind,
@@ -161,7 +180,7 @@ export async function profileDeliveries(
   await using postgres = kind === 'postgres' ? await startPostgres() : undefined;
   await using receivers = new Receivers();
   await using scene = await openScene(postgres, 'webhooks', receivers, await receivers.open(ALIVE));
-  return await deliver(receivers, scene, events * LONG_QUEUE_TIMES, node);
+  return await deliver(receivers, scene, inTurn(scene, events * LONG_QUEUE_TIMES), node);
 }
 
 const newPoster = (): Child<Posting, Posted> => new Child(new URL('./poster.ts', import.meta.url));

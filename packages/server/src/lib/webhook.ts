@@ -84,11 +84,14 @@ export interface WebhookDelivery {
 }
 
 /** A delivery that is due, with what is sent; those of an endpoint are numbered in the order of what happened. */
-export type DueDelivery = WebhookDelivery & { readonly seq: number; readonly body: string };
+export type DueDelivery = QueuedDelivery & { readonly body: string };
+
+/** With its number in the queue of all. */
+export type QueuedDelivery = WebhookDelivery & { readonly seq: number };
 
 /** What became of a delivery by an attempt. */
 export interface DeliveryResult {
-  readonly delivery: WebhookDelivery;
+  readonly delivery: QueuedDelivery;
   readonly attempt: WebhookAttempt;
   readonly state: WebhookDeliveryState;
   /** For a delivery that stays pending. */

@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely } from 'kysely';
+import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import { driverOf, type Flavour } from './connection-dialect.ts';
 import type { Schema } from './schema.ts';
 
@@ -31,10 +31,27 @@ export function statement<Values extends Record<string, unknown>, Row>(
   name: string,
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
+  const run = runner(name, build);
+  return async (db, values) => (await run(db, values)).rows as Row[];
+}
+
+/** The same for what answers with no rows: with the number of those that it changed. */
+export function change<Values extends Record<string, unknown>>(
+  name: string,
+  build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
+): (db: Kysely<Schema>, values: Values) => Promise<number> {
+  const run = runner(name, build);
+  return async (db, values) => Number((await run(db, values)).numAffectedRows ?? 0n);
+}
+
+function runner<Values extends Record<string, unknown>>(
+  name: string,
+  build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
+): (db: Kysely<Schema>, values: Values) => Promise<QueryResult<unknown>> {
   const compiled = new Map<Flavour, Compiled>();
   const placeholders = new Proxy({}, { get: (_target, key) => new Placeholder(String(key)) }) as Values;
 
-  return async (db, values) => {
+  return (db, values) => {
     const { execute, flavour } = driverOf(db);
     let entry = compiled.get(flavour);
     if (entry === undefined) {
@@ -45,6 +62,6 @@ export function statement<Values extends Record<string, unknown>, Row>(
     }
     const { sql, constants, slots } = entry;
     const parameters = slots.map((slot, index) => (slot === undefined ? constants[index] : values[slot]));
-    return (await execute(sql, parameters, name)).rows as Row[];
+    return execute(sql, parameters, name);
   };
 }

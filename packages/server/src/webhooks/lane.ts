@@ -13,9 +13,11 @@ const BATCH = { fresh: 96, retries: 32 };
 const PROBE = { fresh: 1, retries: 1 };
 /** From then on the receiver does not keep up, and several are sent at a time, no longer in strict order. */
 const CROWD = 16;
-const WIDTH = 8;
-/** As many are signed meanwhile, so that neither the keyring nor the receivers wait for each other. */
+const WIDTH = 16;
+/** So many at least are signed meanwhile, so that neither the keyring nor the receivers wait for each other. */
 const SIGNED_AHEAD = 8;
+/** As many are signed at once, because a call of the keyring costs more than a signature. */
+const SIGNED_TOGETHER = 16;
 /** One that had to wait for longer is signed once more. */
 const SIGNED_MS_MAX = 1000;
 /** After that long the endpoint is read again: it may have been changed or switched off. */
@@ -163,11 +165,12 @@ export class Lane {
       if (endpoint?.isActive !== true) return false;
       if (!this.#mayGoOn()) return true;
       const before = [...this.#inHand.values()];
+      const count = batch.length;
+      const lastSeq = batch.findLast(({ nextAttemptAtMs }) => nextAttemptAtMs === 0)?.seq;
       const isAllBegun = await this.#sendAll(endpoint, batch);
       // What was in hand before this batch bounds how much there is at a time.
       await Promise.all(before);
-      const last = batch.findLast(({ nextAttemptAtMs }) => nextAttemptAtMs === 0);
-      if (isAllBegun && last !== undefined && this.#mayReadOn(batch.length)) this.#behind = last.seq;
+      if (isAllBegun && lastSeq !== undefined && this.#mayReadOn(count)) this.#behind = lastSeq;
       else await this.#backToFront();
       return true;
     } finally {
@@ -196,13 +199,20 @@ export class Lane {
     await Promise.all(this.#inHand.values());
   }
 
-  /** False when not all of them were begun, or the endpoint is gone: then nothing must be read before that is stored. */
-  async #sendAll(endpoint: WebhookEndpoint, batch: readonly DueDelivery[]): Promise<boolean> {
-    const width = batch.length < CROWD ? 1 : WIDTH;
+  /**
+   * False when not all of them were begun, or the endpoint is gone: then nothing must be read before that is stored. Takes
+   * them out of the batch, because their bodies are long.
+   */
+  async #sendAll(endpoint: WebhookEndpoint, batch: DueDelivery[]): Promise<boolean> {
+    const count = batch.length;
+    const isCrowd = count >= CROWD;
+    const width = isCrowd ? WIDTH : 1;
     const startedAt = performance.now();
     let begun = 0;
     let isGone = false;
-    const line = this.#signAhead(endpoint, batch, width === 1 ? 0 : SIGNED_AHEAD);
+    const line = isCrowd
+      ? this.#signAhead(endpoint, batch, SIGNED_AHEAD, SIGNED_TOGETHER)
+      : this.#signAhead(endpoint, batch, 0, 1);
     const work = async (): Promise<void> => {
       for (const { delivery, parcel } of line) {
         begun += 1;
@@ -217,7 +227,7 @@ export class Lane {
     };
     // Each takes the next one from the same queue; whoever stops leaves the rest for the next round.
     await Promise.all(Array.from({ length: width }, () => work().catch((error) => this.#errors.push(error))));
-    return begun === batch.length && !isGone;
+    return begun === count && !isGone;
   }
 
   #record(endpoint: WebhookEndpoint, attempted: Attempted): void {
@@ -233,12 +243,15 @@ export class Lane {
     this.#inHand.set(id, recorded);
   }
 
-  /** The deliveries in their order; with each that is taken, so many behind it are being signed. */
-  *#signAhead(endpoint: WebhookEndpoint, batch: readonly DueDelivery[], count: number): Generator<Line> {
-    const line = batch.map((delivery) => ({ delivery, parcel: undefined as Promise<SignedParcel> | undefined }));
-    for (const [index, { delivery, parcel = this.#sign(endpoint, delivery) }] of line.entries()) {
-      for (const next of line.slice(index + 1, index + 1 + count)) next.parcel ??= this.#sign(endpoint, next.delivery);
-      yield { delivery, parcel };
+  /** Takes the deliveries in their order; when fewer than `ahead` behind the one that is taken are signed, some more are. */
+  *#signAhead(endpoint: WebhookEndpoint, batch: DueDelivery[], ahead: number, together: number): Generator<Line> {
+    const signed: Line[] = [];
+    while (signed.length + batch.length > 0) {
+      if (signed.length <= ahead) {
+        const next = batch.splice(0, together);
+        signed.push(...next.map((delivery) => ({ delivery, parcel: this.#sign(endpoint, delivery) })));
+      }
+      yield signed.shift() as Line;
     }
   }
 

@@ -34,8 +34,8 @@ function setUp() {
 test('results that come during a commit are written down with the next one', async () => {
   const { record, calls, queue, observe } = setUp();
   await Promise.all(Array.from({ length: 600 }, () => record()));
-  // The first one at once and alone, and then at most 64 together.
-  expect(calls.record).toBe(1 + Math.ceil(599 / 64));
+  // The first one at once and alone, and then at most 128 together.
+  expect(calls.record).toBe(1 + Math.ceil(599 / 128));
   expect(queue.recorded).toHaveLength(600);
   expect(queue.pending.size).toBe(0);
   expect(observe.delivery).toHaveBeenCalledTimes(600);

@@ -7,8 +7,8 @@ import type { Attempted } from './result.ts';
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 5000;
 /** Commits are at least so far apart, because one costs more than a result; each has so many, because it holds others up. */
-const COMMIT_EVERY_MS = 10;
-const RESULTS_PER_COMMIT = 64;
+const COMMIT_EVERY_MS = 20;
+const RESULTS_PER_COMMIT = 128;
 
 /** What is told about attempts as they are written down. */
 export interface DeliveryObserver {

@@ -1,4 +1,4 @@
-import type { DeliveryResult, WebhookAttempt, WebhookDelivery } from '../lib/webhook.ts';
+import type { DeliveryResult, QueuedDelivery, WebhookAttempt } from '../lib/webhook.ts';
 import type { OutboundReason } from '../outbound/outbound-error.ts';
 import type { Receipt } from './courier/courier.ts';
 import { nextAttemptAt, retryAfterMs } from './schedule.ts';
@@ -25,7 +25,7 @@ const toldReason = (error: OutboundReason): string =>
 
 /** What an attempt that began at a moment and has ended now makes of its delivery. */
 export function resultOf(
-  delivery: WebhookDelivery,
+  delivery: QueuedDelivery,
   receipt: Receipt,
   atMs: number,
   nowMs: number,

@@ -2,7 +2,7 @@ import { WEBHOOKS_LENGTH_MAX } from '@custos/keyring';
 import type { WebhookEndpoint, WebhookEvent } from '../lib/webhook.ts';
 import type { Courier, Receipt } from './courier/courier.ts';
 import { deliveryHeaders } from './headers.ts';
-import type { WebhookSigner } from './signer.ts';
+import type { EndpointSigner } from './share.ts';
 
 /** One event for one endpoint, signed at a moment. */
 export interface SignedParcel {
@@ -13,18 +13,21 @@ export interface SignedParcel {
 
 /** Signs one event for one endpoint; rejects when that cannot be done now. */
 export type WebhookSender = (
-  endpoint: Pick<WebhookEndpoint, 'url'>,
+  endpoint: Pick<WebhookEndpoint, 'organizationId' | 'id' | 'url'>,
   event: Pick<WebhookEvent, 'id' | 'type' | 'aboutId' | 'body'>,
 ) => Promise<SignedParcel>;
 
 export const createWebhookSender =
-  (sign: WebhookSigner, courier: Courier, vendorNames: boolean): WebhookSender =>
-  async ({ url }, event) => {
+  (sign: EndpointSigner, courier: Courier, vendorNames: boolean): WebhookSender =>
+  async (endpoint, event) => {
     // Nothing as large is announced; if ever, it must not hold up what comes behind it for three days.
     if (event.body.length > WEBHOOKS_LENGTH_MAX) {
       return { signedAtMs: Number.POSITIVE_INFINITY, post: async () => ({ latencyMs: 0, error: 'too-large' }) };
     }
-    const signed = await sign(event);
+    const signed = await sign(endpoint, event);
     const headers = deliveryHeaders({ event, ...signed }, vendorNames);
-    return { signedAtMs: signed.timestampMs, post: () => courier.deliver({ url, headers, body: event.body }) };
+    return {
+      signedAtMs: signed.timestampMs,
+      post: () => courier.deliver({ url: endpoint.url, headers, body: event.body }),
+    };
   };

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { type OrganizationId, randomId, type WebhookEventId } from '../lib/ids.ts';
+import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
 import { createWebhookSender } from './sender.ts';
 import { createWebhookSigner } from './signer.ts';
@@ -89,10 +89,11 @@ test('without a key nothing is signed, and the process goes on', async () => {
 test('an event that is too large to be signed fails by itself', async () => {
   const { sign, signWebhooks } = setUp();
   const deliver = vi.fn(async () => ({ latencyMs: 1, status: 200 }));
-  const send = createWebhookSender(sign, { deliver, close: async () => {} }, true);
+  const send = createWebhookSender((_, event) => sign(event), { deliver, close: async () => {} }, true);
   const aboutId: OrganizationId = randomId();
+  const endpoint = { organizationId: aboutId, id: randomId() as WebhookEndpointId };
   const event = { ...eventOf('x'.repeat(16 * 1024 * 1024)), type: 'ACTIVITY_UPDATES', aboutId } as const;
-  const post = async (one: typeof event) => await (await send({ url: 'https://a.example/' }, one)).post();
+  const post = async (one: typeof event) => await (await send({ ...endpoint, url: 'https://a.example/' }, one)).post();
   expect(await post(event)).toEqual({ latencyMs: 1, status: 200 });
   const larger = { ...event, body: `${event.body}x` };
   expect(await post(larger)).toEqual({ latencyMs: 0, error: 'too-large' });

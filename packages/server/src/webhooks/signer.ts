@@ -9,7 +9,7 @@ import { signingKey } from './keys.ts';
 const MESSAGES_PER_CALL = 16;
 const CHARACTERS_PER_CALL = 512 * 1024;
 
-type Signed = Omit<SignedDelivery, 'event'>;
+export type Signed = Omit<SignedDelivery, 'event'>;
 
 interface Waiting {
   readonly event: Pick<WebhookEvent, 'id' | 'body'>;

@@ -10,6 +10,7 @@ import { keySet } from './keys.ts';
 import { createPace } from './pace.ts';
 import type { DeliveryObserver } from './recorder.ts';
 import { createWebhookSender } from './sender.ts';
+import { shareSignatures } from './share.ts';
 import { createWebhookSigner } from './signer.ts';
 import { createSweep } from './sweep.ts';
 import type { TargetCheck } from './target.ts';
@@ -22,7 +23,7 @@ export interface Webhooks {
   readonly checkTarget: TargetCheck;
   /** Sends an event now and answers with what came back, whatever that is. */
   sendNow(
-    endpoint: Pick<WebhookEndpoint, 'url'>,
+    endpoint: Pick<WebhookEndpoint, 'organizationId' | 'id' | 'url'>,
     event: Pick<WebhookEvent, 'id' | 'type' | 'aboutId' | 'body'>,
   ): Promise<Receipt>;
   /** The key discovery document of this moment. */
@@ -49,7 +50,7 @@ export interface RunningWebhooks extends Webhooks {
 
 export function createWebhooks(parts: WebhookParts): RunningWebhooks {
   const { config, storage, keyring, serviceKeys, clock, observe, courier, checkTarget } = parts;
-  const sign = createWebhookSigner(keyring, serviceKeys, clock);
+  const sign = shareSignatures(createWebhookSigner(keyring, serviceKeys, clock), clock);
   const send = createWebhookSender(sign, courier, config.vendorNames);
   const pace = createPace(parts.isBusy);
   const dispatcher = new Dispatcher({

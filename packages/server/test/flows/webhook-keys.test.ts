@@ -2,7 +2,7 @@ import { createPublicKey, randomUUID, verify, webcrypto } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createLocalJWKSet, importJWK, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type OrganizationId, randomId, type WebhookEventId } from '../../src/lib/ids.ts';
+import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../src/lib/ids.ts';
 import type { Courier, Parcel } from '../../src/webhooks/courier/courier.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../../src/webhooks/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
@@ -294,14 +294,15 @@ describe('a rotation', () => {
       await expect.poll(kids, { timeout: 10_000 }).toContain(key.keyId);
       return key.keyId;
     };
+    const organizationId = app.root.organizationId as OrganizationId;
     /** One delivery, sent at once. */
     const send = () =>
       app.app.webhooks.sendNow(
-        { url: 'http://127.0.0.1/' },
+        { organizationId, id: randomId() as WebhookEndpointId, url: 'http://127.0.0.1/' },
         {
           id: randomId() as WebhookEventId,
           type: 'ACTIVITY_UPDATES',
-          aboutId: app.root.organizationId as OrganizationId,
+          aboutId: organizationId,
           body: JSON.stringify({ text: randomUUID() }),
         },
       );

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { OrganizationId, WebhookEndpointId } from '../../lib/ids.ts';
 import type { DeliveryResult } from '../../lib/webhook.ts';
 import { jsonRows } from '../json-rows.ts';
+import { change } from '../statement.ts';
 import { type DueLane, WebhookReader, withWaiting } from './webhook-reader.ts';
 
 /** Of more attempts the last ones are kept. */
@@ -27,6 +28,20 @@ const toRow = ({ delivery, attempt, state, nextAttemptAtMs }: DeliveryResult) =>
   failed: state === 'delivered' ? 0 : 1,
   next_attempt_at_ms: nextAttemptAtMs,
   attempts: JSON.stringify([...delivery.attempts, attempt].slice(-ATTEMPTS_KEPT)),
+});
+
+interface ResultValues extends ReturnType<typeof toRow>, Record<string, unknown> {
+  readonly seq: number;
+  readonly nowMs: number;
+}
+
+/** One delivery, which SQLite finds by its number. Nothing travels there, so that many at once, as JSON, would cost more. */
+const recordOne = change('webhook-result', (db, values: ResultValues) => {
+  const query = sql`UPDATE webhook_delivery SET state = ${values.state}, failures = failures + ${values.failed},
+      next_attempt_at_ms = ${values.next_attempt_at_ms}, attempts = ${values.attempts}, updated_at_ms = ${values.nowMs}
+    WHERE seq = ${values.seq} AND organization_id = ${values.organization_id} AND id = ${values.id}
+      AND failures = ${values.failures} AND state || '' = 'pending'`;
+  return { compile: () => query.compile(db) };
 });
 
 /** Stands for a rest while an endpoint is claimed: whoever wants it tried at once overwrites it. */
@@ -111,6 +126,13 @@ export class WebhookQueue extends WebhookReader {
    * read is left alone: somebody else has noted it, or it was replayed.
    */
   async record(results: readonly DeliveryResult[], nowMs: number): Promise<number> {
+    if (this.kind === 'sqlite') {
+      let count = 0;
+      for (const result of results) {
+        count += await recordOne(this.db, { ...toRow(result), seq: result.delivery.seq, nowMs });
+      }
+      return count;
+    }
     if (results.length === 0) return 0;
     const noted = jsonRows(this.kind, 'noted', RESULT_COLUMNS, JSON.stringify(results.map(toRow)));
     const { numAffectedRows } = await sql`UPDATE webhook_delivery SET state = noted.state,

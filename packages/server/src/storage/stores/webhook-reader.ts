@@ -35,9 +35,11 @@ export interface DeliveryFilter {
 
 /** Characters of all bodies of a batch; only a single event can be longer. */
 export const BATCH_LENGTH_MAX = 256 * 1024;
+/** So short a body is read with its delivery, before it is known whether there is room for all of the batch. */
+const SHORT_LENGTH_MAX = 4096;
 
 type DeliveryRow = Selectable<WebhookDeliveryTable> & { readonly event_type: string; readonly about_id: string };
-type DueRow = DeliveryRow & { readonly body_length: number };
+type DueRow = DeliveryRow & { readonly body_length: number; readonly short_body: string | null };
 
 const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => ({
   id: row.id as WebhookEndpointId,
@@ -136,7 +138,7 @@ const due = statement('webhook-due-lanes', (db, { nowMs, after, limit }: DueValu
   return { compile: () => query.compile(db) };
 });
 
-/** Joins the deliveries of a page of ids and their events. SQLite keeps the order of a cross join: the page comes first. */
+/** Joins the deliveries of a page and their events. SQLite keeps the order of a cross join: the page comes first. */
 const withDeliveries = (organizationId: string): RawBuilder<unknown> => sql`
   CROSS JOIN webhook_delivery AS delivery CROSS JOIN webhook_event AS event
   WHERE delivery.organization_id = ${organizationId} AND delivery.id = page.id
@@ -150,13 +152,14 @@ interface BatchValues extends Record<string, unknown> {
   readonly limit: number;
 }
 
-/** The first ones of a part of the queue, as its index has them, and then all of each. */
+/** The first ones of a part of the queue, as its index has them, and then all of each; SQLite finds it by its number. */
 const batchOf = (part: (values: BatchValues) => RawBuilder<unknown>) => (db: Kysely<Schema>, values: BatchValues) => {
-  const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body_length
+  const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body_length,
+        CASE WHEN event.body_length <= ${sql.lit(SHORT_LENGTH_MAX)} THEN event.body END AS short_body
       FROM (SELECT next_attempt_at_ms, seq, id FROM webhook_delivery
         WHERE state = 'pending' AND endpoint_id = ${values.endpointId} AND ${part(values)}
         ORDER BY next_attempt_at_ms, seq LIMIT ${values.limit}) AS page
-      ${withDeliveries(values.organizationId)}
+      ${withDeliveries(values.organizationId)} AND delivery.seq = page.seq
       ORDER BY page.next_attempt_at_ms, page.seq`;
   return { compile: () => query.compile(db) };
 };
@@ -249,7 +252,8 @@ export class WebhookReader {
 
   /**
    * What is to be sent next: first attempts in the order of what happened, behind the one of that number if it is given,
-   * with retries in between, the longest due first. `enter` is waited for before the bodies are read, and told how long they are together.
+   * with retries in between, the longest due first. `enter` is waited for before long bodies are read, and told how long
+   * all of them are together.
    */
   async batch(
     organizationId: OrganizationId,
@@ -265,10 +269,11 @@ export class WebhookReader {
     ]);
     const rows = fitting(mixed(first, again));
     await enter(rows.reduce((sum, row) => sum + row.body_length, 0));
-    const bodies = await this.#bodies(organizationId, rows);
+    const long = rows.filter(({ short_body }) => short_body === null);
+    const bodies = await this.#bodies(organizationId, long);
     // An event may have been erased in between, with its organization.
     return rows.flatMap((row) => {
-      const body = bodies.get(row.event_id);
+      const body = row.short_body ?? bodies.get(row.event_id);
       return body === undefined ? [] : [{ ...toDelivery(row), seq: row.seq, body }];
     });
   }
