@@ -71,7 +71,7 @@ const KEY_FLOORS: Readonly<Record<KeyFigureName, readonly FloorName[]>> = {
   create_wallet_accounts: ['bare', ...OTHER_LIBRARIES, 'row'],
   'sign_raw_payload secp256k1': ['bare', 'keyless'],
   'sign_raw_payload ed25519': ['bare', 'keyless'],
-  'sign_raw_payloads 100': ['bare', 'core'],
+  'sign_raw_payloads 100': ['bare', 'core', 'keyless'],
   export_wallet: ['bare', 'row'],
 };
 /** The libraries do not know the database, so that on PostgreSQL a few figures are enough. */

@@ -69,6 +69,18 @@ function judgeKeyFigure({ plan: { name, connections }, plan, floors }: Figure): 
   }
   if (name !== 'sign_raw_payloads 100') return [];
   const ratio = floor('bare')?.ratio ?? Number.NaN;
+  if (connections === SINGLE) {
+    // One after the other they are timed, not counted: what the request around them takes is no cost of signatures.
+    const times = (floor('keyless')?.addedUs ?? Number.NaN) / (floor('bare')?.summary.p50Us ?? Number.NaN);
+    return [
+      {
+        figure,
+        goal: `adds at most ${BATCH_TIMES_BARE_MAX} times the bare cryptography to a request at p50`,
+        measured: `${times.toFixed(2)} times (${ratio.toFixed(2)} with the request)`,
+        met: times <= BATCH_TIMES_BARE_MAX,
+      },
+    ];
+  }
   const gain = 1 / (floor('core')?.ratio ?? Number.NaN);
   const gainMin = SHARE_OF_CORES_MIN * availableParallelism();
   return [

@@ -172,7 +172,9 @@ export class ProcessKeyring implements api.Keyring {
     payloads: readonly Uint8Array[],
   ): Promise<Signature[]> {
     const count = Array.isArray(payloads) ? payloads.length : 0;
-    const parts = Math.min(this.#settings.threads, Math.floor(count / SIGNATURES_PER_THREAD_MIN));
+    // Where all threads have work, parts would only cost more calls.
+    const idle = this.#settings.threads - this.#pending.size;
+    const parts = Math.min(idle, Math.floor(count / SIGNATURES_PER_THREAD_MIN));
     const size = Math.ceil(count / Math.max(1, parts));
     const lists =
       parts <= 1
