@@ -24,11 +24,15 @@ const inOrder = (keys: readonly Key[]): Key[] =>
     .sort((one, other) => one.signsFromMs - other.signsFromMs || (one.keyId < other.keyId ? -1 : 1));
 
 /** The key that signs at a moment: the last one whose time has come. */
-export function signingKey(keys: readonly Key[], nowMs: number): string {
+export function findSigningKey(keys: readonly Key[], nowMs: number): string | undefined {
   const ordered = inOrder(keys);
-  const current = ordered.findLast(({ signsFromMs }) => signsFromMs <= nowMs) ?? ordered[0];
+  return (ordered.findLast(({ signsFromMs }) => signsFromMs <= nowMs) ?? ordered[0])?.keyId;
+}
+
+export function signingKey(keys: readonly Key[], nowMs: number): string {
+  const current = findSigningKey(keys, nowMs);
   assert(current !== undefined, 'a started service has a key for webhooks');
-  return current.keyId;
+  return current;
 }
 
 /** Keys that have been replaced for so long that nothing they signed is accepted any more. */

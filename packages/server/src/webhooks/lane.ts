@@ -12,7 +12,7 @@ import type { SignedParcel, WebhookSender } from './sender.ts';
 const BATCH = { fresh: 96, retries: 32 };
 const PROBE = { fresh: 1, retries: 1 };
 /** From then on the receiver does not keep up, and several are sent at a time, no longer in strict order. */
-const CROWD = 16;
+const CROWD = 32;
 const WIDTH = 16;
 /** So many at least are signed meanwhile, so that neither the keyring nor the receivers wait for each other. */
 const SIGNED_AHEAD = 8;
@@ -157,8 +157,9 @@ export class Lane {
       const limits = { ...(this.isTroubled ? PROBE : BATCH), behind: this.#behind };
       // From before the read: what is written down while it goes on is still due in what it finds.
       const inHand = new Set(this.#inHand.keys());
-      const found = await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter);
-      const batch = found.filter(({ id }) => !inHand.has(id));
+      const batch = (await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter)).filter(
+        ({ id }) => !inHand.has(id),
+      );
       if (batch.length === 0) return await this.#backToFront();
       // Now, because the way in may have taken long.
       const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
@@ -265,7 +266,8 @@ export class Lane {
   async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, signed: Promise<SignedParcel>): Promise<Attempted> {
     const { clock } = this.#parts;
     const first = await signed;
-    const isFresh = clock() - first.signedAtMs <= SIGNED_MS_MAX;
+    const ageMs = clock() - first.signedAtMs;
+    const isFresh = ageMs >= 0 && ageMs <= SIGNED_MS_MAX;
     const parcel = isFresh ? first : await this.#sign(endpoint, delivery);
     const atMs = clock();
     const receipt = await parcel.post();

@@ -1,8 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { randomId } from '../lib/ids.ts';
+import type { ServiceKey } from '../lib/model.ts';
 import { shareSignatures } from './share.ts';
 
 const NOW = 1_800_000_000_000;
+
+const keyOf = (keyId: string, signsFromMs: number): ServiceKey =>
+  ({ role: 'webhook-signer', keyId, publicKey: 'aa'.repeat(32), signsFromMs }) as ServiceKey;
 
 function setUp() {
   const time = { nowMs: NOW };
@@ -11,11 +15,16 @@ function setUp() {
     count += 1;
     return { keyId: 'key', timestampMs: time.nowMs, signature: `signature ${count}` };
   });
-  const share = shareSignatures(sign, () => time.nowMs);
+  const state = { keys: [keyOf('first', 0)] };
+  const share = shareSignatures(
+    sign,
+    () => state.keys,
+    () => time.nowMs,
+  );
   const organizationId = randomId();
   const endpointOf = (owner = organizationId) => ({ organizationId: owner, id: randomId() }) as never;
   const eventOf = (body = '{}') => ({ id: randomId(), body }) as never;
-  return { time, sign, share, endpointOf, eventOf };
+  return { time, state, sign, share, endpointOf, eventOf };
 }
 
 test('endpoints that get an event at the same time share its signature', async () => {
@@ -56,6 +65,19 @@ test.each([
   await share(endpointOf(), event);
   time.nowMs += laterMs;
   expect((await share(endpointOf(), event)).signature).toBe(signature);
+});
+
+test('from the moment the next key signs, nobody shares what the last one signed', async () => {
+  const { share, time, state, endpointOf, eventOf } = setUp();
+  state.keys = [keyOf('first', 0), keyOf('second', NOW + 10)];
+  const event = eventOf();
+  expect((await share(endpointOf(), event)).signature).toBe('signature 1');
+  time.nowMs += 9;
+  expect((await share(endpointOf(), event)).signature).toBe('signature 1');
+  time.nowMs += 1;
+  expect((await share(endpointOf(), event)).signature).toBe('signature 2');
+  state.keys = [];
+  expect((await share(endpointOf(), event)).signature).toBe('signature 3');
 });
 
 test('a refusal is heard by all who share it and by nobody later', async () => {

@@ -1,6 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { WebhookEndpointId } from '../lib/ids.ts';
+import type { ServiceKey } from '../lib/model.ts';
 import type { WebhookEndpoint } from '../lib/webhook.ts';
+import { findSigningKey } from './keys.ts';
 import type { Signed, WebhookSigner } from './signer.ts';
 
 /** A signature serves other endpoints for so long; a retry gets a new one in any case. */
@@ -24,7 +26,7 @@ interface Shared {
  * What is signed does not name the endpoint, and a signature costs more than the rest of a delivery: endpoints of an
  * organization that get an event at the same time get the same signature. One that asks again gets another.
  */
-export function shareSignatures(sign: WebhookSigner, clock: Clock): EndpointSigner {
+export function shareSignatures(sign: WebhookSigner, keys: () => readonly ServiceKey[], clock: Clock): EndpointSigner {
   let recent = new Map<string, Shared>();
   let older = new Map<string, Shared>();
 
@@ -37,9 +39,10 @@ export function shareSignatures(sign: WebhookSigner, clock: Clock): EndpointSign
   };
 
   return ({ organizationId, id }, event) => {
-    // With the organization: a parent is told of the same event in words of its own.
-    const key = `${organizationId} ${event.id}`;
     const nowMs = clock();
+    // With the organization, because a parent is told of the same event in words of its own; and with the key, because
+    // one that is compromised is published no longer from the moment the next one signs.
+    const key = `${organizationId} ${event.id} ${findSigningKey(keys(), nowMs)}`;
     const found = recent.get(key) ?? older.get(key);
     if (found !== undefined && !found.endpoints.includes(id)) {
       const ageMs = nowMs - found.sinceMs;

@@ -50,7 +50,7 @@ export interface RunningWebhooks extends Webhooks {
 
 export function createWebhooks(parts: WebhookParts): RunningWebhooks {
   const { config, storage, keyring, serviceKeys, clock, observe, courier, checkTarget } = parts;
-  const sign = shareSignatures(createWebhookSigner(keyring, serviceKeys, clock), clock);
+  const sign = shareSignatures(createWebhookSigner(keyring, serviceKeys, clock), serviceKeys, clock);
   const send = createWebhookSender(sign, courier, config.vendorNames);
   const pace = createPace(parts.isBusy);
   const dispatcher = new Dispatcher({

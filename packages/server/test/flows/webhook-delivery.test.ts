@@ -423,15 +423,15 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     }
   });
 
-  test('more than the receiver takes in turn is sent eight at a time, each once', async () => {
+  test('more than the receiver takes in turn is sent sixteen at a time, each once', async () => {
     const { sub, hook, endpointId, tell: told } = await world.newListener();
     hook.otherwise = 'hang';
     const { eventIds: ids } = await told(60);
-    await hook.inFlightCount(8);
+    await hook.inFlightCount(16);
     hook.otherwise = 200;
     hook.release();
     await hook.count(61);
-    expect(hook.inFlightMax).toBe(8);
+    expect(hook.inFlightMax).toBe(16);
     expect(eventIds(hook.arrivals.slice(1)).sort()).toEqual([...ids].sort());
     await settled(sub, { endpointId, state: STATES.delivered }, 'delivered');
     await expect.poll(() => deliveriesOf(sub, { endpointId, state: STATES.pending })).toEqual([]);

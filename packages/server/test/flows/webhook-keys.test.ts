@@ -264,6 +264,38 @@ class CachingReceiver implements Courier {
   }
 }
 
+test('endpoints of an organization that get an event together share its signature, and others do not', async () => {
+  const parcels: Parcel[] = [];
+  const courier: Courier = {
+    async deliver(parcel) {
+      parcels.push(parcel);
+      return { latencyMs: 1, status: 200 };
+    },
+    async close() {},
+  };
+  await using app = await openTestApp('sqlite', LOOPBACK, { courier });
+  const [child, parent]: [OrganizationId, OrganizationId] = [randomId(), randomId()];
+  const id = randomId() as WebhookEventId;
+  // What each of the two is told of the same event.
+  const send = (organizationId: OrganizationId) =>
+    app.app.webhooks.sendNow(
+      { organizationId, id: randomId() as WebhookEndpointId, url: 'http://127.0.0.1/' },
+      { id, type: 'ACTIVITY_UPDATES', aboutId: child, body: JSON.stringify({ told: organizationId }) },
+    );
+  await Promise.all([send(child), send(parent), send(child)]);
+  const signatures = new Map<string, Set<string>>();
+  for (const { headers, body } of parcels) {
+    const named: Record<string, string> = {};
+    for (let at = 0; at < headers.length; at += 2) named[headers[at]?.toLowerCase() ?? ''] = headers[at + 1] ?? '';
+    expect(await accepts(fetchKeysOf(app), named, Buffer.from(body), app.app.clock())).toBe(true);
+    const known = signatures.get(body) ?? new Set();
+    signatures.set(body, known.add(named['x-service-signature'] ?? ''));
+  }
+  expect(parcels).toHaveLength(3);
+  expect([...signatures.values()].map(({ size }) => size)).toEqual([1, 1]);
+  expect(new Set([...signatures.values()].flatMap((some) => [...some])).size).toBe(2);
+});
+
 describe('a rotation', () => {
   async function openReceiving() {
     const receiver = new CachingReceiver();

@@ -332,6 +332,21 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
     });
   });
 
+  describe('bodies', () => {
+    test('short and long ones come as they went in, in their order', async () => {
+      const { parent, addEndpoint, tell, batch } = await setUp();
+      const endpoint = await addEndpoint(parent.id);
+      const bodies = ['a'.repeat(4097), 'b'.repeat(4096), '', 'ü'.repeat(4096), '漢'.repeat(4097), '{}'];
+      for (const body of bodies) await tell([endpoint], { body });
+      const lengths: number[] = [];
+      const enter = async (length: number): Promise<void> => void lengths.push(length);
+      expect((await batch(endpoint)).map(({ body }) => body)).toEqual(bodies);
+      const limits = { fresh: 100, retries: 100 };
+      await storage.read.webhooks.batch(endpoint.organizationId, endpoint.id, NOW, limits, enter);
+      expect(lengths).toEqual([bodies.join('').length]);
+    });
+  });
+
   describe('lanes', () => {
     test('go to exactly one of many that want them', async () => {
       const { read, parent, addEndpoint, tell, claim } = await setUp();
@@ -426,6 +441,24 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       expect(await record([])).toBe(0);
       const foreign = { ...results[1], delivery: { ...due[1], failures: 1, organizationId: child.id } };
       expect(await record([foreign as DeliveryResult])).toBe(0);
+    });
+
+    test('of a delivery that is gone changes none that has its number now', async () => {
+      const { read, parent, addEndpoint, tell, batch, record, write } = await setUp();
+      const [old, other] = [await addEndpoint(parent.id), await addEndpoint(parent.id)];
+      await tell([old]);
+      const [late] = (await batch(old)) as [DueDelivery];
+      await write(async (store) => {
+        await store.webhooks.deleteEndpoint(parent.id, old.id);
+        expect(await store.webhooks.purge(10)).toBe(1);
+      });
+      const { ids } = await tell([other]);
+      const [next] = (await batch(other)) as [DueDelivery];
+      // As SQLite numbers them; elsewhere it is made so.
+      const result = { attempt: attempt(), state: 'delivered', nextAttemptAtMs: 0 } as const;
+      if (kind === 'sqlite') expect(next.seq).toBe(late.seq);
+      expect(await record([{ ...result, delivery: { ...late, seq: next.seq } }])).toBe(0);
+      expect(await read.getDelivery(parent.id, ids[0] as string)).toMatchObject({ state: 'pending', attempts: [] });
     });
 
     test('of which there are many, are the last ones', async () => {

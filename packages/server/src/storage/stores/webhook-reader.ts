@@ -263,11 +263,7 @@ export class WebhookReader {
     enter: (length: number) => Promise<void> = async () => {},
   ): Promise<DueDelivery[]> {
     const values = { organizationId, endpointId, nowMs, behind: limits.behind ?? 0 };
-    const [first, again] = await Promise.all([
-      limits.fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: limits.fresh }),
-      limits.retries === 0 ? [] : retries(this.db, { ...values, limit: limits.retries }),
-    ]);
-    const rows = fitting(mixed(first, again));
+    const rows = await this.#dueRows(values, limits);
     await enter(rows.reduce((sum, row) => sum + row.body_length, 0));
     const long = rows.filter(({ short_body }) => short_body === null);
     const bodies = await this.#bodies(organizationId, long);
@@ -276,6 +272,18 @@ export class WebhookReader {
       const body = row.short_body ?? bodies.get(row.event_id);
       return body === undefined ? [] : [{ ...toDelivery(row), seq: row.seq, body }];
     });
+  }
+
+  /** Apart, so that nothing holds on to what did not fit while somebody waits for `enter`. */
+  async #dueRows(
+    values: Omit<BatchValues, 'limit'>,
+    { fresh, retries: again }: { readonly fresh: number; readonly retries: number },
+  ): Promise<DueRow[]> {
+    const [first, late] = await Promise.all([
+      fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: fresh } as BatchValues),
+      again === 0 ? [] : retries(this.db, { ...values, limit: again } as BatchValues),
+    ]);
+    return fitting(mixed(first, late));
   }
 
   async #bodies(organizationId: OrganizationId, rows: readonly DueRow[]): Promise<ReadonlyMap<string, string>> {

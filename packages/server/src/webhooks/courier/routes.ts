@@ -39,7 +39,7 @@ interface Place {
 
 const URLS_MAX = 2048;
 /** Free ones of a host. Receivers commonly close idle connections after five seconds. */
-const KEPT = { keepAlive: true, maxFreeSockets: 16, timeout: 4000 };
+const KEPT = { keepAlive: true, maxFreeSockets: 32, timeout: 4000 };
 const HEADER_BYTES_MAX = 16 * 1024;
 
 type PooledOptions = RequestOptions & { readonly pool: string };
