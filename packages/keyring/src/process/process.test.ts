@@ -176,6 +176,14 @@ describe('the same answers as inline', () => {
     expect(await keyring.sign(wallet, ed, 'eddsa', payloads)).toEqual(await inline.sign(wallet, ed, 'eddsa', payloads));
   });
 
+  test('many lists at once, each in its order, whether there are idle threads or none', async () => {
+    const lists = Array.from({ length: 8 }, () => Array.from({ length: 40 }, () => new Uint8Array(randomBytes(32))));
+    const signed = await Promise.all(lists.map((list) => keyring.sign(wallet, walletKey, 'ecdsa', list)));
+    for (const [index, list] of lists.entries()) {
+      expect(signed[index]).toEqual(await inline.sign(wallet, walletKey, 'ecdsa', list));
+    }
+  });
+
   test('exports', async () => {
     for (const language of [undefined, 'MNEMONIC_LANGUAGE_JAPANESE'] as const) {
       const exports = [keyring, inline].map((each) =>

@@ -1,7 +1,7 @@
 import { createPublicKey, randomUUID, verify, webcrypto } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createLocalJWKSet, importJWK, type JSONWebKeySet } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../src/lib/ids.ts';
 import type { Courier, Parcel } from '../../src/webhooks/courier/courier.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../../src/webhooks/keys.ts';
@@ -282,7 +282,9 @@ test('endpoints of an organization that get an event together share its signatur
       { organizationId, id: randomId() as WebhookEndpointId, url: 'http://127.0.0.1/' },
       { id, type: 'ACTIVITY_UPDATES', aboutId: child, body: JSON.stringify({ told: organizationId }) },
     );
+  const signing = vi.spyOn(app.app.keyring, 'signWebhooks');
   await Promise.all([send(child), send(parent), send(child)]);
+  expect(signing.mock.calls.flatMap(([, messages]) => messages)).toHaveLength(2);
   const signatures = new Map<string, Set<string>>();
   for (const { headers, body } of parcels) {
     const named: Record<string, string> = {};
