@@ -57,7 +57,7 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
     storage,
     clock,
     send: async (endpoint, event) => {
-      await pace();
+      await pace(endpoint.id);
       return await send(endpoint, event);
     },
     observe,
