@@ -20,32 +20,33 @@ const TRIAL_POSTS = 3000;
 export const patienceFor = (deliveries: number): number => PATIENCE_SECONDS + deliveries / PATIENCE_PER_SECOND;
 
 /** Deliveries that wait, to endpoints that take turns or get each event. */
-export type Backlog = Pick<Deliveries, 'each' | 'events'> & { readonly recipients: readonly Tenant[] };
+export interface Backlog extends Pick<Deliveries, 'each'> {
+  readonly recipients: readonly Tenant[];
+  readonly deliveries: number;
+}
 
 /** One delivery of each event, to the endpoints of ten organizations in turn. */
-export const inTurn = ({ tenants }: Scene, events: number): Backlog => ({
+export const inTurn = ({ tenants: recipients }: Scene, deliveries: number): Backlog => ({
   each: 'in turn',
-  recipients: tenants,
-  events,
+  recipients,
+  deliveries,
 });
 
-/** As many deliveries, of a tenth of the events to all ten endpoints of one organization. */
-export const toAll = ({ listeners }: Scene, deliveries: number): Backlog => ({
+/** Ten of each event, to all endpoints of one organization. */
+export const toAll = ({ listeners: recipients }: Scene, deliveries: number): Backlog => ({
   each: 'to all',
-  recipients: listeners,
-  events: deliveries / listeners.length,
+  recipients,
+  deliveries,
 });
 
 /** How many of so many deliveries have a receiver that answers. */
 export const aliveOf = (tenants: readonly Tenant[], deliveries: number): number =>
   (deliveries / tenants.length) * tenants.filter(({ isAlive }) => isAlive).length;
 
-const arrivalsOf = ({ each, recipients, events }: Backlog): number =>
-  aliveOf(recipients, each === 'to all' ? events * recipients.length : events);
-
 /** Puts events into the queue of a service that is stopped; they are taken out again by `clear` with the answer. */
-export const putInQueue = (scene: Scene, { each, recipients, events }: Backlog): Promise<number> =>
+export const putInQueue = (scene: Scene, { each, recipients, deliveries }: Backlog): Promise<number> =>
   scene.change(async (queue) => {
+    const events = each === 'to all' ? deliveries / recipients.length : deliveries;
     const mark = await queue.mark();
     await queue.put({
       recipients,
@@ -67,14 +68,13 @@ export async function deliver(
   node: readonly string[] = [],
 ): Promise<Measured> {
   const { service } = scene;
-  const warming = { ...backlog, events: backlog.each === 'to all' ? WARM_UP / backlog.recipients.length : WARM_UP };
-  const all = { ...backlog, events: warming.events + backlog.events };
-  const mark = await putInQueue(scene, all);
+  const { recipients, deliveries } = backlog;
+  const mark = await putInQueue(scene, { ...backlog, deliveries: WARM_UP + deliveries });
   await receivers.forget('delivery');
   await scene.start(node);
-  const warm = await receivers.arrived(arrivalsOf(warming), patienceFor(WARM_UP));
+  const warm = await receivers.arrived(aliveOf(recipients, WARM_UP), patienceFor(WARM_UP));
   const cost = watch(service.target.pid, receivers.pid);
-  const done = await receivers.arrived(arrivalsOf(all), patienceFor(arrivalsOf(backlog)));
+  const done = await receivers.arrived(aliveOf(recipients, WARM_UP + deliveries), patienceFor(deliveries));
   const measured = { ...unansweredWindow, rate: rateBetween(warm, done), ...cost(done.count - warm.count) };
   await scene.change((queue) => queue.clear(mark));
   return measured;

@@ -51,10 +51,11 @@ export async function openScene(
   try {
     await start();
     const tenants: Tenant[] = [];
-    for (const url of [...alive, closed, silent]) {
+    const urls = [...alive, closed, silent];
+    for (const url of urls) {
       tenants.push(await createTenant(service.root, `Tenant ${tenants.length}`, url, alive.includes(url)));
     }
-    const listeners = await createListeners(service.root, [...alive, closed, silent], alive);
+    const listeners = await createListeners(service.root, urls, alive);
     const { signing } = await withWallet(await createSubOrganization(service.root, 'Without endpoint'));
     const sample = await sampleOf(service.root, receivers, alive[0] as string);
     await service.stop();

@@ -6,6 +6,7 @@ export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   has(key: string): boolean;
   set(key: string, value: Value): void;
+  delete(key: string): void;
 }
 
 export function boundedMap<Value>(entriesMax: number): BoundedMap<Value> {
@@ -22,5 +23,6 @@ export function boundedMap<Value>(entriesMax: number): BoundedMap<Value> {
         break;
       }
     },
+    delete: (key) => void entries.delete(key),
   };
 }

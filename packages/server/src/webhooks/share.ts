@@ -1,3 +1,4 @@
+import { boundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WebhookEndpointId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
@@ -7,8 +8,8 @@ import type { Signed, WebhookSigner } from './signer.ts';
 
 /** A signature serves other endpoints for so long; a retry gets a new one in any case. */
 const SHARED_MS = 500;
-/** So many are remembered, and as many before them. */
-const REMEMBERED = 1024;
+/** So many are remembered. */
+const REMEMBERED = 2048;
 
 /** Signs an event of an organization for one of its endpoints. */
 export type EndpointSigner = (
@@ -27,23 +28,13 @@ interface Shared {
  * organization that get an event at the same time get the same signature. One that asks again gets another.
  */
 export function shareSignatures(sign: WebhookSigner, keys: () => readonly ServiceKey[], clock: Clock): EndpointSigner {
-  let recent = new Map<string, Shared>();
-  let older = new Map<string, Shared>();
-
-  const remember = (key: string, shared: Shared): void => {
-    if (recent.size >= REMEMBERED) {
-      older = recent;
-      recent = new Map();
-    }
-    recent.set(key, shared);
-  };
-
+  const known = boundedMap<Shared>(REMEMBERED);
   return ({ organizationId, id }, event) => {
     const nowMs = clock();
     // With the organization, because a parent is told of the same event in words of its own; and with the key, because
     // one that is compromised is published no longer from the moment the next one signs.
     const key = `${organizationId} ${event.id} ${findSigningKey(keys(), nowMs)}`;
-    const found = recent.get(key) ?? older.get(key);
+    const found = known.get(key);
     if (found !== undefined && !found.endpoints.includes(id)) {
       const ageMs = nowMs - found.sinceMs;
       if (ageMs >= 0 && ageMs <= SHARED_MS) {
@@ -54,10 +45,9 @@ export function shareSignatures(sign: WebhookSigner, keys: () => readonly Servic
     const shared = { signed: sign(event), sinceMs: nowMs, endpoints: [id] };
     // Whoever shares it hears of it; nobody else does.
     shared.signed.catch(() => {
-      if (recent.get(key) === shared) recent.delete(key);
-      if (older.get(key) === shared) older.delete(key);
+      if (known.get(key) === shared) known.delete(key);
     });
-    remember(key, shared);
+    known.set(key, shared);
     return shared.signed;
   };
 }

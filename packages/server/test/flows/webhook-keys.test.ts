@@ -46,6 +46,13 @@ async function accepts(
   return Math.abs(nowMs - Number(header('X-Service-Timestamp'))) <= 5 * 60 * 1000;
 }
 
+/** Of names and values in turn. */
+function byName(headers: Parcel['headers']): Record<string, string> {
+  const names: Record<string, string> = {};
+  for (let at = 0; at < headers.length; at += 2) names[headers[at]?.toLowerCase() ?? ''] = headers[at + 1] ?? '';
+  return names;
+}
+
 const fetchKeysOf =
   (app: TestApp): (() => Promise<readonly PublishedKey[]>) =>
   async () =>
@@ -235,8 +242,7 @@ class CachingReceiver implements Courier {
   #kept: { readonly keys: readonly PublishedKey[]; readonly untilMs: number } | undefined;
 
   async deliver({ headers, body }: Pick<Parcel, 'headers' | 'body'>) {
-    const names: Record<string, string> = {};
-    for (let at = 0; at < headers.length; at += 2) names[headers[at]?.toLowerCase() ?? ''] = headers[at + 1] ?? '';
+    const names = byName(headers);
     const nowMs = this.app.app.clock();
     const check = () => accepts(() => this.#keys(nowMs), names, Buffer.from(body), nowMs);
     let isAccepted = await check();
@@ -287,8 +293,7 @@ test('endpoints of an organization that get an event together share its signatur
   expect(signing.mock.calls.flatMap(([, messages]) => messages)).toHaveLength(2);
   const signatures = new Map<string, Set<string>>();
   for (const { headers, body } of parcels) {
-    const named: Record<string, string> = {};
-    for (let at = 0; at < headers.length; at += 2) named[headers[at]?.toLowerCase() ?? ''] = headers[at + 1] ?? '';
+    const named = byName(headers);
     expect(await accepts(fetchKeysOf(app), named, Buffer.from(body), app.app.clock())).toBe(true);
     const known = signatures.get(body) ?? new Set();
     signatures.set(body, known.add(named['x-service-signature'] ?? ''));

@@ -144,11 +144,14 @@ const withDeliveries = (organizationId: string): RawBuilder<unknown> => sql`
   WHERE delivery.organization_id = ${organizationId} AND delivery.id = page.id
     AND event.organization_id = ${organizationId} AND event.id = delivery.event_id`;
 
-interface BatchValues extends Record<string, unknown> {
+interface BatchPlace {
   readonly organizationId: string;
   readonly endpointId: string;
   readonly nowMs: number;
   readonly behind: number;
+}
+
+interface BatchValues extends BatchPlace, Record<string, unknown> {
   readonly limit: number;
 }
 
@@ -262,8 +265,7 @@ export class WebhookReader {
     limits: { readonly fresh: number; readonly retries: number; readonly behind?: number },
     enter: (length: number) => Promise<void> = async () => {},
   ): Promise<DueDelivery[]> {
-    const values = { organizationId, endpointId, nowMs, behind: limits.behind ?? 0 };
-    const rows = await this.#dueRows(values, limits);
+    const rows = await this.#dueRows({ organizationId, endpointId, nowMs, behind: limits.behind ?? 0 }, limits);
     await enter(rows.reduce((sum, row) => sum + row.body_length, 0));
     const long = rows.filter(({ short_body }) => short_body === null);
     const bodies = await this.#bodies(organizationId, long);
@@ -275,15 +277,12 @@ export class WebhookReader {
   }
 
   /** Apart, so that nothing holds on to what did not fit while somebody waits for `enter`. */
-  async #dueRows(
-    values: Omit<BatchValues, 'limit'>,
-    { fresh, retries: again }: { readonly fresh: number; readonly retries: number },
-  ): Promise<DueRow[]> {
-    const [first, late] = await Promise.all([
-      fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: fresh } as BatchValues),
-      again === 0 ? [] : retries(this.db, { ...values, limit: again } as BatchValues),
+  async #dueRows(values: BatchPlace, limits: { readonly fresh: number; readonly retries: number }): Promise<DueRow[]> {
+    const [first, again] = await Promise.all([
+      limits.fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: limits.fresh }),
+      limits.retries === 0 ? [] : retries(this.db, { ...values, limit: limits.retries }),
     ]);
-    return fitting(mixed(first, late));
+    return fitting(mixed(first, again));
   }
 
   async #bodies(organizationId: OrganizationId, rows: readonly DueRow[]): Promise<ReadonlyMap<string, string>> {
