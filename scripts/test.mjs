@@ -5,6 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installAnvil } from './lib/anvil.mjs';
 import { requireChromium } from './lib/chromium.mjs';
 import { installCompat, startPostgres } from './lib/postgres.mjs';
 import { openScratch } from './lib/scratch.mjs';
@@ -94,6 +95,7 @@ async function main() {
   const vectors = findVectors();
   build();
   installCompat();
+  installAnvil();
   const chromium = await requireChromium();
   checkStopped();
   const scratch = ['TMPDIR', 'TMP', 'TEMP'].some((name) => process.env[name]) ? undefined : openScratch();

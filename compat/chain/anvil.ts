@@ -1,10 +1,9 @@
 // A local Ethereum node in a process of its own, with the state of a fresh chain. The program comes from npm.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { findAnvil } from '../../scripts/lib/anvil.mjs';
 
 const START_MS_MAX = 30_000;
 const STOP_MS_MAX = 5_000;
@@ -59,9 +58,12 @@ export class NodeError extends Error {
 
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const chainId = options.chainId ?? 31337;
+  // The package's own starter would leave its child running when killed, so the program is started directly.
+  const [program, ...first] = findAnvil();
   const child = spawn(
-    findBinary(),
+    program,
     [
+      ...first,
       ...['--host', '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(chainId)],
       ...['--mnemonic', ANVIL_PHRASE, '--color', 'never'],
       ...(options.automine === false ? ['--no-mining'] : []),
@@ -107,14 +109,6 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** The package's own starter would leave its child running when killed, so the program is started directly. */
-function findBinary(): string {
-  const { platform, arch } = process;
-  const name = `@foundry-rs/anvil-${platform}-${arch === 'x64' ? 'amd64' : arch}`;
-  const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-  return join(folder, 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil');
 }
 
 async function readPort(child: ChildProcessByStdio<null, Readable, Readable>): Promise<number> {

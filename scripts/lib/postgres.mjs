@@ -9,6 +9,7 @@ import { arch, platform, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { runNpm } from './npm.mjs';
 
 const compat = fileURLToPath(new URL('../../compat/', import.meta.url));
 
@@ -32,14 +33,7 @@ export function installCompat() {
   const stamp = path.join(compat, 'node_modules', '.lockfile-sha256');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
-  const npm = process.env.npm_execpath;
-  const [command, prefix] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  const { status, error, stdout, stderr } = spawnSync(command, [...prefix, 'ci', '--include=optional'], {
-    cwd: compat,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    encoding: 'utf8',
-  });
-  if (error || status !== 0) throw new Error(`npm ci in compat failed: ${error?.message ?? `${stdout}${stderr}`}`);
+  runNpm(['ci', '--include=optional'], compat);
   writeFileSync(stamp, digest);
 }
 

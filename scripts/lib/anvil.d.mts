@@ -1,0 +1,2 @@
+export function findAnvil(): readonly [program: string, ...args: string[]];
+export function installAnvil(): void;
