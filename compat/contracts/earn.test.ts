@@ -590,10 +590,11 @@ function play(model: WrapperModel, step: Step, paid: (owner: string, assets: big
     case 'accrue':
       return model.accrue();
     case 'claim': {
-      model.accrue();
-      const shares = model.sharesOf('splitter');
-      const copy = copyOf(model);
-      if (shares === 0n || copy.redeem('splitter', shares) === 0n) return undefined;
+      // Where there is nothing to claim the call is not made, so that nothing is settled by it either.
+      const settled = copyOf(model);
+      settled.accrue();
+      const shares = settled.sharesOf('splitter');
+      if (shares === 0n || settled.redeem('splitter', shares) === 0n) return undefined;
       paid('splitter', model.redeem('splitter', shares));
       return shares;
     }
