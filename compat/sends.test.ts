@@ -207,9 +207,14 @@ describe('a send', () => {
       );
       const more = { maxFeePerGas: gwei(9), maxPriorityFeePerGas: gwei(2) };
       const other = await send({ from, calls: [call(fundedAccount(8).address, '2')], nonce: '0', ...more });
-      await poll(
+      const { eth } = await poll(
         () => statusOf(other),
         ({ txStatus }) => txStatus === 'BROADCASTING',
+      );
+      // It is called so right before the node hears of it.
+      await poll(
+        () => anvil.request('eth_getTransactionByHash', [eth?.txHash]),
+        (transaction) => transaction !== null,
       );
       await anvil.mine();
       expect(await ended(other)).toMatchObject({ txStatus: 'INCLUDED' });

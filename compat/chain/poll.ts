@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVERY_MS = 50;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 45_000;
 
 /** Asks until the answer will do, as clients of a service that tells no events must. */
 export async function poll<T>(ask: () => Promise<T>, willDo: (answer: T) => boolean): Promise<T> {
