@@ -13,18 +13,9 @@ import type { Binding } from '../seal/layout.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import { type Signature, unflattenSignatures } from '../sign/signature.ts';
-import {
-  detached,
-  errorOf,
-  gone,
-  type Method,
-  type Notice,
-  pack,
-  type Reply,
-  type Settings,
-  unpack,
-} from './protocol.ts';
-import { startKeyringProcess } from './start.ts';
+import { Line } from './line.ts';
+import { errorOf, gone, type Method, type Notice, ROUTES, type Settings } from './protocol.ts';
+import { pipesOf, startKeyringProcess } from './start.ts';
 
 const PENDING_MAX = 10_000;
 const RESTART_DELAY_MS_MIN = 50;
@@ -37,20 +28,15 @@ const CLOSE_MS_MAX = 5_000;
 /** Fewer signatures than this are not worth another thread. */
 const SIGNATURES_PER_THREAD_MIN = 16;
 
-interface Pending {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: KeyringError) => void;
-}
-
 /** The keyring in a process of its own, which is started again whenever it ends. */
 export class ProcessKeyring implements api.Keyring {
   #settings: Settings;
-  readonly #pending = new Map<number, Pending>();
   #child: ChildProcess | undefined;
+  /** One to each thread of the process. */
+  #lines: readonly Line[] = [];
   /** Whether calls may be sent: the process is ready and has its service keys. */
   #isUp = false;
   readonly #closing = new AbortController();
-  #lastId = 0;
   #ring: api.RingState = { active: '', ids: [] };
   #serviceKeys: readonly [Uint8Array, readonly api.SealedServiceKey[]] | undefined;
   #restartDelayMs = RESTART_DELAY_MS_MIN;
@@ -173,7 +159,7 @@ export class ProcessKeyring implements api.Keyring {
   ): Promise<Signature[]> {
     const count = Array.isArray(payloads) ? payloads.length : 0;
     // Where all threads have work, parts would only cost more calls.
-    const idle = this.#settings.threads - this.#pending.size;
+    const idle = this.#lines.filter(({ pendingCount }) => pendingCount === 0).length;
     const parts = Math.min(idle, Math.floor(count / SIGNATURES_PER_THREAD_MIN));
     const size = Math.ceil(count / Math.max(1, parts));
     const lists =
@@ -297,8 +283,8 @@ export class ProcessKeyring implements api.Keyring {
   }
 
   async loadServiceKeys(organizationKey: Uint8Array, keys: readonly api.SealedServiceKey[]): Promise<void> {
-    // Packed and unpacked, they are a copy that no caller can change.
-    const copy = unpack(packArguments([organizationKey, keys])) as [Uint8Array, api.SealedServiceKey[]];
+    // A copy that no caller can change.
+    const copy = cloned<[Uint8Array, readonly api.SealedServiceKey[]]>([organizationKey, keys]);
     await this.#call('loadServiceKeys', ...copy);
     this.#serviceKeys = copy;
   }
@@ -312,7 +298,7 @@ export class ProcessKeyring implements api.Keyring {
     this.#isUp = false;
     this.#closing.abort();
     clearTimeout(this.#restartTimer);
-    this.#rejectPending(closed());
+    this.#endLines(closed());
     this.#wakeWaiting();
     const child = this.#child;
     if (child === undefined) return;
@@ -328,26 +314,43 @@ export class ProcessKeyring implements api.Keyring {
     return this.close();
   }
 
-  #call<T>(method: Method, ...args: readonly unknown[]): Promise<T> {
-    if (this.closing.aborted) return Promise.reject(closed());
-    if (!this.#isUp) return Promise.reject(gone());
-    return this.#send(method, args);
+  async #call<T>(method: Method, ...args: readonly unknown[]): Promise<T> {
+    if (this.closing.aborted) throw closed();
+    if (!this.#isUp) throw gone();
+    return (await this.#send(method, args)) as T;
   }
 
-  async #send<T>(method: Method, args: readonly unknown[]): Promise<T> {
-    const child = this.#child;
-    if (child === undefined) throw gone();
-    if (this.#pending.size >= PENDING_MAX) throw new KeyringError('UNAVAILABLE', 'the keyring has too much to do');
-    const body = packArguments(args);
-    return new Promise<unknown>((resolve, reject) => {
-      this.#lastId += 1;
-      const id = this.#lastId;
-      // An idle keyring does not keep its service alive, one with work does.
-      if (this.#pending.size === 0) child.channel?.ref();
-      this.#pending.set(id, { resolve, reject });
-      // What could not be sent is rejected by the process's end, which is why it could not be sent.
-      child.send({ id, method, body }, () => {});
-    }) as Promise<T>;
+  async #send(method: Method, args: readonly unknown[]): Promise<unknown> {
+    const [first] = this.#lines;
+    if (first === undefined) throw gone();
+    if (this.#pendingCount >= PENDING_MAX) throw new KeyringError('UNAVAILABLE', 'the keyring has too much to do');
+    switch (ROUTES[method]) {
+      case 'any':
+        return this.#idlest(first).call(method, args);
+      case 'first':
+        return first.call(method, args);
+      case 'all':
+        return this.#callAll(method, args);
+      case 'ring': {
+        const changed = await first.call(method, args);
+        await this.#callAll('refreshRing', []);
+        return changed;
+      }
+    }
+  }
+
+  /** The thread with the fewest calls; of equal ones the first, whose caches are the warmest. */
+  #idlest(first: Line): Line {
+    return this.#lines.reduce((best, line) => (line.pendingCount < best.pendingCount ? line : best), first);
+  }
+
+  async #callAll(method: Method, args: readonly unknown[]): Promise<unknown> {
+    const [answer] = await Promise.all(this.#lines.map((line) => line.call(method, args)));
+    return answer;
+  }
+
+  get #pendingCount(): number {
+    return this.#lines.reduce((sum, { pendingCount }) => sum + pendingCount, 0);
   }
 
   /** Settles when the process is ready, or has refused to start. */
@@ -355,15 +358,19 @@ export class ProcessKeyring implements api.Keyring {
     const child = startKeyringProcess(this.#settings);
     this.#child = child;
     const startedAtMs = performance.now();
+    const lines = pipesOf(child).map((pipe): Line => new Line(pipe, (ring) => this.#follow(lines, ring)));
+    this.#lines = lines;
     const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX);
     try {
       await new Promise<void>((resolve, reject) => {
         let refusal: KeyringError | undefined;
-        child.on('message', (message: Reply | Notice) => {
-          if ('id' in message) return this.#settle(message);
-          if (message.type === 'failed') refusal = errorOf(message.refusal);
-          else this.#ring = message.ring;
-          if (message.type === 'ready') resolve();
+        child.on('message', (message: Notice) => {
+          if (message.type === 'failed') {
+            refusal = errorOf(message.refusal);
+            return;
+          }
+          this.#ring = message.ring;
+          resolve();
         });
         const ended = (): void => {
           reject(refusal ?? gone());
@@ -385,7 +392,8 @@ export class ProcessKeyring implements api.Keyring {
     const wasUp = this.#isUp;
     this.#child = undefined;
     this.#isUp = false;
-    this.#rejectPending(gone());
+    this.#endLines(gone());
+    this.#lines = [];
     if (this.closing.aborted) return;
     if (lifetimeMs > STABLE_MS) this.#restartDelayMs = RESTART_DELAY_MS_MIN;
     if (wasUp) this.#restartLater();
@@ -415,23 +423,16 @@ export class ProcessKeyring implements api.Keyring {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  #settle({ id, body, refusal }: Reply): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
-    this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#child?.channel?.unref();
-    if (refusal !== undefined || body === undefined) {
-      pending.reject(errorOf(refusal));
-      return;
-    }
-    pending.resolve(detached(unpack(body)));
-    // It may hold what was opened or lent, of which the caller now has the copy to wipe.
-    body.fill(0);
+  /** A thread has found a changed ring, so that the others read it too. */
+  #follow(lines: readonly Line[], ring: api.RingState): void {
+    if (lines !== this.#lines || isSameRing(ring, this.#ring)) return;
+    this.#ring = ring;
+    // What cannot be read is told to whoever calls next.
+    this.#callAll('refreshRing', []).catch(() => {});
   }
 
-  #rejectPending(error: KeyringError): void {
-    for (const { reject } of this.#pending.values()) reject(error);
-    this.#pending.clear();
+  #endLines(error: KeyringError): void {
+    for (const line of this.#lines) line.end(error);
   }
 
   /** The process may write the ring but not open its folder, which is synchronized here. */
@@ -440,9 +441,11 @@ export class ProcessKeyring implements api.Keyring {
   }
 }
 
-function packArguments(args: readonly unknown[]): Uint8Array {
+const isSameRing = (one: api.RingState, other: api.RingState): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+function cloned<T>(value: T): T {
   try {
-    return pack(args);
+    return structuredClone(value);
   } catch {
     throw new KeyringError('INVALID_INPUT', 'an argument cannot be sent to the keyring process');
   }

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireBuilt } from '../../test/fixtures/built.ts';
 import { type Deployment, deploy, encryptTo, flipped, ORGANIZATION } from '../../test/fixtures/client.ts';
 import { fromHex, fromText, labelled } from '../../test/fixtures/labels.ts';
@@ -14,8 +14,10 @@ import { sealBox } from '../bundle/sealed-box.ts';
 import { createKeyring, KeyringError } from '../index.ts';
 import { CALLER_KINDS, KIND } from '../material.ts';
 import { ed25519PublicKey } from '../sign/ed25519.ts';
-import { ROUTES, unpack } from './protocol.ts';
-import { startKeyringProcess } from './start.ts';
+import { FrameReader } from './frame.ts';
+import type { Pipe } from './line.ts';
+import { ANSWER, type Method, numberOf, type Refusal, ROUTES } from './protocol.ts';
+import { pipesOf, startKeyringProcess } from './start.ts';
 
 // A caller that took over the service speaks to the keyring process without the client. It gets what the interface
 // gives and nothing else, and the process goes on.
@@ -40,10 +42,12 @@ const ON_RAMP_SECRET = 'sk_test_of_an_on_ramp_provider';
 const ON_RAMP_KEY = labelled('an on-ramp key of a provider');
 const COINBASE_CALL = { keyId: 'k', method: 'POST', host: 'a.test', path: '/onramp/v1/token', nowMs: 1 };
 
+const unpack = (body: Uint8Array): unknown => deserialize(body);
+
 interface Answer {
   readonly id: number;
   readonly body?: Uint8Array;
-  readonly refusal?: { readonly code: string; readonly message: string };
+  readonly refusal?: Refusal;
 }
 
 let folder: string;
@@ -60,6 +64,7 @@ let sealedOnRampSecret: Uint8Array;
 let sealedOnRampKey: Uint8Array;
 let lastId = 1_000_000;
 const answers: Answer[] = [];
+const news = new EventEmitter();
 
 beforeAll(async () => {
   requireBuilt();
@@ -84,9 +89,17 @@ beforeAll(async () => {
   const pair = Buffer.concat([ON_RAMP_KEY, ed25519PublicKey(ON_RAMP_KEY)]).toString('base64');
   sealedOnRampKey = await keyring.importOnRampSecret(deployment.holder('on-ramp-2'), onRamp(pair));
   child = startKeyringProcess({ rootKey, create: false, threads: 2 });
-  child.on('message', (message: Answer) => {
-    if ('id' in message) answers.push(message);
-  });
+  for (const pipe of pipesOf(child)) {
+    const reader = new FrameReader(
+      () => Number.POSITIVE_INFINITY,
+      ({ id, tag, body = new Uint8Array() }) => {
+        if (tag === ANSWER.ring) return;
+        answers.push(tag === ANSWER.value ? { id, body } : { id, refusal: deserialize(body) });
+        news.emit('answer');
+      },
+    );
+    pipe.on('data', (chunk) => reader.push(chunk));
+  }
   await once(child, 'message');
 });
 
@@ -97,21 +110,34 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** False for what cannot be cloned, which nobody can send. */
-function send(message: unknown): boolean {
+/** On the channel; what cannot be cloned nobody can send. */
+function tell(message: unknown): void {
   try {
     child.send(message as object, () => {});
-    return true;
   } catch (error) {
     if (error instanceof KeyringError) throw error;
-    return false;
   }
+}
+
+/** A frame with any body, which says of itself what it likes. */
+function frame(id: number, tag: number, body: Uint8Array, length = body.length): Buffer {
+  const head = Buffer.alloc(13);
+  head.writeUInt32LE(length, 0);
+  head.writeDoubleLE(id, 4);
+  head.writeUInt8(tag, 12);
+  return Buffer.concat([head, body]);
+}
+
+/** To each of the threads in turn. */
+function send(bytes: Uint8Array): void {
+  const pipes = pipesOf(child);
+  pipes[lastId % pipes.length]?.write(bytes);
 }
 
 /** A right call, answered rightly: everything that was sent before has been dealt with, and the process is the same. */
 async function call(method: string, args: unknown): Promise<Answer> {
   lastId += 1;
-  send({ id: lastId, method, body: serialize(args) });
+  send(frame(lastId, numberOf(method as Method), serialize(args)));
   return answerTo(lastId);
 }
 
@@ -119,19 +145,23 @@ async function answerTo(id: number): Promise<Answer> {
   for (;;) {
     const known = answers.find((answer) => answer.id === id);
     if (known !== undefined) return known;
-    await once(child, 'message');
+    await once(news, 'answer');
   }
 }
 
 async function checkAlive(): Promise<void> {
-  const answer = await call('createOrganizationKey', ['o']);
-  expect((unpack(answer.body as Uint8Array) as Uint8Array).length).toBe(94);
+  for (const _ of pipesOf(child)) {
+    const answer = await call('createOrganizationKey', ['o']);
+    expect((unpack(answer.body as Uint8Array) as Uint8Array).length).toBe(94);
+  }
   expect([child.exitCode, child.signalCode]).toEqual([null, null]);
 }
 
 async function loadServiceKeys(): Promise<void> {
-  const { refusal } = await call('loadServiceKeys', [deployment.deploymentKey, deployment.keys]);
-  expect(refusal).toBeUndefined();
+  for (const _ of pipesOf(child)) {
+    const { refusal } = await call('loadServiceKeys', [deployment.deploymentKey, deployment.keys]);
+    expect(refusal).toBeUndefined();
+  }
 }
 
 /** Neither a secret itself nor its text in an answer. */
@@ -160,35 +190,37 @@ test('messages of any shape', { timeout: 120_000 }, async () => {
     withNullPrototype: true,
     withObjectString: true,
   });
-  const method = fc.oneof(
-    fc.constantFrom(...Object.keys(ROUTES), 'close', '__proto__', 'constructor', 'toString'),
-    value,
-  );
-  const id = fc.oneof(fc.integer(), value);
+  const packed = (args: unknown): Uint8Array => {
+    try {
+      return serialize(args);
+    } catch {
+      return Uint8Array.of(0);
+    }
+  };
   const body = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
-    value.map((args) => {
-      try {
-        return serialize(args);
-      } catch {
-        return Uint8Array.of(0);
-      }
-    }),
-    fc.array(value, { maxLength: 8 }).map((args) => {
-      try {
-        return serialize(args);
-      } catch {
-        return Uint8Array.of(0);
-      }
-    }),
-    value,
+    value.map(packed),
+    fc.array(value, { maxLength: 8 }).map(packed),
   );
-  const message = fc.oneof(value, fc.record({ id, method, body }), fc.record({ id: fc.integer(), method, body }));
+  const id = fc.oneof(fc.integer(), fc.double());
+  const call = fc.tuple(id, fc.nat({ max: 255 }), body).map((parts) => frame(...parts));
   await fc.assert(
-    fc.asyncProperty(fc.array(message, { minLength: 20, maxLength: 60 }), async (messages) => {
-      for (const each of messages) send(each);
-      await checkAlive();
-    }),
+    fc.asyncProperty(
+      fc.array(fc.oneof(value, call), { minLength: 20, maxLength: 60 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 100 })),
+      async (messages, lengths) => {
+        for (const each of messages) {
+          if (!Buffer.isBuffer(each)) tell(each);
+          else
+            for (let at = 0, end = 0; at < each.length; at = end) {
+              // In pieces, as they may arrive.
+              end = at + (lengths.next().value ?? 1);
+              pipesOf(child)[0]?.write(each.subarray(at, end));
+            }
+        }
+        await checkAlive();
+      },
+    ),
     { numRuns: 60 },
   );
   checkNoSecret();
@@ -197,21 +229,34 @@ test('messages of any shape', { timeout: 120_000 }, async () => {
 test("Node's own messages, which carry handles", async () => {
   for (const cmd of ['NODE_HANDLE', 'NODE_HANDLE_ACK', 'NODE_HANDLE_NACK', 'NODE_SOCKET_NOTIFY_CLOSE', 'NODE_X']) {
     for (const type of ['net.Server', 'net.Socket', 'dgram.Native', 'x', '__proto__', undefined]) {
-      send({ cmd, type, key: 'x', msg: {} });
+      tell({ cmd, type, key: 'x', msg: {} });
     }
   }
   await checkAlive();
 });
 
-test('methods that do not exist, and names that every object has', async () => {
-  const names = ['close', 'rootKeyId', 'hasRootKey', 'ringState', '__proto__', 'constructor', 'toString', 'valueOf'];
-  for (const method of [...names, 'Sign', 'sign ', '#seal', '#unseal', '', 7, null, ['sign'], { toString: 'sign' }]) {
+test('methods that do not exist', async () => {
+  const count = Object.keys(ROUTES).length;
+  for (let tag = count; tag <= 255; tag += 1) {
     lastId += 1;
-    send({ id: lastId, method, body: serialize([]) });
+    send(frame(lastId, tag, serialize([])));
   }
   await checkAlive();
   const refused = answers.filter(({ refusal }) => refusal?.message === 'the keyring process has no such method');
-  expect(refused).toHaveLength(names.length + 9);
+  expect(refused).toHaveLength(256 - count);
+});
+
+test('frames that are longer than allowed are refused and skipped', async () => {
+  const tooLong = Buffer.alloc(8 * 1024 * 1024 + 1, 7);
+  const tag = numberOf('seal');
+  lastId += 1;
+  const id = lastId;
+  // What is inside of it is no call, whatever it looks like.
+  frame(666, numberOf('createOrganizationKey'), serialize(['o'])).copy(tooLong);
+  send(frame(id, tag, tooLong));
+  expect((await answerTo(id)).refusal).toMatchObject({ code: 'INVALID_INPUT' });
+  await checkAlive();
+  expect(answers.some((answer) => answer.id === 666)).toBe(false);
 });
 
 test('arguments with prototypes, getters and names that are not theirs', async () => {
@@ -361,7 +406,7 @@ test('webhooks, with each argument, each of its members and each of its bytes re
   const codes: (string | undefined)[] = [];
   for (let bit = 0; bit < body.length * 8; bit += 1) {
     lastId += 1;
-    send({ id: lastId, method: 'signWebhooks', body: flipped(body, bit) });
+    send(frame(lastId, numberOf('signWebhooks'), flipped(body, bit)));
     const answer = await answerTo(lastId);
     codes.push(answer.refusal?.code);
     if (answer.body !== undefined) expect(unpack(answer.body)).toEqual([expect.stringMatching(/^[0-9a-f]{128}$/)]);
@@ -467,7 +512,35 @@ const isPlain = (value: unknown): value is object =>
 
 test('the same id twice, and more calls than any client has', async () => {
   for (let index = 0; index < 5_000; index += 1) {
-    send({ id: 5, method: 'createOrganizationKey', body: serialize(['o']) });
+    send(frame(5, numberOf('createOrganizationKey'), serialize(['o'])));
   }
   await checkAlive();
+});
+
+describe('a line', () => {
+  const start = async (): Promise<ChildProcess> => {
+    const other = startKeyringProcess({ rootKey: `file:${join(folder, 'root.key')}`, create: false, threads: 2 });
+    await once(other, 'message');
+    return other;
+  };
+
+  test('with bytes that are no frames is of no use to anyone, and the others are', async () => {
+    const other = await start();
+    const [first, second] = pipesOf(other) as [Pipe, Pipe];
+    // It announces 4 GiB, which nobody keeps.
+    first.write(Buffer.alloc(100_000, 255));
+    second.write(frame(1, numberOf('createOrganizationKey'), serialize(['o'])));
+    await once(second, 'data');
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
+    const ended = once(other, 'exit');
+    other.disconnect();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('that is closed ends the process, which its service starts again', async () => {
+    const other = await start();
+    const ended = once(other, 'exit');
+    pipesOf(other)[1]?.destroy();
+    expect(await ended).toEqual([1, null]);
+  });
 });

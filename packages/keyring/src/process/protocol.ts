@@ -1,9 +1,8 @@
-import { deserialize, serialize } from 'node:v8';
+import { deserialize } from 'node:v8';
 import { KEYRING_ERROR_CODES, KeyringError, type KeyringErrorCode } from '../errors.ts';
 import { type Keyring, type RingState, WEBHOOKS_LENGTH_MAX, WEBHOOKS_MAX } from '../keyring.ts';
 
-// What crosses the channel between a service and its keyring process: SPEC.md, section 8. Arguments and answers travel as
-// bytes, so that only the thread that does the work unpacks what a caller packed.
+// What crosses the channel and the lines between a service and its keyring process: SPEC.md, section 8.
 
 /** Every call that the process answers, by the threads that it goes to. What is not here does not exist. */
 export const ROUTES = {
@@ -51,7 +50,16 @@ export const ROUTES = {
 
 export type Method = keyof typeof ROUTES;
 
-const METHODS: ReadonlySet<unknown> = new Set(Object.keys(ROUTES));
+/** By the numbers that they have on a line. */
+const METHODS = Object.keys(ROUTES) as readonly Method[];
+const NUMBERS = Object.fromEntries(METHODS.map((method, number) => [method, number])) as Readonly<
+  Record<Method, number>
+>;
+/** What comes back on a line. A ring has no call: it was read again and is another. */
+export const ANSWER = { value: 0, refusal: 1, ring: 2 } as const;
+/** The descriptor of the first thread's line, behind the standard ones and the channel; the others follow. */
+export const FIRST_LINE = 4;
+
 const CODES: ReadonlySet<unknown> = new Set(KEYRING_ERROR_CODES);
 const ARGUMENTS_MAX = 8;
 /** The largest call but one seals 4 MiB. */
@@ -66,61 +74,33 @@ export interface Settings {
   readonly threads: number;
 }
 
-export interface Request {
-  readonly id: number;
-  readonly method: Method;
-  /** The packed arguments. */
-  readonly body: Uint8Array;
-}
-
 export interface Refusal {
   readonly code: KeyringErrorCode;
   readonly message: string;
 }
 
-/** An answer has the packed value or the refusal. */
-export interface Reply {
-  readonly id: number;
-  readonly body?: Uint8Array;
-  readonly refusal?: Refusal;
-}
-
-/** `ready` once, `ring` whenever the ring was read and is another, `failed` instead of `ready`, before the end. */
+/** What the process says on the channel: `ready` once, or `failed` before its end. */
 export type Notice =
-  | { readonly type: 'ready' | 'ring'; readonly ring: RingState }
+  | { readonly type: 'ready'; readonly ring: RingState }
   | { readonly type: 'failed'; readonly refusal: Refusal };
 
-/** Undefined for what has no id, and so cannot even be refused. */
-export function requestIdOf(message: unknown): number | undefined {
-  if (typeof message !== 'object' || message === null) return undefined;
-  const { id } = message as Partial<Request>;
-  return Number.isSafeInteger(id) ? id : undefined;
+export const numberOf = (method: Method): number => NUMBERS[method];
+
+export function methodOf(number: number): Method {
+  const method = METHODS[number];
+  if (method === undefined) throw new KeyringError('INVALID_INPUT', 'the keyring process has no such method');
+  return method;
 }
 
-export function checkRequest(message: unknown): Request {
-  const { id, method, body } = message as Request;
-  if (!METHODS.has(method)) throw new KeyringError('INVALID_INPUT', 'the keyring process has no such method');
-  const bytesMax = method === 'signWebhooks' ? WEBHOOKS_BYTES_MAX : BODY_BYTES_MAX;
-  if (!(body instanceof Uint8Array) || body.length > bytesMax) {
-    throw new KeyringError('INVALID_INPUT', `the body must be at most ${bytesMax} bytes`);
-  }
-  return { id, method, body };
-}
-
-/** As bytes with memory of their own, which can be handed to another thread. */
-export function pack(value: unknown): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(serialize(value));
-}
-
-export function unpack(body: Uint8Array): unknown {
-  return deserialize(body);
-}
+export const bytesMaxOf = (number: number): number =>
+  number === NUMBERS.signWebhooks ? WEBHOOKS_BYTES_MAX : BODY_BYTES_MAX;
 
 /** What each argument must be is checked by the method itself. */
-export function unpackArguments(body: Uint8Array): unknown[] {
+export function unpackArguments(body: Uint8Array | undefined, bytesMax: number): unknown[] {
+  if (body === undefined) throw new KeyringError('INVALID_INPUT', `the body must be at most ${bytesMax} bytes`);
   let value: unknown;
   try {
-    value = unpack(body);
+    value = deserialize(body);
   } catch {
     throw new KeyringError('INVALID_INPUT', 'the arguments cannot be read');
   }

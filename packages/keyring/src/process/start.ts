@@ -3,7 +3,8 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
-import type { Settings } from './protocol.ts';
+import type { Pipe } from './line.ts';
+import { FIRST_LINE, type Settings } from './protocol.ts';
 
 // The keyring process runs built files, also when this one is a source file under a test runner.
 const PACKAGE = packageFolder(dirname(fileURLToPath(import.meta.url)));
@@ -37,9 +38,12 @@ export function startKeyringProcess({ rootKey, create, threads }: Settings): Chi
       '--disable-warning=SecurityWarning',
     ],
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc', ...Array.from({ length: threads }, () => 'pipe' as const)],
   });
 }
+
+/** To each of its threads. */
+export const pipesOf = (child: ChildProcess): Pipe[] => child.stdio.slice(FIRST_LINE) as unknown as Pipe[];
 
 /** The ring with its temporary files and its lock, the passphrase, and the program itself. */
 export function permissionFlags(ringPath: string, passphrasePath: string | undefined): string[] {

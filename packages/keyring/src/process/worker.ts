@@ -1,66 +1,97 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { RingState } from '../keyring.ts';
 import { LocalKeyring } from '../local-keyring.ts';
 import { flattenSignatures, type Signature } from '../sign/signature.ts';
-import { gone, type Method, pack, type Refusal, refusalOf, type Settings, unpackArguments } from './protocol.ts';
+import { encodeFrame, type Frame, FrameReader } from './frame.ts';
+import { openPipe } from './pipe.ts';
+import { ANSWER, bytesMaxOf, methodOf, type Refusal, refusalOf, type Settings, unpackArguments } from './protocol.ts';
 
-// A thread of the keyring process, with a keyring of its own.
-
-export type Task =
-  | { readonly type: 'open'; readonly settings: Settings }
-  | { readonly type: 'call'; readonly ticket: number; readonly method: Method; readonly body: Uint8Array };
+// A thread of the keyring process, with a keyring and a line to the service of its own.
 
 export type Report =
   | { readonly type: 'opened'; readonly ring: RingState }
-  | { readonly type: 'failed'; readonly refusal: Refusal }
-  | {
-      readonly type: 'done';
-      readonly ticket: number;
-      readonly body?: Uint8Array;
-      readonly refusal?: Refusal;
-      /** Present when the ring is not the one that was reported before. */
-      readonly ring?: RingState;
-    };
+  | { readonly type: 'failed'; readonly refusal: Refusal };
+
+export interface ThreadData {
+  readonly settings: Settings;
+  /** The descriptor of the line. */
+  readonly fd: number;
+}
+
+/** Above it nothing more is read: whoever calls faster than is answered waits. */
+const WAITING_BYTES_MAX = 1024 * 1024;
 
 if (parentPort === null) throw new Error('this file is the entry of a worker thread');
 const port = parentPort;
-let keyring: LocalKeyring | undefined;
-let reported = '';
+const { settings, fd } = workerData as ThreadData;
+const report = (message: Report): void => port.postMessage(message);
 
-port.on('message', (task: Task) => {
-  const report = task.type === 'open' ? open(task.settings) : call(task.ticket, task.method, task.body);
-  void report.then((message) => {
-    const body = 'body' in message ? message.body : undefined;
-    port.postMessage(message, body === undefined ? [] : [body.buffer as ArrayBuffer]);
+try {
+  const keyring = await LocalKeyring.open(settings.rootKey, settings.create);
+  serve(keyring);
+  report({ type: 'opened', ring: keyring.ringState });
+} catch (error) {
+  report({ type: 'failed', refusal: refusalOf(error) });
+}
+
+function serve(keyring: LocalKeyring): void {
+  const line = openPipe(fd);
+  const waiting: Frame[] = [];
+  let waitingBytes = 0;
+  let isWorking = false;
+  let reported = JSON.stringify(keyring.ringState);
+
+  /** One in each turn of the event loop: a call that takes long lets others in between. */
+  const begin = (): void => {
+    isWorking = false;
+    if (waiting.length === 0) return;
+    isWorking = true;
+    // Who does not listen to answers gets no more of them.
+    if (line.writableNeedDrain) {
+      line.once('drain', begin);
+      return;
+    }
+    void finish(waiting.shift() as Frame);
+    setImmediate(begin);
+  };
+  const finish = async (frame: Frame): Promise<void> => {
+    const answer = await answerTo(keyring, frame);
+    tellRing();
+    line.write(answer);
+    waitingBytes -= sizeOf(frame);
+    if (line.isPaused() && waitingBytes < WAITING_BYTES_MAX) line.resume();
+  };
+  /** Before the answer, so that whoever has it knows the ring. */
+  const tellRing = (): void => {
+    const text = JSON.stringify(keyring.ringState);
+    if (text === reported) return;
+    reported = text;
+    line.write(encodeFrame(0, ANSWER.ring, keyring.ringState));
+  };
+
+  const reader = new FrameReader(bytesMaxOf, (frame) => {
+    waiting.push(frame);
+    waitingBytes += sizeOf(frame);
+    if (waitingBytes >= WAITING_BYTES_MAX) line.pause();
+    if (!isWorking) begin();
   });
-});
+  line.on('data', (chunk) => reader.push(chunk));
+  line.on('error', () => {});
+  // A thread that nobody can call is of no use, and the process begins anew.
+  line.on('close', () => process.exit(1));
+}
 
-async function open({ rootKey, create }: Settings): Promise<Report> {
+/** With something for a call without arguments, so that those are bounded too. */
+const sizeOf = ({ body }: Frame): number => 64 + (body?.length ?? 0);
+
+async function answerTo(keyring: LocalKeyring, { id, tag, body }: Frame): Promise<Uint8Array> {
   try {
-    keyring = await LocalKeyring.open(rootKey, create);
-    reported = JSON.stringify(keyring.ringState);
-    return { type: 'opened', ring: keyring.ringState };
+    const method = methodOf(tag);
+    const args = unpackArguments(body, bytesMaxOf(tag));
+    const call = keyring[method] as (...args: unknown[]) => Promise<unknown>;
+    const value = await call.apply(keyring, args);
+    return encodeFrame(id, ANSWER.value, method === 'sign' ? flattenSignatures(value as Signature[]) : value);
   } catch (error) {
-    return { type: 'failed', refusal: refusalOf(error) };
+    return encodeFrame(id, ANSWER.refusal, refusalOf(error));
   }
-}
-
-async function call(ticket: number, method: Method, body: Uint8Array): Promise<Report> {
-  const answer = await run(method, body).catch((error: unknown) => ({ refusal: refusalOf(error) }));
-  return { type: 'done', ticket, ...answer, ...changedRing() };
-}
-
-async function run(method: Method, body: Uint8Array): Promise<{ readonly body: Uint8Array }> {
-  if (keyring === undefined) throw gone();
-  const call = keyring[method] as (...args: unknown[]) => Promise<unknown>;
-  const value = await call.apply(keyring, unpackArguments(body));
-  return { body: pack(method === 'sign' ? flattenSignatures(value as Signature[]) : value) };
-}
-
-function changedRing(): { readonly ring?: RingState } {
-  const ring = keyring?.ringState;
-  const text = JSON.stringify(ring);
-  if (ring === undefined || text === reported) return {};
-  reported = text;
-  return { ring };
 }

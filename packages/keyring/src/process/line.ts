@@ -1,0 +1,83 @@
+import type { Duplex } from 'node:stream';
+import { deserialize } from 'node:v8';
+import { KeyringError } from '../errors.ts';
+import type { RingState } from '../keyring.ts';
+import { encodeFrame, type Frame, FrameReader } from './frame.ts';
+import { ANSWER, detached, errorOf, type Method, numberOf, type Refusal } from './protocol.ts';
+
+/** The service's end of a pipe, which keeps a process alive or not. */
+export interface Pipe extends Duplex {
+  ref(): void;
+  unref(): void;
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: KeyringError) => void;
+}
+
+/** A thread of the keyring process as the service sees it: calls, and the answers to them. */
+export class Line {
+  readonly #pipe: Pipe;
+  readonly #pending = new Map<number, Pending>();
+  readonly #ringChanged: (ring: RingState) => void;
+  #lastId = 0;
+
+  constructor(pipe: Pipe, ringChanged: (ring: RingState) => void) {
+    this.#pipe = pipe;
+    this.#ringChanged = ringChanged;
+    const reader = new FrameReader(
+      () => Number.POSITIVE_INFINITY,
+      (frame) => this.#settle(frame),
+    );
+    pipe.on('data', (chunk) => reader.push(chunk));
+    // What could not be sent is rejected by the process's end, which is why it could not be sent.
+    pipe.on('error', () => {});
+    pipe.unref();
+  }
+
+  get pendingCount(): number {
+    return this.#pending.size;
+  }
+
+  call(method: Method, args: readonly unknown[]): Promise<unknown> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    let frame: Uint8Array;
+    try {
+      frame = encodeFrame(id, numberOf(method), args);
+    } catch {
+      const error = new KeyringError('INVALID_INPUT', 'an argument cannot be sent to the keyring process');
+      return Promise.reject(error);
+    }
+    return new Promise((resolve, reject) => {
+      // An idle keyring does not keep its service alive, one with work does.
+      if (this.#pending.size === 0) this.#pipe.ref();
+      this.#pending.set(id, { resolve, reject });
+      this.#pipe.write(frame);
+    });
+  }
+
+  /** The process has ended, or is to end. */
+  end(error: KeyringError): void {
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+    this.#pipe.unref();
+  }
+
+  #settle({ id, tag, body = new Uint8Array() }: Frame): void {
+    const value = detached(deserialize(body));
+    // It may hold what was opened or lent, of which the caller now has the copy to wipe.
+    body.fill(0);
+    if (tag === ANSWER.ring) {
+      this.#ringChanged(value as RingState);
+      return;
+    }
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#pipe.unref();
+    if (tag === ANSWER.value) pending.resolve(value);
+    else pending.reject(errorOf(value as Refusal));
+  }
+}
