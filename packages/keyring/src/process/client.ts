@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { dirname } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
 import type { AddressFormat } from '../address/formats.ts';
 import type { AppProof } from '../bundle/app-proof.ts';
 import type { Session } from '../bundle/session-jwt.ts';
@@ -14,7 +15,7 @@ import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import { type Signature, unflattenSignatures } from '../sign/signature.ts';
 import { Line } from './line.ts';
-import { errorOf, gone, type Method, type Notice, ROUTES, type Settings } from './protocol.ts';
+import { detached, errorOf, gone, type Method, type Notice, ROUTES, type Settings } from './protocol.ts';
 import { pipesOf, startKeyringProcess } from './start.ts';
 
 const PENDING_MAX = 10_000;
@@ -28,9 +29,11 @@ const CLOSE_MS_MAX = 5_000;
 /** Fewer signatures than this are not worth another thread. */
 const SIGNATURES_PER_THREAD_MIN = 16;
 
+type StartSettings = Omit<Settings, 'methods'>;
+
 /** The keyring in a process of its own, which is started again whenever it ends. */
 export class ProcessKeyring implements api.Keyring {
-  #settings: Settings;
+  #settings: StartSettings;
   #child: ChildProcess | undefined;
   /** One to each thread of the process. */
   #lines: readonly Line[] = [];
@@ -44,11 +47,11 @@ export class ProcessKeyring implements api.Keyring {
   /** Those who wait for the process to be back. */
   #waiting: (() => void)[] = [];
 
-  private constructor(settings: Settings) {
+  private constructor(settings: StartSettings) {
     this.#settings = settings;
   }
 
-  static async start(settings: Settings): Promise<ProcessKeyring> {
+  static async start(settings: StartSettings): Promise<ProcessKeyring> {
     const keyring = new ProcessKeyring(settings);
     try {
       await keyring.#startChild();
@@ -95,19 +98,17 @@ export class ProcessKeyring implements api.Keyring {
     return this.#call('rewrapOrganizationKey', organizationId, wrapped);
   }
 
-  async addRootKey(): Promise<string> {
-    const id = await this.#call<string>('addRootKey');
-    await this.#syncRing();
-    return id;
+  addRootKey(): Promise<string> {
+    return this.#changeRing('addRootKey');
   }
 
   async removeRootKey(id: string): Promise<void> {
-    await this.#call('removeRootKey', id);
-    await this.#syncRing();
+    await this.#changeRing('removeRootKey', id);
   }
 
   async refreshRing(): Promise<api.RingState> {
-    this.#ring = await this.#call<api.RingState>('refreshRing');
+    await this.#call('refreshRing');
+    // A thread that has read another one said so before it answered.
     return this.#ring;
   }
 
@@ -331,11 +332,6 @@ export class ProcessKeyring implements api.Keyring {
         return first.call(method, args);
       case 'all':
         return this.#callAll(method, args);
-      case 'ring': {
-        const changed = await first.call(method, args);
-        await this.#callAll('refreshRing', []);
-        return changed;
-      }
     }
   }
 
@@ -344,9 +340,20 @@ export class ProcessKeyring implements api.Keyring {
     return this.#lines.reduce((best, line) => (line.pendingCount < best.pendingCount ? line : best), first);
   }
 
+  /** The answer of the first thread, when all have answered and none has refused. */
   async #callAll(method: Method, args: readonly unknown[]): Promise<unknown> {
-    const [answer] = await Promise.all(this.#lines.map((line) => line.call(method, args)));
-    return answer;
+    const outcomes = await Promise.allSettled(this.#lines.map((line) => line.call(method, args)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    const [first] = outcomes as PromiseFulfilledResult<unknown>[];
+    return first?.value;
+  }
+
+  /** What is written is synchronized whatever happens next. A thread that cannot read it now does so when it needs to. */
+  async #changeRing<T>(method: 'addRootKey' | 'removeRootKey', ...args: readonly unknown[]): Promise<T> {
+    const changed = await this.#call<T>(method, ...args);
+    await this.#syncRing();
+    await this.#callAll('refreshRing', []).catch(() => {});
+    return changed;
   }
 
   get #pendingCount(): number {
@@ -358,8 +365,11 @@ export class ProcessKeyring implements api.Keyring {
     const child = startKeyringProcess(this.#settings);
     this.#child = child;
     const startedAtMs = performance.now();
-    const lines = pipesOf(child).map((pipe): Line => new Line(pipe, (ring) => this.#follow(lines, ring)));
+    const pipes = pipesOf(child);
+    const lines = pipes.map((pipe): Line => new Line(pipe, (ring) => this.#follow(lines, ring)));
     this.#lines = lines;
+    // Whoever waits for an answer hears of the end, even if nothing else keeps this process alive.
+    for (const pipe of pipes) pipe.once('close', () => child.ref());
     const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -445,7 +455,7 @@ const isSameRing = (one: api.RingState, other: api.RingState): boolean => JSON.s
 
 function cloned<T>(value: T): T {
   try {
-    return structuredClone(value);
+    return detached(deserialize(serialize(value))) as T;
   } catch {
     throw new KeyringError('INVALID_INPUT', 'an argument cannot be sent to the keyring process');
   }

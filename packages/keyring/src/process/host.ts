@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { RingState } from '../keyring.ts';
-import { FIRST_LINE, type Notice, type Settings } from './protocol.ts';
+import { FIRST_LINE, METHODS, type Notice, type Refusal, type Settings } from './protocol.ts';
 import type { Report, ThreadData } from './worker.ts';
 
 // The entry of the keyring process. This thread only starts the threads that hold keys, which have lines of their own.
@@ -17,32 +18,41 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('uncaughtException', end);
 process.on('unhandledRejection', end);
 
-await openAll();
+if (String(settings.methods) !== String(METHODS)) refuse(otherVersion());
+else await openAll(Array.from({ length: settings.threads }, (_, index) => startThread(index)));
 
 /** One after the other, because a passphrase is stretched in 128 MiB. The first one may create the ring. */
-async function openAll(): Promise<void> {
-  let ring: RingState | undefined;
-  for (let index = 0; index < settings.threads; index += 1) {
-    const report = await startThread(index);
-    if (report.type === 'failed') {
-      send(report);
-      process.disconnect();
-      return;
-    }
-    ring = report.ring;
+async function openAll(threads: readonly Worker[]): Promise<void> {
+  const rings: RingState[] = [];
+  for (const thread of threads) {
+    const answer = once(thread, 'message') as Promise<[Report]>;
+    thread.postMessage('open');
+    const [report] = await answer;
+    if (report.type === 'failed') return refuse(report.refusal);
+    rings.push(report.ring);
   }
-  send({ type: 'ready', ring: ring as RingState });
+  // That of the first, which answers for all when the ring is read again.
+  send({ type: 'ready', ring: rings[0] as RingState });
 }
 
-function startThread(index: number): Promise<Report> {
+function startThread(index: number): Worker {
   const workerData: ThreadData = {
     settings: { ...settings, create: settings.create && index === 0 },
     fd: FIRST_LINE + index,
   };
-  const worker = new Worker(new URL('./worker.js', import.meta.url), { stdin: false, workerData });
-  worker.on('error', end);
-  worker.on('exit', () => process.exit(1));
-  return new Promise((resolve) => worker.once('message', resolve));
+  const thread = new Worker(new URL('./worker.js', import.meta.url), { stdin: false, workerData });
+  thread.on('error', end);
+  thread.on('exit', () => process.exit(1));
+  return thread;
+}
+
+function refuse(refusal: Refusal): void {
+  send({ type: 'failed', refusal });
+  process.disconnect();
+}
+
+function otherVersion(): Refusal {
+  return { code: 'UNAVAILABLE', message: 'the files of the keyring were replaced: the service must be started again' };
 }
 
 function send(message: Notice): void {

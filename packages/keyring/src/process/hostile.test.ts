@@ -1,8 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { deserialize, serialize } from 'node:v8';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -515,6 +516,19 @@ test('the same id twice, and more calls than any client has', async () => {
     send(frame(5, numberOf('createOrganizationKey'), serialize(['o'])));
   }
   await checkAlive();
+});
+
+test('a process of another version refuses to start', async () => {
+  const host = fileURLToPath(new URL('../../dist/process/host.js', import.meta.url));
+  const settings = { rootKey: `file:${join(folder, 'root.key')}`, create: false, threads: 1, methods: ['sign'] };
+  const other = fork(host, [JSON.stringify(settings)], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
+  });
+  const ended = once(other, 'exit');
+  const [notice] = await once(other, 'message');
+  expect(notice).toMatchObject({ type: 'failed', refusal: { code: 'UNAVAILABLE' } });
+  await ended;
 });
 
 describe('a line', () => {

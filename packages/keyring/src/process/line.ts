@@ -3,7 +3,7 @@ import { deserialize } from 'node:v8';
 import { KeyringError } from '../errors.ts';
 import type { RingState } from '../keyring.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
-import { ANSWER, detached, errorOf, type Method, numberOf, type Refusal } from './protocol.ts';
+import { ANSWER, ANSWER_BYTES_MAX, detached, errorOf, type Method, numberOf, type Refusal } from './protocol.ts';
 
 /** The service's end of a pipe, which keeps a process alive or not. */
 export interface Pipe extends Duplex {
@@ -27,10 +27,17 @@ export class Line {
     this.#pipe = pipe;
     this.#ringChanged = ringChanged;
     const reader = new FrameReader(
-      () => Number.POSITIVE_INFINITY,
+      () => ANSWER_BYTES_MAX,
       (frame) => this.#settle(frame),
     );
-    pipe.on('data', (chunk) => reader.push(chunk));
+    pipe.on('data', (chunk) => {
+      try {
+        reader.push(chunk);
+      } catch {
+        // No keyring says that: it ends with its line, and the next one is started.
+        pipe.destroy();
+      }
+    });
     // What could not be sent is rejected by the process's end, which is why it could not be sent.
     pipe.on('error', () => {});
     pipe.unref();
@@ -65,7 +72,8 @@ export class Line {
     this.#pipe.unref();
   }
 
-  #settle({ id, tag, body = new Uint8Array() }: Frame): void {
+  #settle({ id, tag, body }: Frame): void {
+    if (body === undefined) throw new Error('an answer is too long');
     const value = detached(deserialize(body));
     // It may hold what was opened or lent, of which the caller now has the copy to wipe.
     body.fill(0);

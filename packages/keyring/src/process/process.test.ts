@@ -33,7 +33,7 @@ import {
 } from '../index.ts';
 import { ProcessKeyring } from './client.ts';
 import { ROUTES } from './protocol.ts';
-import { permissionFlags } from './start.ts';
+import { permissionFlags, pipesOf } from './start.ts';
 
 const LINUX = existsSync('/proc/self/environ');
 const ETHEREUM: AccountSpec = {
@@ -497,6 +497,50 @@ describe('the life of the process', () => {
     const idle = run(start);
     const [code] = await idle.closed;
     expect(code).toBe(0);
+  });
+
+  test('a long call lets a short one in between, on one thread', async () => {
+    const one = await createKeyring({ rootKey, mode: 'process', threads: 1 });
+    await using mine = one as ProcessKeyring;
+    await mine.loadServiceKeys(deployment.deploymentKey, deployment.keys);
+    const { keyId } = deployment.keys.find(({ role }) => role === 'webhook-signer')!;
+    const order: string[] = [];
+    const long = Array.from({ length: 256 }, () => ({ ...WEBHOOK, body: 'x'.repeat(65_536) }));
+    await Promise.all([
+      mine.signWebhooks(keyId, long).then(() => order.push('long')),
+      mine.createOrganizationKey('o').then(() => order.push('short')),
+    ]);
+    expect(order).toEqual(['short', 'long']);
+  });
+
+  test('what it keeps for a restart are copies that hold nothing else', async () => {
+    await using mine = await startProcess();
+    const bytes = Buffer.from(deployment.deploymentKey);
+    const keys = deployment.keys.map((key) => ({ ...key, sealed: Buffer.from(key.sealed) }));
+    await mine.loadServiceKeys(bytes, keys);
+    bytes.fill(0);
+    for (const { sealed } of keys) sealed.fill(0);
+    process.kill(mine.pid as number, 'SIGKILL');
+    await vanished(mine);
+    await mine.ready();
+    expect(await mine.signIdToken({ sub: 'x' })).toMatch(/^ey/);
+  });
+
+  test('who waits for an answer hears of its end, even if nothing else is left to do', async () => {
+    const module = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
+    const script = `
+      const { createKeyring } = await import(${JSON.stringify(module)});
+      const keyring = await createKeyring({ rootKey: ${JSON.stringify(rootKey)}, mode: 'process', threads: 1 });
+      process.kill(keyring.pid, 'SIGSTOP');
+      const refused = keyring.createOrganizationKey('o').catch((error) => console.log(error.code));
+      process.kill(keyring.pid, 'SIGKILL');
+      await refused;`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout).toBe('UNAVAILABLE\n');
+  });
+
+  test('one for which there are no descriptors has no lines', () => {
+    expect(pipesOf({})).toEqual([]);
   });
 
   test('no more calls wait than are bounded', async () => {

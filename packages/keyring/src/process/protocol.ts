@@ -40,18 +40,18 @@ export const ROUTES = {
   createServiceKey: 'any',
   /** Always the same thread, since the pair that signs is made once for each process. */
   signAppProof: 'first',
-  /** The first thread writes the ring; then all read it. */
-  addRootKey: 'ring',
-  removeRootKey: 'ring',
+  /** The first thread writes the ring; then the client makes all read it. */
+  addRootKey: 'first',
+  removeRootKey: 'first',
   /** Every thread. */
   loadServiceKeys: 'all',
   refreshRing: 'all',
-} as const satisfies Partial<Record<keyof Keyring, 'any' | 'first' | 'ring' | 'all'>>;
+} as const satisfies Partial<Record<keyof Keyring, 'any' | 'first' | 'all'>>;
 
 export type Method = keyof typeof ROUTES;
 
 /** By the numbers that they have on a line. */
-const METHODS = Object.keys(ROUTES) as readonly Method[];
+export const METHODS = Object.keys(ROUTES) as readonly Method[];
 const NUMBERS = Object.fromEntries(METHODS.map((method, number) => [method, number])) as Readonly<
   Record<Method, number>
 >;
@@ -64,6 +64,8 @@ const CODES: ReadonlySet<unknown> = new Set(KEYRING_ERROR_CODES);
 const ARGUMENTS_MAX = 8;
 /** The largest call but one seals 4 MiB. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** More than any answer has: a list of accounts, or what was sealed. */
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 /** A character is packed in one byte or in two. The rest is far below 1 KiB for each. */
 const WEBHOOKS_BYTES_MAX = 2 * WEBHOOKS_LENGTH_MAX + 1024 * WEBHOOKS_MAX;
 
@@ -72,6 +74,8 @@ export interface Settings {
   readonly rootKey: string;
   readonly create: boolean;
   readonly threads: number;
+  /** By which a process sees that its files are of another version than the service that starts it. */
+  readonly methods: readonly string[];
 }
 
 export interface Refusal {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import type { Pipe } from './line.ts';
-import { FIRST_LINE, type Settings } from './protocol.ts';
+import { FIRST_LINE, METHODS, type Settings } from './protocol.ts';
 
 // The keyring process runs built files, also when this one is a source file under a test runner.
 const PACKAGE = packageFolder(dirname(fileURLToPath(import.meta.url)));
@@ -17,7 +17,7 @@ const PERMISSION_FLAG = ['--permission', '--experimental-permission'].find((flag
 );
 
 /** Starts the process with the rights that it needs and nothing of this one's environment. */
-export function startKeyringProcess({ rootKey, create, threads }: Settings): ChildProcess {
+export function startKeyringProcess({ rootKey, create, threads }: Omit<Settings, 'methods'>): ChildProcess {
   const source = parseRootKeySetting(rootKey);
   const ringPath = resolve(source.ringPath);
   const settings: Settings = {
@@ -25,6 +25,7 @@ export function startKeyringProcess({ rootKey, create, threads }: Settings): Chi
       source.passphrasePath === undefined ? `file:${ringPath}` : `passphrase-file:${resolve(source.passphrasePath)}`,
     create,
     threads,
+    methods: METHODS,
   };
   return fork(ENTRY, [JSON.stringify(settings)], {
     cwd: DIST,
@@ -42,8 +43,9 @@ export function startKeyringProcess({ rootKey, create, threads }: Settings): Chi
   });
 }
 
-/** To each of its threads. */
-export const pipesOf = (child: ChildProcess): Pipe[] => child.stdio.slice(FIRST_LINE) as unknown as Pipe[];
+/** To each of its threads. A process for which there were no descriptors left has none, whatever its type says. */
+export const pipesOf = ({ stdio }: { readonly stdio?: ChildProcess['stdio'] }): Pipe[] =>
+  (stdio?.slice(FIRST_LINE) ?? []) as unknown as Pipe[];
 
 /** The ring with its temporary files and its lock, the passphrase, and the program itself. */
 export function permissionFlags(ringPath: string, passphrasePath: string | undefined): string[] {

@@ -18,21 +18,29 @@ export interface ThreadData {
   readonly fd: number;
 }
 
-/** Above it nothing more is read: whoever calls faster than is answered waits. */
-const WAITING_BYTES_MAX = 1024 * 1024;
+/**
+ * Above it nothing more is read: whoever calls faster than is answered waits. It is more than the longest call has, so
+ * that one alone keeps nobody out.
+ */
+const WAITING_BYTES_MAX = 40 * 1024 * 1024;
+/** Each call counts for so much more, because those without arguments are bounded too. */
+const CALL_BYTES = 4096;
 
 if (parentPort === null) throw new Error('this file is the entry of a worker thread');
 const port = parentPort;
 const { settings, fd } = workerData as ThreadData;
 const report = (message: Report): void => port.postMessage(message);
 
-try {
-  const keyring = await LocalKeyring.open(settings.rootKey, settings.create);
-  serve(keyring);
-  report({ type: 'opened', ring: keyring.ringState });
-} catch (error) {
-  report({ type: 'failed', refusal: refusalOf(error) });
-}
+// The host says when: not all at once.
+port.once('message', async () => {
+  try {
+    const keyring = await LocalKeyring.open(settings.rootKey, settings.create);
+    serve(keyring);
+    report({ type: 'opened', ring: keyring.ringState });
+  } catch (error) {
+    report({ type: 'failed', refusal: refusalOf(error) });
+  }
+});
 
 function serve(keyring: LocalKeyring): void {
   const line = openPipe(fd);
@@ -81,8 +89,7 @@ function serve(keyring: LocalKeyring): void {
   line.on('close', () => process.exit(1));
 }
 
-/** With something for a call without arguments, so that those are bounded too. */
-const sizeOf = ({ body }: Frame): number => 64 + (body?.length ?? 0);
+const sizeOf = ({ body }: Frame): number => CALL_BYTES + (body?.length ?? 0);
 
 async function answerTo(keyring: LocalKeyring, { id, tag, body }: Frame): Promise<Uint8Array> {
   try {
