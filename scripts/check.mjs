@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installCompat } from './lib/postgres.mjs';
+import { installCompat } from './lib/compat.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installAnvil } from './lib/anvil.mjs';
 import { requireChromium } from './lib/chromium.mjs';
-import { installCompat, startPostgres } from './lib/postgres.mjs';
+import { installCompat } from './lib/compat.mjs';
+import { startPostgres } from './lib/postgres.mjs';
 import { openScratch } from './lib/scratch.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

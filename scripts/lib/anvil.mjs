@@ -4,18 +4,17 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { COMPAT } from './compat.mjs';
 import { installFromDebian } from './debian.mjs';
 import { runNpm } from './npm.mjs';
 
-const compat = fileURLToPath(new URL('../../compat/', import.meta.url));
 const { platform, arch } = process;
 const packageFor = (processor) => `@foundry-rs/anvil-${platform}-${processor === 'x64' ? 'amd64' : processor}`;
 const programIn = (folder) => path.join(folder, 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil');
 
-const NATIVE = programIn(path.join(compat, 'node_modules', packageFor(arch)));
+const NATIVE = programIn(path.join(COMPAT, 'node_modules', packageFor(arch)));
 /** Beside the packages, so that it goes with them when they are installed anew. */
-const FOREIGN_FOLDER = path.join(compat, 'node_modules', '.anvil-x64');
+const FOREIGN_FOLDER = path.join(COMPAT, 'node_modules', '.anvil-x64');
 const FOREIGN = programIn(FOREIGN_FOLDER);
 /** Debian's libraries for programs of that processor. */
 const LIBRARIES = '/usr/x86_64-linux-gnu';
@@ -45,11 +44,11 @@ export function installAnvil() {
 /** npm installs no package of another processor, so that it is fetched and unpacked here, as the lockfile has it. */
 function installForeign() {
   const name = packageFor('x64');
-  const { packages } = JSON.parse(readFileSync(path.join(compat, 'package-lock.json'), 'utf8'));
+  const { packages } = JSON.parse(readFileSync(path.join(COMPAT, 'package-lock.json'), 'utf8'));
   const { version, integrity } = packages[`node_modules/${name}`];
-  const folder = mkdtempSync(path.join(compat, 'node_modules', '.anvil-'));
+  const folder = mkdtempSync(path.join(COMPAT, 'node_modules', '.anvil-'));
   try {
-    runNpm(['pack', `${name}@${version}`, '--pack-destination', folder], compat);
+    runNpm(['pack', `${name}@${version}`, '--pack-destination', folder], COMPAT);
     const [file] = readdirSync(folder).map((entry) => path.join(folder, entry));
     const digest = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
     if (digest !== integrity) throw new Error(`${name}@${version} is not what the lockfile names`);

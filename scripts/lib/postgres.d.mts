@@ -18,4 +18,3 @@ export interface TestPostgres extends AsyncDisposable {
 }
 
 export function startPostgres(): Promise<TestPostgres>;
-export function installCompat(): void;

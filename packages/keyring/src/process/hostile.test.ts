@@ -8,7 +8,7 @@ import { deserialize, serialize } from 'node:v8';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireBuilt } from '../../test/fixtures/built.ts';
-import { type Deployment, deploy, encryptTo, flipped, ORGANIZATION } from '../../test/fixtures/client.ts';
+import { type Deployment, deploy, encryptTo, flipped, ORGANIZATION, webhookKeyOf } from '../../test/fixtures/client.ts';
 import { fromHex, fromText, labelled } from '../../test/fixtures/labels.ts';
 import { sealText } from '../bundle/credential-bundle.ts';
 import { sealBox } from '../bundle/sealed-box.ts';
@@ -317,14 +317,14 @@ test('huge lists, huge bytes and deep nesting', { timeout: 120_000 }, async () =
     ['signIdToken', [{ sub: new Array(4_000_000_000) }]],
     ['signIdToken', [nested]],
     ['signIdToken', [{ sub: nested }]],
-    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, body: 'x'.repeat(17 * 1024 * 1024) }]]],
-    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, body: '€'.repeat(17 * 1024 * 1024) }]]],
-    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, eventId: 'a'.repeat(4e6) }]]],
-    ['signWebhooks', [webhookKeyId(), Array.from({ length: 200_000 }, () => 1)]],
-    ['signWebhooks', [webhookKeyId(), new Array(4_000_000_000)]],
+    ['signWebhooks', [webhookKeyOf(deployment), [{ ...WEBHOOK, body: 'x'.repeat(17 * 1024 * 1024) }]]],
+    ['signWebhooks', [webhookKeyOf(deployment), [{ ...WEBHOOK, body: '€'.repeat(17 * 1024 * 1024) }]]],
+    ['signWebhooks', [webhookKeyOf(deployment), [{ ...WEBHOOK, eventId: 'a'.repeat(4e6) }]]],
+    ['signWebhooks', [webhookKeyOf(deployment), Array.from({ length: 200_000 }, () => 1)]],
+    ['signWebhooks', [webhookKeyOf(deployment), new Array(4_000_000_000)]],
     ['signWebhooks', ['x'.repeat(4e6), [WEBHOOK]]],
-    ['signWebhooks', [webhookKeyId(), nested]],
-    ['signWebhooks', [webhookKeyId(), [{ ...WEBHOOK, body: nested }]]],
+    ['signWebhooks', [webhookKeyOf(deployment), nested]],
+    ['signWebhooks', [webhookKeyOf(deployment), [{ ...WEBHOOK, body: nested }]]],
     ['importOauthSecret', [holder, 'ab'.repeat(2e6)]],
     ['lendOauthSecret', [holder, new Uint8Array(5 * 1024 * 1024)]],
     ['importOnRampSecret', [holder, '1'.repeat(4e6)]],
@@ -376,18 +376,18 @@ test('no kind of key material is opened, by whatever name and with the right key
   checkNoSecret();
 });
 
-const webhookKeyId = (): string => deployment.keys.find(({ role }) => role === 'webhook-signer')!.keyId;
-
 test('webhooks, with each argument, each of its members and each of its bytes replaced by something else', async () => {
   await loadServiceKeys();
   const sign = async (keyId: unknown, webhooks: unknown): Promise<Answer> => call('signWebhooks', [keyId, webhooks]);
-  const right = await sign(webhookKeyId(), [WEBHOOK]);
+  const right = await sign(webhookKeyOf(deployment), [WEBHOOK]);
   const [signature] = unpack(right.body as Uint8Array) as string[];
   expect(signature).toMatch(/^[0-9a-f]{128}$/);
   const junk: unknown[] = [undefined, null, -1, 1.5, Number.NaN, true, 7n, {}, new Map(), new Date(0), /x/, '\ud800'];
   const others: unknown[] = ['__proto__', '\ud800.1', [], [[]], new Uint8Array(3), { toString: 'x' }, [WEBHOOK, 1]];
   for (const value of [...junk, ...others]) {
-    const codes = [await sign(value, [WEBHOOK]), await sign(webhookKeyId(), value)].map(({ refusal }) => refusal?.code);
+    const codes = [await sign(value, [WEBHOOK]), await sign(webhookKeyOf(deployment), value)].map(
+      ({ refusal }) => refusal?.code,
+    );
     expect([String(codes[0]), codes[1]]).toEqual([
       expect.stringMatching(/^(INVALID_INPUT|UNAVAILABLE)$/),
       'INVALID_INPUT',
@@ -395,15 +395,20 @@ test('webhooks, with each argument, each of its members and each of its bytes re
   }
   for (const value of junk) {
     for (const name of Object.keys(WEBHOOK)) {
-      const { refusal } = await sign(webhookKeyId(), [{ ...WEBHOOK, [name]: value }]);
+      const { refusal } = await sign(webhookKeyOf(deployment), [{ ...WEBHOOK, [name]: value }]);
       expect([name, value, refusal?.code]).toEqual([name, value, 'INVALID_INPUT']);
     }
   }
-  for (const args of [[], [webhookKeyId()], [webhookKeyId(), [{}]], [{ keyId: webhookKeyId() }, [WEBHOOK]]]) {
+  for (const args of [
+    [],
+    [webhookKeyOf(deployment)],
+    [webhookKeyOf(deployment), [{}]],
+    [{ keyId: webhookKeyOf(deployment) }, [WEBHOOK]],
+  ]) {
     expect((await call('signWebhooks', args)).refusal?.code).toBe('INVALID_INPUT');
   }
   // The packed arguments with each of their bits flipped: a refusal, or the signature of what they then are.
-  const body = serialize([webhookKeyId(), [WEBHOOK]]);
+  const body = serialize([webhookKeyOf(deployment), [WEBHOOK]]);
   const codes: (string | undefined)[] = [];
   for (let bit = 0; bit < body.length * 8; bit += 1) {
     lastId += 1;

@@ -17,6 +17,7 @@ import {
   ORGANIZATION,
   Receiver,
   readSigned,
+  webhookKeyOf,
 } from '../../test/fixtures/client.ts';
 import { fromHex, fromText, toText } from '../../test/fixtures/labels.ts';
 import { sealText } from '../bundle/credential-bundle.ts';
@@ -267,7 +268,7 @@ describe('the same answers as inline', () => {
   });
 
   test('webhooks', async () => {
-    const { keyId } = deployment.keys.find(({ role }) => role === 'webhook-signer')!;
+    const keyId = webhookKeyOf(deployment);
     const webhooks = Array.from({ length: 40 }, (_, index) => ({ ...WEBHOOK, body: `é€ ${index}` }));
     const signatures = await keyring.signWebhooks(keyId, webhooks);
     expect(signatures).toEqual(await inline.signWebhooks(keyId, webhooks));
@@ -418,7 +419,7 @@ describe('the life of the process', () => {
       expect(receiver.open(bundle, deployment.signerPublicKey).length).toBeGreaterThan(20);
       // In every thread.
       await Promise.all(Array.from({ length: 8 }, () => mine.signIdToken({ sub: 'x' })));
-      const { keyId } = deployment.keys.find(({ role }) => role === 'webhook-signer')!;
+      const keyId = webhookKeyOf(deployment);
       await Promise.all(Array.from({ length: 8 }, () => mine.signWebhooks(keyId, [WEBHOOK])));
     }
     expect((await mine.signAppProof('{}')).publicKey).not.toBe(publicKey);
@@ -503,7 +504,7 @@ describe('the life of the process', () => {
     const one = await createKeyring({ rootKey, mode: 'process', threads: 1 });
     await using mine = one as ProcessKeyring;
     await mine.loadServiceKeys(deployment.deploymentKey, deployment.keys);
-    const { keyId } = deployment.keys.find(({ role }) => role === 'webhook-signer')!;
+    const keyId = webhookKeyOf(deployment);
     const order: string[] = [];
     const long = Array.from({ length: 256 }, () => ({ ...WEBHOOK, body: 'x'.repeat(65_536) }));
     await Promise.all([
