@@ -284,6 +284,13 @@ describe.concurrent.each(DATABASES)('a rotation of the root key on %s', { timeou
   });
 });
 
+/** Somebody, in this database: others of the same server have locks of their own. */
+const isWaitingForLock = (url: string): Promise<boolean> =>
+  onPostgres(url, async (client) => {
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    return (await client.query(waiting)).rows.length > 0;
+  });
+
 describe.concurrent('a rotation', { timeout: 120_000 }, () => {
   test.sequential('waits for the lock that a killed one left on the key ring', async () => {
     await using server = await TestServer.start();
@@ -311,12 +318,7 @@ describe.concurrent('a rotation', { timeout: 120_000 }, () => {
       await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
       const [{ wrapped_key: wrapped }] = (await client.query('SELECT wrapped_key FROM organization')).rows;
       rotated = rotate(server);
-      await waitUntil('the rotation waits for it', async () =>
-        onPostgres(
-          url,
-          async (other) => (await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0,
-        ),
-      );
+      await waitUntil('the rotation waits for it', () => isWaitingForLock(url));
       expect((await stateOf(server)).recorded).toBe(recorded);
       await client.query(
         `INSERT INTO organization SELECT 'late', parent_id, name, root_threshold, root_user_ids, authority_version, $1,
@@ -341,11 +343,7 @@ describe.concurrent('a rotation', { timeout: 120_000 }, () => {
       await client.query('BEGIN');
       await client.query("SELECT value FROM deployment WHERE name = 'root_key_id' FOR SHARE");
       rotated = rotate(server);
-      // In this database alone: others of the same server have locks of their own.
-      const waiters = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-      await waitUntil('the rotation is about to retire the key', async () =>
-        onPostgres(url, async (other) => (await other.query(waiters)).rows.length > 0),
-      );
+      await waitUntil('the rotation is about to retire the key', () => isWaitingForLock(url));
       const other = JSON.stringify({ id: 'other', to: '00'.repeat(16) });
       await writeDatabase(server, "UPDATE deployment SET value = ? WHERE name = 'rotation'", [other]);
       await client.query('COMMIT');
