@@ -39,6 +39,7 @@ const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
 /** The kinds that callers seal and open. Every other one is key material and stays inside. */
 export const CALLER_KINDS: ReadonlySet<string> = new Set([
   'activity-parameters',
+  'activity-result',
   'vote-message',
   'outbox-message',
   'dev-message',

@@ -7,10 +7,34 @@ import { isTerminal } from './status.ts';
 export const roundIsOpen = (activity: Activity, nowMs: number): boolean =>
   nowMs < activity.roundStartedAtMs + LIMITS.approvalWindowMs;
 
-/** Votes that are alive now. A decided activity keeps the votes of the round that decided it. */
+/**
+ * Votes that are alive now. A decided activity keeps the votes of the round that decided it; an open one loses those
+ * whose credential was taken away.
+ */
 export function liveVotes(activity: Activity, votes: readonly Vote[], nowMs: number): Vote[] {
-  if (!isTerminal(activity.status) && !roundIsOpen(activity, nowMs)) return [];
-  return votes.filter((vote) => vote.roundStartedAtMs === activity.roundStartedAtMs);
+  const isDecided = isTerminal(activity.status);
+  if (!isDecided && !roundIsOpen(activity, nowMs)) return [];
+  const ofRound = votes.filter((vote) => vote.roundStartedAtMs === activity.roundStartedAtMs);
+  return isDecided ? ofRound : withoutRevoked(ofRound);
+}
+
+/**
+ * A user's approval counts by one vote. When that one goes, a later vote with another credential takes its place. A vote
+ * that came before it was a factor that the approval needed: without it the user has to prove more again.
+ */
+function withoutRevoked(votes: readonly Vote[]): Vote[] {
+  if (!votes.some(({ revoked }) => revoked)) return [...votes];
+  const counting = new Map<UserId, Vote | undefined>();
+  for (const userId of new Set(votes.map((vote) => vote.userId))) {
+    const own = votes.filter((vote) => vote.userId === userId);
+    const at = own.findIndex(({ counts }) => counts);
+    const needed = own.slice(0, at + 1);
+    const isWhole = at >= 0 && needed.slice(0, -1).every(({ revoked }) => !revoked);
+    counting.set(userId, isWhole ? own.slice(at).find(({ revoked }) => !revoked) : undefined);
+  }
+  return votes
+    .filter(({ revoked }) => !revoked)
+    .map((vote) => ({ ...vote, counts: counting.get(vote.userId) === vote }));
 }
 
 /** Users whose approval counts, each once. */

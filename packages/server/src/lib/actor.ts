@@ -1,5 +1,5 @@
 import type { OrganizationId, UserId } from './ids.ts';
-import type { ApiKey, AuthenticationMethod, Authenticator, Organization, User } from './model.ts';
+import type { ApiKey, AuthenticationMethod, Authenticator, Organization, RemovalReason, User } from './model.ts';
 
 /** The credential that stamped a request. */
 export type Credential =
@@ -53,3 +53,23 @@ export const toActor = (organization: Organization, home: Organization, user: Us
   home,
   homeId: home.id,
 });
+
+/** The API key, passkey, identity or token that stamped. */
+export function credentialIdOf({ credential }: Actor): string | undefined {
+  switch (credential.kind) {
+    case 'api-key':
+      return credential.apiKey.id;
+    case 'passkey':
+      return credential.authenticator.id;
+    case 'attested':
+      return credential.attested.providerId ?? credential.attested.token?.tokenId;
+    case 'read-session':
+      return undefined;
+  }
+}
+
+/** Why credentials go that an actor deletes: one that deletes itself signs out, the others are taken away. */
+export const removedBy =
+  (actor: Actor) =>
+  (credentialId: string): RemovalReason =>
+    credentialId === credentialIdOf(actor) ? 'signed-out' : 'revoked';

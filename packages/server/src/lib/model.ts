@@ -215,7 +215,25 @@ export interface Vote {
   readonly counts: boolean;
   readonly roundStartedAtMs: number;
   readonly createdAtMs: number;
+  /** The organization of the user. */
+  readonly homeId: OrganizationId | undefined;
+  /** What stamped; undefined where an older version did not keep it. */
+  readonly credentialKind: CredentialKind | undefined;
+  /** The type of the API key or passkey, as policies know it; empty for a key that a token attests. */
+  readonly credentialType: string;
+  /** The profile of the session that stamped. */
+  readonly sessionProfileId: string | undefined;
+  /** Whether the user was deleted since, or somebody else took the credential away. */
+  readonly revoked: boolean;
 }
+
+export type CredentialKind = 'api-key' | 'passkey' | 'attested';
+
+/**
+ * Why a credential is gone. Votes that it gave stop counting only when it was revoked: by another credential, with its
+ * user, or by a login that invalidates what was there.
+ */
+export type RemovalReason = 'revoked' | 'replaced' | 'renewed' | 'signed-out';
 
 export type Curve = 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
 

@@ -104,6 +104,8 @@ export interface ExecuteContext extends CommonContext {
   readonly approvers: readonly UserId[];
   /** Notes that a send came into a lane, which is looked at after the commit. */
   readonly enters: (lane: SendLaneName) => void;
+  /** Fails what users proposed who are being deleted: nothing runs as somebody else. */
+  readonly failProposalsOf: (userIds: readonly UserId[]) => Promise<void>;
 }
 
 /** How the policy language names an activity (POL 10). Root-quorum operations have no kind and no policy reaches them. */

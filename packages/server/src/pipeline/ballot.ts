@@ -1,10 +1,11 @@
 import type { Authenticated, StampEvidence } from '../authn/stamped.ts';
-import type { Actor } from '../lib/actor.ts';
+import { type Actor, sessionProfileIdOf } from '../lib/actor.ts';
 import type { Activity, Vote, VoteSelection } from '../lib/model.ts';
 import { redactJson } from '../lib/strict-json.ts';
 import { wireKeysOfType } from '../operations/registry.ts';
 import type { Reader, WireActivity } from '../wire/activity.ts';
 import type { App } from './app.ts';
+import { approvalOf } from './evidence.ts';
 import type { RawRequest, SubmitBody } from './request.ts';
 
 /** A submit request whose stamp has been parsed and whose envelope has been checked. */
@@ -67,5 +68,19 @@ export async function draftVote(
     counts: true,
     roundStartedAtMs: activity.roundStartedAtMs,
     createdAtMs: nowMs,
+    homeId: actor.homeId,
+    ...stampedWith(actor),
+    revoked: false,
+  };
+}
+
+/** What a vote keeps of the credential that stamped it, which may be gone when the vote is counted. */
+function stampedWith(actor: Actor): Pick<Vote, 'credentialKind' | 'credentialType' | 'sessionProfileId'> {
+  const { kind } = actor.credential;
+  if (kind === 'read-session') throw new Error('a read-only session votes for nothing');
+  return {
+    credentialKind: kind,
+    credentialType: approvalOf(actor).credential.type,
+    sessionProfileId: sessionProfileIdOf(actor),
   };
 }

@@ -1,15 +1,18 @@
 import { type Actor, publicKeyOf } from '../lib/actor.ts';
-import type { UserId } from '../lib/ids.ts';
+import type { UserId, WebhookEndpointId } from '../lib/ids.ts';
 import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../lib/model.ts';
 import type { SendLaneName } from '../lib/send.ts';
 import type { ActivityOperation, ActivityVersion, ExecuteContext } from '../operations/define.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
 import type { Stores } from '../storage/stores.ts';
+import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { makeProofs } from './app-proofs.ts';
 import { Stale } from './hold.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import type { Matter } from './matter.ts';
+import { failedWith } from './outcome.ts';
+import { PROPOSER_DELETED_FAILURE } from './proposal.ts';
 import { reserve } from './reserve.ts';
 import type { Rulebook } from './rulebooks.ts';
 
@@ -29,6 +32,8 @@ export interface Effect {
   readonly proofs: readonly AppProof[];
   /** Those that sends came into, once it has run. */
   readonly lanes: readonly SendLaneName[];
+  /** To be called when its transaction is committed: tells of other activities that it ended. */
+  readonly announce: () => void;
   /** The result, with the secrets that only the direct answer shows. */
   readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
 }
@@ -95,10 +100,15 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
     };
   });
   const lanes: SendLaneName[] = [];
+  let failed: Failed[] = [];
   return {
     lock,
     proofs,
     lanes,
+    announce: () => {
+      for (const { activity: ended } of failed) app.observe.activity(ended);
+      app.webhooks.wake(failed.flatMap(({ told }) => told));
+    },
     run: async (store, { organization, approvers, rules, byRootQuorum }) => {
       if (lockOf(operation, organization) !== lock) throw new Stale();
       // A control that came meanwhile has to see what moves.
@@ -122,6 +132,9 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
           caller,
           activityId: activity.id,
           enters: ({ caip2, lane }) => lanes.push({ caip2, lane }),
+          failProposalsOf: async (userIds) => {
+            failed = await failProposals(app, store, activity, userIds, nowMs);
+          },
         },
         parameters,
         prepared,
@@ -132,6 +145,32 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       return version.toResult(result);
     },
   };
+}
+
+interface Failed {
+  readonly activity: Activity;
+  /** The webhook endpoints that are to be told. */
+  readonly told: readonly WebhookEndpointId[];
+}
+
+/** Those of the organization's users, here and in its sub-organizations; the activity that deletes them goes on. */
+async function failProposals(
+  app: App,
+  store: Stores,
+  { id, organizationId }: Activity,
+  userIds: readonly UserId[],
+  nowMs: number,
+): Promise<Failed[]> {
+  const failed: Failed[] = [];
+  for (const found of await store.activities.openOf(organizationId, userIds)) {
+    if (found.activity.id === id) continue;
+    const after = failedWith({ ...found.activity, updatedAtMs: nowMs }, PROPOSER_DELETED_FAILURE);
+    await store.activities.update(after);
+    const place = await store.organizations.get(after.organizationId);
+    const told = await announceActivity(app, store, { ...found, activity: after }, place, nowMs);
+    failed.push({ activity: after, told });
+  }
+  return failed;
 }
 
 /** In a transaction of its own: what was tried counts, also when the rest fails or is refused. */

@@ -21,6 +21,12 @@ export const isSameCourt = (one: Court, other: Court): boolean =>
   one.authority.authorityVersion === other.authority.authorityVersion &&
   one.target.authorityVersion === other.target.authorityVersion;
 
+/** Decides anew, from authentication on, where a user was changed since: its contacts, tags and credentials are read. */
+export async function requireUnchanged(stores: Stores, { homeId, user }: Actor): Promise<void> {
+  const current = await stores.users.find(homeId, user.id);
+  if (current?.revision !== user.revision) throw new Stale();
+}
+
 /**
  * Holds the organization, and the one that decides, for the rest of the transaction and makes sure that the caller may
  * still act: the credential may have been deleted, or replaced by a newer one, since its stamp was checked.

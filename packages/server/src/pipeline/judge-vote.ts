@@ -4,7 +4,7 @@ import { isSatisfied } from '../authz/mfa.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
-import type { MfaRequirement, Vote, VoteSelection } from '../lib/model.ts';
+import type { MfaRequirement, StoredError, Vote, VoteSelection } from '../lib/model.ts';
 import type { Approval } from '../policy/index.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { ReadStores } from '../storage/stores.ts';
@@ -33,6 +33,8 @@ const USELESS_VOTES_MAX = 50;
 /** What a vote would do, judged on one state of organization and activity. */
 export type Judgement =
   | { readonly kind: 'read' }
+  /** The activity can no longer run, whatever the vote says. */
+  | { readonly kind: 'fail'; readonly failure: StoredError }
   | { readonly kind: 'reject' }
   | {
       readonly kind: 'approve';
@@ -61,6 +63,8 @@ export interface Bench {
   readonly found: ActivityWithVotes;
   /** What a pending activity would run; undefined where nothing is pending. */
   readonly matter: Matter | undefined;
+  /** Why a pending activity cannot run any more. */
+  readonly ended: StoredError | undefined;
 }
 
 /** Throws what the voter must be told; a stale or repeated body only reads (decision 5). */
@@ -74,6 +78,7 @@ export async function judgeVote(bench: Bench, ballot: Ballot): Promise<Judgement
   const isOpen =
     activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' ||
     activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
+  if (isOpen && bench.ended !== undefined) return { kind: 'fail', failure: bench.ended };
   if (!isOpen || bench.matter === undefined) {
     // The bytes of the activity itself are also how its state is asked for.
     const asksForState = digest === activity.fingerprint;
@@ -216,15 +221,23 @@ const owes = (requirement: MfaRequirement | undefined): boolean =>
 /** What users have to prove in this round, as far as it was asked for. */
 async function requirementsOf(
   { read }: Hearing,
-  { activity }: ActivityWithVotes,
+  { activity, votes }: ActivityWithVotes,
   startsRound: boolean,
   nowMs: number,
 ): Promise<Known> {
   const requirements = activity.hasMfa ? await read.mfa.requirements(activity.organizationId, activity.id) : [];
+  const revoked = new Set(votes.filter((vote) => vote.revoked).map(({ credentialId }) => credentialId));
   return (userId) => {
     const found = requirements.find((requirement) => requirement.userId === userId);
-    return found && inRound(found, activity, startsRound, nowMs);
+    return found && withoutProofsOf(revoked, inRound(found, activity, startsRound, nowMs));
   };
+}
+
+/** Steps are proven in sequence, so those after a proof that no longer holds are to be proven again too. */
+function withoutProofsOf(revoked: ReadonlySet<string>, requirement: MfaRequirement): MfaRequirement {
+  const firstLost = requirement.proofs.findIndex(({ credentialId }) => revoked.has(credentialId));
+  if (firstLost < 0) return requirement;
+  return { ...requirement, proofs: requirement.proofs.slice(0, firstLost), satisfiedAtMs: undefined };
 }
 
 const notEligible = (): ApiError =>

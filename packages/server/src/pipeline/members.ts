@@ -2,7 +2,6 @@ import type { AttestedKey, Credential } from '../lib/actor.ts';
 import { toHex } from '../lib/encoding.ts';
 import type { ApiKey, Authenticator, MemberRecord, Vote } from '../lib/model.ts';
 import type { Approval, Member, PolicyCredential } from '../policy/index.ts';
-import type { WireUser } from '../wire/user.ts';
 
 /** A user as consensus expressions see it. */
 export const toMember = ({ user, tagIds, apiKeys, authenticators }: MemberRecord): Member => ({
@@ -43,51 +42,53 @@ export const ofAttestedKey = (userId: string, { publicKey, providerId, token }: 
 
 /**
  * The credential that a vote was given with, as far as an effect may ask: effects run as the proposer's, with the
- * proposer's credential, whoever completes them.
+ * proposer's credential, whoever completes them. Undefined where an older version did not keep what it was.
  */
-export function submittedWith(vote: Vote): Credential {
-  const { apiKeys, authenticators } = vote.userSnapshot as WireUser;
-  const key = apiKeys.find(({ apiKeyId }) => apiKeyId === vote.credentialId);
-  const passkey = authenticators.find(({ authenticatorId }) => authenticatorId === vote.credentialId);
-  const { userId, createdAtMs, publicKey } = vote;
+export function submittedWith(vote: Vote): Credential | undefined {
+  const { userId, createdAtMs, publicKey, sessionProfileId, credentialType } = vote;
   const times = { firstUsedAtMs: undefined, createdAtMs, updatedAtMs: createdAtMs };
-  if (key !== undefined) {
-    const { type, sessionProfileId } = key.credential;
-    const apiKey: ApiKey = {
-      id: key.apiKeyId,
-      userId,
-      name: key.apiKeyName,
-      type,
-      publicKey,
-      sessionProfileId,
-      expirationSeconds: undefined,
-      expiresAtMs: undefined,
-      ...times,
-    };
-    return { kind: 'api-key', apiKey };
+  switch (vote.credentialKind) {
+    case 'api-key': {
+      const apiKey: ApiKey = {
+        id: vote.credentialId as ApiKey['id'],
+        userId,
+        name: '',
+        type: credentialType as ApiKey['type'],
+        publicKey,
+        sessionProfileId,
+        expirationSeconds: undefined,
+        expiresAtMs: undefined,
+        ...times,
+      };
+      return { kind: 'api-key', apiKey };
+    }
+    case 'passkey': {
+      const authenticator: Authenticator = {
+        id: vote.credentialId as Authenticator['id'],
+        userId,
+        name: '',
+        credentialId: vote.webauthn?.credentialId ?? '',
+        publicKey: Buffer.from(publicKey, 'hex'),
+        rpIdHash: new Uint8Array(0),
+        aaguid: '',
+        attestationType: '',
+        transports: [],
+        signCount: 0,
+        ...times,
+      };
+      return { kind: 'passkey', authenticator };
+    }
+    case 'attested': {
+      // The use of the token was noted when it asked.
+      const method = { type: 'AUTHENTICATION_TYPE_SESSION' } as const;
+      return {
+        kind: 'attested',
+        attested: { publicKey, method, token: undefined, contact: undefined, providerId: undefined },
+      };
+    }
+    case undefined:
+      return undefined;
   }
-  if (passkey !== undefined) {
-    const authenticator: Authenticator = {
-      id: passkey.authenticatorId as Authenticator['id'],
-      userId,
-      name: passkey.authenticatorName,
-      credentialId: passkey.credentialId,
-      publicKey: Buffer.from(passkey.credential.publicKey, 'hex'),
-      rpIdHash: new Uint8Array(0),
-      aaguid: passkey.aaguid,
-      attestationType: passkey.attestationType,
-      transports: passkey.transports,
-      signCount: 0,
-      ...times,
-    };
-    return { kind: 'passkey', authenticator };
-  }
-  // A key that a token attested: the use of the token was noted when it asked.
-  const method = { type: 'AUTHENTICATION_TYPE_SESSION' } as const;
-  return {
-    kind: 'attested',
-    attested: { publicKey, method, token: undefined, contact: undefined, providerId: undefined },
-  };
 }
 
 /** Whether a vote was given with a key that only a token attested. */
@@ -111,18 +112,13 @@ export function toApprovals(votes: readonly Vote[]): Approval[] {
 }
 
 /** The approval that a stored vote is: its credential as it was then, which may be gone by now. */
-export function toApproval(vote: Vote): Approval {
-  const { apiKeys, authenticators } = vote.userSnapshot as WireUser;
-  const key = apiKeys.find(({ apiKeyId }) => apiKeyId === vote.credentialId);
-  const passkey = authenticators.find(({ authenticatorId }) => authenticatorId === vote.credentialId);
-  return {
-    userId: vote.userId,
-    credential: {
-      id: vote.credentialId,
-      user_id: vote.userId,
-      type: (key ?? passkey)?.credential.type ?? '',
-      credential_id: passkey?.credentialId ?? '',
-      public_key: vote.publicKey,
-    },
-  };
-}
+export const toApproval = (vote: Vote): Approval => ({
+  userId: vote.userId,
+  credential: {
+    id: vote.credentialId,
+    user_id: vote.userId,
+    type: vote.credentialType,
+    credential_id: vote.webauthn?.credentialId ?? '',
+    public_key: vote.publicKey,
+  },
+});

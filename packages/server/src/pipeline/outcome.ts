@@ -1,6 +1,6 @@
 import { moveTo } from '../activities/status.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { Activity, OpenTo, Vote } from '../lib/model.ts';
+import type { Activity, OpenTo, StoredError, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
@@ -40,6 +40,13 @@ export function afterVerdict(activity: Activity, verdict: Exclude<Verdict, { kin
       };
   }
 }
+
+export const failedWith = (activity: Activity, failure: StoredError): Activity => ({
+  ...activity,
+  status: moveTo(activity.status, 'ACTIVITY_STATUS_FAILED'),
+  failure,
+  openTo: undefined,
+});
 
 /** A result as it is kept: what only the direct answer shows is a digest in it (decision 10). */
 export const redactResult = (result: unknown, secrets: readonly string[]): unknown =>

@@ -19,7 +19,7 @@ import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
 import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
-import { type Court, isSameCourt, lockFor, Stale } from './hold.ts';
+import { type Court, isSameCourt, lockFor, requireUnchanged, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, keepGrounds, redactResult } from './outcome.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
@@ -67,7 +67,8 @@ async function attemptOnce(
 ): Promise<ActivityAnswer | 'AGAIN'> {
   const { actor, existingActivityId } = caller;
   requireHome(actor, version);
-  if (existingActivityId !== undefined) return await revisit(app, existingActivityId, caller, version, submission);
+  if (existingActivityId !== undefined)
+    return await revisit(app, existingActivityId, caller, version, submission, note);
   const nowMs = app.clock();
   const { body, request } = submission;
   requireLive(body.timestampMs, nowMs);
@@ -236,9 +237,9 @@ async function store(
   try {
     const stored = await app.storage.write(async (stores): Promise<Stored> => {
       const court = await lockFor(stores, actor, effect?.lock ?? 'shared');
-      const judged = isSameCourt(court, { authority: actor.home, target: actor.organization })
-        ? expected
-        : await judge(stores, court, matter.inside(stores, false));
+      const isUnchanged = isSameCourt(court, { authority: actor.home, target: actor.organization });
+      if (!isUnchanged) await requireUnchanged(stores, actor);
+      const judged = isUnchanged ? expected : await judge(stores, court, matter.inside(stores, false));
       if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
       const done = await finish(stores, court.authority, actor, activity, judged, effect);
       const finished: Activity = { ...done, result: redactResult(done.result, version.secretResults) };
@@ -253,6 +254,7 @@ async function store(
     });
     app.observe.activity(stored.activity);
     app.webhooks.wake(stored.told);
+    effect?.announce();
     return stored;
   } catch (error) {
     if (error instanceof Stale) return 'AGAIN';
@@ -308,6 +310,7 @@ async function revisit(
   caller: Authenticated,
   version: ActivityVersion,
   submission: Submission,
+  note: AttemptNote,
 ): Promise<ActivityAnswer | 'AGAIN'> {
   const { actor } = caller;
   const found = await app.storage.read.activities.find(actor.organizationId, activityId);
@@ -319,7 +322,7 @@ async function revisit(
   }
   const isAnothers = activity.proposerId !== actor.userId && !votes.some((vote) => vote.userId === actor.userId);
   if (isAnothers && activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') {
-    return await castVote(app, caller, submission, activity.id, 'VOTE_SELECTION_APPROVED', version.secrets);
+    return await castVote(app, caller, submission, activity.id, 'VOTE_SELECTION_APPROVED', version.secrets, note);
   }
   return { activity: renderActivity(found, readerFor(app, actor, app.clock())) };
 }

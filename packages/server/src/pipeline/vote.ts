@@ -19,11 +19,11 @@ import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ba
 import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { type Court, isSameCourt, lockFor, Stale } from './hold.ts';
+import { type Court, isSameCourt, lockFor, requireUnchanged, Stale } from './hold.ts';
 import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
 import { type Matter, openMatter } from './matter.ts';
-import { submittedWith } from './members.ts';
-import { afterVerdict, evaluationsOf, keepGrounds, redactResult } from './outcome.ts';
+import { afterVerdict, evaluationsOf, failedWith, keepGrounds, redactResult } from './outcome.ts';
+import { proposalOf } from './proposal.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
 
 const ATTEMPTS_MAX = 10;
@@ -32,27 +32,34 @@ const ATTEMPTS_MAX = 10;
 export async function vote(app: App, operation: VoteOperation, request: RawRequest): Promise<ActivityAnswer> {
   const body = parseSubmitBody(request.body);
   if (body.type !== operation.type) throw invalidField('type', `must be ${operation.type} on this path`);
-  const caller = await admit(app, request, {
-    organizationId: body.organizationId,
-    fingerprint: body.fingerprint,
-    findsSubOrganization: false,
-    // As a proof of its own user, never as a vote (decision 19).
-    acceptsAttested: operation.selection === 'VOTE_SELECTION_APPROVED',
-    acceptsRecovery: false,
-  });
-  const { actor } = caller;
-  const { fingerprint } = operation.decode(body.parameters);
-  const activityId = await app.storage.read.activities.idByFingerprint(actor.organizationId, fingerprint);
-  if (activityId === undefined) {
-    throw new ApiError(
-      'ACTIVITY_NOT_FOUND',
-      'No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint',
-    );
+  const note: AttemptNote = { isNoted: false };
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const caller = await admit(app, request, {
+      organizationId: body.organizationId,
+      fingerprint: body.fingerprint,
+      findsSubOrganization: false,
+      // As a proof of its own user, never as a vote (decision 19).
+      acceptsAttested: operation.selection === 'VOTE_SELECTION_APPROVED',
+      acceptsRecovery: false,
+    });
+    const { fingerprint } = operation.decode(body.parameters);
+    const activityId = await app.storage.read.activities.idByFingerprint(caller.actor.organizationId, fingerprint);
+    if (activityId === undefined) {
+      throw new ApiError(
+        'ACTIVITY_NOT_FOUND',
+        'No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint',
+      );
+    }
+    const answer = await castVote(app, caller, { request, body }, activityId, operation.selection, [], note);
+    if (answer !== 'AGAIN') return answer;
   }
-  return await castVote(app, caller, { request, body }, activityId, operation.selection, []);
+  throw new ApiError('CONFLICT', 'the activity keeps changing, try again', { retryAfterSeconds: 1 });
 }
 
-/** Records a vote under the activity's row lock and, if it completes the consensus, executes in the same transaction. */
+/**
+ * Records a vote under the activity's row lock and, if it completes the consensus, executes in the same transaction. AGAIN
+ * means that something changed meanwhile and nothing was done: the voter has to be authenticated again.
+ */
 export async function castVote(
   app: App,
   caller: Authenticated,
@@ -60,16 +67,14 @@ export async function castVote(
   activityId: ActivityId,
   selection: VoteSelection,
   secrets: readonly string[],
-): Promise<ActivityAnswer> {
-  const note: AttemptNote = { isNoted: false };
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    try {
-      return await castOnce(app, caller, submission, activityId, selection, secrets, note);
-    } catch (error) {
-      if (!(error instanceof Stale)) throw error;
-    }
+  note: AttemptNote,
+): Promise<ActivityAnswer | 'AGAIN'> {
+  try {
+    return await castOnce(app, caller, submission, activityId, selection, secrets, note);
+  } catch (error) {
+    if (error instanceof Stale) return 'AGAIN';
+    throw error;
   }
-  throw new ApiError('CONFLICT', 'the activity keeps changing, try again', { retryAfterSeconds: 1 });
 }
 
 async function castOnce(
@@ -96,8 +101,10 @@ async function castOnce(
     isLive: isLive(body.timestampMs, nowMs),
     nowMs,
   };
-  const target = await targetOf(app, read, actor, court, found, nowMs);
-  const expected = await judgeVote({ app, read, court, found, matter: target?.matter }, ballot);
+  const proposal = isTerminal(found.activity.status) ? undefined : await proposalOf(read, court, found);
+  const target = proposal?.proposer && (await targetOf(app, read, proposal.proposer, court, found, nowMs));
+  const ended = proposal?.ended;
+  const expected = await judgeVote({ app, read, court, found, matter: target?.matter, ended }, ballot);
   if (expected.kind === 'read') return answer(app, actor, found, nowMs);
 
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
@@ -120,10 +127,20 @@ async function castOnce(
     const current = await lockFor(stores, actor, effect?.lock ?? 'shared', court.authority.id);
     const locked = await stores.activities.lock(actor.organizationId, activityId);
     if (locked === undefined) throw activityNotFound();
-    const matter = target?.matter.inside(stores, isSameCourt(current, court));
-    const bench: Bench = { app, read: stores, court: current, found: locked, matter };
+    const isUnchanged = isSameCourt(current, court);
+    if (!isUnchanged) await requireUnchanged(stores, actor);
+    if (!isUnchanged && proposal?.proposer !== undefined) await requireUnchanged(stores, proposal.proposer);
+    const matter = target?.matter.inside(stores, isUnchanged);
+    const ended = isTerminal(locked.activity.status) ? undefined : (await proposalOf(stores, current, locked)).ended;
+    const bench: Bench = { app, read: stores, court: current, found: locked, matter, ended };
     const judgement = await judgeVote(bench, ballot);
     if (judgement.kind === 'read') return { judgement, ...locked, told: [] };
+    if (judgement.kind === 'fail') {
+      const after = failedWith({ ...locked.activity, updatedAtMs: nowMs }, judgement.failure);
+      await stores.activities.update(after);
+      const told = await announceActivity(app, stores, { ...locked, activity: after }, current.target, nowMs);
+      return { judgement, ...locked, activity: after, told };
+    }
     const startsRound = judgement.kind === 'approve' && judgement.startsRound;
     const round = startsRound ? nowMs : locked.activity.roundStartedAtMs;
     const paper: Vote = {
@@ -143,6 +160,7 @@ async function castOnce(
     return { judgement, id: activityId, activity: after, votes, proofs, result, told };
   });
   app.webhooks.wake(outcome.told);
+  effect?.announce();
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
   if (effect?.sends === true) app.outbox.wake();
   if (effect?.broadcasts === true) app.sends.wake(effect.lanes);
@@ -192,7 +210,7 @@ const activityNotFound = (): ApiError => new ApiError('ACTIVITY_NOT_FOUND', 'no 
 async function nextState(
   stores: Stores,
   organization: Organization,
-  judgement: Exclude<Judgement, { kind: 'read' }>,
+  judgement: Extract<Judgement, { kind: 'approve' | 'reject' }>,
   activity: Activity,
   votes: readonly Vote[],
   effect: TargetEffect | undefined,
@@ -270,7 +288,7 @@ async function prepareTarget(
   if (!prepared.failed) return { ...prepared.value, sends, broadcasts, secretResults };
   const { error } = prepared;
   const lock = lockOf(matter.operation, actor.organization);
-  const nothing = { proofs: [], lanes: [], sends: false, broadcasts: false };
+  const nothing = { proofs: [], lanes: [], announce: () => {}, sends: false, broadcasts: false };
   return { ...nothing, lock, run: () => Promise.reject(error), secretResults };
 }
 
@@ -294,27 +312,11 @@ async function finish(stores: Stores, effect: TargetEffect, activity: Activity, 
   const done = await attempt(() => stores.savepoint(() => effect.run(stores, grounds)));
   if (done.failed) {
     const failure = { errorCode: done.error.code, message: done.error.message };
-    return { after: { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_FAILED'), failure } };
+    return { after: failedWith(activity, failure) };
   }
   const status = moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED');
   const result = redactResult(done.value, effect.secretResults);
   return { after: { ...activity, status, result }, result: done.value };
-}
-
-/** Effects run as the proposer's: an approver lends its weight, not its identity. */
-async function proposerOf(
-  read: ReadStores,
-  actor: Actor,
-  { authority }: Court,
-  { activity, votes }: ActivityWithVotes,
-): Promise<Actor> {
-  const { proposerId, fingerprint } = activity;
-  const paper = votes.find((vote) => vote.userId === proposerId && vote.messageDigest === fingerprint);
-  const credential = paper === undefined ? actor.credential : submittedWith(paper);
-  if (proposerId === undefined || proposerId === actor.userId) return { ...actor, credential };
-  const user = await read.users.find(authority.id, proposerId);
-  const proposer = { ...actor, credential };
-  return user === undefined ? proposer : { ...proposer, user, userId: user.id, home: authority, homeId: authority.id };
 }
 
 /** Whether the sign-up proxy proposed it, whose rights its configuration gives (decision 25). */
@@ -330,23 +332,21 @@ async function isGranted(
   return enabled === true && activity.proposerId === identity?.userId && votes.some(isProxys);
 }
 
-/** Undefined where nothing is pending; the sealed parameters are opened only when they may be needed. */
+/** The sealed parameters are opened only when they may be needed. */
 async function targetOf(
   app: App,
   read: ReadStores,
-  actor: Actor,
+  proposer: Actor,
   court: Court,
   found: ActivityWithVotes,
   nowMs: number,
-): Promise<Target | undefined> {
+): Promise<Target> {
   const { activity } = found;
-  if (isTerminal(activity.status)) return undefined;
   const { type } = activity;
   const operation = operationOfType(type);
   const version = operation.versions.find((candidate) => candidate.type === type);
   assert(version !== undefined, `an operation has a version for ${type}`);
-  const parameters = version.decode(await openParameters(app, actor, activity));
-  const proposer = await proposerOf(read, actor, court, found);
+  const parameters = version.decode(await openParameters(app, proposer, activity));
   const grantedByService = await isGranted(read, court, found);
   const matter = openMatter(app, read, { operation, type, parameters, proposer, grantedByService, nowMs });
   return { version, matter };

@@ -16,6 +16,7 @@ export interface Schema {
   auth_proxy_config: AuthProxyConfigTable;
   activity: ActivityTable;
   vote: VoteTable;
+  sealed_result: SealedResultTable;
   tombstone: TombstoneTable;
   wallet: WalletTable;
   wallet_account: WalletAccountTable;
@@ -258,12 +259,32 @@ export interface VoteTable {
   /** Start of the round the vote belongs to; older rounds have lapsed. */
   round_started_at_ms: number;
   created_at_ms: number;
+  /** The organization of the user; null on votes that were decided before the column came. */
+  home_id: string | null;
+  /** `api-key`, `passkey` or `attested`; null where an older version did not say. */
+  credential_kind: string | null;
+  /** The type of the API key or passkey, as policies know it. */
+  credential_type: string | null;
+  /** The session profile of the key that stamped. */
+  session_profile_id: string | null;
+}
+
+/** The part of a result that only the credential that proposed may see, for as long as it is good for something. */
+export interface SealedResultTable {
+  organization_id: string;
+  activity_id: string;
+  sealed_result: Uint8Array;
+  expires_at_ms: number;
+  /** When it was shown for the first time. */
+  shown_at_ms: number | null;
 }
 
 /** Ids of deleted list members, so that a cursor that names one still has its place. */
 export interface TombstoneTable {
   organization_id: string;
   id: string;
+  /** Why a credential is gone; null for other objects, and for credentials that went before the column came. */
+  reason: string | null;
 }
 
 export interface WalletTable {

@@ -461,18 +461,17 @@ describe.each(DATABASES)('consensus on %s', (database) => {
       expect(outcome(await approve(c, fingerprint))).toEqual([200, COMPLETED]);
     });
 
-    test('a deleted proposer: the rest of the quorum may still complete or reject it', async () => {
+    test('a deleted proposer: nobody can complete or reject it any more', async () => {
       const { root, others } = await quorum(3, 2);
       const [a, b] = others as [TestClient, TestClient];
       const first = (await propose(root, 'By the deleted', a.userId)).body.activity;
-      const second = (await propose(root, 'Rejected', a.userId)).body.activity;
       await change([root, a], 2, [a, b]);
       const removal = (await a.submit('delete_users', { userIds: [root.userId] })).body.activity;
       expect(outcome(await approve(b, removal.fingerprint))).toEqual([200, COMPLETED]);
       expect(outcome(await approve(root, first.fingerprint))[0]).toBe(401);
-      expect(outcome(await approve(a, first.fingerprint))).toEqual([200, PENDING]);
-      expect(outcome(await approve(b, first.fingerprint))).toEqual([200, COMPLETED]);
-      expect(outcome(await reject(b, second.fingerprint))).toEqual([200, REJECTED]);
+      expect(outcome(await approve(a, first.fingerprint))).toEqual([400, 'ACTIVITY_ALREADY_DECIDED']);
+      expect(outcome(await reject(b, first.fingerprint))).toEqual([400, 'ACTIVITY_ALREADY_DECIDED']);
+      expect(await read(a, first.id)).toMatchObject({ status: 'ACTIVITY_STATUS_FAILED' });
     });
 
     test('the target is gone by the time of the last vote', async () => {

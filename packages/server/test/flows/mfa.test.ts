@@ -660,14 +660,19 @@ describe.each(DATABASES)('MFA on %s', (database) => {
       expect(outcome(await propose(root))).toEqual([200, COMPLETED]);
     });
 
-    test('a credential that is gone has proven what it proved', async () => {
+    test('a credential that signed out has proven what it proved; one that was taken away has not', async () => {
       const { root, user, passkey } = await newUser();
       const second = await addApiKey(user, root);
-      await enforce(root, user, KEY_THEN_PASSKEY);
-      const { fingerprint } = (await propose(second.client)).body.activity;
-      await root.run('delete_api_keys', { userId: user.userId, apiKeyIds: [second.apiKeyId] });
-      expect((await approve(second.client, fingerprint)).status).toBe(401);
-      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, COMPLETED]);
+      const third = await addApiKey(user, root);
+      const condition = "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'";
+      await enforce(root, user, KEY_THEN_PASSKEY, { condition });
+      const kept = (await propose(second.client)).body.activity;
+      await second.client.run('delete_api_keys', { userId: user.userId, apiKeyIds: [second.apiKeyId] });
+      expect((await approve(second.client, kept.fingerprint)).status).toBe(401);
+      expect(outcome(await approve(passkey, kept.fingerprint))).toEqual([200, COMPLETED]);
+      const lost = (await propose(third.client)).body.activity;
+      await root.run('delete_api_keys', { userId: user.userId, apiKeyIds: [third.apiKeyId] });
+      expect(outcome(await approve(passkey, lost.fingerprint))).toEqual([200, FAILED]);
     });
   });
 

@@ -86,6 +86,11 @@ const vote = (of: Activity, extra: Partial<Vote> = {}): Vote => ({
   credentialId: randomId(),
   webauthn: undefined,
   userSnapshot: {},
+  homeId: undefined,
+  credentialKind: 'api-key',
+  credentialType: 'CREDENTIAL_TYPE_API_KEY_P256',
+  sessionProfileId: undefined,
+  revoked: false,
   counts: true,
   roundStartedAtMs: NOW,
   createdAtMs: NOW,
@@ -591,7 +596,9 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const code = await codeOf(storage.write((store) => store.users.lock(mine.id, user.id, NOW)));
       expect(code).toBe('RESOURCE_NOT_FOUND');
       await storage.write((store) => store.users.delete(mine.id, [user.id]));
-      await storage.write((store) => store.credentials.deleteCredentials('api_key', mine.id, [key.id]));
+      await storage.write((store) =>
+        store.credentials.deleteCredentials('api_key', mine.id, [key.id], () => 'revoked'),
+      );
       expect(await read.users.find(theirs.id, user.id)).toBeDefined();
       expect(await read.credentials.exists('api_key', theirs.id, key.id)).toBe(true);
     });

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { removedBy } from '../../lib/actor.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { treeRoot } from '../../lib/model.ts';
@@ -45,7 +46,7 @@ export const recoverUser = defineActivity({
     }
     const place = { organizationId, rootId: treeRoot(actor.organization) };
     const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified);
-    await store.credentials.deleteCredentials('api_key', organizationId, recoveryIds);
+    await store.credentials.deleteCredentials('api_key', organizationId, recoveryIds, removedBy(actor));
     await store.tree.remove(organizationId, recoveryIds);
     return { authenticatorId: added.map(({ id }) => id) };
   },

@@ -1,3 +1,4 @@
+import { removedBy } from '../../lib/actor.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ApiKey, ApiKeyType } from '../../lib/model.ts';
@@ -39,10 +40,12 @@ export async function addSessionKey(
   const family = own.filter(({ type }) => type === key.type);
   const same = family.find(({ publicKey }) => publicKey === key.publicKey);
   const removed = key.invalidateExisting ? family : family.filter((known) => known === same);
+  const reasonOf = removedBy(context.actor);
   await store.credentials.deleteCredentials(
     'api_key',
     organizationId,
     removed.map(({ id }) => id),
+    (id) => (id === same?.id ? 'renewed' : reasonOf(id)),
   );
   await store.tree.remove(
     organizationId,

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { removedBy } from '../../lib/actor.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape, IdShape } from '../shapes/basic.ts';
@@ -21,7 +22,7 @@ export const deleteApiKeys = defineActivity({
     const owned = new Set<string>((await store.credentials.apiKeysOfUser(organizationId, userId)).map((key) => key.id));
     if (ids.some((id) => !owned.has(id))) throw new ApiError('RESOURCE_NOT_FOUND', 'API key not found on this user');
     await requireQuorumCanAct(context, ids);
-    await store.credentials.deleteCredentials('api_key', organizationId, ids);
+    await store.credentials.deleteCredentials('api_key', organizationId, ids, removedBy(actor));
     await store.tree.remove(organizationId, ids);
     return { apiKeyIds: ids };
   },

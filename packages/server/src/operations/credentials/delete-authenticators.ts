@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { removedBy } from '../../lib/actor.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape, IdShape } from '../shapes/basic.ts';
@@ -23,7 +24,7 @@ export const deleteAuthenticators = defineActivity({
     if (ids.some((id) => !owned.has(id)))
       throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
     await requireQuorumCanAct(context, ids);
-    await store.credentials.deleteCredentials('authenticator', organizationId, ids);
+    await store.credentials.deleteCredentials('authenticator', organizationId, ids, removedBy(actor));
     await store.tree.remove(organizationId, ids);
     return { authenticatorIds: ids };
   },

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
+import type { UserId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape } from '../shapes/basic.ts';
 import { requireUsers } from './user-tags.ts';
@@ -13,9 +14,9 @@ export const deleteUsers = defineActivity({
   parameters: Type.Object({ userIds: IdListShape }),
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   exposes: ({ userIds }) => ({ user_ids: userIds }),
-  async execute({ store, actor }, { userIds }) {
+  async execute({ store, actor, failProposalsOf }, { userIds }) {
     const { organizationId } = actor;
-    const ids = [...new Set(userIds)];
+    const ids = [...new Set(userIds)] as UserId[];
     await requireUsers(store, organizationId, ids);
     const { rootUserIds } = await store.organizations.get(organizationId);
     if (ids.some((userId) => rootUserIds.some((rootId) => rootId === userId))) {
@@ -32,6 +33,7 @@ export const deleteUsers = defineActivity({
     }
     await store.mfa.deleteOfUsers(organizationId, ids);
     await store.users.delete(organizationId, ids);
+    await failProposalsOf(ids);
     return { userIds: ids };
   },
 });

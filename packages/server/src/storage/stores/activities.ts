@@ -5,6 +5,7 @@ import type {
   Activity,
   ActivityStatus,
   AppProof,
+  CredentialKind,
   OpenTo,
   StoredError,
   Vote,
@@ -16,6 +17,7 @@ import type { DatabaseKind } from '../dialect.ts';
 import { fetchPage } from '../keyset.ts';
 import type { ActivityTable, Schema, VoteTable } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { voteIsRevoked } from './tombstones.ts';
 
 const parse = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text));
 const print = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
@@ -64,7 +66,9 @@ const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
   updated_at_ms: activity.updatedAtMs,
 });
 
-const toVote = (row: Selectable<VoteTable>): Vote => ({
+type VoteRow = Selectable<VoteTable> & { readonly is_revoked: number };
+
+const toVote = (row: VoteRow): Vote => ({
   id: row.id as VoteId,
   activityId: row.activity_id as ActivityId,
   userId: row.user_id as UserId,
@@ -81,6 +85,11 @@ const toVote = (row: Selectable<VoteTable>): Vote => ({
   counts: row.counts === 1,
   roundStartedAtMs: row.round_started_at_ms,
   createdAtMs: row.created_at_ms,
+  homeId: (row.home_id as OrganizationId | null) ?? undefined,
+  credentialKind: (row.credential_kind as CredentialKind | null) ?? undefined,
+  credentialType: row.credential_type ?? '',
+  sessionProfileId: row.session_profile_id ?? undefined,
+  revoked: row.is_revoked === 1,
 });
 
 const fromVote = (organizationId: OrganizationId, vote: Vote): Selectable<VoteTable> => ({
@@ -101,6 +110,10 @@ const fromVote = (organizationId: OrganizationId, vote: Vote): Selectable<VoteTa
   counts: vote.counts ? 1 : 0,
   round_started_at_ms: vote.roundStartedAtMs,
   created_at_ms: vote.createdAtMs,
+  home_id: vote.homeId ?? null,
+  credential_kind: vote.credentialKind ?? null,
+  credential_type: vote.credentialType,
+  session_profile_id: vote.sessionProfileId ?? null,
 });
 
 interface Key extends Record<string, unknown> {
@@ -118,6 +131,7 @@ const votesOf = statement('activity-votes', (db, { organizationId, id }: Key) =>
   db
     .selectFrom('vote')
     .selectAll()
+    .select(voteIsRevoked)
     .where('organization_id', '=', organizationId)
     .where('activity_id', '=', id)
     .orderBy('id'),
@@ -170,6 +184,10 @@ const insertVote = statement('vote-insert', (db, row: Selectable<VoteTable> & Re
       counts: row.counts,
       round_started_at_ms: row.round_started_at_ms,
       created_at_ms: row.created_at_ms,
+      home_id: row.home_id,
+      credential_kind: row.credential_kind,
+      credential_type: row.credential_type,
+      session_profile_id: row.session_profile_id,
     })
     .returning('id'),
 );
@@ -239,6 +257,25 @@ export class ActivityReader {
     return row?.organization_id as OrganizationId | undefined;
   }
 
+  /** Activities that users of this organization proposed, here or in its sub-organizations, and that still wait. */
+  async openOf(organizationId: OrganizationId, proposerIds: readonly UserId[]): Promise<ActivityWithVotes[]> {
+    const found: ActivityWithVotes[] = [];
+    for (const some of chunks(proposerIds)) {
+      const rows = await this.db
+        .selectFrom('activity')
+        .selectAll()
+        .where('proposer_id', 'in', some)
+        .where('status', 'in', ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'])
+        .where((eb) => eb.or([eb('organization_id', '=', organizationId), eb('authority_id', '=', organizationId)]))
+        .orderBy('id')
+        .execute();
+      for (const [ownerId, owned] of groupBy(rows, (row) => row.organization_id)) {
+        found.push(...(await this.#withVotes(ownerId as OrganizationId, owned)));
+      }
+    }
+    return found;
+  }
+
   /** Newest first. */
   async page(
     organizationId: OrganizationId,
@@ -262,12 +299,13 @@ export class ActivityReader {
     organizationId: OrganizationId,
     rows: readonly Selectable<ActivityTable>[],
   ): Promise<ActivityWithVotes[]> {
-    const votes: Selectable<VoteTable>[] = [];
+    const votes: VoteRow[] = [];
     for (const some of chunks(rows)) {
       votes.push(
         ...(await this.db
           .selectFrom('vote')
           .selectAll()
+          .select(voteIsRevoked)
           .where('organization_id', '=', organizationId)
           .where(
             'activity_id',

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../lib/ids.ts';
-import type { ApiKey, ApiKeyType, Authenticator } from '../../lib/model.ts';
+import type { ApiKey, ApiKeyType, Authenticator, RemovalReason } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { fetchPage } from '../keyset.ts';
 import type { ApiKeyTable, AuthenticatorTable, Schema } from '../schema.ts';
@@ -238,6 +238,7 @@ export class CredentialStore extends CredentialReader {
     table: CredentialTable,
     organizationId: OrganizationId,
     ids: readonly string[],
+    reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
     if (ids.length === 0) return;
     await this.db
@@ -245,7 +246,7 @@ export class CredentialStore extends CredentialReader {
       .where('organization_id', '=', organizationId)
       .where('id', 'in', [...ids])
       .execute();
-    await bury(this.db, organizationId, ids);
+    await bury(this.db, organizationId, ids, reasonOf);
   }
 
   /** Notes that a credential has stamped a request; only the first use is a write. */

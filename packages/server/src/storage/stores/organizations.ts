@@ -90,6 +90,7 @@ const ERASED = [
   ['invitation', 'id'],
   ['app_user', 'id'],
   ['tombstone', 'id'],
+  ['sealed_result', 'activity_id'],
   ['tree_entry', 'owner_id'],
   ['wallet', 'id'],
   ['wallet_account', 'id'],

@@ -39,6 +39,13 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     kind: 'vote-message',
     isLarge: true,
   },
+  {
+    table: 'sealed_result',
+    column: 'sealed_result',
+    key: ['organization_id', 'activity_id'],
+    owner: 'activity_id',
+    kind: 'activity-result',
+  },
   { table: 'otp', column: 'sealed_otp', ...OWNED, kind: 'otp' },
   { table: 'oauth2_credential', column: 'sealed_secret', ...OWNED, kind: 'oauth-secret' },
   { table: 'on_ramp_credential', column: 'sealed_secret_key', ...OWNED, kind: 'on-ramp-secret' },

@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
+import type { RemovalReason } from '../../lib/model.ts';
 import type { Schema } from '../schema.ts';
 
 /** A deleted object keeps its place in lists, so that a client that holds it as a cursor can page on. */
@@ -13,11 +14,25 @@ export async function isTombstone(db: Kysely<Schema>, organizationId: Organizati
   return row !== undefined;
 }
 
-export async function bury(db: Kysely<Schema>, organizationId: OrganizationId, ids: readonly string[]): Promise<void> {
+export async function bury(
+  db: Kysely<Schema>,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+  reasonOf: (id: string) => RemovalReason | undefined = () => undefined,
+): Promise<void> {
   if (ids.length === 0) return;
   await db
     .insertInto('tombstone')
-    .values(ids.map((id) => ({ organization_id: organizationId, id })))
+    .values(ids.map((id) => ({ organization_id: organizationId, id, reason: reasonOf(id) ?? null })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
+
+/**
+ * Whether a vote lost what it stood on: its user, or its credential by the will of somebody else. A tombstone without a
+ * reason is older than reasons are, and then the vote does not count.
+ */
+export const voteIsRevoked = sql<number>`CASE WHEN EXISTS (
+  SELECT 1 FROM tombstone WHERE tombstone.organization_id = COALESCE(vote.home_id, vote.organization_id)
+    AND tombstone.id IN (vote.credential_id, vote.user_id)
+    AND (tombstone.reason IS NULL OR tombstone.reason = 'revoked')) THEN 1 ELSE 0 END`.as('is_revoked');

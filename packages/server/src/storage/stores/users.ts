@@ -383,6 +383,6 @@ export class UserStore extends UserReader {
         .execute();
     }
     await this.db.deleteFrom('app_user').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
-    await bury(this.db, organizationId, ids);
+    await bury(this.db, organizationId, ids, () => 'revoked');
   }
 }
