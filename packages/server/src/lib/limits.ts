@@ -3,6 +3,8 @@ export const LIMITS = {
   bodyBytes: 2 * 1024 * 1024,
   headerBytes: 16 * 1024,
   nameLength: 255,
+  /** How long the secrets of a result can be shown again after they were shown first. */
+  secretResultMs: 10 * 60 * 1000,
   notesLength: 4096,
   /** Code points, decision 12. */
   expressionLength: 16_384,

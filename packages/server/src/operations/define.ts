@@ -35,6 +35,8 @@ export interface QueryContext extends CommonContext {
   readonly read: ReadStores;
   /** The wire form of an activity, as this caller may see it. */
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
+  /** The activity with the secrets of its result, where this caller's credential proposed it. */
+  readonly revealResult: (found: ActivityWithVotes) => Promise<ActivityWithVotes>;
   readonly simulate: (request: SimulationRequest) => Promise<Simulation>;
   /** What asks on-ramp providers what became of purchases. */
   readonly onRamp: OnRamp;
@@ -126,6 +128,12 @@ export interface Movements {
   readonly phases?: readonly ('signature' | 'submission')[];
 }
 
+/** The secret part of a result, and until when it is good for something. */
+export interface SecretResult {
+  readonly values: Readonly<Record<string, string>>;
+  readonly expiresAtMs: number;
+}
+
 /** Whom a login is about, and what its code or token proves of that user (decision 18). */
 export interface LoginSubject {
   readonly userId: UserId;
@@ -153,7 +161,7 @@ export interface ActivityVersion<Parameters = unknown> {
   readonly schema: TSchema;
   /** Parameters that never rest in the clear (decision 10), as dotted paths with `*` for list items. */
   readonly secrets: readonly string[];
-  /** Parts of the result that only the direct answer shows, in the same notation. */
+  /** Fields of the result that only the credential that proposed it is shown, for a while. */
   readonly secretResults: readonly string[];
   /** Checks the parameters as sent and turns them into the current version's. */
   readonly decode: (parameters: unknown) => Parameters;
@@ -205,6 +213,13 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   /** What counts against velocity controls besides the activity itself (decision 27). */
   readonly movements?: (parameters: Parameters, described: Described) => Movements;
   readonly prepare?: (context: PrepareContext, parameters: Parameters, described: Described) => Promise<Prepared>;
+  /**
+   * Uses up the code that the request proves something with. Such a request is prepared when it is proposed, and this runs
+   * in the transaction that stores the proposal; what approvals then release is its result, which is all secret.
+   */
+  readonly useProof?: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<void>;
+  /** The values of `secretResults`. */
+  readonly secretResult?: (prepared: Prepared) => SecretResult;
   readonly execute: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<Result>;
   readonly newAddresses?: (parameters: Parameters, prepared: Prepared) => readonly NewAddress[];
 }
@@ -242,7 +257,7 @@ interface CurrentVersion<S extends TSchema> {
   readonly parameters: S;
   readonly resultKey?: string;
   readonly secrets?: readonly string[];
-  /** Of the current version and of all older ones. */
+  /** Of the current version and of all older ones; `secretResult` has their values. */
   readonly secretResults?: readonly string[];
 }
 
@@ -311,6 +326,8 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   ) => Promise<readonly Namespaces[]>;
   readonly movements?: (parameters: Static<S>, described: Described) => Movements;
   readonly prepare?: (context: PrepareContext, parameters: Static<S>, described: Described) => Promise<Prepared>;
+  readonly useProof?: (context: ExecuteContext, parameters: Static<S>, prepared: Prepared) => Promise<void>;
+  readonly secretResult?: (prepared: Prepared) => SecretResult;
   readonly execute: (context: ExecuteContext, parameters: Static<S>, prepared: Prepared) => Promise<Static<R>>;
   readonly newAddresses?: (parameters: Static<S>, prepared: Prepared) => readonly NewAddress[];
 }
@@ -378,6 +395,8 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     ...(definition.facts && { facts: definition.facts }),
     ...(definition.movements && { movements: definition.movements }),
     ...(definition.prepare && { prepare: definition.prepare }),
+    ...(definition.useProof && { useProof: definition.useProof }),
+    ...(definition.secretResult && { secretResult: definition.secretResult }),
     execute: definition.execute,
     ...(definition.newAddresses && { newAddresses: definition.newAddresses }),
   };

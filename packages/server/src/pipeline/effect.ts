@@ -1,9 +1,11 @@
 import { type Actor, publicKeyOf } from '../lib/actor.ts';
+import { ApiError } from '../lib/errors.ts';
 import type { UserId, WebhookEndpointId } from '../lib/ids.ts';
 import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../lib/model.ts';
 import type { SendLaneName } from '../lib/send.ts';
 import type { ActivityOperation, ActivityVersion, ExecuteContext } from '../operations/define.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
+import type { SealedResult } from '../storage/stores/sealed-results.ts';
 import type { Stores } from '../storage/stores.ts';
 import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
@@ -15,6 +17,7 @@ import { failedWith } from './outcome.ts';
 import { PROPOSER_DELETED_FAILURE } from './proposal.ts';
 import { reserve } from './reserve.ts';
 import type { Rulebook } from './rulebooks.ts';
+import { sealResult } from './secret-result.ts';
 
 /** On what grounds an effect runs. */
 export interface Grounds {
@@ -34,7 +37,11 @@ export interface Effect {
   readonly lanes: readonly SendLaneName[];
   /** To be called when its transaction is committed: tells of other activities that it ended. */
   readonly announce: () => void;
-  /** The result, with the secrets that only the direct answer shows. */
+  /** What only the credential that proposed may see of the result. */
+  readonly secret: SealedResult | undefined;
+  /** Uses up what the request proves, in the transaction that stores a proposal which waits. */
+  readonly prove: (stores: Stores) => Promise<void>;
+  /** The result, with its secrets. */
   readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
 }
 
@@ -64,10 +71,11 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   const { keyring, attestations, storage, config, newId, tokens, messages, oauth2, webhooks, ownIssuer } = app;
   const { onRamp, nodes, earn } = app;
   const common = { actor: proposer, nowMs, config, newId };
-  await noteAttempt(app, cause);
+  // What a proposal proved was checked and used up then; its result waits.
+  const isRelease = operation.useProof !== undefined && activity.status !== 'ACTIVITY_STATUS_CREATED';
+  if (!isRelease) await noteAttempt(app, cause);
   const lock = lockOf(operation, proposer.organization);
-  const { prepared, proofs, movements } = await withKeyringErrors(async () => {
-    const described = await matter.describe();
+  const { prepared, proofs, movements, secret } = await withKeyringErrors(async () => {
     const context = {
       ...common,
       caller,
@@ -88,7 +96,8 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       },
       expressions: app.rulebooks.expressions,
     };
-    const value = await operation.prepare?.(context, parameters, described);
+    const value = isRelease ? undefined : await operation.prepare?.(context, parameters, await matter.describe());
+    const keepsSecret = !isRelease && operation.secretResult !== undefined;
     const prove = async (): Promise<AppProof[]> => {
       const addresses = operation.newAddresses?.(parameters, value) ?? [];
       return await makeProofs(app, proposer, activity, votes, addresses, nowMs);
@@ -97,14 +106,36 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       prepared: value,
       proofs: activity.wantsProofs ? await prove() : [],
       movements: cause.hasControls ? await matter.movements() : undefined,
+      secret: keepsSecret
+        ? await sealResult(app, proposer.organization, activity, operation.secretResult(value))
+        : undefined,
     };
   });
   const lanes: SendLaneName[] = [];
   let failed: Failed[] = [];
+  const executing = (store: Stores, approvers: readonly UserId[]): ExecuteContext => ({
+    ...common,
+    store,
+    approvers,
+    caller,
+    activityId: activity.id,
+    enters: ({ caip2, lane }) => lanes.push({ caip2, lane }),
+    failProposalsOf: async (userIds) => {
+      failed = await failProposals(app, store, activity, userIds, nowMs);
+    },
+  });
+  const execute = async (store: Stores, approvers: readonly UserId[]): Promise<unknown> => {
+    if (isRelease) return await release(store, activity, nowMs);
+    const context = executing(store, approvers);
+    await operation.useProof?.(context, parameters, prepared);
+    return await operation.execute(context, parameters, prepared);
+  };
   return {
     lock,
     proofs,
     lanes,
+    secret,
+    prove: async (store) => await operation.useProof?.(executing(store, []), parameters, prepared),
     announce: () => {
       for (const { activity: ended } of failed) app.observe.activity(ended);
       app.webhooks.wake(failed.flatMap(({ told }) => told));
@@ -124,27 +155,19 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
           nowMs,
         });
       }
-      const result = await operation.execute(
-        {
-          ...common,
-          store,
-          approvers,
-          caller,
-          activityId: activity.id,
-          enters: ({ caip2, lane }) => lanes.push({ caip2, lane }),
-          failProposalsOf: async (userIds) => {
-            failed = await failProposals(app, store, activity, userIds, nowMs);
-          },
-        },
-        parameters,
-        prepared,
-      );
+      const result = await execute(store, approvers);
       if (lock === 'exclusive') {
         await store.organizations.raiseAuthorityVersion(activity.organizationId, operation.changesRules);
       }
       return version.toResult(result);
     },
   };
+}
+
+/** Completes a proposal whose result was made with it; approvals that come too late have nothing to release. */
+async function release(store: Stores, { organizationId, id }: Activity, nowMs: number): Promise<object> {
+  if ((await store.sealedResults.find(organizationId, id, nowMs)) !== undefined) return {};
+  throw new ApiError('FAILED_PRECONDITION', 'the result expired before the activity was approved; ask for it again');
 }
 
 interface Failed {

@@ -1,7 +1,6 @@
 import { moveTo } from '../activities/status.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Activity, OpenTo, StoredError, Vote } from '../lib/model.ts';
-import { redactValue } from '../lib/strict-json.ts';
 import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
 import { denialReason } from './denial.ts';
@@ -47,10 +46,6 @@ export const failedWith = (activity: Activity, failure: StoredError): Activity =
   failure,
   openTo: undefined,
 });
-
-/** A result as it is kept: what only the direct answer shows is a digest in it (decision 10). */
-export const redactResult = (result: unknown, secrets: readonly string[]): unknown =>
-  secrets.length === 0 ? result : redactValue(result as never, secrets);
 
 export const evaluationsOf = (verdict: Pick<Verdict, 'decision'>): readonly PolicyEvaluation[] =>
   told(verdict.decision?.evaluations ?? []);

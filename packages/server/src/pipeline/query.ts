@@ -7,6 +7,7 @@ import type { App } from './app.ts';
 import { readerFor } from './ballot.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
+import { revealResult } from './secret-result.ts';
 import { simulate } from './simulate.ts';
 
 /** admit, parse, read: queries change nothing, and no policy governs them (RES 1.9). */
@@ -28,6 +29,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     nowMs,
     config: app.config,
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
+    revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
     tokens: app.tokens,
     onRamp: app.onRamp,
     nodes: app.nodes,

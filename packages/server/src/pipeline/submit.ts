@@ -5,7 +5,7 @@ import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
-import type { Activity, Organization, Vote } from '../lib/model.ts';
+import type { Activity, AppProof, Organization, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
 import { isParentRun, isProxyRun, type PolicyEvaluation } from '../policy/index.ts';
@@ -21,9 +21,10 @@ import { approverOf } from './evidence.ts';
 import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
 import { type Court, isSameCourt, lockFor, requireUnchanged, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
-import { afterVerdict, evaluationsOf, keepGrounds, redactResult } from './outcome.ts';
+import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
 import type { Rulebook } from './rulebooks.ts';
+import { revealResult, shownAtOnce, withoutSecrets } from './secret-result.ts';
 import { castVote } from './vote.ts';
 
 /** How often a decision is taken again because the organization changed under it. */
@@ -95,12 +96,13 @@ async function attemptOnce(
   };
   const expected = await judge(read, { authority: actor.home, target: actor.organization }, matter);
   const { verdict: before } = expected;
-  requireToldAtOnce(version, before);
   // Proofs that somebody else owes do not hold back the proposer's own approval.
   const isOwing = before.kind === 'authenticate' && before.owedBy === actor.userId;
   const vote: Vote = { ...draft.vote, counts: !isOwing };
+  // What the request proves is checked and used up now, also where its result has to wait.
+  const isProven = operation.useProof !== undefined && before.kind !== 'deny';
   const effect =
-    expected.verdict.kind === 'execute'
+    before.kind === 'execute' || isProven
       ? await prepareEffect(app, {
           matter,
           version,
@@ -117,20 +119,10 @@ async function attemptOnce(
   if (stored === 'AGAIN') return stored;
   if (operation.sends && effect !== undefined) app.outbox.wake();
   if (operation.broadcasts && effect !== undefined) app.sends.wake(effect.lanes);
-  const { activity, verdict, result } = stored;
+  const { activity, verdict, result, proofs } = stored;
   if (verdict.kind === 'deny') throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
-  const rendered = { activity: { ...activity, result }, votes: [vote], proofs: effect?.proofs ?? [] };
+  const rendered = { activity: { ...activity, result }, votes: [vote], proofs };
   return { activity: renderActivity(rendered, readerFor(app, actor, nowMs), body.parameters) };
-}
-
-/** Who completes it later is not who may see its result, and nobody sees it twice: it would be made for nobody. */
-function requireToldAtOnce({ secretResults }: ActivityVersion, verdict: Verdict): void {
-  if (secretResults.length === 0 || verdict.kind === 'deny') return;
-  if (verdict.decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS') return;
-  throw new ApiError(
-    'FAILED_PRECONDITION',
-    'the result of this activity is shown once, in the answer to whoever asks for it, so that it cannot wait for the approval of others; a policy has to allow it',
-  );
 }
 
 /** Parents act on their children only to log users in (RES 3.3). */
@@ -223,6 +215,7 @@ interface Stored {
   /** What it resulted in, with the secrets that only the direct answer shows. */
   readonly result: unknown;
   readonly verdict: Verdict;
+  readonly proofs: readonly AppProof[];
   /** The webhook endpoints that are to be told. */
   readonly told: readonly WebhookEndpointId[];
 }
@@ -242,15 +235,21 @@ async function store(
       const judged = isUnchanged ? expected : await judge(stores, court, matter.inside(stores, false));
       if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
       const done = await finish(stores, court.authority, actor, activity, judged, effect);
-      const finished: Activity = { ...done, result: redactResult(done.result, version.secretResults) };
+      const finished: Activity = { ...done, result: withoutSecrets(done.result, version.secretResults) };
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
-      await stores.activities.insertProofs(activity.organizationId, activity.id, effect?.proofs ?? []);
+      if (effect?.secret !== undefined) {
+        const { secret } = effect;
+        const kept = judged.verdict.kind === 'execute' ? shownAtOnce(secret, activity.createdAtMs) : secret;
+        await stores.sealedResults.insert(activity.organizationId, activity.id, kept, activity.createdAtMs);
+      }
+      const proofs = judged.verdict.kind === 'execute' ? (effect?.proofs ?? []) : [];
+      await stores.activities.insertProofs(activity.organizationId, activity.id, proofs);
       await keepGrounds(stores, finished, vote, judged.verdict);
       if (judged.verdict.kind === 'authenticate' || judged.verdict.kind === 'wait')
         await noteLogin(stores, actor, finished);
-      const announced = { activity: finished, votes: [vote], proofs: effect?.proofs ?? [] };
+      const announced = { activity: finished, votes: [vote], proofs };
       const told = await announceActivity(app, stores, announced, court.target, finished.updatedAtMs);
-      return { activity: finished, verdict: judged.verdict, result: done.result, told };
+      return { activity: finished, verdict: judged.verdict, result: done.result, proofs, told };
     });
     app.observe.activity(stored.activity);
     app.webhooks.wake(stored.told);
@@ -292,7 +291,10 @@ async function finish(
   { rules, verdict }: Judged,
   effect: Effect | undefined,
 ): Promise<Activity> {
-  if (verdict.kind !== 'execute') return afterVerdict(activity, verdict);
+  if (verdict.kind !== 'execute') {
+    if (verdict.kind !== 'deny') await effect?.prove(stores);
+    return afterVerdict(activity, verdict);
+  }
   assert(effect !== undefined, 'an activity executes only after it was prepared');
   const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
   return {
@@ -324,5 +326,6 @@ async function revisit(
   if (isAnothers && activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') {
     return await castVote(app, caller, submission, activity.id, 'VOTE_SELECTION_APPROVED', version.secrets, note);
   }
-  return { activity: renderActivity(found, readerFor(app, actor, app.clock())) };
+  const nowMs = app.clock();
+  return { activity: renderActivity(await revealResult(app, actor, found, nowMs), readerFor(app, actor, nowMs)) };
 }

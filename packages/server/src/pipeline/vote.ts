@@ -22,9 +22,10 @@ import { approverOf } from './evidence.ts';
 import { type Court, isSameCourt, lockFor, requireUnchanged, Stale } from './hold.ts';
 import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
 import { type Matter, openMatter } from './matter.ts';
-import { afterVerdict, evaluationsOf, failedWith, keepGrounds, redactResult } from './outcome.ts';
+import { afterVerdict, evaluationsOf, failedWith, keepGrounds } from './outcome.ts';
 import { proposalOf } from './proposal.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
+import { revealResult, withoutSecrets } from './secret-result.ts';
 
 const ATTEMPTS_MAX = 10;
 
@@ -150,14 +151,14 @@ async function castOnce(
     };
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
     const votes = [...locked.votes, paper];
-    const { after, result } = await nextState(stores, current.authority, judgement, before, votes, effect);
+    const after = await nextState(stores, current.authority, judgement, before, votes, effect);
     await stores.activities.insertVote(actor.organizationId, paper);
     await stores.activities.update(after);
     const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
     await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
     if (judgement.kind === 'approve') await keepGrounds(stores, after, paper, judgement.verdict);
     const told = await announceActivity(app, stores, { activity: after, votes, proofs }, current.target, nowMs);
-    return { judgement, id: activityId, activity: after, votes, proofs, result, told };
+    return { judgement, id: activityId, activity: after, votes, proofs, told };
   });
   app.webhooks.wake(outcome.told);
   effect?.announce();
@@ -172,19 +173,15 @@ async function castOnce(
     const reason = denialReason(isTold ? verdict.decision : undefined);
     throw denialError(reason, isTold ? evaluationsOf(verdict) : [], activityId);
   }
-  // What is shown once is shown to whoever asked for it.
-  const result = actor.userId === outcome.activity.proposerId ? outcome.result : undefined;
   const owesMore =
     judgement.kind === 'approve' &&
     judgement.verdict.kind === 'authenticate' &&
     judgement.verdict.owedBy === actor.userId;
-  return answer(app, actor, outcome, nowMs, { result, owesMore });
+  return answer(app, actor, await revealResult(app, actor, outcome, nowMs), nowMs, owesMore);
 }
 
 type Outcome = ActivityWithVotes & {
   readonly judgement: Judgement;
-  /** What the activity resulted in, with the secrets that only this answer shows. */
-  readonly result?: unknown;
   /** The webhook endpoints that are to be told. */
   readonly told: readonly WebhookEndpointId[];
 };
@@ -214,37 +211,32 @@ async function nextState(
   activity: Activity,
   votes: readonly Vote[],
   effect: TargetEffect | undefined,
-): Promise<Next> {
+): Promise<Activity> {
   if (judgement.kind === 'reject') {
-    return { after: { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), openTo: undefined } };
+    return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), openTo: undefined };
   }
   const { verdict, rules } = judgement;
   switch (verdict.kind) {
     case 'deny':
     case 'wait':
-      return { after: afterVerdict(activity, verdict) };
+      return afterVerdict(activity, verdict);
     case 'authenticate':
       // One user's missing proofs keep nobody else from voting, so only the proposer's show in the status.
-      return { after: { ...activity, hasMfa: true } };
+      return { ...activity, hasMfa: true };
     case 'execute': {
       if (effect === undefined) throw new Stale();
       const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
       const counted = approvers(liveVotes(activity, votes, activity.updatedAtMs));
-      const { after, result } = await finish(stores, effect, activity, {
+      const after = await finish(stores, effect, activity, {
         organization,
         approvers: counted,
         rules,
         byRootQuorum,
       });
       const hasMfa = activity.hasMfa || verdict.requirements.length > 0;
-      return { after: { ...after, openTo: undefined, hasMfa }, result };
+      return { ...after, openTo: undefined, hasMfa };
     }
   }
-}
-
-interface Next {
-  readonly after: Activity;
-  readonly result?: unknown;
 }
 
 /** What a pending activity would run, with its parameters as they were sent. */
@@ -288,8 +280,8 @@ async function prepareTarget(
   if (!prepared.failed) return { ...prepared.value, sends, broadcasts, secretResults };
   const { error } = prepared;
   const lock = lockOf(matter.operation, actor.organization);
-  const nothing = { proofs: [], lanes: [], announce: () => {}, sends: false, broadcasts: false };
-  return { ...nothing, lock, run: () => Promise.reject(error), secretResults };
+  const nothing = { proofs: [], lanes: [], announce: () => {}, secret: undefined, sends: false, broadcasts: false };
+  return { ...nothing, lock, prove: async () => {}, run: () => Promise.reject(error), secretResults };
 }
 
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };
@@ -308,15 +300,17 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
 }
 
 /** Runs the effect; its failure undoes only its own writes and is stored with the activity (decision 6). */
-async function finish(stores: Stores, effect: TargetEffect, activity: Activity, grounds: Grounds): Promise<Next> {
+async function finish(stores: Stores, effect: TargetEffect, activity: Activity, grounds: Grounds): Promise<Activity> {
   const done = await attempt(() => stores.savepoint(() => effect.run(stores, grounds)));
   if (done.failed) {
     const failure = { errorCode: done.error.code, message: done.error.message };
-    return { after: failedWith(activity, failure) };
+    return failedWith(activity, failure);
   }
   const status = moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED');
-  const result = redactResult(done.value, effect.secretResults);
-  return { after: { ...activity, status, result }, result: done.value };
+  if (effect.secret !== undefined) {
+    await stores.sealedResults.insert(activity.organizationId, activity.id, effect.secret, activity.updatedAtMs);
+  }
+  return { ...activity, status, result: withoutSecrets(done.value, effect.secretResults) };
 }
 
 /** Whether the sign-up proxy proposed it, whose rights its configuration gives (decision 25). */
@@ -368,10 +362,9 @@ function answer(
   actor: Actor,
   found: ActivityWithVotes,
   nowMs: number,
-  { result, owesMore }: { readonly result?: unknown; readonly owesMore?: boolean } = {},
+  owesMore?: boolean,
 ): ActivityAnswer {
-  const { votes } = found;
-  const activity: Activity = { ...found.activity, result: result ?? found.activity.result };
+  const { activity, votes } = found;
   const owes =
     activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' &&
     (owesMore ?? owesProofs(liveVotes(activity, votes, nowMs), actor.userId));

@@ -22,6 +22,7 @@ import { PolicyReader, PolicyStore } from './stores/policies.ts';
 import { PrincipalReader } from './stores/principals.ts';
 import { PrivateKeyReader, PrivateKeyStore } from './stores/private-keys.ts';
 import { SealedReader, SealedStore } from './stores/sealed.ts';
+import { SealedResultReader, SealedResultStore } from './stores/sealed-results.ts';
 import { SendReader, SendStore } from './stores/sends.ts';
 import { SessionProfileReader, SessionProfileStore } from './stores/session-profiles.ts';
 import { SponsorshipReader, SponsorshipStore } from './stores/sponsorship.ts';
@@ -66,6 +67,7 @@ export interface ReadStores {
   readonly earn: EarnReader;
   readonly sponsorship: SponsorshipReader;
   readonly sealed: SealedReader;
+  readonly sealedResults: SealedResultReader;
 }
 
 /** What the transaction of an activity may use. */
@@ -98,6 +100,7 @@ export interface Stores extends ReadStores {
   readonly earn: EarnStore;
   readonly sponsorship: SponsorshipStore;
   readonly sealed: SealedStore;
+  readonly sealedResults: SealedResultStore;
   readonly acceptedBundles: AcceptedBundleStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
@@ -135,6 +138,7 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     earn: new EarnReader(db, kind),
     sponsorship: new SponsorshipReader(db, kind),
     sealed: new SealedReader(db),
+    sealedResults: new SealedResultReader(db),
   };
 }
 
@@ -170,6 +174,7 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     earn: new EarnStore(db, kind),
     sponsorship: new SponsorshipStore(db, kind),
     sealed: new SealedStore(db),
+    sealedResults: new SealedResultStore(db),
     acceptedBundles: new AcceptedBundleStore(db),
     savepoint,
   };

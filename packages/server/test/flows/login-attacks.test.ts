@@ -131,22 +131,6 @@ describe('attacks on logins', () => {
       expect(claimsOf(sessionOf(approved)).session_profile_id).toBe(sessionProfileId);
     });
 
-    test('what is shown once is shown to the proposer, and does not wait for others who would see it', async () => {
-      const { user: root } = await logins.newPerson();
-      const user = await createUser(root, 'user');
-      const passkey = await addPasskey(user, root);
-      const { mfaPolicyId } = await enforce(root, user, LOGINS, API_KEY, PASSKEY);
-      const mine = await user.submit('create_read_only_session', {});
-      expect(outcome(mine)).toEqual(OWES);
-      const shown = sessionOf(await approve(passkey, mine.body.activity.fingerprint));
-      expect(shown).not.toMatch(/^sha256:/);
-      await root.run('delete_mfa_policy', { userId: user.userId, mfaPolicyId });
-
-      await policyFor(root, user, { condition: ofType('CREATE_READ_ONLY_SESSION'), consensus: both(root, user) });
-      const asked = await user.submit('create_read_only_session', {});
-      expect(outcome(asked)).toEqual([400, 'FAILED_PRECONDITION']);
-    });
-
     test('the token of an approver is a proof of the approver, not the login of the proposer', async () => {
       const { user: root, email, byParent } = await logins.newPerson();
       const user = await createUser(root, 'user');

@@ -5,7 +5,7 @@ import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { COMPLETED, outcome } from './fixtures/access.ts';
+import { addApiKey, COMPLETED, outcome } from './fixtures/access.ts';
 import {
   boundTo,
   claimsOf,
@@ -242,12 +242,13 @@ describe.each(DATABASES)('OAuth 2.0 on %s', (database) => {
     expect(outcome(stranger)).toEqual(failed);
     expect(stranger.body.message).toContain('invalid_client');
 
-    // The same bytes again read the activity: neither the code nor the token is in it any more.
+    // The activity has the code no more, and the token for the credential that asked alone.
     const { id, result, intent } = answer.body.activity;
     spent.push(result.oauth2AuthenticateResult.oidcToken);
     expect(intent.oauth2AuthenticateIntent.authCode).toBe(used.authCode);
-    const stored = (await root.query('get_activity', { activityId: id })).body.activity;
-    expect(stored.result.oauth2AuthenticateResult.oidcToken).toMatch(/^sha256:/);
+    const { client: other } = await addApiKey(root);
+    const stored = (await other.query('get_activity', { activityId: id })).body.activity;
+    expect(stored.result).toEqual({ oauth2AuthenticateResult: {} });
     expect(stored.intent.oauth2AuthenticateIntent).toMatchObject({
       authCode: expect.stringMatching(/^sha256:/),
       codeVerifier: expect.stringMatching(/^sha256:/),

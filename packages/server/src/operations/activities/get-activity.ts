@@ -11,13 +11,13 @@ export const getActivity = defineQuery({
   summary: 'One activity of the organization, or of one of its sub-organizations.',
   parameters: Type.Object({ organizationId: IdShape, activityId: IdShape }),
   response: Type.Object({ activity: ActivityShape }),
-  async run({ read, actor, renderActivity }, { activityId }) {
+  async run({ read, actor, renderActivity, revealResult }, { activityId }) {
     // Some clients poll under the parent's id (RES 1.7).
     const found =
       (await read.activities.find(actor.organizationId, activityId)) ??
       (await findInTree(read, actor.organizationId, activityId));
     if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'activity not found in this organization');
-    return { activity: renderActivity(found) };
+    return { activity: renderActivity(await revealResult(found)) };
   },
 });
 

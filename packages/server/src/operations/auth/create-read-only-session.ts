@@ -22,10 +22,10 @@ export const createReadOnlySession = defineActivity({
   }),
   secretResults: ['session'],
   managesCredentialsOf: (_parameters, proposer) => proposer.userId,
-  async execute({ store, actor, nowMs }) {
+  prepare: async ({ nowMs }) => ({ session: randomToken(), expiresAtMs: nowMs + SECONDS * 1000 }),
+  secretResult: ({ session, expiresAtMs }) => ({ values: { session }, expiresAtMs }),
+  async execute({ store, actor, nowMs }, _parameters, { session, expiresAtMs }) {
     const { organization, organizationId, user, userId } = actor;
-    const session = randomToken();
-    const expiresAtMs = nowMs + SECONDS * 1000;
     await store.users.lock(organizationId, userId, nowMs);
     await store.logins.insertReadSession(organizationId, { tokenHash: sha256Hex(session), userId, expiresAtMs }, nowMs);
     return {

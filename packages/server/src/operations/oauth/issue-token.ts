@@ -21,11 +21,11 @@ export async function exchangeForToken(
   context: PrepareContext,
   credential: Oauth2Credential,
   { nonce, bearerKey, ...code }: Code,
-): Promise<string> {
+): Promise<{ readonly oidcToken: string; readonly expiresAtMs: number }> {
   const { keyring, nowMs } = context;
   const { accessToken, subject } = await exchange(context, credential, code);
   const issuedAt = Math.floor(nowMs / 1000);
-  return await keyring.signIdToken({
+  const oidcToken = await keyring.signIdToken({
     iss: context.ownIssuer().issuer,
     aud: credential.clientId,
     sub: subject,
@@ -34,6 +34,7 @@ export async function exchangeForToken(
     exp: issuedAt + TOKEN_SECONDS,
     ...(bearerKey !== undefined && { encrypted_bearer_token: sealAccessToken(bearerKey, accessToken) }),
   });
+  return { oidcToken, expiresAtMs: (issuedAt + TOKEN_SECONDS) * 1000 };
 }
 
 /** The secret is lent for this one call (decision 38). */

@@ -46,5 +46,8 @@ export const oauth2Authenticate = defineActivity({
         bearerKey: bearerKey ? Buffer.from(sessionPublicKey(bearerKey, BEARER_KEY), 'hex') : undefined,
       }),
     ),
-  execute: (_context, _parameters, oidcToken) => Promise.resolve({ oidcToken }),
+  // The provider has used the code up by then.
+  useProof: async () => {},
+  secretResult: ({ oidcToken, expiresAtMs }) => ({ values: { oidcToken }, expiresAtMs }),
+  execute: async (_context, _parameters, { oidcToken }) => ({ oidcToken }),
 });

@@ -47,18 +47,18 @@ export const verifyOtp = defineActivity({
     const { encryptedOtpBundle, otpCode } = parameters;
     const attempt = otpCode === undefined ? { encryptedBundle: encryptedOtpBundle } : { code: otpCode };
     const { publicKey = parameters.publicKey } = await checkCode(context, otp, attempt);
+    const expiresAtMs = nowMs + tokenSeconds(config, parameters.expirationSeconds) * 1000;
     const verificationToken = await keyring.signVerificationToken({
       id: newId(),
       verificationType: otp.type,
       contact: otp.contact,
       organizationId: actor.organizationId,
-      expiresAtMs: nowMs + tokenSeconds(config, parameters.expirationSeconds) * 1000,
+      expiresAtMs,
       ...(publicKey && { publicKey: Buffer.from(sessionPublicKey(publicKey), 'hex') }),
     });
-    return { otp, verificationToken };
+    return { otp, verificationToken, expiresAtMs };
   },
-  async execute(context, _parameters, { otp, verificationToken }) {
-    await useCode(context, otp);
-    return { verificationToken };
-  },
+  useProof: (context, _parameters, { otp }) => useCode(context, otp),
+  secretResult: ({ verificationToken, expiresAtMs }) => ({ values: { verificationToken }, expiresAtMs }),
+  execute: async (_context, _parameters, { verificationToken }) => ({ verificationToken }),
 });

@@ -38,8 +38,25 @@ export const votesAndTheirKeys: Migration = {
       expires_at_ms bigint NOT NULL, shown_at_ms bigint, PRIMARY KEY (organization_id, activity_id))`.execute(db);
     await sql`CREATE INDEX ix_sealed_result_expiry ON sealed_result (organization_id, expires_at_ms)`.execute(db);
     await completeOpenVotes(db);
+    await dropDigests(db, kind);
   },
 };
+
+/** Results used to have a digest in the place of a secret; now nothing stands there. */
+async function dropDigests(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
+  const without = (name: string) =>
+    kind === 'postgres'
+      ? sql`(result::jsonb - ${sql.lit(name)})::text`
+      : sql`json_remove(result, ${sql.lit(`$.${name}`)})`;
+  for (const [name, types] of [
+    ['verificationToken', ['ACTIVITY_TYPE_VERIFY_OTP', 'ACTIVITY_TYPE_VERIFY_OTP_V2']],
+    ['oidcToken', ['ACTIVITY_TYPE_OAUTH2_AUTHENTICATE']],
+    ['session', ['ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION']],
+  ] as const) {
+    await sql`UPDATE activity SET result = ${without(name)}
+      WHERE result IS NOT NULL AND type IN (${sql.join([...types])})`.execute(db);
+  }
+}
 
 /** Votes that may still count. One whose credential its own record does not name stays without a kind and fails. */
 async function completeOpenVotes(db: Kysely<Schema>): Promise<void> {
