@@ -99,7 +99,7 @@ function secretFacts({ versions }: Activity): string[] {
   const results = list(versions.flatMap((version) => version.secretResults));
   return [
     ...(secrets === '' ? [] : [`- Stored and shown later only as a digest: ${secrets}`]),
-    ...(results === '' ? [] : [`- Of the result only the direct answer shows ${results}; later there is a digest.`]),
+    ...(results === '' ? [] : [`- Only the credential that proposed it sees ${results}, [for a while](../guides/activities.md#results-that-are-secrets).`]),
   ];
 }
 
