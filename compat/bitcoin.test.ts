@@ -69,7 +69,7 @@ function finalised(signed: string): Transaction {
     // bitcoinjs-lib signs Taproot with either field, but finalises it with this one only.
     if (tapKeySig !== undefined && witnessUtxo === undefined && nonWitnessUtxo !== undefined) {
       const [spent] = Transaction.fromBuffer(nonWitnessUtxo).outs;
-      psbt.updateInput(at, { witnessUtxo: spent as Transaction['outs'][number] & { value: bigint } });
+      if (spent !== undefined) psbt.updateInput(at, { witnessUtxo: spent });
     }
   }
   psbt.finalizeAllInputs();

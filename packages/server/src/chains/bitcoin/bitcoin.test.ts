@@ -375,6 +375,18 @@ describe('the file', () => {
     expect(signable.attach([{ r, s, v }])).toBe(expected + hexOf(head).slice(start) + hexOf(tail));
   });
 
+  test('has a limited number of records', () => {
+    const psbt = (count: number) => {
+      const hex = psbtOf([inputOf('P2WPKH')]);
+      // The separators of the input and of three outputs.
+      const [head, tail] = [hex.slice(0, -8), hex.slice(-8)];
+      const many = Array.from({ length: count }, (_, at) => `0460${at.toString(16).padStart(6, '0')}00`);
+      return head + many.join('') + tail;
+    };
+    expect(signableBitcoin(psbt(32_000), account('P2WPKH')).payloads).toHaveLength(1);
+    expect(refusal(() => signableBitcoin(psbt(33_000), account('P2WPKH')))).toMatch(/more than 32768 records/);
+  });
+
   test('keeps the signatures of others', () => {
     const both = psbtOf([inputOf('P2WPKH', publicKey, 1), inputOf('P2WPKH', otherKey, 2)]);
     const library = Transaction.fromPSBT(bytesOf(both), LENIENT);

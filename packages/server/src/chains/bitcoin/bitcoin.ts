@@ -124,7 +124,7 @@ export function bitcoinFormat(signer: SignerAccount): { network: BitcoinNetwork;
   return { network: groups.network as BitcoinNetwork, type: groups.type as BitcoinAddressType };
 }
 
-/** As the PSBT says, whether or not it proves it: `fitBitcoin` does not let anything pass that is only said. */
+/** Takes the PSBT's word for the amounts. Only `fitBitcoin` makes sure that they are proven. */
 export function describeTransaction(psbt: Psbt, network: BitcoinNetwork): BitcoinTransaction {
   const inputs = psbt.unsigned.inputs.map((input, at): BitcoinInput => {
     const spent = psbt.spent[at];
@@ -198,14 +198,14 @@ function checkInput(psbt: Psbt, at: number, type: BitcoinAddressType, publicKey:
   );
 }
 
-/** Output scripts that segwit v0 may be behind: every P2SH may be a wrapped one. */
+/** Any P2SH output may wrap segwit v0. */
 const MAY_BE_SEGWIT_V0: ReadonlySet<string> = new Set(['P2WPKH', 'P2WSH', 'P2SH']);
 
 /**
- * Fee and movements are sums over all inputs, so each amount has to be true if the signatures are to be worth anything
- * (docs/decisions/0027). BIP-341 commits to all amounts and scripts; BIP-143 to the amount of its own input alone, so the
- * signatures of PSBTs that lie about different inputs combine; the original scheme to none. A single input is covered by
- * its own signature, or has been checked for its previous transaction.
+ * Policies judge sums over the amounts of all inputs, so no signature may be valid if one of them is false
+ * (docs/decisions/0027). BIP-341 commits to all amounts and scripts. BIP-143 commits to the amount of its own input alone,
+ * so signatures of PSBTs that lie about different inputs combine. The original scheme commits to none. A single input
+ * is covered by its own signature, or `checkInput` has demanded its previous transaction.
  */
 function checkProofs(psbt: Psbt, type: BitcoinAddressType): void {
   if (psbt.inputs.length === 1) return;

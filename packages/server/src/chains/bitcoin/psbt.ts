@@ -48,6 +48,8 @@ const MAGIC = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff);
 const MAX_MONEY = 21_000_000n * 100_000_000n;
 /** A quarter of MAX_STANDARD_TX_WEIGHT: no node relays a larger transaction. */
 const MAX_UNSIGNED_BYTES = 100_000;
+/** Of a PSBT that fills a request, 32 bytes each: those of real ones are larger, and each costs more than its bytes. */
+const MAX_RECORDS = 32_768;
 
 // Key types of BIP-174 and, for taproot, BIP-371.
 const GLOBAL_UNSIGNED_TX = 0x00;
@@ -141,9 +143,15 @@ export function decodePsbt(file: Uint8Array): Psbt {
   if (!equalBytes(file.subarray(0, MAGIC.length), MAGIC)) throw unparsable('it is not a PSBT');
   const reader = new Reader(file, 'the PSBT');
   reader.bytes(MAGIC.length);
-  const unsigned = unsignedTransaction(readMap(reader, GLOBAL_RULES, 'the global map'));
-  const inputMaps = unsigned.inputs.map((_, at) => readMap(reader, INPUT_RULES, `input ${at}`));
-  for (const at of unsigned.outputs.keys()) readMap(reader, OUTPUT_RULES, `output ${at}`);
+  let records = 0;
+  const nextMap = (rules: Rules, where: string): PsbtMap => {
+    const map = readMap(reader, rules, where, MAX_RECORDS - records);
+    records += map.records.length;
+    return map;
+  };
+  const unsigned = unsignedTransaction(nextMap(GLOBAL_RULES, 'the global map'));
+  const inputMaps = unsigned.inputs.map((_, at) => nextMap(INPUT_RULES, `input ${at}`));
+  for (const at of unsigned.outputs.keys()) nextMap(OUTPUT_RULES, `output ${at}`);
   reader.end();
 
   const inputs = inputMaps.map((map, at) => readInputFields(map, unsigned.inputs[at], `input ${at}`));
@@ -261,13 +269,14 @@ class PsbtMap {
   }
 }
 
-function readMap(reader: Reader, rules: Rules, where: string): PsbtMap {
+function readMap(reader: Reader, rules: Rules, where: string, most: number): PsbtMap {
   const records: PsbtRecord[] = [];
   const seen = new Set<string>();
   for (;;) {
     const start = reader.position;
     const key = reader.varBytes();
     if (key.length === 0) return new PsbtMap(records, start);
+    if (records.length === most) throw unparsable(`the PSBT has more than ${MAX_RECORDS} records`);
     const keyReader = new Reader(key, `a key of ${where}`);
     const type = keyReader.compactSize();
     const data = keyReader.bytes(keyReader.remaining);

@@ -40,7 +40,7 @@ const total = (inputs: Inputs): bigint => inputs.reduce((sum, [{ amount }]) => s
 /** Pays all that the coins are worth but the fee. */
 const paying = (inputs: Inputs, fee = FEE): string => psbtOf(inputs, total(inputs) - fee, PAYEE);
 
-/** The transaction of several signed PSBTs, as whoever holds them puts it together. */
+/** Combines signed PSBTs of one transaction. */
 function combined(...signed: readonly string[]): Transaction {
   const [first, ...others] = signed.map((hex) => Transaction.fromPSBT(bytesOf(hex), { allowUnknownOutputs: true }));
   for (const other of others) {
@@ -105,7 +105,7 @@ describe.each(DATABASES)('the amounts of Bitcoin inputs on %s', (database) => {
     }
   });
 
-  test('PSBTs that lie about different inputs are not signed, for their signatures would combine', async () => {
+  test('PSBTs that lie about different inputs are not signed, because their signatures would combine', async () => {
     for (const type of ['P2WPKH', 'P2WSH'] as const) {
       const [first, second] = [own(type), own(type)];
       const honest = [proven(first), proven(second)];
@@ -152,7 +152,7 @@ describe.each(DATABASES)('the amounts of Bitcoin inputs on %s', (database) => {
     }
   });
 
-  test('Taproot commits to every amount, so that witness_utxo is enough for it', async () => {
+  test('Taproot commits to every amount, so witness_utxo is enough', async () => {
     const [first, second, theirs] = [own('P2TR'), own('P2TR'), coin('P2TR', foreignKey, 10n * BTC)];
     const coins = [first, second, theirs];
     for (const tell of [believed, proven, both] as const) {
