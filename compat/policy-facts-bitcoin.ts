@@ -85,6 +85,8 @@ function locksOf(pubkey: Uint8Array): Record<InputKind, Lock> {
 
 const satoshis = fc.bigInt({ min: 600n, max: 10n ** 12n });
 const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+/** Which fields say what is spent. */
+const told = fc.constantFrom('witnessUtxo', 'nonWitnessUtxo', 'both');
 const inputs = fc.array(
   fc.record({
     own: fc.boolean(),
@@ -94,6 +96,7 @@ const inputs = fc.array(
     vout: fc.nat(3),
     sequence: uint32,
     derivation: fc.boolean(),
+    told,
   }),
   { maxLength: 2 },
 );
@@ -116,7 +119,7 @@ export interface BitcoinBuilt extends Built {
 export const bitcoinTransaction: fc.Arbitrary<BitcoinBuilt> = fc
   .record({
     signed: fc.constantFrom(...ADDRESS_TYPES),
-    first: fc.record({ value: satoshis, vout: fc.nat(3), sequence: uint32, derivation: fc.boolean() }),
+    first: fc.record({ value: satoshis, vout: fc.nat(3), sequence: uint32, derivation: fc.boolean(), told }),
     inputs,
     outputs,
     version: fc.constantFrom(1, 2, 3),
@@ -129,7 +132,11 @@ export const bitcoinTransaction: fc.Arbitrary<BitcoinBuilt> = fc
     const spent = [{ ...first, own: true, kind: signed as InputKind, txid: new Uint8Array(32).fill(9) }, ...more]
       // The account of P2SH signs no segwit in P2SH, and says so.
       .map((input) => (signed === 'P2SH' && input.kind === 'P2SH-P2WPKH' ? { ...input, own: false } : input));
-    const points = spent.map((input) => addInput(psbt, input));
+    // Several inputs show the transactions that they spend from, unless all of them are of Taproot.
+    const areBelieved = spent.length === 1 || spent.every(({ kind }) => kind === 'P2TR');
+    const points = spent.map((input) =>
+      addInput(psbt, areBelieved || input.told !== 'witnessUtxo' ? input : { ...input, told: 'both' }),
+    );
     const total = spent.reduce((sum, { value }) => sum + value, 0n);
     const made = paid.map(({ lock, part }) => ({
       ...outputOf(lock),
@@ -167,7 +174,15 @@ export const bitcoinTransaction: fc.Arbitrary<BitcoinBuilt> = fc
 /** Of the account's own key, but by an address of a kind that is not signed for. */
 export function wrappedTransaction(): { unsigned: string } {
   const psbt = new Psbt({ network: networks.bitcoin });
-  const own = { own: true, kind: 'P2SH-P2WPKH', value: 1_000n, vout: 0, sequence: 0, derivation: false } as const;
+  const own = {
+    own: true,
+    kind: 'P2SH-P2WPKH',
+    value: 1_000n,
+    vout: 0,
+    sequence: 0,
+    derivation: false,
+    told: 'both',
+  } as const;
   addInput(psbt, { ...own, txid: new Uint8Array(32).fill(9) });
   psbt.addOutput({ script: outputOf([false, 'P2WPKH']).script, value: 900n });
   return { unsigned: psbt.toHex() };
@@ -186,6 +201,7 @@ interface Spent {
   readonly vout: number;
   readonly sequence: number;
   readonly derivation: boolean;
+  readonly told: string;
 }
 
 function addInput(psbt: Psbt, { own, kind, value, vout, sequence, derivation, ...rest }: Spent) {
@@ -200,7 +216,8 @@ function addInput(psbt: Psbt, { own, kind, value, vout, sequence, derivation, ..
     hash: previous.getId(),
     index: vout,
     sequence,
-    ...(legacy ? { nonWitnessUtxo: previous.toBuffer() } : { witnessUtxo: { script: output, value } }),
+    ...(legacy || rest.told !== 'witnessUtxo' ? { nonWitnessUtxo: previous.toBuffer() } : {}),
+    ...(legacy || rest.told === 'nonWitnessUtxo' ? {} : { witnessUtxo: { script: output, value } }),
     ...scripts,
     ...(derivation && kind !== 'P2TR'
       ? { bip32Derivation: [{ masterFingerprint: Uint8Array.of(1, 2, 3, 4), path: "m/84'/0'/0'/0/1", pubkey }] }

@@ -15,5 +15,5 @@ export function bytesOfHex(text: string): Uint8Array {
   const digits = text.startsWith('0x') ? text.slice(2) : text;
   if (digits.length === 0) throw unparsable('it is empty');
   if (digits.length % 2 !== 0 || !/^[0-9a-fA-F]+$/.test(digits)) throw unparsable('it is not hex');
-  return Uint8Array.from(Buffer.from(digits, 'hex'));
+  return new Uint8Array(Buffer.from(digits, 'hex'));
 }

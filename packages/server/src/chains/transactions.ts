@@ -1,5 +1,4 @@
-import { ApiError } from '../lib/errors.ts';
-import { signableBitcoin } from './bitcoin/bitcoin.ts';
+import { type BitcoinTransaction, fitBitcoin } from './bitcoin/bitcoin.ts';
 import { signableEthereum } from './ethereum/transaction.ts';
 import { refused } from './input.ts';
 import type { Signable, SignerAccount } from './signable.ts';
@@ -19,10 +18,12 @@ export type TransactionType = (typeof TRANSACTION_TYPES)[number];
 export const isTaproot = (addressFormat: string): boolean => /^ADDRESS_FORMAT_BITCOIN_.*_P2TR$/.test(addressFormat);
 export const isSpark = (addressFormat: string): boolean => addressFormat.startsWith('ADDRESS_FORMAT_SPARK_');
 
-interface FittedSignable {
+export interface FittedSignable {
   /** The account that the signatures are made as. */
   readonly account: SignerAccount;
   readonly signable: Signable;
+  /** Of a Bitcoin transaction what it says, which depends on who signs. */
+  readonly bitcoin?: BitcoinTransaction;
 }
 
 /** Who is asked to sign: one account, or a key by its id, which stands for all its addresses. */
@@ -33,24 +34,21 @@ interface Candidates {
 
 /** Parses an unsigned transaction for its signer; refuses before any key is touched. */
 export function signableOf(type: TransactionType, unsigned: string, signer: Candidates): FittedSignable {
+  const { account } = signer;
+  if (type !== 'TRANSACTION_TYPE_BITCOIN') return { account, signable: signableAs(type, unsigned, account) };
   // Only in Bitcoin does the address decide what is the signer's to sign.
-  const owned = type === 'TRANSACTION_TYPE_BITCOIN' ? signer.addresses.filter(isBitcoin) : [];
-  const refusals: unknown[] = [];
-  for (const account of owned.length === 0 ? [signer.account] : owned) {
-    try {
-      return { account, signable: signableAs(type, unsigned, account) };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      refusals.push(error);
-    }
-  }
-  throw refusals[0];
+  const owned = signer.addresses.filter(isBitcoin);
+  const fitted = fitBitcoin(unsigned, owned.length === 0 ? [account] : owned);
+  return { ...fitted, bitcoin: fitted.signable.transaction };
 }
 
 const isBitcoin = ({ addressFormat }: SignerAccount): boolean => addressFormat.startsWith('ADDRESS_FORMAT_BITCOIN_');
 
-function signableAs(type: TransactionType, unsigned: string, account: SignerAccount): Signable {
-  if (type === 'TRANSACTION_TYPE_BITCOIN') return signableBitcoin(unsigned, account);
+function signableAs(
+  type: Exclude<TransactionType, 'TRANSACTION_TYPE_BITCOIN'>,
+  unsigned: string,
+  account: SignerAccount,
+): Signable {
   if (isTaproot(account.addressFormat) || isSpark(account.addressFormat)) {
     throw refused('an account that signs with Schnorr signatures cannot sign it');
   }

@@ -39,7 +39,15 @@ describe('bitcoin.tx', () => {
   ): string {
     const tx = new Transaction({ lockTime, allowUnknownOutputs: true });
     for (const [index, [script, amount]] of inputs.entries()) {
-      tx.addInput({ txid: TXID, index, sequence: 0xfffffffd, witnessUtxo: { script, amount } });
+      // Of several, each shows the transaction that it spends from.
+      const previous = new Transaction({ lockTime: index });
+      previous.addInput({ txid: TXID, index: 0 });
+      previous.addOutput({ script, amount });
+      const spent =
+        inputs.length === 1
+          ? { txid: TXID, witnessUtxo: { script, amount } }
+          : { txid: previous.id, nonWitnessUtxo: previous.unsignedTx };
+      tx.addInput({ index: 0, sequence: 0xfffffffd, ...spent });
     }
     for (const [script, amount] of outputs) tx.addOutput({ script, amount });
     return hexOf(tx.toPSBT(0));

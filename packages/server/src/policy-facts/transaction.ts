@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { type BitcoinTransaction, bitcoinFormat, parseBitcoin } from '../chains/bitcoin/bitcoin.ts';
+import { type BitcoinTransaction, bitcoinFormat } from '../chains/bitcoin/bitcoin.ts';
 import { keyScripts } from '../chains/bitcoin/script.ts';
 import { type HashBudget, newHashBudget } from '../chains/ethereum/eip712-types.ts';
 import { requireSecp256k1 } from '../chains/ethereum/fields.ts';
@@ -8,8 +8,9 @@ import type { PayloadEncoding } from '../chains/payload.ts';
 import type { SignerAccount } from '../chains/signable.ts';
 import { parseSolana, type SolanaTransaction } from '../chains/solana/solana.ts';
 import { parseTempoTransaction, type TempoTransaction } from '../chains/tempo/transaction.ts';
-import { signableOf, type TransactionType } from '../chains/transactions.ts';
+import { type FittedSignable, signableOf, type TransactionType } from '../chains/transactions.ts';
 import { parseTron, type TronTransaction } from '../chains/tron/tron.ts';
+import { assert } from '../lib/assert.ts';
 import { toHex } from '../lib/encoding.ts';
 import type { Namespaces } from '../policy/index.ts';
 import { bitcoinFacts } from './bitcoin.ts';
@@ -37,8 +38,8 @@ export type ParsedTransaction =
 interface Signer {
   readonly account: SignerAccount;
   readonly addresses: readonly SignerAccount[];
-  /** The one that the transaction was found to be for, where that is known. */
-  readonly fitted?: SignerAccount;
+  /** What is going to be signed, and as which account, where that is known. */
+  readonly fitted?: FittedSignable;
 }
 
 /** Parses for whoever judges; refuses what the signer would refuse for its form (INVALID_TRANSACTION). */
@@ -64,9 +65,9 @@ function senderOf({ account }: Signer): string {
 
 function readBitcoin(unsigned: string, signer: Signer): ParsedTransaction {
   const type = 'TRANSACTION_TYPE_BITCOIN';
-  // The same choice among the signer's addresses as for the signature, so that addresses are written for its network.
-  const account = signer.fitted ?? signableOf(type, unsigned, signer).account;
-  const format = bitcoinFormat(account);
+  // The very transaction that is signed: only for its signer is it known which amounts are proven.
+  const { account, bitcoin: transaction } = signer.fitted ?? signableOf(type, unsigned, signer);
+  assert(transaction !== undefined, 'a Bitcoin transaction was read for its signer');
   const own = signer.addresses.filter(({ addressFormat }) => addressFormat.startsWith('ADDRESS_FORMAT_BITCOIN_'));
   const scripts = [account, ...own].flatMap((address) => {
     const { output, wrapped } = keyScripts(bitcoinFormat(address).type, address.publicKey);
@@ -74,8 +75,8 @@ function readBitcoin(unsigned: string, signer: Signer): ParsedTransaction {
   });
   return {
     type,
-    transaction: parseBitcoin(unsigned, format.network),
-    signedScript: toHex(keyScripts(format.type, account.publicKey).output),
+    transaction,
+    signedScript: toHex(keyScripts(bitcoinFormat(account).type, account.publicKey).output),
     ownScripts: new Set(scripts.map(toHex)),
   };
 }

@@ -165,7 +165,8 @@ function psbtOf(...owners: readonly (readonly [BitcoinType, string])[]): string 
       index: 0,
       ...(paid.redeemScript && { redeemScript: paid.redeemScript }),
       ...('witnessScript' in paid && { witnessScript: paid.witnessScript as Uint8Array }),
-      ...(isLegacy ? { nonWitnessUtxo: previous } : { witnessUtxo: { amount: 100_000n, script } }),
+      ...(type !== 'P2TR' && { nonWitnessUtxo: previous }),
+      ...(!isLegacy && { witnessUtxo: { amount: 100_000n, script } }),
       ...(type === 'P2TR' && { tapInternalKey: bytesOf(publicKey).subarray(1) }),
     });
   }

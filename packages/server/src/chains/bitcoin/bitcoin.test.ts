@@ -7,10 +7,17 @@ import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../lib/errors.ts';
+import { bytesOfHex } from '../input.ts';
 import type { RawSignature, SignerAccount } from '../signable.ts';
-import { type BitcoinAddressType, type BitcoinSignable, parseBitcoin, signableBitcoin } from './bitcoin.ts';
+import {
+  type BitcoinAddressType,
+  type BitcoinNetwork,
+  type BitcoinSignable,
+  describeTransaction,
+  fitBitcoin,
+} from './bitcoin.ts';
 import { decodePsbt } from './psbt.ts';
-import { taprootSighash } from './sighash.ts';
+import { segwitSighash, taprootSighash } from './sighash.ts';
 
 interface Vector {
   readonly case: string;
@@ -30,8 +37,13 @@ const publicKey = secp256k1.getPublicKey(secret, true);
 const otherKey = secp256k1.getPublicKey(new Uint8Array(32).fill(0x22), true);
 const NO_AUX = new Uint8Array(32);
 
+const signableBitcoin = (hex: string, one: SignerAccount): BitcoinSignable => fitBitcoin(hex, [one]).signable;
+const parseBitcoin = (hex: string, network: BitcoinNetwork) =>
+  describeTransaction(decodePsbt(bytesOfHex(hex)), network);
+
 const TYPES: readonly BitcoinAddressType[] = ['P2PKH', 'P2SH', 'P2WPKH', 'P2WSH', 'P2TR'];
-const isLegacy = (type: BitcoinAddressType): boolean => type === 'P2PKH' || type === 'P2SH';
+type InputType = BitcoinAddressType | 'P2SH-P2WPKH';
+const isLegacy = (type: InputType): boolean => type === 'P2PKH' || type === 'P2SH';
 
 const account = (type: BitcoinAddressType, key: Uint8Array = publicKey, network = 'MAINNET'): SignerAccount => ({
   curve: 'CURVE_SECP256K1',
@@ -41,7 +53,7 @@ const account = (type: BitcoinAddressType, key: Uint8Array = publicKey, network 
 });
 
 /** The library's idea of what an account of a type owns. */
-function payment(type: BitcoinAddressType, key: Uint8Array = publicKey) {
+function payment(type: InputType, key: Uint8Array = publicKey) {
   switch (type) {
     case 'P2PKH':
       return p2pkh(key);
@@ -53,6 +65,8 @@ function payment(type: BitcoinAddressType, key: Uint8Array = publicKey) {
       return p2wsh(p2pk(key));
     case 'P2TR':
       return p2tr(key.subarray(1));
+    case 'P2SH-P2WPKH':
+      return p2sh(p2wpkh(key));
   }
 }
 
@@ -72,7 +86,8 @@ function previous(script: Uint8Array, lockTime: number) {
 
 type InputUpdate = Parameters<Transaction['addInput']>[0];
 
-function inputOf(type: BitcoinAddressType, key: Uint8Array = publicKey, nonce = 0): InputUpdate {
+/** With every field that says what is spent, but for taproot, which may do without the previous transaction. */
+function inputOf(type: InputType, key: Uint8Array = publicKey, nonce = 0): InputUpdate {
   const { script, redeemScript, witnessScript } = payment(type, key) as {
     script: Uint8Array;
     redeemScript?: Uint8Array;
@@ -85,7 +100,8 @@ function inputOf(type: BitcoinAddressType, key: Uint8Array = publicKey, nonce = 
     sequence: 0xfffffffd,
     ...(redeemScript && { redeemScript }),
     ...(witnessScript && { witnessScript }),
-    ...(isLegacy(type) ? { nonWitnessUtxo: bytes } : { witnessUtxo: { amount: 100_000n, script } }),
+    ...(type !== 'P2TR' && { nonWitnessUtxo: bytes }),
+    ...(!isLegacy(type) && { witnessUtxo: { amount: 100_000n, script } }),
     ...(type === 'P2TR' && { tapInternalKey: key.subarray(1) }),
   };
 }
@@ -164,14 +180,63 @@ describe.each(TYPES)('an account with a %s address', (type) => {
 
   test('needs the right description of what it spends', () => {
     const { nonWitnessUtxo: _, witnessUtxo: __, ...bare } = inputOf(type);
-    const { bytes } = previous(payment(type).script, 0);
+    const nonWitnessUtxo = previous(payment(type).script, 0).bytes;
     const witnessUtxo = { amount: 100_000n, script: payment(type).script };
-    const wrong = isLegacy(type) ? { witnessUtxo } : { nonWitnessUtxo: bytes };
-    const rule = isLegacy(type) ? /needs non_witness_utxo only/ : /needs witness_utxo only/;
-    expect(refusal(() => signableBitcoin(psbtOf([{ ...bare, ...wrong }]), account(type)))).toMatch(rule);
-    const both = { ...bare, witnessUtxo, nonWitnessUtxo: bytes };
-    expect(refusal(() => signableBitcoin(psbtOf([both]), account(type)))).toMatch(rule);
-    expect(refusal(() => signableBitcoin(psbtOf([bare]), account(type)))).toMatch(/does not say which output/);
+    const [previousOnly, ...others] = [{ nonWitnessUtxo }, { witnessUtxo }, { witnessUtxo, nonWitnessUtxo }].map(
+      (fields) => psbtOf([{ ...bare, ...fields }]),
+    );
+    const digests = signableBitcoin(previousOnly!, account(type)).payloads;
+    for (const other of others) {
+      if (!isLegacy(type)) expect(signableBitcoin(other, account(type)).payloads).toEqual(digests);
+      else expect(refusal(() => signableBitcoin(other, account(type)))).toMatch(/needs non_witness_utxo only/);
+    }
+    expect(refusal(() => signableBitcoin(psbtOf([bare]), account(type)))).toMatch(
+      /input 0 does not say what it spends: it has neither witness_utxo nor non_witness_utxo/,
+    );
+  });
+
+  test('knows every amount, or makes no signature that is good for another one', () => {
+    const kinds: readonly InputType[] = [...TYPES, 'P2SH-P2WPKH'];
+    for (const kind of kinds) {
+      const own = inputOf(type, publicKey, 1);
+      const { script } = payment(kind, otherKey);
+      const witnessUtxo = { amount: 100_000n, script };
+      const nonWitnessUtxo = previous(script, 2).bytes;
+      const { nonWitnessUtxo: _, witnessUtxo: __, ...bare } = inputOf(kind, otherKey, 2);
+      for (const isFirst of [true, false]) {
+        const signable = (fields: object) =>
+          signableBitcoin(
+            psbtOf(isFirst ? [own, { ...bare, ...fields }] : [{ ...bare, ...fields }, own]),
+            account(type),
+          );
+        expect(signable({ nonWitnessUtxo }).signedInputs).toHaveLength(1);
+        expect(signable({ nonWitnessUtxo, witnessUtxo }).signedInputs).toHaveLength(1);
+        if (type === 'P2TR' && (kind === 'P2TR' || kind === 'P2PKH')) {
+          // The signature commits to the amount.
+          const lie = { witnessUtxo: { amount: 99_500n, script } };
+          expect(signable({ witnessUtxo }).payloads).not.toEqual(signable(lie).payloads);
+          continue;
+        }
+        expect(refusal(() => signable({ witnessUtxo }))).toMatch(/^input [01] \(P2\w+\) needs non_witness_utxo, /);
+      }
+    }
+  });
+
+  test('has its own inputs proven, if there are several and their signatures cover only themselves', () => {
+    if (isLegacy(type)) return;
+    const inputs = [1, 2].map((nonce) => {
+      const { nonWitnessUtxo: _, ...input } = inputOf(type, publicKey, nonce);
+      return input;
+    });
+    const proof = { nonWitnessUtxo: previous(payment(type).script, 1).bytes };
+    for (const [several, lacking] of [
+      [inputs, 0],
+      [[{ ...inputs[0], ...proof }, inputs[1]!], 1],
+    ] as const) {
+      const sign = () => signableBitcoin(psbtOf(several), account(type));
+      if (type === 'P2TR') expect(sign().payloads).toHaveLength(2);
+      else expect(refusal(sign)).toMatch(new RegExp(`^input ${lacking} \\(${type}\\) needs non_witness_utxo`));
+    }
   });
 
   test('signs with the sighash of its scheme only', () => {
@@ -213,9 +278,12 @@ describe('what gets signed', () => {
       { amount: 600_000_000n, script: '00141d0f172a0ecb48aee1be1f2687d2963ae33f71a1' },
     ];
     const key = bytesOf('025476c2e83188368da1ff3e292e7acafcdb3566bb0ad253f62fc70f07aeee6357');
-    const signable = signableBitcoin(handmade(unsigned, spent), account('P2WPKH', key));
-    expect(signable.signedInputs).toEqual([1]);
-    expect(signable.payloads.map(hexOf)).toEqual(['c37af31116d1b27caf68aae9e3ac82f1477929014d5b917657d0eb49478cb670']);
+    const hex = handmade(unsigned, spent);
+    expect(hexOf(segwitSighash(decodePsbt(bytesOf(hex)), p2pkh(key).script)(1))).toBe(
+      'c37af31116d1b27caf68aae9e3ac82f1477929014d5b917657d0eb49478cb670',
+    );
+    // The vector has no previous transactions.
+    expect(refusal(() => signableBitcoin(hex, account('P2WPKH', key)))).toMatch(/^input 0 .*needs non_witness_utxo/);
   });
 
   test('BIP-341, key path with SIGHASH_DEFAULT', () => {
@@ -245,25 +313,30 @@ describe('what gets signed', () => {
     expect(hexOf(taprootSighash(decodePsbt(bytesOf(hex)))(4))).toBe(
       '4f900a0bae3f1446fd48490c2958b5a023228f01661cda3496a11da502a7f7ef',
     );
-    // Input 0 has no script tree, so its internal key is an account of ours.
+    // Input 0 has no script tree, so its internal key is an account of ours; input 5 is of segwit v0.
     const key = bytesOf('02d6889cb081036e0faefa3a35157ad71086b123b2b144b649798b494c300a961d');
-    expect(signableBitcoin(hex, account('P2TR', key)).signedInputs).toEqual([0]);
+    expect(refusal(() => signableBitcoin(hex, account('P2TR', key)))).toMatch(
+      /^input 5 \(P2WPKH\) needs non_witness_utxo/,
+    );
   });
 
   test('many inputs do not take the square of their time', () => {
+    const transactions = Array.from({ length: 2000 }, (_, nonce) => previous(payment('P2WPKH').script, nonce));
     const unsigned = RawOldTx.encode({
       version: 2,
       lockTime: 0,
-      inputs: Array.from({ length: 2000 }, (_, index) => ({
-        txid: new Uint8Array(32).fill(7),
-        index,
+      inputs: transactions.map(({ txid }) => ({
+        txid: bytesOf(txid),
+        index: 1,
         finalScriptSig: new Uint8Array(),
         sequence: 0,
       })),
       outputs: [{ amount: 1n, script: Uint8Array.of(0x6a) }],
     });
-    const script = hexOf(payment('P2WPKH').script);
-    const hex = handmade(unsigned, Array(2000).fill({ amount: 1n, script }));
+    const hex = handmade(
+      unsigned,
+      transactions.map(({ bytes }): [string, Uint8Array][] => [['00', bytes]]),
+    );
     // Anything quadratic would run into the time-out of the test.
     expect(signableBitcoin(hex, account('P2WPKH')).payloads).toHaveLength(2000);
   });
@@ -300,6 +373,18 @@ describe('the file', () => {
     const start = hexOf(head).indexOf('04fd00f001');
     const expected = hexOf(head).slice(0, start) + hexOf(record(`02${hexOf(publicKey)}`, `${der}01`));
     expect(signable.attach([{ r, s, v }])).toBe(expected + hexOf(head).slice(start) + hexOf(tail));
+  });
+
+  test('has a limited number of records', () => {
+    const psbt = (count: number) => {
+      const hex = psbtOf([inputOf('P2WPKH')]);
+      // The separators of the input and of three outputs.
+      const [head, tail] = [hex.slice(0, -8), hex.slice(-8)];
+      const many = Array.from({ length: count }, (_, at) => `0460${at.toString(16).padStart(6, '0')}00`);
+      return head + many.join('') + tail;
+    };
+    expect(signableBitcoin(psbt(32_000), account('P2WPKH')).payloads).toHaveLength(1);
+    expect(refusal(() => signableBitcoin(psbt(33_000), account('P2WPKH')))).toMatch(/more than 32768 records/);
   });
 
   test('keeps the signatures of others', () => {
@@ -382,6 +467,58 @@ describe('refusals', () => {
     expect(parseBitcoin(file([prev], txid), 'MAINNET').fee).toBe(99_999n);
     const lie = cat(new Uint8Array(new BigUint64Array([7n]).buffer), Uint8Array.of(script.length), script);
     expect(refusal(() => parseBitcoin(file([prev, ['01', lie]], txid), 'MAINNET'))).toMatch(/contradicts/);
+    const otherScript = cat(new Uint8Array(new BigUint64Array([100_000n]).buffer), Uint8Array.of(1, 0x51));
+    expect(refusal(() => parseBitcoin(file([prev, ['01', otherScript]], txid), 'MAINNET'))).toMatch(/contradicts/);
+  });
+
+  test('a previous transaction that is none, by name', () => {
+    const { bytes, txid } = previous(payment('P2WPKH').script, 0);
+    const parse = (nonWitnessUtxo: Uint8Array, index = 1) => {
+      const inputs = [{ txid: bytesOf(txid), index, finalScriptSig: new Uint8Array(), sequence: 0 }];
+      const outputs = [{ amount: 1n, script: new Uint8Array() }];
+      const unsigned = RawOldTx.encode({ version: 2, lockTime: 0, inputs, outputs });
+      return parseBitcoin(handmade(unsigned, [[['00', nonWitnessUtxo]]]), 'MAINNET');
+    };
+    const witnesses = (...items: Uint8Array[]) =>
+      RawTx.encode({ ...RawOldTx.decode(bytes), segwitFlag: true, witnesses: [items] });
+    const emptyWitnesses = cat(
+      bytes.subarray(0, 4),
+      Uint8Array.of(0, 1),
+      bytes.subarray(4, -4),
+      Uint8Array.of(0),
+      bytes.subarray(-4),
+    );
+    expect(parse(bytes).fee).toBe(99_999n);
+    expect(parse(witnesses(new Uint8Array(300), new Uint8Array(0))).fee).toBe(99_999n);
+    expect(parse(bytes, 0).fee).toBe(4n);
+
+    const what = 'the non_witness_utxo of input 0';
+    expect(refusal(() => parse(bytes, 2))).toContain(
+      'input 0 spends output 2 of its non_witness_utxo, which has only 2',
+    );
+    expect(refusal(() => parse(bytes, 0xffffffff))).toContain('which has only 2');
+    expect(refusal(() => parse(emptyWitnesses))).toContain(`${what} announces witnesses and has none`);
+    expect(refusal(() => parse(new Uint8Array()))).toContain(`${what} ends too early`);
+    expect(refusal(() => parse(cat(bytes, NO_AUX)))).toContain(`bytes are left over after ${what}`);
+    for (const whole of [bytes, witnesses(new Uint8Array(3))]) {
+      for (let length = 0; length < whole.length; length += 1) {
+        expect(refusal(() => parse(whole.subarray(0, length)))).toContain(what);
+      }
+    }
+    for (const at of bytes.keys()) {
+      const changed = Uint8Array.from(bytes);
+      changed[at] = changed[at]! ^ 0x01;
+      expect(refusal(() => parse(changed))).toContain(what);
+    }
+  });
+
+  test('of several addresses of a key, the reason of the one that an input belongs to', () => {
+    const { nonWitnessUtxo: _, ...unproven } = inputOf('P2WPKH', publicKey, 1);
+    const hex = psbtOf([inputOf('P2WPKH', publicKey, 2), unproven]);
+    const accounts = TYPES.map((type) => account(type));
+    expect(refusal(() => fitBitcoin(hex, accounts))).toMatch(/^input 1 \(P2WPKH\) needs non_witness_utxo/);
+    const proven = psbtOf([inputOf('P2WPKH', publicKey, 2), inputOf('P2WPKH', publicKey, 1)]);
+    expect(fitBitcoin(proven, accounts).account).toBe(accounts[2]);
   });
 });
 
@@ -482,7 +619,7 @@ describe('vectors of the BIPs', () => {
   const valid = [...vectors.bip174.valid, ...vectors.bip371.valid];
   test.each(valid.map((vector) => [vector.case, vector.hex] as const))('valid: %s', (name, hex) => {
     if (incomplete.test(name)) {
-      expect(refusal(() => parseBitcoin(hex, 'TESTNET'))).toMatch(/no inputs|does not say which output/);
+      expect(refusal(() => parseBitcoin(hex, 'TESTNET'))).toMatch(/no inputs|does not say what it spends/);
       return;
     }
     const parsed = parseBitcoin(hex, 'TESTNET');
@@ -533,7 +670,7 @@ describe('arbitrary bytes', () => {
       expect(parsed.inputs.map((input) => input.txid)).toEqual(unsigned.inputs.map((input) => hexOf(input.txid)));
       expect(parsed.outputs.map((output) => output.value)).toEqual(unsigned.outputs.map((output) => output.amount));
       const amounts = library.inputs.map(
-        (input, at) => input.witnessUtxo?.amount ?? input.nonWitnessUtxo?.outputs[unsigned.inputs[at]!.index]?.amount,
+        (input, at) => input.nonWitnessUtxo?.outputs[unsigned.inputs[at]!.index]?.amount ?? input.witnessUtxo?.amount,
       );
       expect(parsed.inputs.map((input) => input.amount)).toEqual(amounts);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { toHex } from '../../lib/encoding.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { bytesOfHex, refused, unparsable } from '../input.ts';
 import type { RawSignature, Signable, SignerAccount } from '../signable.ts';
 import { decodePsbt, type NewRecord, type Psbt } from './psbt.ts';
@@ -11,6 +12,7 @@ import {
   keyScript,
   keyScripts,
   scriptAddress,
+  scriptType,
 } from './script.ts';
 import { legacySighash, type Sighash, segwitSighash, taprootSighash } from './sighash.ts';
 
@@ -20,7 +22,7 @@ export interface BitcoinInput {
   readonly txid: string;
   readonly vout: number;
   readonly sequence: number;
-  /** What the input spends, as the PSBT says; only a signature over it proves it. */
+  /** What the input spends: proven by the previous transaction, or committed to by every signature made here. */
   readonly amount: bigint;
   readonly scriptPubkey: string;
 }
@@ -60,33 +62,53 @@ const SIGHASH_ALL = 0x01;
 const IN_PARTIAL_SIG = 0x02;
 const IN_TAP_KEY_SIG = 0x13;
 
-/** Hex of a PSBT of version 0. The network says how to write the addresses of the outputs. */
-export function parseBitcoin(hex: string, network: BitcoinNetwork): BitcoinTransaction {
-  return describe(decodePsbt(bytesOfHex(hex)), network);
+/**
+ * Reads the hex of a PSBT of version 0 for the first of the accounts that can sign it. Every input whose output script is
+ * the one of the account's address format is signed, the others are left to their owners. The signed PSBT has the
+ * signatures in it, but is not finalised.
+ */
+export function fitBitcoin(
+  hex: string,
+  accounts: readonly SignerAccount[],
+): { readonly account: SignerAccount; readonly signable: BitcoinSignable } {
+  const candidates = accounts.map((account) => ({ account, ...bitcoinFormat(account) }));
+  // Once for all of them: a PSBT carries whole previous transactions.
+  const psbt = decodePsbt(bytesOfHex(hex));
+  let refusal: ApiError | undefined;
+  for (const { account, network, type } of candidates) {
+    try {
+      const signable = signableAs(psbt, account.publicKey, network, type);
+      if (signable !== undefined) return { account, signable };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal ?? refused('no input of the transaction belongs to the account to sign with');
 }
 
-/**
- * Signs every input whose output script is the one of the signer's address format and leaves the others to their
- * owners. The signed PSBT has the signatures in it, but is not finalised.
- */
-export function signableBitcoin(hex: string, signer: SignerAccount): BitcoinSignable {
-  const { network, type } = bitcoinFormat(signer);
-  const psbt = decodePsbt(bytesOfHex(hex));
-  const transaction = describe(psbt, network);
-  const scripts = keyScripts(type, signer.publicKey);
+/** Undefined when no input belongs to the account. */
+function signableAs(
+  psbt: Psbt,
+  publicKey: Uint8Array,
+  network: BitcoinNetwork,
+  type: BitcoinAddressType,
+): BitcoinSignable | undefined {
+  const scripts = keyScripts(type, publicKey);
   const signedInputs = ownInputs(psbt, scripts);
-  if (signedInputs.length === 0) throw refused('no input of the transaction belongs to the account to sign with');
-  for (const at of signedInputs) checkInput(psbt, at, type, signer.publicKey);
+  if (signedInputs.length === 0) return undefined;
+  for (const at of signedInputs) checkInput(psbt, at, type, publicKey);
+  checkProofs(psbt, type);
   const sighash = sighashOf(psbt, type, scripts);
   return {
-    transaction,
+    transaction: describeTransaction(psbt, network),
     scheme: type === 'P2TR' ? 'SCHNORR' : 'ECDSA',
     signedInputs,
     payloads: signedInputs.map(sighash),
     attach: (signatures) => {
       assert(signatures.length === signedInputs.length, 'there is one signature for each input of the account');
       const record = (signature: RawSignature) =>
-        type === 'P2TR' ? tapKeySig(signature) : partialSig(signer.publicKey, signature);
+        type === 'P2TR' ? tapKeySig(signature) : partialSig(publicKey, signature);
       const records = new Map(signatures.map((signature, index) => [signedInputs[index] ?? -1, record(signature)]));
       return toHex(psbt.withRecords(records));
     },
@@ -102,7 +124,8 @@ export function bitcoinFormat(signer: SignerAccount): { network: BitcoinNetwork;
   return { network: groups.network as BitcoinNetwork, type: groups.type as BitcoinAddressType };
 }
 
-function describe(psbt: Psbt, network: BitcoinNetwork): BitcoinTransaction {
+/** Takes the PSBT's word for the amounts. Only `fitBitcoin` makes sure that they are proven. */
+export function describeTransaction(psbt: Psbt, network: BitcoinNetwork): BitcoinTransaction {
   const inputs = psbt.unsigned.inputs.map((input, at): BitcoinInput => {
     const spent = psbt.spent[at];
     assert(spent !== undefined, 'every input spends an output');
@@ -155,8 +178,6 @@ function checkInput(psbt: Psbt, at: number, type: BitcoinAddressType, publicKey:
   need(!input.finalised, 'is finalised already');
   if (type === 'P2PKH' || type === 'P2SH') {
     need(input.nonWitnessUtxo !== undefined && input.witnessUtxo === undefined, 'needs non_witness_utxo only');
-  } else {
-    need(input.witnessUtxo !== undefined && input.nonWitnessUtxo === undefined, 'needs witness_utxo only');
   }
   if (type === 'P2SH') need(isScript(input.redeemScript), 'needs the redeem_script of this key');
   else need(input.redeemScript === undefined, 'must not have a redeem_script');
@@ -175,6 +196,29 @@ function checkInput(psbt: Psbt, at: number, type: BitcoinAddressType, publicKey:
     input.tapInternalKey === undefined || equalBytes(input.tapInternalKey, publicKey.subarray(1)),
     'has an internal key other than the one of the account',
   );
+}
+
+/** Any P2SH output may wrap segwit v0. */
+const MAY_BE_SEGWIT_V0: ReadonlySet<string> = new Set(['P2WPKH', 'P2WSH', 'P2SH']);
+
+/**
+ * Policies judge sums over the amounts of all inputs, so no signature may be valid if one of them is false
+ * (docs/decisions/0027). BIP-341 commits to all amounts and scripts. BIP-143 commits to the amount of its own input alone,
+ * so signatures of PSBTs that lie about different inputs combine. The original scheme commits to none. A single input
+ * is covered by its own signature, or `checkInput` has demanded its previous transaction.
+ */
+function checkProofs(psbt: Psbt, type: BitcoinAddressType): void {
+  if (psbt.inputs.length === 1) return;
+  for (const [at, { nonWitnessUtxo }] of psbt.inputs.entries()) {
+    const spent = psbt.spent[at];
+    assert(spent !== undefined, 'every input spends an output');
+    const kind = scriptType(spent.script);
+    if (nonWitnessUtxo !== undefined || (type === 'P2TR' && !MAY_BE_SEGWIT_V0.has(kind))) continue;
+    throw refused(
+      `input ${at} (${kind === '' ? 'another script' : kind}) needs non_witness_utxo, the whole previous transaction: ` +
+        'in a transaction with several inputs, witness_utxo does not prove its amount',
+    );
+  }
 }
 
 function sighashOf(psbt: Psbt, type: BitcoinAddressType, { code }: KeyScripts): Sighash {

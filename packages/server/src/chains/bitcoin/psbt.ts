@@ -1,12 +1,21 @@
+import { assert } from '../../lib/assert.ts';
 import { toHex } from '../../lib/encoding.ts';
 import { unparsable } from '../input.ts';
 import { Reader } from './reader.ts';
 import { equalBytes } from './script.ts';
-import { decodeTransaction, readOutput, type Tx, type TxInput, type TxOutput } from './transaction.ts';
+import {
+  decodePrevious,
+  decodeTransaction,
+  type PreviousTx,
+  readOutput,
+  type Tx,
+  type TxInput,
+  type TxOutput,
+} from './transaction.ts';
 
 /** What a PSBT says about one input, as far as it matters to a signer. */
 export interface PsbtInput {
-  readonly nonWitnessUtxo: Tx | undefined;
+  readonly nonWitnessUtxo: PreviousTx | undefined;
   readonly witnessUtxo: TxOutput | undefined;
   /** The keys that have signed already. */
   readonly partialSigKeys: readonly Uint8Array[];
@@ -24,7 +33,7 @@ export interface Psbt {
   readonly unsigned: Tx;
   /** In the order of the inputs of the transaction. */
   readonly inputs: readonly PsbtInput[];
-  /** The output that each input spends, as its fields say. */
+  /** The output that each input spends, as its fields say: witness_utxo alone proves nothing. */
   readonly spent: readonly TxOutput[];
   /** The same file with one more record in the named inputs; every other byte stays. */
   withRecords(records: ReadonlyMap<number, NewRecord>): Uint8Array;
@@ -39,6 +48,8 @@ const MAGIC = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff);
 const MAX_MONEY = 21_000_000n * 100_000_000n;
 /** A quarter of MAX_STANDARD_TX_WEIGHT: no node relays a larger transaction. */
 const MAX_UNSIGNED_BYTES = 100_000;
+/** Of a PSBT that fills a request, 32 bytes each: those of real ones are larger, and each costs more than its bytes. */
+const MAX_RECORDS = 32_768;
 
 // Key types of BIP-174 and, for taproot, BIP-371.
 const GLOBAL_UNSIGNED_TX = 0x00;
@@ -130,13 +141,20 @@ const OUTPUT_RULES: Rules = new Map([
  */
 export function decodePsbt(file: Uint8Array): Psbt {
   if (!equalBytes(file.subarray(0, MAGIC.length), MAGIC)) throw unparsable('it is not a PSBT');
-  const reader = new Reader(file, MAGIC.length);
-  const unsigned = unsignedTransaction(readMap(reader, GLOBAL_RULES, 'the global map'));
-  const inputMaps = unsigned.inputs.map((_, at) => readMap(reader, INPUT_RULES, `input ${at}`));
-  for (const at of unsigned.outputs.keys()) readMap(reader, OUTPUT_RULES, `output ${at}`);
-  reader.end('the PSBT');
+  const reader = new Reader(file, 'the PSBT');
+  reader.bytes(MAGIC.length);
+  let records = 0;
+  const nextMap = (rules: Rules, where: string): PsbtMap => {
+    const map = readMap(reader, rules, where, MAX_RECORDS - records);
+    records += map.records.length;
+    return map;
+  };
+  const unsigned = unsignedTransaction(nextMap(GLOBAL_RULES, 'the global map'));
+  const inputMaps = unsigned.inputs.map((_, at) => nextMap(INPUT_RULES, `input ${at}`));
+  for (const at of unsigned.outputs.keys()) nextMap(OUTPUT_RULES, `output ${at}`);
+  reader.end();
 
-  const inputs = inputMaps.map((map, at) => readInputFields(map, `input ${at}`));
+  const inputs = inputMaps.map((map, at) => readInputFields(map, unsigned.inputs[at], `input ${at}`));
   const spent = unsigned.inputs.map((txInput, at) => spentOutput(inputs[at], txInput, `input ${at}`));
   checkAmounts(unsigned.outputs, 'the outputs');
   checkAmounts(spent, 'the inputs');
@@ -153,7 +171,7 @@ function unsignedTransaction(global: PsbtMap): Tx {
   if (serialised.length > MAX_UNSIGNED_BYTES) {
     throw unparsable(`the unsigned transaction exceeds ${MAX_UNSIGNED_BYTES} bytes`);
   }
-  const unsigned = decodeTransaction(serialised, 'the unsigned transaction', false);
+  const unsigned = decodeTransaction(serialised, 'the unsigned transaction');
   if (unsigned.inputs.length === 0) throw unparsable('the unsigned transaction has no inputs');
   if (unsigned.outputs.length === 0) throw unparsable('the unsigned transaction has no outputs');
   if (unsigned.inputs.some(({ scriptSig }) => scriptSig.length > 0)) {
@@ -164,11 +182,12 @@ function unsignedTransaction(global: PsbtMap): Tx {
   return unsigned;
 }
 
-function readInputFields(map: PsbtMap, where: string): PsbtInput {
+function readInputFields(map: PsbtMap, spends: TxInput | undefined, where: string): PsbtInput {
+  assert(spends !== undefined, 'there is a map for each input');
   const nonWitnessUtxo = map.value(IN_NON_WITNESS_UTXO);
   const witnessUtxo = map.value(IN_WITNESS_UTXO);
   return {
-    nonWitnessUtxo: nonWitnessUtxo && decodeTransaction(nonWitnessUtxo, `the non_witness_utxo of ${where}`, true),
+    nonWitnessUtxo: nonWitnessUtxo && decodePrevious(nonWitnessUtxo, `the non_witness_utxo of ${where}`, spends.index),
     witnessUtxo: witnessUtxo && decodeOutput(witnessUtxo, `the witness_utxo of ${where}`),
     partialSigKeys: map.keys(IN_PARTIAL_SIG),
     sighashType: map.value(IN_SIGHASH_TYPE)?.readUInt32LE(),
@@ -182,23 +201,27 @@ function readInputFields(map: PsbtMap, where: string): PsbtInput {
 }
 
 function decodeOutput(value: Uint8Array, what: string): TxOutput {
-  const reader = new Reader(value);
+  const reader = new Reader(value, what);
   const output = readOutput(reader);
-  reader.end(what);
+  reader.end();
   return output;
 }
 
 /** BIP-174: the previous transaction must have the hash that the input names, and both fields must agree. */
 function spentOutput(input: PsbtInput | undefined, { txid, index }: TxInput, where: string): TxOutput {
   if (input?.nonWitnessUtxo === undefined) {
-    if (input?.witnessUtxo === undefined) throw unparsable(`${where} does not say which output it spends`);
+    if (input?.witnessUtxo === undefined) {
+      throw unparsable(`${where} does not say what it spends: it has neither witness_utxo nor non_witness_utxo`);
+    }
     return input.witnessUtxo;
   }
   if (!equalBytes(input.nonWitnessUtxo.txid, txid)) {
     throw unparsable(`the non_witness_utxo of ${where} is not the transaction that it spends from`);
   }
-  const output = input.nonWitnessUtxo.outputs[index];
-  if (output === undefined) throw unparsable(`${where} spends an output that does not exist`);
+  const { output, outputCount } = input.nonWitnessUtxo;
+  if (output === undefined) {
+    throw unparsable(`${where} spends output ${index} of its non_witness_utxo, which has only ${outputCount}`);
+  }
   const other = input.witnessUtxo ?? output;
   if (other.amount !== output.amount || !equalBytes(other.script, output.script)) {
     throw unparsable(`the witness_utxo of ${where} contradicts its non_witness_utxo`);
@@ -246,14 +269,15 @@ class PsbtMap {
   }
 }
 
-function readMap(reader: Reader, rules: Rules, where: string): PsbtMap {
+function readMap(reader: Reader, rules: Rules, where: string, most: number): PsbtMap {
   const records: PsbtRecord[] = [];
   const seen = new Set<string>();
   for (;;) {
     const start = reader.position;
     const key = reader.varBytes();
     if (key.length === 0) return new PsbtMap(records, start);
-    const keyReader = new Reader(key);
+    if (records.length === most) throw unparsable(`the PSBT has more than ${MAX_RECORDS} records`);
+    const keyReader = new Reader(key, `a key of ${where}`);
     const type = keyReader.compactSize();
     const data = keyReader.bytes(keyReader.remaining);
     const text = toHex(key);

@@ -1,13 +1,16 @@
+import type { ApiError } from '../../lib/errors.ts';
 import { unparsable } from '../input.ts';
 
 /** A cursor over bytes that never reads past the end. Numbers are little-endian. */
 export class Reader {
   readonly #bytes: Buffer;
-  #position: number;
+  /** What the bytes are, for errors. */
+  readonly #what: string;
+  #position = 0;
 
-  constructor(bytes: Uint8Array, position = 0) {
+  constructor(bytes: Uint8Array, what: string) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#position = position;
+    this.#what = what;
   }
 
   get position(): number {
@@ -19,10 +22,14 @@ export class Reader {
   }
 
   bytes(count: number): Buffer {
-    if (count > this.remaining) throw unparsable('it ends too early');
     const start = this.#position;
-    this.#position += count;
+    this.skip(count);
     return this.#bytes.subarray(start, this.#position);
+  }
+
+  skip(count: number): void {
+    if (count > this.remaining) throw this.#endsEarly();
+    this.#position += count;
   }
 
   int32(): number {
@@ -39,11 +46,13 @@ export class Reader {
 
   /** In its shortest form. What the eight-byte form could announce never follows. */
   compactSize(): number {
-    const first = this.bytes(1).readUInt8();
+    this.skip(1);
+    const first = this.#bytes.readUInt8(this.#position - 1);
     if (first < 0xfd) return first;
-    if (first === 0xff) throw unparsable('it ends too early');
+    if (first === 0xff) throw this.#endsEarly();
     const value = first === 0xfd ? this.bytes(2).readUInt16LE() : this.uint32();
-    if (value < (first === 0xfd ? 0xfd : 0x1_0000)) throw unparsable('a length is not in its shortest form');
+    if (value < (first === 0xfd ? 0xfd : 0x1_0000))
+      throw unparsable(`a length in ${this.#what} is not in its shortest form`);
     return value;
   }
 
@@ -51,14 +60,26 @@ export class Reader {
     return this.bytes(this.compactSize());
   }
 
-  /** A list whose elements take at least `least` bytes each, so that a false count costs nothing. */
-  list<Element>(least: number, read: () => Element): Element[] {
-    const count = this.compactSize();
-    if (count * least > this.remaining) throw unparsable('it ends too early');
-    return Array.from({ length: count }, read);
+  skipVarBytes(): void {
+    this.skip(this.compactSize());
   }
 
-  end(what: string): void {
-    if (this.remaining > 0) throw unparsable(`bytes are left over after ${what}`);
+  /** How many elements follow, which take at least `least` bytes each: a false count costs nothing. */
+  count(least: number): number {
+    const count = this.compactSize();
+    if (count * least > this.remaining) throw this.#endsEarly();
+    return count;
+  }
+
+  list<Element>(least: number, read: () => Element): Element[] {
+    return Array.from({ length: this.count(least) }, read);
+  }
+
+  end(): void {
+    if (this.remaining > 0) throw unparsable(`bytes are left over after ${this.#what}`);
+  }
+
+  #endsEarly(): ApiError {
+    return unparsable(`${this.#what} ends too early`);
   }
 }

@@ -92,13 +92,21 @@ export function scriptAddress(
   network: BitcoinNetwork,
   script: Uint8Array,
 ): { readonly address: string; readonly addressType: BitcoinAddressType | '' } {
-  for (const addressType of ['P2PKH', 'P2SH', 'P2WPKH', 'P2WSH', 'P2TR'] as const) {
-    const { prefix, size } = TEMPLATES[addressType];
+  const addressType = scriptType(script);
+  if (addressType === '') return { address: '', addressType };
+  const { prefix, size } = TEMPLATES[addressType];
+  const program = script.subarray(prefix.length, prefix.length + size);
+  return { address: encodeAddress(NETWORKS[network], addressType, program), addressType };
+}
+
+/** The type of a standard output script, and nothing for any other. */
+export function scriptType(script: Uint8Array): BitcoinAddressType | '' {
+  for (const type of ['P2PKH', 'P2SH', 'P2WPKH', 'P2WSH', 'P2TR'] as const) {
+    const { prefix, size } = TEMPLATES[type];
     const program = script.subarray(prefix.length, prefix.length + size);
-    if (program.length !== size || !equalBytes(script, outputScript(addressType, program))) continue;
-    return { address: encodeAddress(NETWORKS[network], addressType, program), addressType };
+    if (program.length === size && equalBytes(script, outputScript(type, program))) return type;
   }
-  return { address: '', addressType: '' };
+  return '';
 }
 
 /** Base58Check, BIP-173 for witness version 0 and BIP-350 for version 1. */

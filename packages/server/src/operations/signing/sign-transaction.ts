@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../chains/transactions.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
 import { batchedCalls } from '../../policy-facts/batch.ts';
 import { type ParsedTransaction, readTransaction } from '../../policy-facts/transaction.ts';
@@ -8,8 +9,11 @@ import { IdShape, textShape } from '../shapes/basic.ts';
 import { movementsOf, transactionFacts } from './facts.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
+/** A PSBT carries the transactions that it spends from, so nothing but the size of the request bounds it. */
+const UNSIGNED_LENGTH_MAX = LIMITS.bodyBytes;
+
 const common = {
-  unsignedTransaction: textShape(1024 * 1024),
+  unsignedTransaction: textShape(UNSIGNED_LENGTH_MAX),
   type: Type.Enum([...TRANSACTION_TYPES], { 'x-code': 'UNSUPPORTED_TRANSACTION_TYPE' }),
 };
 
@@ -41,7 +45,7 @@ export const signTransaction = defineActivity({
       ...fitted,
       /** What the transaction says, for whoever judges it; read when first asked for. */
       transaction: (): ParsedTransaction => {
-        parsed ??= readTransaction(type as TransactionType, unsignedTransaction, { ...signer, fitted: fitted.account });
+        parsed ??= readTransaction(type as TransactionType, unsignedTransaction, { ...signer, fitted });
         return parsed;
       },
     };
