@@ -111,6 +111,13 @@ export type PolicyFacts =
   | { readonly governedBy: 'policy'; readonly resource: PolicyResource; readonly action: PolicyAction }
   | { readonly governedBy: 'root-quorum' };
 
+/**
+ * What an operation does to the credentials of users, which includes tokens that log in and the contacts and factors that
+ * logins ask for. It `mints` one, `redirects` one (changes who has to prove what, or where a code goes), `removes` one, or
+ * logs in with a key that `inherits` the caller's own session profile. A session with a profile is closed to the first three.
+ */
+export type CredentialEffect = 'mints' | 'redirects' | 'removes' | 'inherits' | 'none';
+
 /** `exclusive-with-rules`: it alters only what rules may read, so that it need not be alone where there are none. */
 export type OperationLock = LockMode | 'exclusive-with-rules';
 
@@ -169,6 +176,7 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   /** Types of the wire protocol that share the name but that we do not serve: 501. */
   readonly unserved: readonly string[];
   readonly policy: PolicyFacts;
+  readonly credentials: CredentialEffect;
   readonly lock: OperationLock;
   /** Which organizations may run it (RES 3.3). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
@@ -285,6 +293,8 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly older?: readonly LegacyVersion<Static<S>>[];
   readonly unserved?: readonly string[];
   readonly policy: PolicyFacts;
+  /** No default: an operation that forgot to say so would be open to sessions that may not have it. */
+  readonly credentials: CredentialEffect;
   /** Exclusive unless the operation cannot alter any decision. */
   readonly lock?: OperationLock;
   readonly scope?: ActivityOperation['scope'];
@@ -359,6 +369,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     ] as ActivityVersion<Static<S>>[],
     unserved: definition.unserved ?? [],
     policy: definition.policy,
+    credentials: definition.credentials,
     lock: definition.lock ?? 'exclusive',
     scope: definition.scope ?? 'any',
     ours: definition.ours ?? false,

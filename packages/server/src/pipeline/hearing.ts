@@ -3,6 +3,7 @@ import type { TokenUse } from '../identity/tokens.ts';
 import { type Actor, sessionProfileIdOf } from '../lib/actor.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
 import { type MfaPolicy, type MfaRequirement, type Organization, treeRoot } from '../lib/model.ts';
+import type { CredentialEffect } from '../operations/define.ts';
 import {
   type Approval,
   type Decision,
@@ -63,21 +64,8 @@ export type Verdict =
   | (Heard & { readonly kind: 'wait' })
   | (Heard & { readonly kind: 'execute' });
 
-/** What a session of a profile may never do, whatever its scope says (decision 20). */
-const CLOSED_RESOURCES = new Set(['CREDENTIAL', 'RECOVERY', 'MFA_POLICY']);
-/** These make credentials too, or say where a login's code goes: a session could hand itself what its scope keeps from it. */
-const CLOSED_OPERATIONS = new Set([
-  'create_users',
-  'create_api_only_users',
-  'create_invitations',
-  'update_user',
-  'update_user_email',
-  'update_user_phone_number',
-  'create_read_write_session',
-  'email_auth',
-  'otp_auth',
-  'oauth',
-]);
+/** What a session with a profile may never do, whatever its scope says: it could hand itself what the scope withholds. */
+const CLOSED_TO_PROFILES: ReadonlySet<CredentialEffect> = new Set<CredentialEffect>(['mints', 'redirects', 'removes']);
 
 export async function openHearing(
   app: App,
@@ -144,10 +132,7 @@ export async function hear(
 export async function isInScope({ app, read, matter }: Hearing, actor: Actor): Promise<boolean> {
   const profileId = sessionProfileIdOf(actor);
   if (profileId === undefined) return true;
-  const { name, policy } = matter.operation;
-  if (CLOSED_OPERATIONS.has(name) || (policy.governedBy === 'policy' && CLOSED_RESOURCES.has(policy.resource))) {
-    return false;
-  }
+  if (CLOSED_TO_PROFILES.has(matter.operation.credentials)) return false;
   const profile = await read.sessionProfiles.find(treeRoot(actor.organization), profileId);
   const scope = profile && app.rulebooks.expressions.compile('condition', profile.scope);
   // A profile that is gone or no longer parses narrows to nothing.

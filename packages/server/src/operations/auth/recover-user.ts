@@ -15,6 +15,7 @@ export const recoverUser = defineActivity({
   type: 'ACTIVITY_TYPE_RECOVER_USER',
   summary: 'Complete the recovery of a user: adds a passkey and ends the recovery.',
   policy: { governedBy: 'policy', resource: 'RECOVERY', action: 'UPDATE' },
+  credentials: 'mints',
   // The user's row is held; a new passkey changes no decision that is being taken.
   lock: 'shared',
   accepts: { recovery: true },

@@ -13,6 +13,7 @@ export const createMfaPolicy = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_MFA_POLICY',
   summary: 'Require further proofs of a user for the activities that a condition selects.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'CREATE' },
+  credentials: 'redirects',
   changesRules: true,
   parameters: Type.Object({
     userId: IdShape,

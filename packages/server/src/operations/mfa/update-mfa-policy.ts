@@ -10,6 +10,7 @@ export const updateMfaPolicy = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_MFA_POLICY',
   summary: 'Change an MFA policy. Activities that already wait for proofs keep the steps they began with.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'UPDATE' },
+  credentials: 'redirects',
   changesRules: true,
   parameters: Type.Object({
     userId: IdShape,

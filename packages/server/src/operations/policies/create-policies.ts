@@ -10,6 +10,7 @@ export const createPolicies = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_POLICIES',
   summary: 'Create several policies, all or nothing.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
+  credentials: 'none',
   changesRules: true,
   parameters: Type.Object({ policies: listShape(PolicyParamsShape, 1) }),
   result: Type.Object({ policyIds: Type.Array(Type.String()), warnings: WarningsShape }),

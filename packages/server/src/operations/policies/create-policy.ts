@@ -9,6 +9,7 @@ export const createPolicy = defineActivity({
   resultKey: 'createPolicyResult',
   summary: 'Create a policy. Its expressions are checked; nothing is stored when one is wrong.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
+  credentials: 'none',
   changesRules: true,
   parameters: PolicyParamsShape,
   // Their selectors are not expressions (decision 7).

@@ -7,6 +7,7 @@ export const deletePolicies = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_POLICIES',
   summary: 'Delete several policies, all or nothing.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
+  credentials: 'none',
   changesRules: true,
   parameters: Type.Object({ policyIds: IdListShape }),
   result: Type.Object({ policyIds: Type.Array(Type.String()) }),

@@ -7,6 +7,7 @@ export const deletePolicy = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_POLICY',
   summary: 'Delete a policy.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
+  credentials: 'none',
   changesRules: true,
   parameters: Type.Object({ policyId: IdShape }),
   result: Type.Object({ policyId: Type.String() }),

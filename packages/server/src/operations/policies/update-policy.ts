@@ -24,6 +24,7 @@ export const updatePolicy = defineActivity({
   resultKey: 'updatePolicyResultV2',
   summary: 'Change a policy. What is absent stays, an empty expression is cleared and then counts as true.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'UPDATE' },
+  credentials: 'none',
   changesRules: true,
   parameters: Parameters,
   older: [
