@@ -181,8 +181,6 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   /** Which organizations may run it (RES 3.3). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
-  /** Whether it changes policies or what else limits access. */
-  readonly changesRules: boolean;
   readonly result: TSchema;
   /** The user whose own credentials this manages; that user may do so without a policy (POL 14, step 7). */
   readonly managesCredentialsOf?: (parameters: Parameters, proposer: Actor) => string | undefined;
@@ -299,7 +297,6 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly lock?: OperationLock;
   readonly scope?: ActivityOperation['scope'];
   readonly ours?: boolean;
-  readonly changesRules?: boolean;
   readonly result: R;
   /** Rules that a schema cannot state, on the parameters alone; throws ApiError. */
   readonly check?: (parameters: Static<S>) => void;
@@ -373,7 +370,6 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     lock: definition.lock ?? 'exclusive',
     scope: definition.scope ?? 'any',
     ours: definition.ours ?? false,
-    changesRules: definition.changesRules ?? false,
     result: definition.result,
     ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
     findsSubOrganization: definition.findsSubOrganization ?? false,

@@ -445,27 +445,6 @@ test('a credential leads from the parent to its sub-organization in what is abou
   ]);
 });
 
-test('whatever changes a rule says so, and takes the organization for itself', () => {
-  const changing = activities.filter(({ changesRules }) => changesRules);
-  expect(changing.every(({ lock }) => lock === 'exclusive')).toBe(true);
-  expect(changing.map(({ name }) => name).sort()).toEqual([
-    'create_mfa_policy',
-    'create_policies',
-    'create_policy',
-    'create_smart_contract_interface',
-    'create_velocity_control',
-    'delete_mfa_policy',
-    'delete_policies',
-    'delete_policy',
-    'delete_smart_contract_interface',
-    'delete_velocity_control',
-    'remove_ip_allowlist',
-    'set_ip_allowlist',
-    'update_mfa_policy',
-    'update_policy',
-  ]);
-});
-
 test('each operation says what it does to credentials, and a session with a profile never mints, redirects or removes one', () => {
   const named = (effect: string) =>
     activities

@@ -240,7 +240,7 @@ async function store(
         ? expected
         : await judge(stores, court, matter.inside(stores, false));
       if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
-      const done = await finish(stores, court.authority, actor, activity, judged, effect);
+      const done = await finish(stores, court.target, actor, activity, judged, effect);
       const finished: Activity = { ...done, result: redactResult(done.result, version.secretResults) };
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
       await stores.activities.insertProofs(activity.organizationId, activity.id, effect?.proofs ?? []);
@@ -284,7 +284,7 @@ const asked = (verdict: Verdict): string[] =>
 
 async function finish(
   stores: Stores,
-  organization: Organization,
+  target: Organization,
   actor: Actor,
   activity: Activity,
   { rules, verdict }: Judged,
@@ -296,7 +296,7 @@ async function finish(
   return {
     ...activity,
     status: moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED'),
-    result: await effect.run(stores, { organization, approvers: [actor.userId], rules, byRootQuorum }),
+    result: await effect.run(stores, { target, approvers: [actor.userId], rules, byRootQuorum }),
     hasMfa: verdict.requirements.length > 0,
   };
 }

@@ -133,7 +133,7 @@ async function castOnce(
     };
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
     const votes = [...locked.votes, paper];
-    const { after, result } = await nextState(stores, current.authority, judgement, before, votes, effect);
+    const { after, result } = await nextState(stores, current.target, judgement, before, votes, effect);
     await stores.activities.insertVote(actor.organizationId, paper);
     await stores.activities.update(after);
     const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
@@ -191,7 +191,7 @@ const activityNotFound = (): ApiError => new ApiError('ACTIVITY_NOT_FOUND', 'no 
 
 async function nextState(
   stores: Stores,
-  organization: Organization,
+  target: Organization,
   judgement: Exclude<Judgement, { kind: 'read' }>,
   activity: Activity,
   votes: readonly Vote[],
@@ -213,7 +213,7 @@ async function nextState(
       const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
       const counted = approvers(liveVotes(activity, votes, activity.updatedAtMs));
       const { after, result } = await finish(stores, effect, activity, {
-        organization,
+        target,
         approvers: counted,
         rules,
         byRootQuorum,

@@ -46,7 +46,7 @@ export const recoverUser = defineActivity({
     }
     const place = { organizationId, rootId: treeRoot(actor.organization) };
     const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified);
-    await store.credentials.deleteCredentials('api_key', organizationId, recoveryIds);
+    await store.credentials.deleteReplacedKeys(organizationId, recoveryIds);
     await store.tree.remove(organizationId, recoveryIds);
     return { authenticatorId: added.map(({ id }) => id) };
   },

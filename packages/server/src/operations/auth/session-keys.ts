@@ -39,8 +39,7 @@ export async function addSessionKey(
   const family = own.filter(({ type }) => type === key.type);
   const same = family.find(({ publicKey }) => publicKey === key.publicKey);
   const removed = key.invalidateExisting ? family : family.filter((known) => known === same);
-  await store.credentials.deleteCredentials(
-    'api_key',
+  await store.credentials.deleteReplacedKeys(
     organizationId,
     removed.map(({ id }) => id),
   );

@@ -16,7 +16,6 @@ export const createSmartContractInterface = defineActivity({
   summary: 'Upload the ABI or IDL of a contract, so that policies can speak of its functions and arguments.',
   policy: { governedBy: 'policy', resource: 'SMART_CONTRACT_INTERFACE', action: 'CREATE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({
     smartContractAddress: textShape(128),
     smartContractInterface: textShape(INTERFACE_MAX),

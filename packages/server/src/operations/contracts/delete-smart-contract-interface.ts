@@ -8,7 +8,6 @@ export const deleteSmartContractInterface = defineActivity({
   summary: 'Delete the interface of a contract. Policies that need it no longer match.',
   policy: { governedBy: 'policy', resource: 'SMART_CONTRACT_INTERFACE', action: 'DELETE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({ smartContractInterfaceId: IdShape }),
   result: Type.Object({ smartContractInterfaceId: Type.String() }),
   async execute({ store, actor }, { smartContractInterfaceId }) {

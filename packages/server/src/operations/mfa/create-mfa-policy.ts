@@ -14,7 +14,6 @@ export const createMfaPolicy = defineActivity({
   summary: 'Require further proofs of a user for the activities that a condition selects.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'CREATE' },
   credentials: 'redirects',
-  changesRules: true,
   parameters: Type.Object({
     userId: IdShape,
     mfaPolicyName: NameShape,

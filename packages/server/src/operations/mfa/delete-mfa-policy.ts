@@ -8,7 +8,6 @@ export const deleteMfaPolicy = defineActivity({
   summary: 'Delete an MFA policy of a user; the deletion is itself subject to it.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'DELETE' },
   credentials: 'redirects',
-  changesRules: true,
   parameters: Type.Object({ userId: IdShape, mfaPolicyId: IdShape }),
   result: Type.Object({ mfaPolicyId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, mfaPolicyId }) {

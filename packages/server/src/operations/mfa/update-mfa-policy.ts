@@ -11,7 +11,6 @@ export const updateMfaPolicy = defineActivity({
   summary: 'Change an MFA policy. Activities that already wait for proofs keep the steps they began with.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'UPDATE' },
   credentials: 'redirects',
-  changesRules: true,
   parameters: Type.Object({
     userId: IdShape,
     mfaPolicyId: IdShape,

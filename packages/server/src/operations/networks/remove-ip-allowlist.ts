@@ -12,7 +12,6 @@ export const removeIpAllowlist = defineActivity({
     'Delete an IP allowlist with its rules. A key then follows the list of the organization, and an organization without one accepts all addresses.',
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'DELETE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({ publicKey: Type.Optional(textShape(512)), allowLockout: Type.Optional(Type.Boolean()) }),
   result: Type.Object({}),
   async execute(context, { publicKey, allowLockout }) {

@@ -16,7 +16,6 @@ export const setIpAllowlist = defineActivity({
     'Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused unless allowLockout is true.',
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'UPDATE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({
     publicKey: Type.Optional(textShape(512)),
     enabled: Type.Optional(Type.Boolean()),

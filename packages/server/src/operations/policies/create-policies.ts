@@ -11,7 +11,6 @@ export const createPolicies = defineActivity({
   summary: 'Create several policies, all or nothing.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({ policies: listShape(PolicyParamsShape, 1) }),
   result: Type.Object({ policyIds: Type.Array(Type.String()), warnings: WarningsShape }),
   check({ policies }) {

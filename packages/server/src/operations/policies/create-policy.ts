@@ -10,7 +10,6 @@ export const createPolicy = defineActivity({
   summary: 'Create a policy. Its expressions are checked; nothing is stored when one is wrong.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
   credentials: 'none',
-  changesRules: true,
   parameters: PolicyParamsShape,
   // Their selectors are not expressions (decision 7).
   unserved: ['ACTIVITY_TYPE_CREATE_POLICY', 'ACTIVITY_TYPE_CREATE_POLICY_V2'],

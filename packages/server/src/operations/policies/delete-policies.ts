@@ -8,7 +8,6 @@ export const deletePolicies = defineActivity({
   summary: 'Delete several policies, all or nothing.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({ policyIds: IdListShape }),
   result: Type.Object({ policyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { policyIds }) {

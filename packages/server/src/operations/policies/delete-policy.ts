@@ -8,7 +8,6 @@ export const deletePolicy = defineActivity({
   summary: 'Delete a policy.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({ policyId: IdShape }),
   result: Type.Object({ policyId: Type.String() }),
   async execute({ store, actor }, { policyId }) {

@@ -25,7 +25,6 @@ export const updatePolicy = defineActivity({
   summary: 'Change a policy. What is absent stays, an empty expression is cleared and then counts as true.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'UPDATE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Parameters,
   older: [
     legacy('ACTIVITY_TYPE_UPDATE_POLICY', Type.Object(fields), (parameters) => parameters, {

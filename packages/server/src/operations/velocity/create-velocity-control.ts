@@ -12,7 +12,6 @@ export const createVelocityControl = defineActivity({
   summary: 'Limit how much, or how often, may be done in a window of time, whatever policies allow.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({
     name: NameShape,
     dataSource: VelocityDataSourceShape,

@@ -8,7 +8,6 @@ export const deleteVelocityControl = defineActivity({
   summary: 'Delete a velocity control with what it has counted.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
   credentials: 'none',
-  changesRules: true,
   parameters: Type.Object({ velocityControlId: IdShape }),
   result: Type.Object({ velocityControlId: Type.String() }),
   async execute({ store, actor }, { velocityControlId }) {
