@@ -58,7 +58,12 @@ interface Heard {
 
 /** What an approval leads to. */
 export type Verdict =
-  | { readonly kind: 'deny'; readonly decision: Decision | undefined }
+  | {
+      readonly kind: 'deny';
+      readonly decision: Decision | undefined;
+      /** Said in place of what the decision says, where the operation itself refused a right. */
+      readonly why?: string;
+    }
   /** Somebody has to prove more before the approval counts, or before the login is done. */
   | (Heard & { readonly kind: 'authenticate'; readonly owedBy: UserId })
   | (Heard & { readonly kind: 'wait' })
@@ -101,11 +106,12 @@ export async function subjectOf({ target, matter }: Hearing, actor: Actor, diges
 /**
  * Policy and quorum, then MFA (decision 15): a denied request asks for no factors. Several may have to prove something:
  * whoever approves, and the user of a login; the first who still owes something is waited for. The session covers it.
+ * Only what is not denied learns why it cannot be done, and who is logged in is not asked before.
  */
 export async function hear(
   hearing: Hearing,
   approvals: readonly Approval[],
-  parties: readonly Party[],
+  parties: () => Promise<readonly Party[]>,
   known: (userId: UserId) => MfaRequirement | undefined,
   phase: DecisionInput['phase'],
 ): Promise<Verdict> {
@@ -116,7 +122,7 @@ export async function hear(
   const requirements: MfaRequirement[] = [];
   const spent: TokenUse[] = [];
   let owedBy: UserId | undefined;
-  for (const party of parties) {
+  for (const party of await parties()) {
     const demanded = known(party.userId) ?? (await requirementOf(hearing, party));
     if (demanded === undefined) continue;
     const proven = credit(demanded, party.evidence, hearing.nowMs);
@@ -124,6 +130,8 @@ export async function hear(
     if (!isSatisfied(proven)) owedBy ??= party.userId;
     requirements.push(proven);
   }
+  const refusal = hearing.matter.refusal();
+  if (refusal !== undefined) throw refusal;
   if (owedBy !== undefined) return { kind: 'authenticate', decision, requirements, spent, owedBy };
   return { kind: decision.outcome === 'OUTCOME_ALLOW' ? 'execute' : 'wait', decision, requirements, spent };
 }
