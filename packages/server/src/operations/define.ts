@@ -196,7 +196,10 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly subject?: (described: Described) => LoginSubject | undefined;
   /** Notes an attempt at something that can be guessed, once for each request and before it is prepared. */
   readonly attempt?: (context: AttemptContext, parameters: Parameters, described: Described) => Promise<void>;
-  /** What the parameters are about. Refuses what nobody could be allowed, before anybody is asked. */
+  /**
+   * What the parameters are about. Refuses what nobody could be allowed; the pipeline tells so only to those who are not
+   * denied (docs/decisions/0032).
+   */
   readonly describe?: (context: DescribeContext, parameters: Parameters) => Promise<Described>;
   /** The parameters that policies may read (POL 11). */
   readonly exposes?: (parameters: Parameters) => ActivityParams;
