@@ -20,6 +20,7 @@ import { approvalOf, approverOf } from './evidence.ts';
 import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from './hearing.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { toMember } from './members.ts';
+import { orRefusal } from './rejection.ts';
 import { countsAgainst, totalWith } from './reserve.ts';
 import { requireScope } from './submit.ts';
 import { standingOf, weigh } from './weigh.ts';
@@ -72,8 +73,7 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
     decision = await weigh(scalesOf(hearing), approvals, phase, TREES_SHOWN);
   }
   const covers = await isInScope(hearing, submitter);
-  const isDenied = !covers || isDenial(decision);
-  if (!isDenied) await requireDescribed(matter);
+  const isDenied = !covers || isDenial(decision) || (await orRefusal(() => requireDescribed(matter))) !== undefined;
   const mfa = await mfaOf(hearing, submitter, voters, isDenied);
   const subject = isDenied ? undefined : await matter.subject();
   const velocity = await velocityOf(hearing, isDenied);
@@ -81,7 +81,7 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
   const network = networkOf(allowlists, submitter, wish.sourceAddress);
   return {
     status: statusOf(decision, {
-      covers,
+      isDenied,
       mfa: mfa.find(
         ({ userId, satisfied }) => !satisfied && (userId === submitter.userId || userId === subject?.userId),
       ),
@@ -295,15 +295,15 @@ async function requireDescribed(matter: Matter): Promise<void> {
 }
 
 interface Said extends Pick<Simulation, 'network' | 'velocity'> {
-  readonly covers: boolean;
+  readonly isDenied: boolean;
   /** Of the submitter. */
   readonly mfa: Simulation['mfa'][number] | undefined;
 }
 
 /** The status that the activity would have; by address and velocity a request is refused before there is one. */
-function statusOf({ outcome, reason }: Decision, { covers, mfa, velocity, network }: Said): string {
+function statusOf({ outcome, reason }: Decision, { isDenied, mfa, velocity, network }: Said): string {
   if (network.allowed === false) return 'REFUSED';
-  if (!covers || isDenial({ outcome })) return 'ACTIVITY_STATUS_REJECTED';
+  if (isDenied) return 'ACTIVITY_STATUS_REJECTED';
   if (mfa?.satisfied === false) return 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
   if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') return 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
   const isStopped = reason !== 'ROOT_QUORUM' && velocity.some(({ satisfied }) => !satisfied);
