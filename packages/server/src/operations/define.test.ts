@@ -32,6 +32,7 @@ describe('an activity', () => {
     resultKey: 'doThingResultV2',
     summary: 'Does a thing.',
     policy: { governedBy: 'policy', resource: 'USER', action: 'CREATE' },
+    credentials: 'none',
     parameters: Type.Object({ things: Type.Array(Type.String()), secret: Type.Optional(Type.String()) }),
     secrets: ['secret'],
     older: [
@@ -95,6 +96,7 @@ describe('an activity', () => {
       type: 'ACTIVITY_TYPE_TELL_V2',
       summary: 'Tells.',
       policy: { governedBy: 'policy', resource: 'OTP', action: 'CREATE' },
+      credentials: 'none',
       accepts: { attested: true },
       sends: true,
       parameters: Type.Object({}),
@@ -120,6 +122,7 @@ describe('an activity', () => {
       type: 'ACTIVITY_TYPE_STRICT_V2',
       summary: 'Refuses.',
       policy: { governedBy: 'root-quorum' },
+      credentials: 'none',
       parameters: Type.Object({}),
       older: [legacy('ACTIVITY_TYPE_STRICT', Type.Object({}), () => ({}))],
       result: Type.Object({}),

@@ -115,6 +115,13 @@ export type PolicyFacts =
   | { readonly governedBy: 'policy'; readonly resource: PolicyResource; readonly action: PolicyAction }
   | { readonly governedBy: 'root-quorum' };
 
+/**
+ * What an operation does to the credentials of users, which includes tokens that log in and the contacts and factors that
+ * logins ask for. It `mints` one, `redirects` one (changes who has to prove what, or where a code goes), `removes` one, or
+ * logs in with a key that `inherits` the caller's own session profile. A session with a profile is closed to the first three.
+ */
+export type CredentialEffect = 'mints' | 'redirects' | 'removes' | 'inherits' | 'none';
+
 /** `exclusive-with-rules`: it alters only what rules may read, so that it need not be alone where there are none. */
 export type OperationLock = LockMode | 'exclusive-with-rules';
 
@@ -179,12 +186,11 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   /** Types of the wire protocol that share the name but that we do not serve: 501. */
   readonly unserved: readonly string[];
   readonly policy: PolicyFacts;
+  readonly credentials: CredentialEffect;
   readonly lock: OperationLock;
   /** Which organizations may run it (RES 3.3). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
-  /** Whether it changes policies or what else limits access. */
-  readonly changesRules: boolean;
   readonly result: TSchema;
   /** The user whose own credentials this manages; that user may do so without a policy (POL 14, step 7). */
   readonly managesCredentialsOf?: (parameters: Parameters, proposer: Actor) => string | undefined;
@@ -200,7 +206,10 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly subject?: (described: Described) => LoginSubject | undefined;
   /** Notes an attempt at something that can be guessed, once for each request and before it is prepared. */
   readonly attempt?: (context: AttemptContext, parameters: Parameters, described: Described) => Promise<void>;
-  /** What the parameters are about. Refuses what nobody could be allowed, before anybody is asked. */
+  /**
+   * What the parameters are about. Refuses what nobody could be allowed; the pipeline tells so only to those who are not
+   * denied (docs/decisions/0032).
+   */
   readonly describe?: (context: DescribeContext, parameters: Parameters) => Promise<Described>;
   /** The parameters that policies may read (POL 11). */
   readonly exposes?: (parameters: Parameters) => ActivityParams;
@@ -302,11 +311,12 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly older?: readonly LegacyVersion<Static<S>>[];
   readonly unserved?: readonly string[];
   readonly policy: PolicyFacts;
+  /** No default: an operation that forgot to say so would be open to sessions that may not have it. */
+  readonly credentials: CredentialEffect;
   /** Exclusive unless the operation cannot alter any decision. */
   readonly lock?: OperationLock;
   readonly scope?: ActivityOperation['scope'];
   readonly ours?: boolean;
-  readonly changesRules?: boolean;
   readonly result: R;
   /** Rules that a schema cannot state, on the parameters alone; throws ApiError. */
   readonly check?: (parameters: Static<S>) => void;
@@ -378,10 +388,10 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     ] as ActivityVersion<Static<S>>[],
     unserved: definition.unserved ?? [],
     policy: definition.policy,
+    credentials: definition.credentials,
     lock: definition.lock ?? 'exclusive',
     scope: definition.scope ?? 'any',
     ours: definition.ours ?? false,
-    changesRules: definition.changesRules ?? false,
     result: definition.result,
     ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
     findsSubOrganization: definition.findsSubOrganization ?? false,

@@ -445,23 +445,61 @@ test('a credential leads from the parent to its sub-organization in what is abou
   ]);
 });
 
-test('whatever changes a rule says so, and takes the organization for itself', () => {
-  const changing = activities.filter(({ changesRules }) => changesRules);
-  expect(changing.every(({ lock }) => lock === 'exclusive')).toBe(true);
-  expect(changing.map(({ name }) => name).sort()).toEqual([
+test('each operation says what it does to credentials, and a session with a profile never mints, redirects or removes one', () => {
+  const named = (effect: string) =>
+    activities
+      .filter(({ credentials }) => credentials === effect)
+      .map(({ name }) => name)
+      .sort();
+  expect(named('mints')).toEqual([
+    'create_api_keys',
+    'create_api_only_users',
+    'create_authenticators',
+    'create_invitations',
+    'create_oauth_providers',
+    'create_read_only_session',
+    'create_read_write_session',
+    'create_sub_organization',
+    'create_users',
+    'email_auth',
+    'enable_auth_proxy',
+    'init_user_email_recovery',
+    'oauth',
+    'oauth2_authenticate',
+    'otp_auth',
+    'recover_user',
+    'verify_otp',
+  ]);
+  expect(named('redirects')).toEqual([
     'create_mfa_policy',
-    'create_policies',
-    'create_policy',
-    'create_smart_contract_interface',
-    'create_velocity_control',
+    'create_oauth2_credential',
     'delete_mfa_policy',
-    'delete_policies',
-    'delete_policy',
-    'delete_smart_contract_interface',
-    'delete_velocity_control',
-    'remove_ip_allowlist',
-    'set_ip_allowlist',
+    'delete_oauth2_credential',
+    'disable_auth_proxy',
+    'remove_organization_feature',
+    'set_organization_feature',
+    'update_auth_proxy_config',
     'update_mfa_policy',
-    'update_policy',
+    'update_oauth2_credential',
+    'update_user',
+    'update_user_email',
+    'update_user_phone_number',
+  ]);
+  expect(named('removes')).toEqual([
+    'delete_api_keys',
+    'delete_authenticators',
+    'delete_oauth_providers',
+    'delete_sub_organization',
+    'delete_users',
+  ]);
+  expect(named('inherits')).toEqual(['oauth_login', 'otp_login', 'stamp_login']);
+  const others = activities.filter(({ credentials }) => credentials === 'none');
+  // Whatever the policy language calls a credential, a recovery or a factor is one.
+  const resources = others.map(({ policy }) => (policy.governedBy === 'policy' ? policy.resource : ''));
+  expect(
+    resources.filter((resource) => ['CREDENTIAL', 'RECOVERY', 'MFA_POLICY', 'INVITATION'].includes(resource)),
+  ).toEqual([
+    // Taking an invitation back leaves no way in behind.
+    'INVITATION',
   ]);
 });

@@ -10,7 +10,7 @@ import type { Stores } from '../storage/stores.ts';
 import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { makeProofs } from './app-proofs.ts';
-import { Stale } from './hold.ts';
+import { type Court, Stale } from './hold.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import type { Matter } from './matter.ts';
 import { failedWith } from './outcome.ts';
@@ -21,8 +21,8 @@ import { sealResult } from './secret-result.ts';
 
 /** On what grounds an effect runs. */
 export interface Grounds {
-  /** As the transaction holds it. */
-  readonly organization: Organization;
+  /** The organization acted on, as the transaction holds it. */
+  readonly target: Organization;
   readonly approvers: readonly UserId[];
   readonly rules: Rulebook;
   /** The root quorum stands above velocity controls too (decision 16). */
@@ -140,8 +140,8 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       for (const { activity: ended } of failed) app.observe.activity(ended);
       app.webhooks.wake(failed.flatMap(({ told }) => told));
     },
-    run: async (store, { organization, approvers, rules, byRootQuorum }) => {
-      if (lockOf(operation, organization) !== lock) throw new Stale();
+    run: async (store, { target, approvers, rules, byRootQuorum }) => {
+      if (lockOf(operation, target) !== lock) throw new Stale();
       // A control that came meanwhile has to see what moves.
       if (rules.controls.length > 0 && movements === undefined) throw new Stale();
       if (movements !== undefined) {
@@ -156,9 +156,8 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
         });
       }
       const result = await execute(store, approvers);
-      if (lock === 'exclusive') {
-        await store.organizations.raiseAuthorityVersion(activity.organizationId, operation.changesRules);
-      }
+      // Stores raise it for what they know that decisions read; this is for whatever else such an operation alters.
+      if (lock === 'exclusive') await store.organizations.raiseAuthorityVersion(activity.organizationId);
       return version.toResult(result);
     },
   };
@@ -206,8 +205,8 @@ async function noteAttempt({ storage, config }: App, { matter, attempt, nowMs }:
   attempt.isNoted = true;
 }
 
-/** How an operation holds the organization in its present state. */
-export function lockOf({ lock }: ActivityOperation, { rulesVersion }: Organization): LockMode {
+/** How an operation holds the organization acted on, in its present state; what it alters is read by that one's rules. */
+export function lockOf({ lock }: ActivityOperation, { rulesVersion }: Court['target']): LockMode {
   if (lock !== 'exclusive-with-rules') return lock;
   return rulesVersion > FIRST_RULES_VERSION ? 'exclusive' : 'shared';
 }

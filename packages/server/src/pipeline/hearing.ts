@@ -3,6 +3,7 @@ import type { TokenUse } from '../identity/tokens.ts';
 import { type Actor, sessionProfileIdOf } from '../lib/actor.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
 import { type MfaPolicy, type MfaRequirement, type Organization, treeRoot } from '../lib/model.ts';
+import type { CredentialEffect } from '../operations/define.ts';
 import {
   type Approval,
   type Decision,
@@ -57,27 +58,19 @@ interface Heard {
 
 /** What an approval leads to. */
 export type Verdict =
-  | { readonly kind: 'deny'; readonly decision: Decision | undefined }
+  | {
+      readonly kind: 'deny';
+      readonly decision: Decision | undefined;
+      /** Said in place of what the decision says, where the operation itself refused a right. */
+      readonly why?: string;
+    }
   /** Somebody has to prove more before the approval counts, or before the login is done. */
   | (Heard & { readonly kind: 'authenticate'; readonly owedBy: UserId })
   | (Heard & { readonly kind: 'wait' })
   | (Heard & { readonly kind: 'execute' });
 
-/** What a session of a profile may never do, whatever its scope says (decision 20). */
-const CLOSED_RESOURCES = new Set(['CREDENTIAL', 'RECOVERY', 'MFA_POLICY']);
-/** These make credentials too, or say where a login's code goes: a session could hand itself what its scope keeps from it. */
-const CLOSED_OPERATIONS = new Set([
-  'create_users',
-  'create_api_only_users',
-  'create_invitations',
-  'update_user',
-  'update_user_email',
-  'update_user_phone_number',
-  'create_read_write_session',
-  'email_auth',
-  'otp_auth',
-  'oauth',
-]);
+/** What a session with a profile may never do, whatever its scope says: it could hand itself what the scope withholds. */
+const CLOSED_TO_PROFILES: ReadonlySet<CredentialEffect> = new Set<CredentialEffect>(['mints', 'redirects', 'removes']);
 
 export async function openHearing(
   app: App,
@@ -113,11 +106,12 @@ export async function subjectOf({ target, matter }: Hearing, actor: Actor, diges
 /**
  * Policy and quorum, then MFA (decision 15): a denied request asks for no factors. Several may have to prove something:
  * whoever approves, and the user of a login; the first who still owes something is waited for. The session covers it.
+ * Only what is not denied learns why it cannot be done, and who is logged in is not asked before.
  */
 export async function hear(
   hearing: Hearing,
   approvals: readonly Approval[],
-  parties: readonly Party[],
+  parties: () => Promise<readonly Party[]>,
   known: (userId: UserId) => MfaRequirement | undefined,
   phase: DecisionInput['phase'],
 ): Promise<Verdict> {
@@ -128,7 +122,7 @@ export async function hear(
   const requirements: MfaRequirement[] = [];
   const spent: TokenUse[] = [];
   let owedBy: UserId | undefined;
-  for (const party of parties) {
+  for (const party of await parties()) {
     const demanded = known(party.userId) ?? (await requirementOf(hearing, party));
     if (demanded === undefined) continue;
     const proven = credit(demanded, party.evidence, hearing.nowMs);
@@ -136,6 +130,8 @@ export async function hear(
     if (!isSatisfied(proven)) owedBy ??= party.userId;
     requirements.push(proven);
   }
+  const refusal = hearing.matter.refusal();
+  if (refusal !== undefined) throw refusal;
   if (owedBy !== undefined) return { kind: 'authenticate', decision, requirements, spent, owedBy };
   return { kind: decision.outcome === 'OUTCOME_ALLOW' ? 'execute' : 'wait', decision, requirements, spent };
 }
@@ -144,10 +140,7 @@ export async function hear(
 export async function isInScope({ app, read, matter }: Hearing, actor: Actor): Promise<boolean> {
   const profileId = sessionProfileIdOf(actor);
   if (profileId === undefined) return true;
-  const { name, policy } = matter.operation;
-  if (CLOSED_OPERATIONS.has(name) || (policy.governedBy === 'policy' && CLOSED_RESOURCES.has(policy.resource))) {
-    return false;
-  }
+  if (CLOSED_TO_PROFILES.has(matter.operation.credentials)) return false;
   const profile = await read.sessionProfiles.find(treeRoot(actor.organization), profileId);
   const scope = profile && app.rulebooks.expressions.compile('condition', profile.scope);
   // A profile that is gone or no longer parses narrows to nothing.

@@ -90,9 +90,12 @@ export async function judgeVote(bench: Bench, ballot: Ballot): Promise<Judgement
   }
   const hearing = await openHearing(bench.app, bench.read, bench.court, bench.matter, activity.id, nowMs);
   if (!(await isInScope(hearing, ballot.approver.actor))) throw denialError(denialReason(undefined), []);
-  return selection === 'VOTE_SELECTION_REJECTED'
-    ? await judgeRejection(hearing, ballot, bench.found)
-    : await judgeApproval(hearing, ballot, bench.found);
+  if (selection === 'VOTE_SELECTION_REJECTED') return await judgeRejection(hearing, ballot, bench.found);
+  const judgement = await judgeApproval(hearing, ballot, bench.found);
+  // It was allowed to wait, and is not denied because what it is about is gone or cannot be described any more.
+  const refusal = bench.matter.refusal();
+  if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny' && refusal !== undefined) throw refusal;
+  return judgement;
 }
 
 /** Anyone whose approval could count may reject, and so may the proposer (RES 1.8). */
@@ -146,7 +149,7 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
   const verdict = await hear(
     hearing,
     withApproval(earlier, approver),
-    parties,
+    async () => parties,
     known,
     isAwaited ? 'SUBMISSION' : 'VOTE',
   );
@@ -175,7 +178,7 @@ async function judgeProof(
   // The approval that asked for it lapses with its round, and a login is asked for again sooner than approved again.
   if (given.length === 0) throw new ApiError('FAILED_PRECONDITION', 'the login was not completed in time');
   const party: Party = { organization: hearing.target, userId, evidence };
-  const verdict = await hear(hearing, given, [party], known, 'SUBMISSION');
+  const verdict = await hear(hearing, given, async () => [party], known, 'SUBMISSION');
   if (isUseless(verdict, userId, known) && countOf(live, userId) >= USELESS_VOTES_MAX) return { kind: 'read' };
   return { kind: 'approve', verdict, rules: hearing.rules, counts: false, startsRound: false };
 }

@@ -1,5 +1,6 @@
 import { type IdentityTokens, remembering } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
+import { ApiError } from '../lib/errors.ts';
 import type { ActivityOperation, FactsContext, LoginSubject, Movements } from '../operations/define.ts';
 import { type ActivityFacts, activityType, type ConditionFacts, type Namespaces } from '../policy/index.ts';
 import type { ReadStores } from '../storage/stores.ts';
@@ -18,8 +19,10 @@ export interface Matter {
   readonly subject: () => Promise<LoginSubject | undefined>;
   /** What the operation found its parameters to be about. Refuses what nobody could be allowed. */
   readonly describe: () => Promise<unknown>;
-  /** What policies see of it, one entry for each element. */
+  /** What policies see of it, one entry for each element; nothing where it cannot be described, see `refusal`. */
   readonly facts: () => Promise<readonly Namespaces[]>;
+  /** Why policies saw nothing of it. It is for those who may do it; others are not told about the object at all. */
+  readonly refusal: () => ApiError | undefined;
   readonly movements: () => Promise<Movements>;
   /** The same matter inside a transaction: what was found out stays, unless it may have changed; the rest is read there. */
   readonly inside: (read: ReadStores, isUnchanged: boolean) => Matter;
@@ -38,6 +41,7 @@ interface Request {
 interface Findings {
   described?: Promise<unknown>;
   facts?: Promise<readonly Namespaces[]>;
+  refusal?: ApiError;
   movements?: Promise<Movements>;
 }
 
@@ -56,8 +60,16 @@ export function openMatter(
     known.described ??= Promise.resolve(operation.describe?.(context, parameters));
     return await known.described;
   };
-  const readFacts = async (): Promise<readonly Namespaces[]> =>
-    (await operation.facts?.(context, parameters, await describe())) ?? [{}];
+  const readFacts = async (): Promise<readonly Namespaces[]> => {
+    if (operation.facts === undefined) return [{}];
+    try {
+      return await operation.facts(context, parameters, await describe());
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.httpStatus >= 500) throw error;
+      known.refusal = error;
+      return [{}];
+    }
+  };
   const readMovements = async (): Promise<Movements> =>
     operation.movements?.(parameters, await describe()) ?? { transfers: [] };
   return {
@@ -72,6 +84,7 @@ export function openMatter(
       known.facts ??= readFacts();
       return await known.facts;
     },
+    refusal: () => known.refusal,
     movements: async () => {
       known.movements ??= readMovements();
       return await known.movements;

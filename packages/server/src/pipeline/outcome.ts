@@ -20,7 +20,7 @@ export function openToOf({ openTo }: Decision): OpenTo {
 export function afterVerdict(activity: Activity, verdict: Exclude<Verdict, { kind: 'execute' }>): Activity {
   switch (verdict.kind) {
     case 'deny': {
-      const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: denialReason(verdict.decision) };
+      const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: verdict.why ?? denialReason(verdict.decision) };
       return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), denial, openTo: undefined };
     }
     case 'authenticate':

@@ -4,7 +4,7 @@ import { isMetAtOnce } from '../authz/mfa.ts';
 import { satisfies, toDecimal } from '../authz/velocity.ts';
 import { type Actor, publicKeyOf, sessionProfileIdOf } from '../lib/actor.ts';
 import { firstDuplicate } from '../lib/collections.ts';
-import { invalidField } from '../lib/errors.ts';
+import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
 import type { IpAllowlist } from '../lib/model.ts';
@@ -20,6 +20,7 @@ import { approvalOf, approverOf } from './evidence.ts';
 import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from './hearing.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { toMember } from './members.ts';
+import { orRefusal } from './rejection.ts';
 import { countsAgainst, totalWith } from './reserve.ts';
 import { requireScope } from './submit.ts';
 import { standingOf, weigh } from './weigh.ts';
@@ -72,14 +73,15 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
     decision = await weigh(scalesOf(hearing), approvals, phase, TREES_SHOWN);
   }
   const covers = await isInScope(hearing, submitter);
-  const mfa = await mfaOf(hearing, submitter, voters);
-  const subject = await matter.subject();
-  const velocity = await velocityOf(hearing);
+  const isDenied = !covers || isDenial(decision) || (await orRefusal(() => requireDescribed(matter))) !== undefined;
+  const mfa = await mfaOf(hearing, submitter, voters, isDenied);
+  const subject = isDenied ? undefined : await matter.subject();
+  const velocity = await velocityOf(hearing, isDenied);
   const allowlists = await app.rulebooks.allowlistsOf(submitter.organization, app.storage.read);
   const network = networkOf(allowlists, submitter, wish.sourceAddress);
   return {
     status: statusOf(decision, {
-      covers,
+      isDenied,
       mfa: mfa.find(
         ({ userId, satisfied }) => !satisfied && (userId === submitter.userId || userId === subject?.userId),
       ),
@@ -171,7 +173,6 @@ async function matterOf(app: App, submitter: Actor, { request }: SimulationReque
     grantedByService: false,
     nowMs,
   });
-  await matter.describe();
   return matter;
 }
 
@@ -217,13 +218,19 @@ const counts = async (hearing: Hearing, earlier: readonly Approval[], vote: Appr
   (await standingOf(scalesOf(hearing), earlier, vote)).counts;
 
 /** What each voter would have to prove; the submission's own stamp counts as the first proof if it fits. */
-async function mfaOf(hearing: Hearing, submitter: Actor, voters: readonly UserId[]): Promise<Simulation['mfa']> {
+async function mfaOf(
+  hearing: Hearing,
+  submitter: Actor,
+  voters: readonly UserId[],
+  isDenied: boolean,
+): Promise<Simulation['mfa']> {
   const found: Simulation['mfa'] = [];
   for (const userId of voters) {
     const { evidence } = approverOf(submitter, '');
     const own = { organization: hearing.organization, userId, evidence };
     // For a login the user who is logged in has to prove something too.
-    const subject = userId === submitter.userId ? await subjectOf(hearing, submitter, '') : undefined;
+    const isAsked = !isDenied && userId === submitter.userId;
+    const subject = isAsked ? await subjectOf(hearing, submitter, '') : undefined;
     for (const party of subject === undefined ? [own] : [own, subject]) {
       const policy = await enforcedMfa(hearing, party);
       if (policy === undefined) continue;
@@ -235,9 +242,17 @@ async function mfaOf(hearing: Hearing, submitter: Actor, voters: readonly UserId
   return found;
 }
 
-async function velocityOf({ read, rules, matter, organization, nowMs }: Hearing): Promise<Simulation['velocity']> {
+/** What a denied request would have moved is told as far as it can be described. */
+async function velocityOf(
+  { read, rules, matter, organization, nowMs }: Hearing,
+  isDenied: boolean,
+): Promise<Simulation['velocity']> {
   if (rules.controls.length === 0) return [];
-  const moved = await matter.movements();
+  const moved = await matter.movements().catch((error: unknown) => {
+    if (isDenied && error instanceof ApiError) return undefined;
+    throw error;
+  });
+  if (moved === undefined) return [];
   const motion = { activityType: matter.type, userId: matter.proposer.userId, ...moved, walletId: moved.walletId };
   const said: Simulation['velocity'] = [];
   for (const control of rules.controls) {
@@ -269,18 +284,26 @@ function sessionOf(submitter: Actor, covers: boolean): Pick<Simulation, 'session
   return sessionProfileId === undefined ? {} : { session: { sessionProfileId, covers } };
 }
 
+const isDenial = ({ outcome }: Pick<Decision, 'outcome'>): boolean =>
+  outcome === 'OUTCOME_DENY_EXPLICIT' || outcome === 'OUTCOME_DENY_IMPLICIT';
+
+/** As a submission: whatever is not denied is told why it cannot be done. */
+async function requireDescribed(matter: Matter): Promise<void> {
+  await matter.describe();
+  const refusal = matter.refusal();
+  if (refusal !== undefined) throw refusal;
+}
+
 interface Said extends Pick<Simulation, 'network' | 'velocity'> {
-  readonly covers: boolean;
+  readonly isDenied: boolean;
   /** Of the submitter. */
   readonly mfa: Simulation['mfa'][number] | undefined;
 }
 
 /** The status that the activity would have; by address and velocity a request is refused before there is one. */
-function statusOf({ outcome, reason }: Decision, { covers, mfa, velocity, network }: Said): string {
+function statusOf({ outcome, reason }: Decision, { isDenied, mfa, velocity, network }: Said): string {
   if (network.allowed === false) return 'REFUSED';
-  if (!covers || outcome === 'OUTCOME_DENY_EXPLICIT' || outcome === 'OUTCOME_DENY_IMPLICIT') {
-    return 'ACTIVITY_STATUS_REJECTED';
-  }
+  if (isDenied) return 'ACTIVITY_STATUS_REJECTED';
   if (mfa?.satisfied === false) return 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
   if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') return 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
   const isStopped = reason !== 'ROOT_QUORUM' && velocity.some(({ satisfied }) => !satisfied);

@@ -22,6 +22,7 @@ import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } fro
 import { type Court, isSameCourt, lockFor, requireUnchanged, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
+import { keepsBody, orRefusal, shortenRejected } from './rejection.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
 import type { Rulebook } from './rulebooks.ts';
 import { revealResult, shownAtOnce, withoutSecrets } from './secret-result.ts';
@@ -79,48 +80,62 @@ async function attemptOnce(
   const grantedByService = request.byService === true && isProxyRun(body.type);
   const about = { operation, type: body.type, parameters, proposer: actor, grantedByService, nowMs };
   const matter = openMatter(app, read, about);
-  await matter.describe();
 
-  const draft = await draftActivity(app, operation, version, caller, submission, nowMs);
+  const activityId: ActivityId = app.newId();
   const approver = approverOf(actor, body.fingerprint);
+  let isDescribed = false;
   const judge: Judge = async (stores, court, asked) => {
-    const hearing = await openHearing(app, stores, court, asked, draft.activity.id, nowMs);
+    const hearing = await openHearing(app, stores, court, asked, activityId, nowMs);
     if (!(await isInScope(hearing, actor))) {
       return { rules: hearing.rules, verdict: { kind: 'deny', decision: undefined } };
     }
     const own: Party = { organization: court.authority, userId: actor.userId, evidence: approver.evidence };
-    const subject = await subjectOf(hearing, actor, body.fingerprint);
-    const parties = subject === undefined ? [own] : [own, subject];
-    const verdict = await hear(hearing, [approver.approval], parties, () => undefined, 'SUBMISSION');
+    const parties = async (): Promise<Party[]> => {
+      // To describe a login may take a call to its issuer, for which no transaction waits.
+      if (stores !== read && !isDescribed) throw new Stale();
+      await asked.describe();
+      isDescribed = true;
+      const subject = await subjectOf(hearing, actor, body.fingerprint);
+      return subject === undefined ? [own] : [own, subject];
+    };
+    const verdict = await orRefusal(() => hear(hearing, [approver.approval], parties, () => undefined, 'SUBMISSION'));
     return { rules: hearing.rules, verdict };
   };
-  const expected = await judge(read, { authority: actor.home, target: actor.organization }, matter);
-  const { verdict: before } = expected;
+  const decided = await judge(read, { authority: actor.home, target: actor.organization }, matter);
+  const { verdict: before } = decided;
+  const draft = await draftActivity(app, activityId, operation, version, caller, submission, before, nowMs);
   // Proofs that somebody else owes do not hold back the proposer's own approval.
   const isOwing = before.kind === 'authenticate' && before.owedBy === actor.userId;
   const vote: Vote = { ...draft.vote, counts: !isOwing };
   // What the request proves is checked and used up now, also where its result has to wait.
   const isProven = operation.useProof !== undefined && before.kind !== 'deny';
-  const effect =
+  const prepared =
     before.kind === 'execute' || isProven
-      ? await prepareEffect(app, {
-          matter,
-          version,
-          activity: draft.activity,
-          votes: [vote],
-          caller: callerOf(actor, request.clientAddress),
-          hasControls: expected.rules.controls.length > 0,
-          attempt: note,
-          nowMs,
-        })
+      ? await orRefusal(() =>
+          prepareEffect(app, {
+            matter,
+            version,
+            activity: draft.activity,
+            votes: [vote],
+            caller: callerOf(actor, request.clientAddress),
+            hasControls: decided.rules.controls.length > 0,
+            attempt: note,
+            nowMs,
+          }),
+        )
       : undefined;
-  const draftWithVote = { activity: draft.activity, vote };
+  const isRefused = prepared !== undefined && 'kind' in prepared;
+  const effect = isRefused ? undefined : prepared;
+  const expected: Judged = isRefused ? { rules: decided.rules, verdict: prepared } : decided;
+  const draftWithVote = shortenRejected({ activity: draft.activity, vote }, expected.verdict, request, body);
   const stored = await store(app, actor, draftWithVote, { matter, version, expected, judge, effect });
   if (stored === 'AGAIN') return stored;
   if (operation.sends && effect !== undefined) app.outbox.wake();
   if (operation.broadcasts && effect !== undefined) app.sends.wake(effect.lanes);
   const { activity, verdict, result, proofs } = stored;
-  if (verdict.kind === 'deny') throw denialError(denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
+  if (verdict.kind === 'deny') {
+    throw denialError(verdict.why ?? denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
+  }
   const rendered = { activity: { ...activity, result }, votes: [vote], proofs };
   return { activity: renderActivity(rendered, readerFor(app, actor, nowMs), body.parameters) };
 }
@@ -152,15 +167,16 @@ interface Draft {
 
 async function draftActivity(
   app: App,
+  id: ActivityId,
   operation: ActivityOperation,
   version: ActivityVersion,
   caller: Authenticated,
   { request, body }: Submission,
+  verdict: Verdict,
   nowMs: number,
 ): Promise<Draft> {
   const { actor } = caller;
-  const id: ActivityId = app.newId();
-  const secrets = version.secrets;
+  const secrets = keepsBody(verdict, request) ? version.secrets : [];
   const sealedParameters =
     secrets.length === 0
       ? undefined
@@ -234,7 +250,7 @@ async function store(
       if (!isUnchanged) await requireUnchanged(stores, actor);
       const judged = isUnchanged ? expected : await judge(stores, court, matter.inside(stores, false));
       if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
-      const done = await finish(stores, court.authority, actor, activity, judged, effect);
+      const done = await finish(stores, court.target, actor, activity, judged, effect);
       const finished: Activity = { ...done, result: withoutSecrets(done.result, version.secretResults) };
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
       if (effect?.secret !== undefined) {
@@ -285,7 +301,7 @@ const asked = (verdict: Verdict): string[] =>
 
 async function finish(
   stores: Stores,
-  organization: Organization,
+  target: Organization,
   actor: Actor,
   activity: Activity,
   { rules, verdict }: Judged,
@@ -300,7 +316,7 @@ async function finish(
   return {
     ...activity,
     status: moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED'),
-    result: await effect.run(stores, { organization, approvers: [actor.userId], rules, byRootQuorum }),
+    result: await effect.run(stores, { target, approvers: [actor.userId], rules, byRootQuorum }),
     hasMfa: verdict.requirements.length > 0,
   };
 }

@@ -151,7 +151,7 @@ async function castOnce(
     };
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
     const votes = [...locked.votes, paper];
-    const after = await nextState(stores, current.authority, judgement, before, votes, effect);
+    const after = await nextState(stores, current.target, judgement, before, votes, effect);
     await stores.activities.insertVote(actor.organizationId, paper);
     await stores.activities.update(after);
     const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
@@ -206,7 +206,7 @@ const activityNotFound = (): ApiError => new ApiError('ACTIVITY_NOT_FOUND', 'no 
 
 async function nextState(
   stores: Stores,
-  organization: Organization,
+  target: Organization,
   judgement: Extract<Judgement, { kind: 'approve' | 'reject' }>,
   activity: Activity,
   votes: readonly Vote[],
@@ -228,7 +228,7 @@ async function nextState(
       const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
       const counted = approvers(liveVotes(activity, votes, activity.updatedAtMs));
       const after = await finish(stores, effect, activity, {
-        organization,
+        target,
         approvers: counted,
         rules,
         byRootQuorum,
@@ -357,13 +357,7 @@ async function openParameters(app: App, { organization }: Actor, activity: Activ
 }
 
 /** A voter who has to prove more before the vote counts is told so, whatever others have to do (AUTH 13). */
-function answer(
-  app: App,
-  actor: Actor,
-  found: ActivityWithVotes,
-  nowMs: number,
-  owesMore?: boolean,
-): ActivityAnswer {
+function answer(app: App, actor: Actor, found: ActivityWithVotes, nowMs: number, owesMore?: boolean): ActivityAnswer {
   const { activity, votes } = found;
   const owes =
     activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' &&

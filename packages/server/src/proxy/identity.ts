@@ -33,8 +33,6 @@ export async function makeIdentity(app: App, config: AuthProxyConfig, parent: Or
     if (usable !== undefined) return usable;
     const identity = await putIdentity(store, current, key, app.newId, nowMs);
     told = await keepActivity(app, store, parent, key, identity, nowMs);
-    // A new user may matter to a decision that is being taken.
-    await store.organizations.raiseAuthorityVersion(parent.id, false);
     return identity;
   });
   app.webhooks.wake(told);

@@ -119,7 +119,7 @@ class PostgresStorage implements Storage {
   readonly kind = 'postgres';
   readonly read;
   readonly #pool: pg.Pool;
-  readonly #stores = new WeakMap<pg.PoolClient, Stores>();
+  readonly #stores = new WeakMap<pg.PoolClient, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
@@ -195,12 +195,13 @@ class PostgresStorage implements Storage {
   }
 
   #storesOn(client: pg.PoolClient): Stores {
-    let stores = this.#stores.get(client);
-    if (stores === undefined) {
-      stores = openStores(kyselyOver(flavour, executeOn(client)), 'postgres', nestedSavepoint(client));
-      this.#stores.set(client, stores);
+    let opened = this.#stores.get(client);
+    if (opened === undefined) {
+      opened = openStores(kyselyOver(flavour, executeOn(client)), 'postgres', nestedSavepoint(client));
+      this.#stores.set(client, opened);
     }
-    return stores;
+    opened.begin();
+    return opened.stores;
   }
 
   async close(): Promise<void> {

@@ -160,7 +160,7 @@ class SqliteStorage implements Storage {
   readonly #lock: Database.Database;
   readonly #writer: Database.Database;
   readonly #reader: Database.Database;
-  readonly #stores: Stores;
+  readonly #stores: ReturnType<typeof openStores>;
   readonly #queue: Unit[] = [];
   readonly #control: Record<'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo', Database.Statement>;
   #scheduled = false;
@@ -190,7 +190,8 @@ class SqliteStorage implements Storage {
       this.#queue.push({
         isRepeatable,
         run: async () => {
-          value = await unit(this.#stores);
+          this.#stores.begin();
+          value = await unit(this.#stores.stores);
         },
         acknowledge: () => resolve(value),
         fail: reject,

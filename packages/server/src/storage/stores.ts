@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { AuthorityVersions } from './authority.ts';
 import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
 import { AcceptedBundleStore } from './stores/accepted-bundles.ts';
@@ -142,31 +143,37 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
   };
 }
 
-export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: Stores['savepoint']): Stores {
-  return {
+/** Stores over one connection, for one transaction after the other; each of them calls `begin` first. */
+export function openStores(
+  db: Kysely<Schema>,
+  kind: DatabaseKind,
+  savepoint: Stores['savepoint'],
+): { readonly stores: Stores; readonly begin: () => void } {
+  const authority = new AuthorityVersions(db, kind);
+  const stores: Stores = {
     deployment: new DeploymentStore(db),
     principals: new PrincipalReader(db),
-    organizations: new OrganizationStore(db, kind),
+    organizations: new OrganizationStore(db, kind, authority),
     tree: new TreeStore(db),
-    users: new UserStore(db),
-    credentials: new CredentialStore(db),
-    tags: new TagStore(db),
+    users: new UserStore(db, authority),
+    credentials: new CredentialStore(db, authority),
+    tags: new TagStore(db, authority),
     invitations: new InvitationStore(db),
     activities: new ActivityStore(db, kind),
-    wallets: new WalletStore(db),
-    privateKeys: new PrivateKeyStore(db),
+    wallets: new WalletStore(db, authority),
+    privateKeys: new PrivateKeyStore(db, authority),
     imports: new ImportStore(db),
-    contractInterfaces: new ContractInterfaceStore(db),
+    contractInterfaces: new ContractInterfaceStore(db, authority),
     members: new MemberReader(db),
-    mfa: new MfaStore(db),
-    networks: new NetworkStore(db),
-    policies: new PolicyStore(db),
+    mfa: new MfaStore(db, authority),
+    networks: new NetworkStore(db, authority),
+    policies: new PolicyStore(db, authority),
     sessionProfiles: new SessionProfileStore(db),
-    velocity: new VelocityStore(db, kind),
+    velocity: new VelocityStore(db, kind, authority),
     logins: new LoginStore(db, kind),
-    oauth: new OauthStore(db),
+    oauth: new OauthStore(db, authority),
     onRamp: new OnRampStore(db),
-    authProxy: new AuthProxyStore(db),
+    authProxy: new AuthProxyStore(db, authority),
     messages: new MessageStore(db, kind),
     webhooks: new WebhookStore(db, kind),
     tvc: new TvcStore(db),
@@ -176,6 +183,15 @@ export function openStores(db: Kysely<Schema>, kind: DatabaseKind, savepoint: St
     sealed: new SealedStore(db),
     sealedResults: new SealedResultStore(db),
     acceptedBundles: new AcceptedBundleStore(db),
-    savepoint,
+    savepoint: async (inner) => {
+      const before = authority.mark();
+      try {
+        return await savepoint(inner);
+      } catch (error) {
+        authority.restore(before);
+        throw error;
+      }
+    },
   };
+  return { stores, begin: () => authority.begin() };
 }

@@ -634,14 +634,22 @@ describe.each(DATABASES)('simulate_activity on %s', (database) => {
       expect(byRoot).toMatchObject({ status: COMPLETED, reason: 'ROOT_QUORUM' });
     });
 
-    test('what the submit refuses before it decides', async () => {
+    test('what the submit refuses, to those who may and to those who may not', async () => {
       const { root, alice } = await newOrganization(parent, 'alice');
+      const bob = await createUser(root, 'bob');
+      await allow(root, { consensus: isUser(bob) });
       const { addresses } = await newWallet(root, [ethereum(), account('ED25519', "m/44'/501'/0'/0'", 'SOLANA')]);
-      const requests: Request[] = [
+      const malformed: Request[] = [
         {
           operation: 'create_sub_organization',
           parameters: { subOrganizationName: 'x', rootQuorumThreshold: 1, rootUsers: [] },
         },
+        {
+          operation: 'create_policy',
+          parameters: { policyName: 'x', effect: 'EFFECT_ALLOW', notes: '', condition: '1' },
+        },
+      ];
+      const impossible: Request[] = [
         {
           operation: 'sign_transaction',
           parameters: { signWith: addresses[0], unsignedTransaction: '0x1234', type: 'TRANSACTION_TYPE_ETHEREUM' },
@@ -654,18 +662,24 @@ describe.each(DATABASES)('simulate_activity on %s', (database) => {
           operation: 'sign_transaction',
           parameters: { signWith: FRIEND, unsignedTransaction: transfer(1n), type: 'TRANSACTION_TYPE_ETHEREUM' },
         },
-        { operation: 'init_import_wallet', parameters: { userId: root.userId } },
-        {
-          operation: 'create_policy',
-          parameters: { policyName: 'x', effect: 'EFFECT_ALLOW', notes: '', condition: '1' },
-        },
       ];
-      for (const request of requests) {
-        const simulated = await ask(alice, request);
-        const submitted = await alice.submit(request.operation, request.parameters);
+      const refused = [...malformed.map((request) => [alice, request] as const)];
+      refused.push(...[...malformed, ...impossible].map((request) => [bob, request] as const));
+      for (const [client, request] of refused) {
+        const simulated = await ask(client, request);
+        const submitted = await client.submit(request.operation, request.parameters);
         expect(submitted.status, request.operation).toBeGreaterThanOrEqual(400);
         expect(outcome(simulated), request.operation).toEqual(outcome(submitted));
         expect(simulated.body.message).toBe(submitted.body.message);
+      }
+      // Somebody without rights is told nothing about what it is; an import for somebody else is nobody's right.
+      const imported: Request = { operation: 'init_import_wallet', parameters: { userId: root.userId } };
+      const denied = [...impossible.map((request) => [alice, request] as const), [bob, imported] as const];
+      for (const [client, request] of denied) {
+        const simulated = await ask(client, request);
+        const submitted = await client.submit(request.operation, request.parameters);
+        expect(outcome(submitted), request.operation).toEqual([403, 'REQUEST_NOT_AUTHORIZED']);
+        expect(simulated.body.simulation?.status, request.operation).toBe('ACTIVITY_STATUS_REJECTED');
       }
     });
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/lib/errors.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
-import type { Activity, ApiKey, Vote } from '../../src/lib/model.ts';
+import type { Activity, ApiKey, Tag, Vote } from '../../src/lib/model.ts';
 import { StartError } from '../../src/lib/start-error.ts';
 import { MIGRATION_NAMES } from '../../src/storage/migrate.ts';
 import { openStorage } from '../../src/storage/open.ts';
@@ -110,6 +110,14 @@ const newUser = (extra: { email?: string; phone?: string } = {}) => ({
   phone: extra.phone,
 });
 
+const newTag = (): Tag => ({
+  id: randomId(),
+  type: 'TAG_TYPE_USER',
+  name: randomId(),
+  createdAtMs: NOW,
+  updatedAtMs: NOW,
+});
+
 describe.each(DATABASES)('storage on %s', (kind) => {
   describe('units', () => {
     test('answer their value after the commit', async () => {
@@ -183,19 +191,20 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       await using place = await Place.create(kind);
       const storage = await place.open();
       const { id } = await withOrganization(storage);
-      const users = times(300, () => newUser());
+      // Tags, because nothing that decisions read is written by many at once in one organization.
+      const tags = times(300, () => newTag());
       const answers = await Promise.all(
-        users.map((user) =>
+        tags.map((tag) =>
           storage.write(async (store) => {
-            await store.users.insert(id, [user], NOW);
-            return user.id;
+            await store.tags.insert(id, tag);
+            return tag.id;
           }),
         ),
       );
-      expect(answers).toEqual(users.map((user) => user.id));
+      expect(answers).toEqual(tags.map((tag) => tag.id));
       await place.close(storage);
       const again = await place.open();
-      expect(await again.read.users.count(id)).toBe(300);
+      expect(await again.read.tags.count(id)).toBe(300);
     });
 
     test('one that fails does not hurt its neighbours, and leaves nothing with them', async () => {
@@ -391,7 +400,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const { id } = await withOrganization(storage);
       const holder = hold(storage, async (store) => {
         await store.organizations.lock(id, 'exclusive');
-        await store.organizations.raiseAuthorityVersion(id, false);
+        await store.organizations.raiseAuthorityVersion(id);
       });
       await holder.locked;
       const waiting = storage.write(async (store) => (await store.organizations.lock(id, 'shared')).authorityVersion);

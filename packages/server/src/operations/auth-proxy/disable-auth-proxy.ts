@@ -6,6 +6,8 @@ export const disableAuthProxy = defineActivity({
   type: 'ACTIVITY_TYPE_DISABLE_AUTH_PROXY',
   summary: 'Turn the sign-up proxy off; its configuration, its user and its key stay.',
   policy: { governedBy: 'policy', resource: 'AUTH_PROXY', action: 'DELETE' },
+  // It ends the key of the proxy.
+  credentials: 'redirects',
   scope: 'parent',
   ours: true,
   parameters: Type.Object({}),

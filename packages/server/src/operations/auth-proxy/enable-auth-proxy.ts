@@ -11,6 +11,8 @@ export const enableAuthProxy = defineActivity({
   type: 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY',
   summary: 'Turn the sign-up proxy on; makes its configuration, its user and its key where they are missing.',
   policy: { governedBy: 'policy', resource: 'AUTH_PROXY', action: 'CREATE' },
+  // It makes the key of the proxy, which signs strangers up and logs them in.
+  credentials: 'mints',
   scope: 'parent',
   ours: true,
   parameters: Type.Object({}),

@@ -14,6 +14,8 @@ export const updateAuthProxyConfig = defineActivity({
   summary:
     'Change what the sign-up proxy may do and how; what is absent stays as it is, empty text takes a value away.',
   policy: { governedBy: 'policy', resource: 'AUTH_PROXY', action: 'UPDATE' },
+  // It says which logins strangers are offered, and from where.
+  credentials: 'redirects',
   scope: 'parent',
   ours: true,
   parameters: Type.Object(PROXY_SETTINGS),

@@ -9,6 +9,8 @@ export const createReadOnlySession = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION',
   summary: 'Make a token that reads, and nothing else, as yourself for an hour.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // The token outlives the key that asked for it and carries no profile.
+  credentials: 'mints',
   lock: 'shared',
   findsSubOrganization: true,
   parameters: Type.Object({}),

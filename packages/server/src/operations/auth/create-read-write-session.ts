@@ -21,6 +21,7 @@ export const createReadWriteSession = defineActivity({
   resultKey: 'createReadWriteSessionResultV2',
   summary: 'Make a session key for a user, oneself unless told otherwise, encrypted to the target key.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  credentials: 'mints',
   lock: 'shared',
   findsSubOrganization: true,
   parameters: Type.Object({

@@ -25,6 +25,7 @@ export const emailAuth = defineActivity({
   type: 'ACTIVITY_TYPE_EMAIL_AUTH_V3',
   summary: 'Mail an API key to a user, encrypted to the target key.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  credentials: 'mints',
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   sends: true,

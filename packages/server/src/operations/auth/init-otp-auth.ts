@@ -23,6 +23,8 @@ export const initOtpAuth = defineActivity({
   resultKey: 'initOtpAuthResultV2',
   summary: 'Send a one-time code for otp_auth to the email address or phone number of a user.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // A code proves nothing before otp_auth, which is closed to such sessions.
+  credentials: 'none',
   lock: 'shared',
   sends: true,
   parameters: Type.Unsafe<Parameters>(ParametersShape),

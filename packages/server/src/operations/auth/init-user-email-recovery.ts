@@ -21,6 +21,7 @@ export const initUserEmailRecovery = defineActivity({
   type: 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2',
   summary: 'Mail a key to a user that serves to register a new passkey and for nothing else.',
   policy: { governedBy: 'policy', resource: 'RECOVERY', action: 'CREATE' },
+  credentials: 'mints',
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   sends: true,

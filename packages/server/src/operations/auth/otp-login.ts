@@ -25,6 +25,7 @@ export const otpLogin = defineActivity({
   type: 'ACTIVITY_TYPE_OTP_LOGIN_V2',
   summary: 'Log in the user whose contact a verification token proves: registers a session key.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  credentials: 'inherits',
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   parameters: Type.Unsafe<Parameters>(ParametersShape),

@@ -16,6 +16,7 @@ export const recoverUser = defineActivity({
   type: 'ACTIVITY_TYPE_RECOVER_USER',
   summary: 'Complete the recovery of a user: adds a passkey and ends the recovery.',
   policy: { governedBy: 'policy', resource: 'RECOVERY', action: 'UPDATE' },
+  credentials: 'mints',
   // The user's row is held; a new passkey changes no decision that is being taken.
   lock: 'shared',
   accepts: { recovery: true },
@@ -46,7 +47,7 @@ export const recoverUser = defineActivity({
     }
     const place = { organizationId, rootId: treeRoot(actor.organization) };
     const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified);
-    await store.credentials.deleteCredentials('api_key', organizationId, recoveryIds, removedBy(actor));
+    await store.credentials.deleteReplacedKeys(organizationId, recoveryIds, removedBy(actor));
     await store.tree.remove(organizationId, recoveryIds);
     return { authenticatorId: added.map(({ id }) => id) };
   },

@@ -41,8 +41,7 @@ export async function addSessionKey(
   const same = family.find(({ publicKey }) => publicKey === key.publicKey);
   const removed = key.invalidateExisting ? family : family.filter((known) => known === same);
   const reasonOf = removedBy(context.actor);
-  await store.credentials.deleteCredentials(
-    'api_key',
+  await store.credentials.deleteReplacedKeys(
     organizationId,
     removed.map(({ id }) => id),
     (id) => (id === same?.id ? 'renewed' : reasonOf(id)),

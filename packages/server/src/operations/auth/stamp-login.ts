@@ -9,6 +9,7 @@ export const stampLogin = defineActivity({
   type: 'ACTIVITY_TYPE_STAMP_LOGIN',
   summary: 'Log in with a stamp of one of your own credentials: registers a session key.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  credentials: 'inherits',
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   findsSubOrganization: true,

@@ -15,7 +15,7 @@ export const createSmartContractInterface = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE',
   summary: 'Upload the ABI or IDL of a contract, so that policies can speak of its functions and arguments.',
   policy: { governedBy: 'policy', resource: 'SMART_CONTRACT_INTERFACE', action: 'CREATE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({
     smartContractAddress: textShape(128),
     smartContractInterface: textShape(INTERFACE_MAX),

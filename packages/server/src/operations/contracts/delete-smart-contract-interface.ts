@@ -7,7 +7,7 @@ export const deleteSmartContractInterface = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE',
   summary: 'Delete the interface of a contract. Policies that need it no longer match.',
   policy: { governedBy: 'policy', resource: 'SMART_CONTRACT_INTERFACE', action: 'DELETE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({ smartContractInterfaceId: IdShape }),
   result: Type.Object({ smartContractInterfaceId: Type.String() }),
   async execute({ store, actor }, { smartContractInterfaceId }) {

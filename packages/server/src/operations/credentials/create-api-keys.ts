@@ -11,6 +11,7 @@ export const createApiKeys = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2',
   summary: 'Add API keys to a user. An eleventh expiring key replaces the oldest.',
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'CREATE' },
+  credentials: 'mints',
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   parameters: Type.Object({ userId: IdShape, apiKeys: listShape(ApiKeyParamsShape, 1) }),

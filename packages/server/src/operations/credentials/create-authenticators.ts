@@ -12,6 +12,7 @@ export const createAuthenticators = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2',
   summary: 'Add passkeys to a user; each registration is verified.',
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'CREATE' },
+  credentials: 'mints',
   // The user's row is held; a new passkey changes no decision that is being taken.
   lock: 'shared',
   parameters: Type.Object({ userId: IdShape, authenticators: listShape(AuthenticatorParamsShape, 1) }),

@@ -10,6 +10,7 @@ export const deleteApiKeys = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
   summary: 'Delete API keys of a user, all or nothing; also the key that stamps the request.',
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, apiKeyIds: IdListShape }),
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,

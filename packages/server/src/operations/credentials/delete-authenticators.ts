@@ -10,6 +10,7 @@ export const deleteAuthenticators = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
   summary: 'Delete passkeys of a user, all or nothing.',
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, authenticatorIds: IdListShape }),
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,

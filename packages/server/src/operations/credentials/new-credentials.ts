@@ -132,7 +132,7 @@ export async function insertApiKeys(
     );
   }
   const evicted = chooseEvicted(existing, keys, nowMs);
-  await store.credentials.deleteCredentials('api_key', organizationId, evicted, () => 'replaced');
+  await store.credentials.deleteReplacedKeys(organizationId, evicted, () => 'replaced');
   await store.tree.remove(organizationId, evicted);
   await store.credentials.insertApiKeys(organizationId, keys);
   await store.tree.add(

@@ -12,6 +12,7 @@ export const createTvcApp = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_TVC_APP',
   summary: 'Create an app with the operators who approve its manifests and those who hold shares of its quorum key.',
   policy: { governedBy: 'policy', resource: 'TVC_APP', action: 'CREATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({
     name: NameShape,

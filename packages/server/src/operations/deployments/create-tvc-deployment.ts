@@ -12,6 +12,7 @@ export const createTvcDeployment = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_TVC_DEPLOYMENT',
   summary: 'Create a deployment of an app with its manifest, which operators have to approve before it can be live.',
   policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'CREATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: DeploymentParamsShape,
   result: Type.Object({ deploymentId: Type.String(), manifestId: Type.String() }),

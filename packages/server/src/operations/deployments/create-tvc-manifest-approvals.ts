@@ -13,6 +13,7 @@ export const createTvcManifestApprovals = defineActivity({
   summary:
     "Add operators' signatures of a manifest. With enough of them the deployment can be live, and the first of an app is.",
   policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'UPDATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({
     manifestId: IdShape,

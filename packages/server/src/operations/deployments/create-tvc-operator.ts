@@ -31,6 +31,7 @@ export const createTvcOperator = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_TVC_OPERATOR',
   summary: 'Create an operator whose signing and encryption keys are derived from a wallet, a new one or one there is.',
   policy: { governedBy: 'policy', resource: 'TVC_OPERATOR', action: 'CREATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({
     walletName: Type.Optional(NameShape),

@@ -8,6 +8,7 @@ export const deleteTvcAppAndDeployments = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_TVC_APP_AND_DEPLOYMENTS',
   summary: 'Delete an app for good; its deployments stay as records that are marked as deleted.',
   policy: { governedBy: 'policy', resource: 'TVC_APP', action: 'DELETE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ appId: IdShape }),
   result: Type.Object({ appId: Type.String() }),

@@ -12,6 +12,7 @@ export const deleteTvcDeployment = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT',
   summary: 'Mark a deployment as deleted; its record stays. The live one can go only if it is the only one.',
   policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'DELETE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ deploymentId: IdShape }),
   result: Type.Object({ deploymentId: Type.String() }),

@@ -9,6 +9,7 @@ export const restoreTvcDeployment = defineActivity({
   type: 'ACTIVITY_TYPE_RESTORE_TVC_DEPLOYMENT',
   summary: 'Restore a deleted deployment, with its approvals. It is not made live.',
   policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'UPDATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ deploymentId: IdShape }),
   result: Type.Object({ deploymentId: Type.String() }),

@@ -9,6 +9,7 @@ export const setTvcAppLiveDeployment = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT',
   summary: 'Make an approved deployment the live one of its app, in place of the one that was.',
   policy: { governedBy: 'policy', resource: 'TVC_APP', action: 'UPDATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ deploymentId: IdShape }),
   result: Type.Object({}),

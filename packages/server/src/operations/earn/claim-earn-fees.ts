@@ -21,6 +21,7 @@ export const claimEarnFees = defineActivity({
   summary:
     'Pay the fees that a wrapper has earned for the organization to their wallet. Completed means accepted; get_claim_earn_fees_status tells the rest.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   scope: 'parent',
   broadcasts: true,

@@ -17,6 +17,7 @@ export const earnDeployWrapper = defineActivity({
   summary:
     'Put a fee wrapper with its splitter around a vault, at an address that follows from the terms. The same terms again answer the same wrapper.',
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'CREATE' },
+  credentials: 'none',
   // Of two requests with the same terms the second must find the wrapper of the first.
   lock: 'exclusive',
   scope: 'parent',

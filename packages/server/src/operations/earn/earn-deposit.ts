@@ -13,6 +13,7 @@ export const earnDeposit = defineActivity({
   summary:
     'Put some of an asset into the vault behind a fee wrapper. Completed means accepted; get_earn_deposit_status tells the rest.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   broadcasts: true,
   parameters: Type.Object({

@@ -9,6 +9,7 @@ export const earnSetWrapperState = defineActivity({
   type: 'ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE',
   summary: 'Disable deposits into a fee wrapper, or enable them again. Withdrawals always go on.',
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'UPDATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ wrapperAddress: EthereumAddressShape, depositsDisabled: Type.Boolean() }),
   result: Type.Object({ wrapperAddress: Type.String(), depositsDisabled: Type.Boolean() }),

@@ -12,6 +12,7 @@ export const earnWithdraw = defineActivity({
   summary:
     'Take some of an asset, or with MAX all of it, out of a fee wrapper. Completed means accepted; get_earn_withdraw_status tells the rest.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   broadcasts: true,
   parameters: Type.Object({

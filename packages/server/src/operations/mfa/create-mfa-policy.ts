@@ -13,7 +13,7 @@ export const createMfaPolicy = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_MFA_POLICY',
   summary: 'Require further proofs of a user for the activities that a condition selects.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'CREATE' },
-  changesRules: true,
+  credentials: 'redirects',
   parameters: Type.Object({
     userId: IdShape,
     mfaPolicyName: NameShape,

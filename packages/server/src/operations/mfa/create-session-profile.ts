@@ -12,6 +12,7 @@ export const createSessionProfile = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_SESSION_PROFILE',
   summary: 'Create a profile that narrows what sessions may do, here and in sub-organizations. It never changes.',
   policy: { governedBy: 'policy', resource: 'SESSION_PROFILE', action: 'CREATE' },
+  credentials: 'none',
   scope: 'parent',
   lock: 'shared',
   parameters: Type.Object({

@@ -7,7 +7,7 @@ export const deleteMfaPolicy = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_MFA_POLICY',
   summary: 'Delete an MFA policy of a user; the deletion is itself subject to it.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'DELETE' },
-  changesRules: true,
+  credentials: 'redirects',
   parameters: Type.Object({ userId: IdShape, mfaPolicyId: IdShape }),
   result: Type.Object({ mfaPolicyId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, mfaPolicyId }) {

@@ -10,7 +10,7 @@ export const updateMfaPolicy = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_MFA_POLICY',
   summary: 'Change an MFA policy. Activities that already wait for proofs keep the steps they began with.',
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'UPDATE' },
-  changesRules: true,
+  credentials: 'redirects',
   parameters: Type.Object({
     userId: IdShape,
     mfaPolicyId: IdShape,

@@ -11,7 +11,7 @@ export const removeIpAllowlist = defineActivity({
   summary:
     'Delete an IP allowlist with its rules. A key then follows the list of the organization, and an organization without one accepts all addresses.',
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'DELETE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({ publicKey: Type.Optional(textShape(512)), allowLockout: Type.Optional(Type.Boolean()) }),
   result: Type.Object({}),
   async execute(context, { publicKey, allowLockout }) {

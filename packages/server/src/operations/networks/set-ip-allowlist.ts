@@ -15,7 +15,7 @@ export const setIpAllowlist = defineActivity({
   summary:
     'Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused unless allowLockout is true.',
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'UPDATE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({
     publicKey: Type.Optional(textShape(512)),
     enabled: Type.Optional(Type.Boolean()),

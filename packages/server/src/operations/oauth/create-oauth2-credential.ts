@@ -11,6 +11,8 @@ export const createOauth2Credential = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL',
   summary: 'Keep the client id and secret of an OAuth 2.0 provider; the secret comes encrypted to the service.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // It says which client exchanges codes for tokens that log in.
+  credentials: 'redirects',
   scope: 'parent',
   // It alters no decision; that there is one for each client is an index's business.
   lock: 'shared',

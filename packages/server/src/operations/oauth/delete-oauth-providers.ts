@@ -8,6 +8,7 @@ export const deleteOauthProviders = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS',
   summary: 'Delete OAuth providers of a user, all or nothing.',
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, providerIds: IdListShape }),
   result: Type.Object({ providerIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,

@@ -7,6 +7,8 @@ export const deleteOauth2Credential = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL',
   summary: 'Delete an OAuth 2.0 credential with its secret.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'DELETE' },
+  // It says which client exchanges codes for tokens that log in.
+  credentials: 'redirects',
   scope: 'parent',
   parameters: Type.Object({ oauth2CredentialId: Oauth2CredentialIdShape }),
   result: Type.Object({ oauth2CredentialId: Type.String() }),

@@ -19,6 +19,8 @@ export const oauth2Authenticate = defineActivity({
   type: 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE',
   summary: 'Exchange an authorization code of an OAuth 2.0 provider for an OpenID token of this service.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // The token logs in as the identity that it names, without a profile.
+  credentials: 'mints',
   // It writes nothing but itself.
   lock: 'shared',
   scope: 'parent',

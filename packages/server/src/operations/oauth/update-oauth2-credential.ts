@@ -14,6 +14,8 @@ export const updateOauth2Credential = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL',
   summary: 'Replace provider, client id and secret of an OAuth 2.0 credential.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'UPDATE' },
+  // It says which client exchanges codes for tokens that log in.
+  credentials: 'redirects',
   scope: 'parent',
   parameters: Type.Object({
     oauth2CredentialId: Oauth2CredentialIdShape,

@@ -9,6 +9,7 @@ export const createFiatOnRampCredential = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_FIAT_ON_RAMP_CREDENTIAL',
   summary: 'Keep the keys of a fiat on-ramp provider; the secret ones come encrypted to the service.',
   policy: { governedBy: 'policy', resource: 'ON_RAMP_CREDENTIALS', action: 'CREATE' },
+  credentials: 'none',
   scope: 'parent',
   // It alters no decision.
   lock: 'shared',

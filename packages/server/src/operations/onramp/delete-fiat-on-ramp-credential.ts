@@ -8,6 +8,7 @@ export const deleteFiatOnRampCredential = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_FIAT_ON_RAMP_CREDENTIAL',
   summary: 'Delete a fiat on-ramp credential with its secrets.',
   policy: { governedBy: 'policy', resource: 'ON_RAMP_CREDENTIALS', action: 'DELETE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape }),
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),

@@ -9,6 +9,7 @@ export const updateFiatOnRampCredential = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_FIAT_ON_RAMP_CREDENTIAL',
   summary: 'Replace everything in a fiat on-ramp credential but its mode.',
   policy: { governedBy: 'policy', resource: 'ON_RAMP_CREDENTIALS', action: 'UPDATE' },
+  credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape, ...CREDENTIAL_FIELDS }),
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),

@@ -21,6 +21,8 @@ export const createInvitations = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_INVITATIONS',
   summary: 'Record invitations to the organization. The sender is the user who proposes the activity.',
   policy: { governedBy: 'policy', resource: 'INVITATION', action: 'CREATE' },
+  // Its acceptance makes a user with credentials.
+  credentials: 'mints',
   parameters: Type.Object({ invitations: listShape(InvitationParamsShape, 1) }),
   result: Type.Object({ invitationIds: Type.Array(Type.String()) }),
   check({ invitations }) {

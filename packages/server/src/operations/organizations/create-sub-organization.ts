@@ -86,6 +86,8 @@ export const createSubOrganization = defineActivity({
   resultKey: 'createSubOrganizationResultV8',
   summary: 'Create an isolated sub-organization with its own root users.',
   policy: { governedBy: 'policy', resource: 'ORGANIZATION', action: 'CREATE' },
+  // Its first users come with credentials, and a contact that they claim is claimed in the whole tree.
+  credentials: 'mints',
   scope: 'parent',
   // It touches only rows of its own; what must be unique in the tree is unique by index.
   lock: 'shared',

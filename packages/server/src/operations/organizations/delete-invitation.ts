@@ -8,6 +8,7 @@ export const deleteInvitation = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_INVITATION',
   summary: 'Revoke an invitation that nobody has accepted.',
   policy: { governedBy: 'policy', resource: 'INVITATION', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ invitationId: IdShape }),
   result: Type.Object({ invitationId: Type.String() }),
   async execute({ store, actor, nowMs }, { invitationId }) {

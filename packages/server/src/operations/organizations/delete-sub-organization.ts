@@ -8,6 +8,8 @@ export const deleteSubOrganization = defineActivity({
   summary:
     'Delete this sub-organization; its own users decide, its parent cannot. Activities stay readable to the parent.',
   policy: { governedBy: 'policy', resource: 'ORGANIZATION', action: 'DELETE' },
+  // The credentials of its users go with it.
+  credentials: 'removes',
   scope: 'sub-organization',
   parameters: Type.Object({ deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ subOrganizationUuid: Type.String() }),

@@ -8,6 +8,8 @@ export const removeOrganizationFeature = defineActivity({
   type: 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE',
   summary: 'Remove a feature of the organization. Needs the root quorum.',
   policy: { governedBy: 'root-quorum' },
+  // Features open logins by mail, text message and recovery, and name the origins of passkeys.
+  credentials: 'redirects',
   parameters: Type.Object({ name: FeatureNameShape }),
   result: Type.Object({ features: Type.Array(FeatureShape) }),
   async execute({ store, actor }, { name }) {

@@ -16,6 +16,8 @@ export const setOrganizationFeature = defineActivity({
   type: 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE',
   summary: 'Set a feature of the organization. Needs the root quorum.',
   policy: { governedBy: 'root-quorum' },
+  // Features open logins by mail, text message and recovery, and name the origins of passkeys.
+  credentials: 'redirects',
   parameters: Type.Object({ name: FeatureNameShape, value: textShape(VALUE_MAX) }),
   result: Type.Object({ features: Type.Array(FeatureShape) }),
   check: ({ name, value }) => checkValue(name as FeatureName, value),

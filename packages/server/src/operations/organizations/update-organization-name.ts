@@ -8,6 +8,7 @@ export const updateOrganizationName = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME',
   summary: 'Change the name of the organization. Needs the root quorum.',
   policy: { governedBy: 'root-quorum' },
+  credentials: 'none',
   parameters: Type.Object({ organizationName: NameShape }),
   result: Type.Object({ organizationId: Type.String(), organizationName: Type.String() }),
   async execute({ store, actor, nowMs }, { organizationName }) {

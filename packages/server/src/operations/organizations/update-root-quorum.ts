@@ -11,6 +11,7 @@ export const updateRootQuorum = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
   summary: 'Set the members and the threshold of the root quorum. Needs the current root quorum.',
   policy: { governedBy: 'root-quorum' },
+  credentials: 'none',
   parameters: Type.Object({ threshold: integerShape(0), userIds: IdListShape }),
   result: Type.Object({}),
   check({ threshold, userIds }) {

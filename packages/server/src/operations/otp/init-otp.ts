@@ -25,6 +25,8 @@ export const initOtp = defineActivity({
   resultKey: 'initOtpResultV2',
   summary: 'Send a one-time code to an email address or a phone number.',
   policy: { governedBy: 'policy', resource: 'OTP', action: 'CREATE' },
+  // A code proves nothing before verify_otp, which is closed to such sessions.
+  credentials: 'none',
   lock: 'shared',
   sends: true,
   parameters: Type.Unsafe<Parameters>(ParametersShape),

@@ -21,6 +21,8 @@ export const verifyOtp = defineActivity({
   type: 'ACTIVITY_TYPE_VERIFY_OTP_V2',
   summary: 'Turn a one-time code into a token that says whose contact it was sent to.',
   policy: { governedBy: 'policy', resource: 'OTP', action: 'VERIFY' },
+  // The token logs in as whoever has the contact, without a profile.
+  credentials: 'mints',
   lock: 'shared',
   parameters: Type.Unsafe<Parameters>(ParametersShape),
   older: [

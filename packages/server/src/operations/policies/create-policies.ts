@@ -10,7 +10,7 @@ export const createPolicies = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_POLICIES',
   summary: 'Create several policies, all or nothing.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({ policies: listShape(PolicyParamsShape, 1) }),
   result: Type.Object({ policyIds: Type.Array(Type.String()), warnings: WarningsShape }),
   check({ policies }) {

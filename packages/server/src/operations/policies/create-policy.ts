@@ -9,7 +9,7 @@ export const createPolicy = defineActivity({
   resultKey: 'createPolicyResult',
   summary: 'Create a policy. Its expressions are checked; nothing is stored when one is wrong.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: PolicyParamsShape,
   // Their selectors are not expressions (decision 7).
   unserved: ['ACTIVITY_TYPE_CREATE_POLICY', 'ACTIVITY_TYPE_CREATE_POLICY_V2'],

@@ -7,7 +7,7 @@ export const deletePolicies = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_POLICIES',
   summary: 'Delete several policies, all or nothing.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({ policyIds: IdListShape }),
   result: Type.Object({ policyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { policyIds }) {

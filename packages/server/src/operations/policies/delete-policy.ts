@@ -7,7 +7,7 @@ export const deletePolicy = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_POLICY',
   summary: 'Delete a policy.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({ policyId: IdShape }),
   result: Type.Object({ policyId: Type.String() }),
   async execute({ store, actor }, { policyId }) {

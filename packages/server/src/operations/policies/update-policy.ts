@@ -24,7 +24,7 @@ export const updatePolicy = defineActivity({
   resultKey: 'updatePolicyResultV2',
   summary: 'Change a policy. What is absent stays, an empty expression is cleared and then counts as true.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'UPDATE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Parameters,
   older: [
     legacy('ACTIVITY_TYPE_UPDATE_POLICY', Type.Object(fields), (parameters) => parameters, {

@@ -9,6 +9,7 @@ export const createPrivateKeyTag = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
   summary: 'Create a private key tag and give it to private keys.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'CREATE' },
+  credentials: 'none',
   parameters: Type.Object({ privateKeyTagName: NameShape, privateKeyIds: IdListOrEmptyShape }),
   result: Type.Object({ privateKeyTagId: Type.String(), privateKeyIds: Type.Array(Type.String()) }),
   async execute(context, { privateKeyTagName, privateKeyIds }) {

@@ -22,6 +22,7 @@ export const createPrivateKeys = defineActivity({
   resultKey: 'createPrivateKeysResultV2',
   summary: 'Create private keys that stand alone, all or nothing.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'CREATE' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ privateKeys: listShape(PrivateKeyParamsShape, 1) }),
   older: [

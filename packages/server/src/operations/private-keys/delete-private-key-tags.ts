@@ -7,6 +7,7 @@ export const deletePrivateKeyTags = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS',
   summary: 'Delete private key tags. Policies that name them keep the name and no longer match.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ privateKeyTagIds: IdListShape }),
   result: Type.Object({ privateKeyTagIds: Type.Array(Type.String()), privateKeyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { privateKeyTagIds }) {

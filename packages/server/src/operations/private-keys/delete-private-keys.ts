@@ -9,6 +9,7 @@ export const deletePrivateKeys = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEYS',
   summary: 'Delete private keys, all or nothing.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ privateKeyIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ privateKeyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { privateKeyIds, deleteWithoutExport }) {

@@ -10,6 +10,7 @@ export const exportPrivateKey = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_PRIVATE_KEY',
   summary: 'Export a private key, encrypted to the target key. It is marked as exported.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'EXPORT' },
+  credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ privateKeyId: IdShape, targetPublicKey: TargetPublicKeyShape }),
   result: Type.Object({ privateKeyId: Type.String(), exportBundle: Type.String() }),

@@ -15,6 +15,7 @@ export const importPrivateKey = defineActivity({
   type: 'ACTIVITY_TYPE_IMPORT_PRIVATE_KEY',
   summary: 'Import a private key that was encrypted to the key of init_import_private_key.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'IMPORT' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({
     userId: IdShape,

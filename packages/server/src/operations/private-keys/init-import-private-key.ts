@@ -8,6 +8,7 @@ export const initImportPrivateKey = defineActivity({
   type: 'ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY',
   summary: 'Get a one-time key to encrypt a private key to. It lives an hour and works once.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'IMPORT' },
+  credentials: 'none',
   lock: 'shared',
   parameters: UserIdOnlyShape,
   result: Type.Object({ importBundle: Type.String() }),

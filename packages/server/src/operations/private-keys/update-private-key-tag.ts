@@ -8,6 +8,7 @@ export const updatePrivateKeyTag = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG',
   summary: 'Rename a private key tag, and give it to or take it from private keys.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'UPDATE' },
+  credentials: 'none',
   parameters: Type.Object({
     privateKeyTagId: IdShape,
     newPrivateKeyTagName: Type.Optional(NameShape),

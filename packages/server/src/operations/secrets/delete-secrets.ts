@@ -8,6 +8,7 @@ export const deleteSecrets = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_SECRETS',
   summary: 'Delete secrets, all or nothing.',
   policy: { governedBy: 'policy', resource: 'SECRET', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ secretIds: IdListShape }),
   result: Type.Object({ secretIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { secretIds }) {

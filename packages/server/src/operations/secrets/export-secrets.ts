@@ -19,6 +19,7 @@ export const exportSecrets = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_SECRETS',
   summary: 'Export secrets, each encrypted to its target key; all or nothing.',
   policy: { governedBy: 'policy', resource: 'SECRET', action: 'EXPORT' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ secrets: Type.Array(ExportSecretParamsShape, { minItems: 1, maxItems: 32 }) }),
   result: Type.Object({ secretPayloads: Type.Array(Type.String()) }),

@@ -21,6 +21,7 @@ export const importSecrets = defineActivity({
   type: 'ACTIVITY_TYPE_IMPORT_SECRETS',
   summary: 'Import secrets that were encrypted to keys of init_import_secrets, all or nothing.',
   policy: { governedBy: 'policy', resource: 'SECRET', action: 'IMPORT' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ secrets: Type.Array(SecretParamsShape, { minItems: 1, maxItems: 32 }) }),
   result: Type.Object({ secretIds: Type.Array(Type.String()) }),

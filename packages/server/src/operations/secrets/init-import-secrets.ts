@@ -13,6 +13,7 @@ export const initImportSecrets = defineActivity({
   type: 'ACTIVITY_TYPE_INIT_IMPORT_SECRETS',
   summary: 'Get one-time keys to encrypt secrets to, one per secret. They live an hour and work once.',
   policy: { governedBy: 'policy', resource: 'SECRET', action: 'IMPORT' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ encryptionSuite: EncryptionSuiteShape, numSecrets: integerShape(1, SECRETS_MAX) }),
   result: Type.Object({ enclaveTargetMessages: Type.Array(Type.String()) }),

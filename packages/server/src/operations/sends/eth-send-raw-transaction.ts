@@ -22,6 +22,7 @@ export const ethSendRawTransaction = defineActivity({
   type: 'ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION',
   summary: 'Send a transaction of an EVM chain that is signed already, by a key of this organization or by any other.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   broadcasts: true,
   parameters: Type.Object({

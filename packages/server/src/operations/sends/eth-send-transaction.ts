@@ -36,6 +36,7 @@ export const ethSendTransaction = defineActivity({
   summary:
     'Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   broadcasts: true,
   parameters: Type.Object({

@@ -27,6 +27,7 @@ export const solSendTransaction = defineActivity({
   summary:
     'Sign a Solana transaction and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   broadcasts: true,
   parameters: Type.Object({

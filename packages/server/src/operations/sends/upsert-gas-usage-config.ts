@@ -17,6 +17,7 @@ export const upsertGasUsageConfig = defineActivity({
   summary:
     'Limit what sponsored sends of a parent organization and of its sub-organizations cost in a window of time, together and each.',
   policy: { governedBy: 'policy', resource: 'SPONSORSHIP', action: 'UPDATE' },
+  credentials: 'none',
   scope: 'parent',
   ours: true,
   parameters: Type.Object({

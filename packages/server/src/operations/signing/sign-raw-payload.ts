@@ -26,6 +26,7 @@ export const signRawPayload = defineActivity({
   type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
   summary: 'Sign a payload with a wallet account or private key.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ signWith: textShape(512), ...common }),
   older: [

@@ -23,6 +23,7 @@ export const signRawPayloads = defineActivity({
   type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
   summary: 'Sign up to 100 payloads with one key, all or nothing.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({
     signWith: textShape(512),

@@ -23,6 +23,7 @@ export const signTransaction = defineActivity({
   summary:
     'Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused.',
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ signWith: textShape(512), ...common }),
   older: [

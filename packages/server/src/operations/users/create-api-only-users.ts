@@ -22,6 +22,7 @@ export const createApiOnlyUsers = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_API_ONLY_USERS',
   summary: 'Create users that authenticate by P-256 API keys only.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'CREATE' },
+  credentials: 'mints',
   parameters: Type.Object({ apiOnlyUsers: listShape(ApiOnlyUserShape, 1) }),
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   check: ({ apiOnlyUsers }) => checkNewUsers(toUsers(apiOnlyUsers), 'parameters.apiOnlyUsers'),

@@ -9,6 +9,7 @@ export const createUserTag = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
   summary: 'Create a user tag and give it to users.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'CREATE' },
+  credentials: 'none',
   parameters: Type.Object({ userTagName: NameShape, userIds: IdListOrEmptyShape }),
   result: Type.Object({ userTagId: Type.String(), userIds: Type.Array(Type.String()) }),
   async execute(context, { userTagName, userIds }) {

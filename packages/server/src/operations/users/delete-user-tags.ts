@@ -7,6 +7,7 @@ export const deleteUserTags = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_USER_TAGS',
   summary: 'Delete user tags. Policies that name them keep the name and no longer match.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ userTagIds: IdListShape }),
   result: Type.Object({ userTagIds: Type.Array(Type.String()), userIds: Type.Array(Type.String()) }),
   async execute({ store, actor, nowMs }, { userTagIds }) {

@@ -11,6 +11,8 @@ export const deleteUsers = defineActivity({
   summary:
     'Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum first.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
+  // Their credentials go with them.
+  credentials: 'removes',
   parameters: Type.Object({ userIds: IdListShape }),
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   exposes: ({ userIds }) => ({ user_ids: userIds }),

@@ -13,6 +13,7 @@ export const updateUserEmail = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
   summary: 'Change the email of a user; the empty string removes it. A verificationToken for it marks it as verified.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'redirects',
   parameters: Type.Object({
     userId: IdShape,
     userEmail: EmailOrEmptyShape,

@@ -10,6 +10,7 @@ export const updateUserName = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
   summary: 'Change the display name of a user.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'none',
   // Policies may know approvers by their names.
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ userId: IdShape, userName: NameShape }),

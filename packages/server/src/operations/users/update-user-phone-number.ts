@@ -14,6 +14,7 @@ export const updateUserPhoneNumber = defineActivity({
   summary:
     'Change the phone number of a user; the empty string removes it. A verificationToken for it marks it as verified.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'redirects',
   parameters: Type.Object({
     userId: IdShape,
     userPhoneNumber: PhoneOrEmptyShape,

@@ -8,6 +8,7 @@ export const updateUserTag = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_USER_TAG',
   summary: 'Rename a user tag, and give it to or take it from users.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'none',
   parameters: Type.Object({
     userTagId: IdShape,
     newUserTagName: Type.Optional(NameShape),

@@ -13,6 +13,7 @@ export const updateUser = defineActivity({
   summary:
     'Change a user. An absent field stays; a non-empty userTagIds replaces the tags; an empty contact removes it.',
   policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'redirects',
   parameters: Type.Object({
     userId: IdShape,
     userName: Type.Optional(NameShape),

@@ -11,7 +11,7 @@ export const createVelocityControl = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL',
   summary: 'Limit how much, or how often, may be done in a window of time, whatever policies allow.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({
     name: NameShape,
     dataSource: VelocityDataSourceShape,

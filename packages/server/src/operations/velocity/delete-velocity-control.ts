@@ -7,7 +7,7 @@ export const deleteVelocityControl = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL',
   summary: 'Delete a velocity control with what it has counted.',
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'DELETE' },
-  changesRules: true,
+  credentials: 'none',
   parameters: Type.Object({ velocityControlId: IdShape }),
   result: Type.Object({ velocityControlId: Type.String() }),
   async execute({ store, actor }, { velocityControlId }) {

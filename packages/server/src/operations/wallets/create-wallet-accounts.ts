@@ -10,6 +10,7 @@ export const createWalletAccounts = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS',
   summary: 'Derive accounts of a wallet; with persist false only their addresses are computed.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'CREATE' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({
     walletId: IdShape,

@@ -8,6 +8,7 @@ export const createWallet = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_WALLET',
   summary: 'Create an HD wallet from a new mnemonic, with accounts.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'CREATE' },
+  credentials: 'none',
   lock: 'shared',
   parameters: WalletParamsShape,
   result: WalletResultShape,

@@ -14,6 +14,7 @@ export const deleteWalletAccounts = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
   summary: 'Delete wallet accounts, all or nothing; the wallet stays, and a deleted path can be derived again.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ walletAccountIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ walletAccountIds: Type.Array(Type.String()) }),
   async facts(context, { walletAccountIds }) {

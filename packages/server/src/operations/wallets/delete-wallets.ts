@@ -10,6 +10,7 @@ export const deleteWallets = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_WALLETS',
   summary: 'Delete wallets with their seeds and accounts, all or nothing.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ walletIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ walletIds: Type.Array(Type.String()) }),
   facts: (context, { walletIds }) => walletsElement(context, walletIds),

@@ -12,6 +12,7 @@ export const exportWalletAccount = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',
   summary: 'Export the private key of one account, encrypted to the target key. The account is marked as exported.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
+  credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ address: textShape(512), targetPublicKey: TargetPublicKeyShape }),
   result: Type.Object({ address: Type.String(), exportBundle: Type.String() }),

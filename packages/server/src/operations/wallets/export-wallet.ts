@@ -12,6 +12,7 @@ export const exportWallet = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_WALLET',
   summary: 'Export the mnemonic of a wallet, encrypted to the target key. The wallet is marked as exported.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
+  credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({
     walletId: IdShape,

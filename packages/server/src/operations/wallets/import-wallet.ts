@@ -11,6 +11,7 @@ export const importWallet = defineActivity({
   type: 'ACTIVITY_TYPE_IMPORT_WALLET',
   summary: 'Import a mnemonic that was encrypted to the key of init_import_wallet.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'IMPORT' },
+  credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({
     userId: IdShape,

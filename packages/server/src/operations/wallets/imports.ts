@@ -9,10 +9,7 @@ const TARGETS_PER_USER = 5;
 /** Nobody imports for somebody else, and no policy can lift that (RES 6.3). */
 export async function requireSelf({ actor }: DescribeContext, { userId }: { readonly userId: string }): Promise<void> {
   if (actor.userId !== userId) {
-    throw new ApiError(
-      'REQUEST_NOT_AUTHORIZED',
-      "You don't have sufficient permissions to take this action. userId must be the user who proposes the import",
-    );
+    throw new ApiError('REQUEST_NOT_AUTHORIZED', 'userId must be the user who proposes the import');
   }
 }
 

@@ -8,6 +8,7 @@ export const initImportWallet = defineActivity({
   type: 'ACTIVITY_TYPE_INIT_IMPORT_WALLET',
   summary: 'Get a one-time key to encrypt a mnemonic to. It lives an hour and works once.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'IMPORT' },
+  credentials: 'none',
   lock: 'shared',
   parameters: UserIdOnlyShape,
   result: Type.Object({ importBundle: Type.String() }),

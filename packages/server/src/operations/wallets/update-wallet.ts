@@ -8,6 +8,7 @@ export const updateWallet = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_WALLET',
   summary: 'Rename a wallet.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'UPDATE' },
+  credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ walletId: IdShape, walletName: Type.Optional(NameShape) }),
   result: Type.Object({ walletId: Type.String() }),

@@ -13,6 +13,7 @@ export const createWebhookEndpoint = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT',
   summary: 'Register a URL that signed events are sent to, with what it subscribes to.',
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'CREATE' },
+  credentials: 'none',
   parameters: Type.Object({
     url: WebhookUrlShape,
     name: NameShape,

@@ -8,6 +8,7 @@ export const deleteWebhookEndpoint = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT',
   summary: 'Delete a webhook endpoint with all its deliveries, also those that wait.',
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'DELETE' },
+  credentials: 'none',
   parameters: Type.Object({ endpointId: IdShape }),
   result: Type.Object({ endpointId: Type.String() }),
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),

@@ -16,6 +16,7 @@ export const replayWebhookDelivery = defineActivity({
   summary:
     'Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay.',
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE' },
+  credentials: 'none',
   ours: true,
   // It alters nothing that a decision reads.
   lock: 'shared',

@@ -16,6 +16,7 @@ export const testWebhookEndpoint = defineActivity({
   type: 'ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT',
   summary: 'Send a signed test event to an endpoint, also one that is switched off, and tell what it answered.',
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'VERIFY' },
+  credentials: 'none',
   ours: true,
   lock: 'shared',
   parameters: Type.Object({ endpointId: IdShape }),

@@ -11,6 +11,7 @@ export const updateWebhookEndpoint = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
   summary: 'Change the URL or the name of a webhook endpoint, or switch it off and on. What waits for it goes on.',
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE' },
+  credentials: 'none',
   parameters: Type.Object({
     endpointId: IdShape,
     url: Type.Optional(WebhookUrlShape),

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthProxyConfig, AuthProxySettings } from '../../lib/model.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import type { AuthProxyConfigTable, Schema } from '../schema.ts';
 
 /** What a configuration allows before anybody has changed it. */
@@ -53,7 +54,15 @@ export class AuthProxyReader {
 }
 
 export class AuthProxyStore extends AuthProxyReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insert(config: AuthProxyConfig): Promise<void> {
+    await this.#authority.alters(config.organizationId, 'facts');
     await this.db
       .insertInto('auth_proxy_config')
       .values({ organization_id: config.organizationId, id: config.id, ...columnsOf(config) })
@@ -61,6 +70,7 @@ export class AuthProxyStore extends AuthProxyReader {
   }
 
   async update(config: AuthProxyConfig): Promise<void> {
+    await this.#authority.alters(config.organizationId, 'facts');
     await this.db
       .updateTable('auth_proxy_config')
       .set(columnsOf(config))

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { ContractInterfaceId, OrganizationId } from '../../lib/ids.ts';
 import type { ContractInterface, ContractInterfaceType } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { findRow, pageOfRows } from '../organization-rows.ts';
 import type { ContractInterfaceTable, Schema } from '../schema.ts';
 import { bury } from './tombstones.ts';
@@ -73,7 +74,15 @@ export class ContractInterfaceReader {
 }
 
 export class ContractInterfaceStore extends ContractInterfaceReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insert(organizationId: OrganizationId, contract: ContractInterface): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     await this.db
       .insertInto('contract_interface')
       .values({
@@ -92,6 +101,7 @@ export class ContractInterfaceStore extends ContractInterfaceReader {
   }
 
   async delete(organizationId: OrganizationId, id: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     const deleted = await this.db
       .deleteFrom('contract_interface')
       .where('organization_id', '=', organizationId)

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../lib/ids.ts';
 import type { ApiKey, ApiKeyType, Authenticator, RemovalReason } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { fetchPage } from '../keyset.ts';
 import type { ApiKeyTable, AuthenticatorTable, Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -186,6 +187,13 @@ export class CredentialReader {
 }
 
 export class CredentialStore extends CredentialReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
     if (keys.length === 0) return;
     await this.db
@@ -241,6 +249,29 @@ export class CredentialStore extends CredentialReader {
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
     if (ids.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
+    await this.#delete(table, organizationId, ids, reasonOf);
+  }
+
+  /**
+   * Removes keys that a login or a recovery of the same user replaces, also while the organization is held shared: the
+   * user's row is held, and a request that such a key has stamped is checked for it in its own transaction. What is
+   * being committed at the same moment counts as done before.
+   */
+  async deleteReplacedKeys(
+    organizationId: OrganizationId,
+    apiKeyIds: readonly string[],
+    reasonOf: (id: string) => RemovalReason,
+  ): Promise<void> {
+    if (apiKeyIds.length > 0) await this.#delete('api_key', organizationId, apiKeyIds, reasonOf);
+  }
+
+  async #delete(
+    table: CredentialTable,
+    organizationId: OrganizationId,
+    ids: readonly string[],
+    reasonOf: (id: string) => RemovalReason,
+  ): Promise<void> {
     await this.db
       .deleteFrom(table)
       .where('organization_id', '=', organizationId)

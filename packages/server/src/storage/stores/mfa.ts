@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, MfaPolicyId, OrganizationId, UserId } from '../../lib/ids.ts';
 import type { MfaPolicy, MfaProof, MfaRequirement, MfaStep } from '../../lib/model.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { findRow } from '../organization-rows.ts';
 import type { MfaPolicyTable, MfaRequirementTable, Schema } from '../schema.ts';
 
@@ -71,7 +72,15 @@ export class MfaReader {
 }
 
 export class MfaStore extends MfaReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insert(organizationId: OrganizationId, policy: MfaPolicy): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     await this.db
       .insertInto('mfa_policy')
       .values({
@@ -90,6 +99,7 @@ export class MfaStore extends MfaReader {
   }
 
   async update(organizationId: OrganizationId, policy: MfaPolicy): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     await this.db
       .updateTable('mfa_policy')
       .set({
@@ -106,6 +116,7 @@ export class MfaStore extends MfaReader {
   }
 
   async delete(organizationId: OrganizationId, mfaPolicyId: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     await this.db
       .deleteFrom('mfa_policy')
       .where('organization_id', '=', organizationId)
@@ -115,11 +126,13 @@ export class MfaStore extends MfaReader {
 
   async deleteOfUsers(organizationId: OrganizationId, userIds: readonly string[]): Promise<void> {
     if (userIds.length === 0) return;
-    await this.db
+    const deleted = await this.db
       .deleteFrom('mfa_policy')
       .where('organization_id', '=', organizationId)
       .where('user_id', 'in', [...userIds])
-      .execute();
+      .executeTakeFirst();
+    // Only where there were some: an organization without rules stays one.
+    if (deleted.numDeletedRows > 0n) await this.#authority.alters(organizationId, 'rules');
   }
 
   /** Writes what a user has proven so far; the frozen policy and its steps never change. */

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { IpAllowlist, IpRule } from '../../lib/model.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import type { Schema } from '../schema.ts';
 
 /** The key under which the organization's own list is kept. */
@@ -31,8 +32,16 @@ export class NetworkReader {
 }
 
 export class NetworkStore extends NetworkReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   /** Replaces the whole list. */
   async put(organizationId: OrganizationId, list: IpAllowlist, nowMs: number): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     await sql`INSERT INTO ip_allowlist (organization_id, public_key, enabled, on_evaluation_error, rules, updated_at_ms)
       VALUES (${organizationId}, ${list.publicKey ?? WHOLE_ORGANIZATION}, ${list.enabled ? 1 : 0},
         ${list.onEvaluationError}, ${JSON.stringify(list.rules)}, ${nowMs})
@@ -43,6 +52,7 @@ export class NetworkStore extends NetworkReader {
 
   async remove(organizationId: OrganizationId, publicKeys: readonly (string | undefined)[]): Promise<void> {
     if (publicKeys.length === 0) return;
+    await this.#authority.alters(organizationId, 'rules');
     await this.db
       .deleteFrom('ip_allowlist')
       .where('organization_id', '=', organizationId)

@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { Oauth2CredentialId, OauthProviderId, OrganizationId, UserId } from '../../lib/ids.ts';
 import type { Oauth2Credential, Oauth2Provider, OauthIdentity, OauthProvider } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { findRow, pageOfRows } from '../organization-rows.ts';
 import type { Oauth2CredentialTable, OauthProviderTable, Schema } from '../schema.ts';
 import { bury } from './tombstones.ts';
@@ -124,6 +125,13 @@ export class OauthReader {
 }
 
 export class OauthStore extends OauthReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insertProviders(organizationId: OrganizationId, providers: readonly OauthProvider[]): Promise<void> {
     if (providers.length === 0) return;
     await this.db
@@ -145,6 +153,7 @@ export class OauthStore extends OauthReader {
   }
 
   async deleteProviders(organizationId: OrganizationId, providerIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     const ids = [...providerIds];
     if (ids.length === 0) return;
     await this.db

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { Feature, Organization } from '../../lib/model.ts';
+import type { AuthorityVersions, LockMode } from '../authority.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import type { OrganizationTable, Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -23,15 +24,8 @@ export const toOrganization = (row: Selectable<OrganizationTable>): Organization
 const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
   db.selectFrom('organization').selectAll().where('id', '=', id),
 );
-const lockShared = statement('organization-lock-shared', (db, { id }: { id: string }) =>
-  db.selectNoFrom(sql<unknown>`pg_advisory_xact_lock_shared(hashtextextended(${id}, 0))`.as('locked')),
-);
-const lockExclusive = statement('organization-lock-exclusive', (db, { id }: { id: string }) =>
-  db.selectNoFrom(sql<unknown>`pg_advisory_xact_lock(hashtextextended(${id}, 0))`.as('locked')),
-);
 
-/** How an activity holds its organization: `shared` for those that cannot alter a decision, `exclusive` for the rest. */
-export type LockMode = 'shared' | 'exclusive';
+export type { LockMode } from '../authority.ts';
 
 export class OrganizationReader {
   protected readonly db: Kysely<Schema>;
@@ -140,32 +134,33 @@ const KEPT_SENDS = sql`is_open = 1 AND attempts <> '[]'
   AND (purpose = 'earn-deploy' OR (purpose <> 'raw' AND lane <> sender))`;
 
 export class OrganizationStore extends OrganizationReader {
-  /**
-   * Holds the organization until the transaction ends, and reads it. On PostgreSQL the lock is an advisory one, which
-   * many can share without writing to the row; both statements travel together, and the second sees what the first
-   * waited for. SQLite has one writer, so it needs no lock.
-   */
-  async lock(organizationId: OrganizationId, mode: LockMode): Promise<Organization> {
-    const id = { id: organizationId };
-    const held = this.kind === 'sqlite' ? undefined : (mode === 'shared' ? lockShared : lockExclusive)(this.db, id);
-    const [[row]] = await Promise.all([byId(this.db, id), held]);
-    if (row === undefined) throw organizationNotFound();
-    return toOrganization(row);
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind, authority: AuthorityVersions) {
+    super(db, kind);
+    this.#authority = authority;
   }
 
-  /** What was decided before must be decided anew; with the rules, what was read of them must be read anew too. */
-  async raiseAuthorityVersion(organizationId: OrganizationId, withRules: boolean): Promise<void> {
-    await this.db
-      .updateTable('organization')
-      .set((eb) => ({
-        authority_version: eb('authority_version', '+', 1),
-        ...(withRules && { rules_version: eb('rules_version', '+', 1) }),
-      }))
-      .where('id', '=', organizationId)
-      .execute();
+  /**
+   * Holds the organization until the transaction ends, and reads it. Both statements travel together, and the second sees
+   * what the first waited for.
+   */
+  async lock(organizationId: OrganizationId, mode: LockMode): Promise<Organization> {
+    const held = this.#authority.lock(organizationId, mode);
+    const [[row]] = await Promise.all([byId(this.db, { id: organizationId }), held]);
+    if (row === undefined) throw organizationNotFound();
+    const organization = toOrganization(row);
+    this.#authority.holds(organization, mode);
+    return organization;
+  }
+
+  /** What was decided before must be decided anew. Stores that write what decisions read do this by themselves. */
+  async raiseAuthorityVersion(organizationId: OrganizationId): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
   }
 
   async insert(organization: Organization): Promise<void> {
+    this.#authority.bears(organization.id);
     await requireLiveRootKey(this.db, this.kind, organization.wrappedKey);
     await this.db
       .insertInto('organization')
@@ -199,6 +194,7 @@ export class OrganizationStore extends OrganizationReader {
     userIds: readonly UserId[],
     nowMs: number,
   ): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     await this.db
       .updateTable('organization')
       .set({ root_threshold: threshold, root_user_ids: JSON.stringify(userIds), updated_at_ms: nowMs })
@@ -227,6 +223,7 @@ export class OrganizationStore extends OrganizationReader {
    * read, and what others wait for, which nobody can.
    */
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     for (const table of ['organization_feature', 'read_session', 'auth_proxy_config'] as const) {
       await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
     }

@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, OrganizationId, PolicyId, VoteId } from '../../lib/ids.ts';
 import type { Policy, PolicyEffect } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { findRow, pageOfRows } from '../organization-rows.ts';
 import type { PolicyTable, Schema } from '../schema.ts';
 import { bury } from './tombstones.ts';
@@ -96,7 +97,15 @@ export class PolicyReader {
 }
 
 export class PolicyStore extends PolicyReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insert(organizationId: OrganizationId, policies: readonly Policy[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     for (const some of chunks(policies)) {
       await this.db
         .insertInto('policy')
@@ -119,6 +128,7 @@ export class PolicyStore extends PolicyReader {
   }
 
   async update(organizationId: OrganizationId, policy: Policy): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     await this.db
       .updateTable('policy')
       .set({
@@ -137,6 +147,7 @@ export class PolicyStore extends PolicyReader {
 
   /** All or nothing: throws when one of them is not there. */
   async delete(organizationId: OrganizationId, policyIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     for (const ids of chunks(policyIds)) {
       const deleted = await this.db
         .deleteFrom('policy')

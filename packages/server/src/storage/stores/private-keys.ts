@@ -5,6 +5,7 @@ import type { OrganizationId, PrivateKeyId, TagId } from '../../lib/ids.ts';
 import type { Curve, PrivateKey } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { pageOfRows } from '../organization-rows.ts';
 import type { PrivateKeyAddressTable, PrivateKeyTable, PrivateKeyTagTable, Schema } from '../schema.ts';
 import { bury } from './tombstones.ts';
@@ -134,6 +135,13 @@ export class PrivateKeyReader {
 }
 
 export class PrivateKeyStore extends PrivateKeyReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insert(organizationId: OrganizationId, keys: readonly PrivateKey[]): Promise<void> {
     for (const some of chunks(keys)) {
       await this.db
@@ -179,6 +187,7 @@ export class PrivateKeyStore extends PrivateKeyReader {
   }
 
   async tag(organizationId: OrganizationId, keyIds: readonly string[], tagId: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     await this.#tagEach(
       organizationId,
       keyIds.map((keyId) => ({ keyId, tagId })),
@@ -202,6 +211,7 @@ export class PrivateKeyStore extends PrivateKeyReader {
 
   async untag(organizationId: OrganizationId, tagIds: readonly string[], keyIds?: readonly string[]): Promise<void> {
     if (tagIds.length === 0 || keyIds?.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
     let query = this.db
       .deleteFrom('private_key_tag')
       .where('organization_id', '=', organizationId)
@@ -211,6 +221,7 @@ export class PrivateKeyStore extends PrivateKeyReader {
   }
 
   async markExported(organizationId: OrganizationId, privateKeyId: string, nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
     const marked = await this.db
       .updateTable('private_key')
       .set({ exported: 1, updated_at_ms: nowMs })
@@ -221,6 +232,7 @@ export class PrivateKeyStore extends PrivateKeyReader {
   }
 
   async delete(organizationId: OrganizationId, privateKeyIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     const ids = [...privateKeyIds];
     for (const table of ['private_key_address', 'private_key_tag'] as const) {
       await this.db

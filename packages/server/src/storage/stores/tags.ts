@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { Tag } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, TagTable } from '../schema.ts';
 import { bury } from './tombstones.ts';
@@ -78,6 +79,13 @@ export class TagReader {
 }
 
 export class TagStore extends TagReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insert(organizationId: OrganizationId, tag: Tag): Promise<void> {
     await this.db
       .insertInto('tag')
@@ -102,6 +110,7 @@ export class TagStore extends TagReader {
   }
 
   async delete(organizationId: OrganizationId, tagIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     const ids = [...tagIds];
     await this.db
       .deleteFrom('user_tag')
@@ -116,6 +125,8 @@ export class TagStore extends TagReader {
     organizationId: OrganizationId,
     pairs: readonly { readonly userId: string; readonly tagId: string }[],
   ): Promise<void> {
+    if (pairs.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
     for (const some of chunks(pairs)) {
       await this.db
         .insertInto('user_tag')
@@ -127,6 +138,7 @@ export class TagStore extends TagReader {
 
   async untagUsers(organizationId: OrganizationId, tagId: string, userIds: readonly string[]): Promise<void> {
     if (userIds.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
     await this.db
       .deleteFrom('user_tag')
       .where('organization_id', '=', organizationId)
@@ -136,6 +148,7 @@ export class TagStore extends TagReader {
   }
 
   async clearTags(organizationId: OrganizationId, userId: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     await this.db
       .deleteFrom('user_tag')
       .where('organization_id', '=', organizationId)

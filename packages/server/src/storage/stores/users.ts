@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { MemberRecord, User, UserRecord } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, UserTable } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -263,6 +264,13 @@ export interface NewUser {
 }
 
 export class UserStore extends UserReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   /** Reads the user and holds it until the transaction ends, for rules that count its credentials. */
   async lock(organizationId: OrganizationId, userId: string, nowMs: number): Promise<void> {
     const touched = await this.db
@@ -276,6 +284,7 @@ export class UserStore extends UserReader {
 
   async insert(organizationId: OrganizationId, users: readonly NewUser[], nowMs: number): Promise<void> {
     if (users.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
     await this.db
       .insertInto('app_user')
       .values(
@@ -297,6 +306,7 @@ export class UserStore extends UserReader {
   }
 
   async rename(organizationId: OrganizationId, userId: string, name: string, nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
     const renamed = await renameUser(this.db, { organizationId, userId, name, nowMs });
     if (renamed.length === 0) throw userNotFound();
   }
@@ -308,6 +318,7 @@ export class UserStore extends UserReader {
     email: string | undefined,
     nowMs: number,
   ): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     await this.db
       .updateTable('app_user')
       .set((eb) => ({
@@ -374,6 +385,7 @@ export class UserStore extends UserReader {
 
   /** Removes users with their credentials, sessions and tag memberships. */
   async delete(organizationId: OrganizationId, userIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     const ids = [...userIds];
     for (const table of ['api_key', 'authenticator', 'oauth_provider', 'read_session', 'user_tag', 'otp'] as const) {
       await this.db

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, OrganizationId, VelocityControlId } from '../../lib/ids.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { findRow, pageOfRows } from '../organization-rows.ts';
 import type { Schema, VelocityControlTable } from '../schema.ts';
@@ -72,7 +73,15 @@ export class VelocityReader {
 }
 
 export class VelocityStore extends VelocityReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind, authority: AuthorityVersions) {
+    super(db, kind);
+    this.#authority = authority;
+  }
+
   async insert(organizationId: OrganizationId, control: VelocityControl): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     await this.db
       .insertInto('velocity_control')
       .values({
@@ -89,6 +98,7 @@ export class VelocityStore extends VelocityReader {
   }
 
   async delete(organizationId: OrganizationId, id: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
     const deleted = await this.db
       .deleteFrom('velocity_control')
       .where('organization_id', '=', organizationId)

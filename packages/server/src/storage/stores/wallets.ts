@@ -5,6 +5,7 @@ import type { OrganizationId, WalletAccountId, WalletId } from '../../lib/ids.ts
 import type { Curve, Wallet, WalletAccount } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
+import type { AuthorityVersions } from '../authority.ts';
 import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, WalletAccountTable, WalletTable } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -203,6 +204,13 @@ export class WalletReader {
 }
 
 export class WalletStore extends WalletReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
   async insert(organizationId: OrganizationId, wallet: Wallet): Promise<void> {
     await this.db
       .insertInto('wallet')
@@ -251,6 +259,7 @@ export class WalletStore extends WalletReader {
     name: string | undefined,
     nowMs: number,
   ): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
     const renamed = await this.db
       .updateTable('wallet')
       .set({ updated_at_ms: nowMs, ...(name === undefined ? {} : { name }) })
@@ -262,6 +271,7 @@ export class WalletStore extends WalletReader {
 
   /** Accounts of an exported wallet count as exported, so their rows need no mark. The mark never goes away. */
   async markExported(organizationId: OrganizationId, walletId: string, nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
     const marked = await this.db
       .updateTable('wallet')
       .set({ exported: 1, updated_at_ms: nowMs })
@@ -272,6 +282,7 @@ export class WalletStore extends WalletReader {
   }
 
   async markAccountExported(organizationId: OrganizationId, accountId: string, nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
     const marked = await this.db
       .updateTable('wallet_account')
       .set({ exported: 1, updated_at_ms: nowMs })
@@ -283,6 +294,7 @@ export class WalletStore extends WalletReader {
 
   async deleteAccounts(organizationId: OrganizationId, accountIds: readonly string[]): Promise<void> {
     if (accountIds.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
     const ids = [...accountIds];
     await this.db
       .deleteFrom('wallet_account')
@@ -294,6 +306,7 @@ export class WalletStore extends WalletReader {
 
   /** Deletes wallets with their seeds and accounts, and what the parent finds the accounts by. */
   async delete(organizationId: OrganizationId, walletIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
     for (const walletId of walletIds) await this.#deleteAccountsOf(organizationId, walletId);
     for (const ids of chunks(walletIds)) {
       await this.db.deleteFrom('wallet').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
