@@ -28,6 +28,7 @@ const control = (
   identifier: 'control',
   dataSource,
   aggregation: aggregation(extra),
+  refuseUncounted: false,
   createdAtMs: 1,
   updatedAtMs: 1,
 });
@@ -51,6 +52,7 @@ const motion = (moved: readonly AssetTransfer[] = [], extra: Partial<Motion> = {
   userId: 'u1',
   walletId: 'w1',
   transfers: moved,
+  uncounted: [],
   ...extra,
 });
 

@@ -59,7 +59,7 @@ export function openMatter(
   const readFacts = async (): Promise<readonly Namespaces[]> =>
     (await operation.facts?.(context, parameters, await describe())) ?? [{}];
   const readMovements = async (): Promise<Movements> =>
-    operation.movements?.(parameters, await describe()) ?? { transfers: [] };
+    (await operation.movements?.(context, parameters, await describe())) ?? { transfers: [], uncounted: [] };
   return {
     operation,
     type,

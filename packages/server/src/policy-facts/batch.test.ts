@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { assetTransfers } from './assets/transfers.ts';
+import { assetMovements } from './assets/movements.ts';
 import { batchedCalls } from './batch.ts';
 import type { ParsedTransaction } from './transaction.ts';
 
@@ -30,7 +30,7 @@ describe('a batch that an account runs itself', () => {
       { transaction: { to: SELF } },
       { transaction: { to: OTHER, value: 2n, selector: '' } },
     ]);
-    expect(calls.flatMap(assetTransfers).map(({ amount }) => amount)).toEqual([1n, 2n]);
+    expect(assetMovements(parsed(nested)).transfers.map(({ amount }) => amount)).toEqual([1n, 2n]);
   });
 
   test('is one only where the account calls itself', () => {

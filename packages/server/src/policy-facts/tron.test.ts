@@ -6,8 +6,8 @@ import { encodeFunctionData, erc20Abi } from 'viem';
 import { describe, expect, test } from 'vitest';
 import type { SignerAccount } from '../chains/signable.ts';
 import { compileExpression, evaluate, type Namespaces } from '../policy/index.ts';
-import { isTransferOf, parseCaip19 } from './assets/caip19.ts';
-import { assetTransfers } from './assets/transfers.ts';
+import { mayBe, parseCaip19 } from './assets/caip19.ts';
+import { assetMovements } from './assets/movements.ts';
 import { type ParsedTransaction, readTransaction, transactionNamespaces } from './transaction.ts';
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -28,7 +28,7 @@ const signedBy = (...formats: string[]) => ({
 
 function moved(parsed: ParsedTransaction, caip19: string): bigint[] {
   const asset = parseCaip19(caip19);
-  return assetTransfers(parsed).flatMap((one) => (isTransferOf(one, asset) ? [one.amount] : []));
+  return assetMovements(parsed).transfers.flatMap((one) => (mayBe(one, asset) ? [one.amount] : []));
 }
 
 function judge(text: string, facts: Namespaces): boolean | string {
@@ -174,7 +174,7 @@ describe('tron.tx', () => {
   ])('%s', (name, type, value, fields) => {
     const one = parsed(type, name, blob(1, OWNER) + value);
     expect(contractOf(one)).toEqual({ ...common, type: name, ...fields });
-    expect(assetTransfers(one)).toEqual([]);
+    expect(assetMovements(one).transfers).toEqual([]);
   });
 
   test('a transfer of TRC-10, which POL 9 does not list, has a type and an owner and no other field', () => {

@@ -14,6 +14,7 @@ import { earn } from './migrations/0010-earn.ts';
 import { acceptedBundles } from './migrations/0011-accepted-bundles.ts';
 import { deploymentReplicas } from './migrations/0012-deployment-replicas.ts';
 import { sponsorship } from './migrations/0013-sponsorship.ts';
+import { velocityUncounted } from './migrations/0015-velocity-uncounted.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   acceptedBundles,
   deploymentReplicas,
   sponsorship,
+  velocityUncounted,
 ];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
