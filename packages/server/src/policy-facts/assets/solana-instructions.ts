@@ -48,6 +48,7 @@ const anywhere = from(0);
 
 interface Program {
   readonly name: string;
+  readonly isToken?: true;
   /** Bytes of the number that an instruction starts with. */
   readonly width: 1 | 4;
   readonly rules: Readonly<Record<number, Rule>>;
@@ -113,8 +114,8 @@ const EXTENSION_RULES: Readonly<Record<number, Readonly<Record<number, Rule>>>> 
 
 const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
   [SYSTEM_PROGRAM, SYSTEM],
-  [TOKEN_PROGRAM, { name: 'Token', width: 1, rules: TOKEN_RULES, settled: TOKEN_SETTLED }],
-  [TOKEN_2022_PROGRAM, { name: 'Token-2022', width: 1, rules: TOKEN_RULES, settled: TOKEN_SETTLED }],
+  [TOKEN_PROGRAM, { name: 'Token', isToken: true, width: 1, rules: TOKEN_RULES, settled: TOKEN_SETTLED }],
+  [TOKEN_2022_PROGRAM, { name: 'Token-2022', isToken: true, width: 1, rules: TOKEN_RULES, settled: TOKEN_SETTLED }],
   [
     'Stake11111111111111111111111111111111111111',
     {
@@ -158,6 +159,15 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
         4: rule('CloseLookupTable', at(1), [SOL], 2),
       },
       settled: new Set([1, 3]),
+    },
+  ],
+  [
+    'ZkE1Gama1Proof11111111111111111111111111111',
+    {
+      name: 'ZK ElGamal Proof',
+      width: 1,
+      rules: { 0: rule('CloseContextState', from(2), [SOL], 1) },
+      settled: new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
     },
   ],
   [
@@ -304,9 +314,9 @@ function kindOf({ width }: Program, data: Buffer): number | undefined {
 
 const NO_RULE: Rule = rule('', at(-1), []);
 
-function ruleOf({ rules, width }: Program, kind: number, data: Buffer): Rule | undefined {
-  if (width === 1 && kind === SET_AUTHORITY) return authorityRule(data[1]);
-  const extensions = width === 1 ? EXTENSION_RULES[kind] : undefined;
+function ruleOf({ rules, isToken = false }: Program, kind: number, data: Buffer): Rule | undefined {
+  if (isToken && kind === SET_AUTHORITY) return authorityRule(data[1]);
+  const extensions = isToken ? EXTENSION_RULES[kind] : undefined;
   // The other instructions of an extension configure it.
   return extensions === undefined ? rules[kind] : (extensions[data[1] ?? -1] ?? NO_RULE);
 }
