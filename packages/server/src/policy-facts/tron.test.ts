@@ -119,6 +119,18 @@ describe('tron.tx', () => {
     expect(moved(one, `tron:728126428/trc20:${base58(OTHER)}`)).toEqual([]);
     // Wallets of this chain write its prefix into the padding.
     expect(moved(call(data.replace('00ab', '41ab')), `tron:x/trc20:${base58(TOKEN)}`)).toEqual([5n]);
+    // An approval counts as its amount; what is not known says nothing, nor does a call without data.
+    const approval = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'approve',
+      args: [`0x${OTHER.slice(2)}`, 9n],
+    }).slice(2);
+    expect(moved(call(approval), `tron:x/trc20:${base58(TOKEN)}`)).toEqual([9n]);
+    expect(assetMovements(call(approval)).uncounted).toEqual([]);
+    expect(assetMovements(call('deadbeef')).uncounted).toEqual([
+      { name: `the call 0xdeadbeef of ${base58(TOKEN)}`, certainty: 'unknown', reach: [] },
+    ]);
+    expect(assetMovements(parsed(31, 'TriggerSmartContract', blob(1, OWNER) + blob(2, TOKEN))).uncounted).toEqual([]);
   });
 
   test('an amount of another token does not pass for one of TRX', () => {
@@ -173,8 +185,13 @@ describe('tron.tx', () => {
     ],
   ])('%s', (name, type, value, fields) => {
     const one = parsed(type, name, blob(1, OWNER) + value);
+    // What is frozen or lent stays the account's own; its permissions are what holds everything.
+    const given = { name, certainty: 'known', reach: [{ chain: 'tron', chainReference: undefined }] };
+    expect(assetMovements(one)).toEqual({
+      transfers: [],
+      uncounted: name === 'AccountPermissionUpdateContract' ? [given] : [],
+    });
     expect(contractOf(one)).toEqual({ ...common, type: name, ...fields });
-    expect(assetMovements(one).transfers).toEqual([]);
   });
 
   test('a transfer of TRC-10, which POL 9 does not list, has a type and an owner and no other field', () => {

@@ -48,7 +48,7 @@ const anywhere = from(0);
 
 interface Program {
   readonly name: string;
-  readonly isToken?: true;
+  readonly isToken?: boolean;
   /** Bytes of the number that an instruction starts with. */
   readonly width: 1 | 4;
   readonly rules: Readonly<Record<number, Rule>>;
