@@ -164,7 +164,7 @@ function refusedPart(
   }
   const counted = controls.flatMap((one) => assetsWatched(one, motion) ?? []);
   const isCounted = (moved: AssetReach) => counted.some((asset) => mayBe(moved, asset));
-  // A call of a token's contract that takes none of it is no secret where that token is counted.
+  // A known call of a counted token that moves none of it passes.
   const part = motion.uncounted.find(
     ({ certainty, reach }) => certainty === 'known' || reach.length === 0 || !reach.every(isCounted),
   );

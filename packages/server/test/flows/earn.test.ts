@@ -647,7 +647,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     await policyFor(root, user);
     const other = anAddress() as Hex;
     const sign = async (to: string, signature: string, args: readonly unknown[]) => {
-      const data = encodeFunctionData({ abi: parseAbi([`function ${signature}`]), args } as never);
+      const data = encodeFunctionData({ abi: parseAbi([`function ${signature}` as string]), args } as never);
       const chainId = Number(BATCHED.slice('eip155:'.length));
       const tx = serializeTransaction({ type: 'eip1559', chainId, to: to.toLowerCase() as Hex, data });
       const asked = { signWith: wallet, type: 'TRANSACTION_TYPE_ETHEREUM', unsignedTransaction: tx };

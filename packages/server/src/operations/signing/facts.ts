@@ -42,7 +42,7 @@ export const movementsOf = ({ source }: Signer, { transfers, uncounted }: AssetM
   uncounted,
 });
 
-/** What transactions take from their signer, read with what the service knows of its own contracts. */
+/** What transactions take from their signer. Calls of the service's own contracts are read too. */
 export async function transactionAssets(
   context: FactsContext,
   transactions: readonly ParsedTransaction[],
@@ -51,7 +51,7 @@ export async function transactionAssets(
   return together(transactions.map((parsed) => assetMovements(parsed, own)));
 }
 
-/** What the signature of a payload can take: everything, though only of an authorization is that known. */
+/** The signature of a payload can take everything, but only for an authorization is that known. */
 export async function payloadAssets(
   context: FactsContext,
   encoding: PayloadEncoding,

@@ -128,7 +128,7 @@ const SYSTEM_CONTRACTS: ReadonlyMap<string, SystemContract> = new Map([
   ['0x1c00000000000000000000000000000000000002', systemContract("Tempo's zone outbox", [])],
 ]);
 
-/** Calls of an Earn wrapper. Only what it pays to somebody else is a loss. */
+/** Calls of an Earn wrapper. Only payments to others are a loss. */
 const DEPOSIT = toFunctionSelector('deposit(uint256,address)').slice(2);
 const MINT = toFunctionSelector('mint(uint256,address)').slice(2);
 const WITHDRAW = toFunctionSelector('withdraw(uint256,address,address)').slice(2);
@@ -136,7 +136,7 @@ const REDEEM = toFunctionSelector('redeem(uint256,address,address)').slice(2);
 const REDEEM_ALL = toFunctionSelector('redeemAll(address)').slice(2);
 const WRAPPER_CALLS: ReadonlySet<string> = new Set([DEPOSIT, MINT, WITHDRAW, REDEEM, REDEEM_ALL]);
 
-/** Whether what a call takes depends on what wrappers there are. */
+/** Whether the amount that a call takes can depend on Earn wrappers. */
 export function maySpeakOfWrappers({ data }: Pick<EvmCall, 'data'>): boolean {
   const selector = data.slice(2, 10);
   return WRAPPER_CALLS.has(selector) || TOKEN_CALLS.get(selector)?.approves === true;
@@ -229,7 +229,7 @@ function systemMovements(chain: Chain, { name, harmless, takes }: SystemContract
   return moves({ ...chain, kind: 'erc20', assetReference: `0x${address(token)}`, amount: uint(amount) });
 }
 
-/** An approval to a wrapper counts nothing, so that what the wrapper takes has to count. */
+/** Approvals to a wrapper count nothing, so what the wrapper takes must count. */
 function wrapperMovements(
   asset: Omit<AssetTransfer, 'amount'>,
   name: string,
@@ -262,7 +262,7 @@ interface Delegation {
 }
 const NO_CODE = `0x${'00'.repeat(20)}`;
 
-/** What an account gives away by borrowing code (EIP-7702): everything, unless it takes that back or the code is ours. */
+/** By borrowing code (EIP-7702) an account gives everything away, unless it ends an earlier loan or the code is ours. */
 export function delegationParts(
   name: string,
   { chainId, address }: Delegation,

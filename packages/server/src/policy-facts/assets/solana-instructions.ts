@@ -56,8 +56,8 @@ interface Program {
   readonly settled: ReadonlySet<number>;
 }
 
-// SystemInstruction (anza-xyz/solana-sdk, system-interface). An account with data can be made a nonce account by anybody
-// and its lamports be withdrawn by the authority that is named then, so that Allocate gives them away.
+// SystemInstruction (anza-xyz/solana-sdk, system-interface). Allocate gives lamports away too: anybody can turn an account
+// with data into a nonce account, name its authority, and withdraw.
 const SYSTEM: Program = {
   name: 'System',
   width: 4,
@@ -257,7 +257,7 @@ const amountAt = (data: Buffer, offset: bigint): bigint | undefined =>
 
 const CREATE_IDEMPOTENT = 1;
 
-/** Whoever owns the new account can close it and keep the rent, so that it counts, also where the account may exist already. */
+/** The owner of the new account can close it and keep the rent. It counts even if the account may exist already. */
 function associatedRent({ programKey, accounts, dataHex }: SolanaInstruction, signer: string): readonly bigint[] {
   const kind = Buffer.from(dataHex, 'hex')[0] ?? 0;
   if (programKey !== ASSOCIATED_TOKEN_PROGRAM || kind > CREATE_IDEMPOTENT) return [];

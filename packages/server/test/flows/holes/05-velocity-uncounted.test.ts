@@ -18,7 +18,7 @@ import { type Answer, createSubOrganization, createUser, TestClient } from '../.
 import { DATABASES } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';
 import { policyFor } from '../fixtures/access.ts';
-import { COMPLETED, ethereum, importKey, newWallet, outcome, solana } from '../fixtures/wallets.ts';
+import { COMPLETED, ethereum, importKey, newWallet, outcome, PENDING, solana } from '../fixtures/wallets.ts';
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 const SYSTEM = '11111111111111111111111111111111';
@@ -270,6 +270,21 @@ describe.each(DATABASES)('velocity controls meet what they cannot count, on %s',
       );
     });
 
+    test('an authorization that is signed as a payload is refused, unless it takes one back', async () => {
+      const place = await limited(ETH);
+      const authorize = (address: Hex, chainId: number) =>
+        place.user.submit('sign_raw_payload', {
+          signWith: place.evm,
+          payload: JSON.stringify({ address, chainId, nonce: 0 }),
+          encoding: 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION',
+          hashFunction: 'HASH_FUNCTION_NO_OP',
+        });
+      expect(outcome(await authorize(`0x${'00'.repeat(20)}`, 1))).toEqual(DONE);
+      expect(outcome(await authorize(TO, 10))).toEqual(DONE);
+      expectRefused(await authorize(TO, 1), place, 'EIP-7702 authorization');
+      expectRefused(await authorize(TO, 0), place, 'EIP-7702 authorization');
+    });
+
     test('an approval counts as its amount', async () => {
       const place = await limited(`eip155:1/erc20:${USDC}`);
       expect(outcome(await onEthereum(place, { to: USDC, data: approval(4n) }))).toEqual(DONE);
@@ -322,6 +337,29 @@ describe.each(DATABASES)('velocity controls meet what they cannot count, on %s',
       // The root quorum stands above.
       expect(outcome(await raw({ ...strict, user: strict.root }, '0xab'))).toEqual(DONE);
     });
+  });
+
+  test('a vote that would complete what is refused leaves it open for the root quorum', async () => {
+    const place = await limited(SPL);
+    const { root, user, sol } = place;
+    const second = await createUser(root, 'second');
+    const both = [user, second].map(({ userId }) => `approvers.any(user, user.id == '${userId}')`).join(' && ');
+    const { policies } = (await root.query('list_policies')).body;
+    for (const { policyId } of policies) await root.run('delete_policy', { policyId });
+    await policyFor(root, user, { consensus: both });
+    const propose = (data: readonly number[]) =>
+      onSolana(place, { program: TOKEN_PROGRAM, accounts: [ACCOUNT, sol], data });
+    const vote = (client: TestClient, { body }: Answer) =>
+      client.submit('approve_activity', { fingerprint: body.activity.fingerprint });
+    const harmless = await propose([5]);
+    expect(outcome(harmless)).toEqual([200, PENDING]);
+    expect(outcome(await vote(second, harmless))).toEqual(DONE);
+    const handsOver = await propose([6, 2, 0]);
+    expect(outcome(handsOver)).toEqual([200, PENDING]);
+    expectRefused(await vote(second, handsOver), place, 'Token SetAuthority');
+    const { activity } = (await root.query('get_activity', { activityId: handsOver.body.activity.id })).body;
+    expect(activity.status).toBe(PENDING);
+    expect(outcome(await vote(root, handsOver))).toEqual(DONE);
   });
 
   test('controls show whether they refuse what is not counted', async () => {
