@@ -1064,6 +1064,8 @@ describe.each(['postgres'] as const)('on %s', (database) => {
         organizationId: id,
         createdAt: TIMESTAMP,
         updatedAt: TIMESTAMP,
+        // An addition of ours, off unless it is asked for.
+        refuseUncounted: false,
       };
       const found = await root.http.getVelocityControl({ organizationId: id, velocityControlId });
       expect(found.velocityControl).toEqual(stored);

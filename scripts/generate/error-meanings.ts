@@ -71,6 +71,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   IP_NOT_ALLOWED: 'The IP allowlist of the organization or of the API key does not hold the address of the client.',
   VELOCITY_EXCEEDED:
     'The activity would exceed the velocity control that the message names; nothing was done or stored.',
+  VELOCITY_UNCOUNTED:
+    'The velocity control that the message names refuses a part of the activity that it cannot count; nothing was done or stored.',
   AUTH_METHOD_DISALLOWED: 'The configuration of the sign-up proxy does not allow this way to log in or sign up.',
   ORIGIN_NOT_ALLOWED: 'The configuration of the sign-up proxy does not allow pages of this origin.',
   AUTH_PROXY_CONFIG_MISSING: 'The header `X-Auth-Proxy-Config-Id` is missing.',

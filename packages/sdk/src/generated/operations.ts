@@ -897,6 +897,7 @@ export interface CreateVelocityControlParameters {
     };
   };
   identifier: string;
+  refuseUncounted?: boolean;
 }
 
 /** Result of create_velocity_control. */
@@ -2232,6 +2233,7 @@ export interface GetVelocityControlResponse {
         wallet?: {};
       };
     };
+    refuseUncounted: boolean;
     createdAt: Timestamp;
     updatedAt: Timestamp;
     identifier: string;
@@ -3158,6 +3160,7 @@ export interface ListVelocityControlsResponse {
         wallet?: {};
       };
     };
+    refuseUncounted: boolean;
     createdAt: Timestamp;
     updatedAt: Timestamp;
     identifier: string;
@@ -3646,6 +3649,7 @@ export interface SimulateActivityResponse {
       threshold: string;
       operator: string;
       satisfied: boolean;
+      uncounted?: string;
     }[];
   };
 }
@@ -6061,6 +6065,7 @@ export const ERROR_CODES = {
   REQUEST_NOT_AUTHORIZED: { grpcCode: 7, httpStatus: 403 },
   IP_NOT_ALLOWED: { grpcCode: 7, httpStatus: 403 },
   VELOCITY_EXCEEDED: { grpcCode: 7, httpStatus: 403 },
+  VELOCITY_UNCOUNTED: { grpcCode: 7, httpStatus: 403 },
   AUTH_METHOD_DISALLOWED: { grpcCode: 7, httpStatus: 403 },
   ORIGIN_NOT_ALLOWED: { grpcCode: 7, httpStatus: 403 },
   AUTH_PROXY_CONFIG_MISSING: { grpcCode: 16, httpStatus: 401 },

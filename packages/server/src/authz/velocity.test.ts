@@ -2,8 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../lib/model.ts';
-import type { AssetTransfer } from '../policy-facts/assets/caip19.ts';
-import { amountAgainst, checkControl, groupOf, type Motion, satisfies, toDecimal, windowMs } from './velocity.ts';
+import type { AssetTransfer, UncountedPart } from '../policy-facts/assets/caip19.ts';
+import {
+  amountAgainst,
+  checkControl,
+  groupOf,
+  type Motion,
+  refusedUncounted,
+  satisfies,
+  toDecimal,
+  windowMs,
+} from './velocity.ts';
 
 const ETHER = { caip19: 'eip155:1/slip44:60', decimals: '18' };
 const TOKEN = { caip19: `eip155:1/erc20:0x${'Ab'.repeat(20)}`, decimals: '6' };
@@ -28,6 +37,7 @@ const control = (
   identifier: 'control',
   dataSource,
   aggregation: aggregation(extra),
+  refuseUncounted: false,
   createdAtMs: 1,
   updatedAtMs: 1,
 });
@@ -51,6 +61,7 @@ const motion = (moved: readonly AssetTransfer[] = [], extra: Partial<Motion> = {
   userId: 'u1',
   walletId: 'w1',
   transfers: moved,
+  uncounted: [],
   ...extra,
 });
 
@@ -264,4 +275,84 @@ describe('thresholds', () => {
     [1n, `0.${'0'.repeat(77)}1`],
     [UNIT + 1n, `1.${'0'.repeat(77)}1`],
   ])('%s is written as %s', (total, text) => expect(toDecimal(total)).toBe(text));
+});
+
+describe('what cannot be counted', () => {
+  const part = (name: string, extra: Partial<UncountedPart> = {}): UncountedPart => ({
+    name,
+    certainty: 'known',
+    reach: [{ chain: 'eip155', chainReference: '1' }],
+    ...extra,
+  });
+  const nobodyKnows = part('the call', { certainty: 'unknown', reach: [] });
+  const strict = (...assets: Parameters<typeof transfers>): VelocityControl => ({
+    ...control(transfers(...assets)),
+    refuseUncounted: true,
+  });
+  const refused = (of: VelocityControl, moved: Motion, ...others: VelocityControl[]) =>
+    refusedUncounted(of, [...others, of], moved);
+  const holding = (...uncounted: UncountedPart[]) => motion([], { uncounted });
+
+  test('is refused by controls on what it is known to move', () => {
+    const [coin, erc20] = [control(transfers(ETHER)), control(transfers(TOKEN))];
+    expect(refused(coin, holding(nobodyKnows, part('everything')))).toBe('everything');
+    expect(refused(erc20, holding(part('everything')))).toBe('everything');
+    const ofCoin = part('coin', { reach: [{ chain: 'eip155', chainReference: '1', kind: 'slip44' }] });
+    expect(refused(coin, holding(ofCoin))).toBe('coin');
+    expect(refused(erc20, holding(ofCoin))).toBeUndefined();
+    const ofToken = part('token', { reach: [{ chain: 'eip155', chainReference: undefined, kind: 'erc20' }] });
+    expect(refused(erc20, holding(ofCoin, ofToken))).toBe('token');
+    expect(refused(coin, holding(ofToken))).toBeUndefined();
+    const elsewhere = part('elsewhere', { reach: [{ chain: 'eip155', chainReference: '10' }] });
+    expect(refused(coin, holding(elsewhere))).toBeUndefined();
+    expect(refused(control({ activityExecution: {} }, COUNT), holding(part('everything')))).toBeUndefined();
+  });
+
+  test('is no matter to a control that does not look at the activity, the wallet or the phase', () => {
+    const everything = holding(part('everything'));
+    const source = transfers(ETHER).chainAssetTransfer as NonNullable<VelocityDataSource['chainAssetTransfer']>;
+    const filtered = (activityType: string) =>
+      control({ chainAssetTransfer: { ...source, filter: { activity: [{ activityType }] } } });
+    expect(refused(filtered('ACTIVITY_TYPE_SIGN_TRANSACTION'), everything)).toBe('everything');
+    expect(refused(filtered('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'), everything)).toBeUndefined();
+    const sent = control({ chainAssetTransfer: { ...source, phase: { submission: {} } } });
+    expect(refused(sent, everything)).toBeUndefined();
+    expect(refused(sent, { ...everything, phases: ['submission'] })).toBe('everything');
+    expect(refused(control(), { ...everything, phases: ['submission'] })).toBeUndefined();
+    const byWallet = control(transfers(ETHER), { groupBy: { wallet: {} } });
+    expect(refused(byWallet, everything)).toBe('everything');
+    expect(refused(byWallet, { ...everything, walletId: undefined })).toBeUndefined();
+    const wallets = [
+      { walletId: 'w1', transfers: [], uncounted: [] },
+      { walletId: 'w2', transfers: [], uncounted: [part('everything')] },
+    ];
+    expect(refused(byWallet, motion([], { wallets }))).toBe('everything');
+    expect(refused(byWallet, motion([], { wallets: wallets.slice(0, 1) }))).toBeUndefined();
+  });
+
+  test('is refused wherever it comes from, if refuseUncounted is set', () => {
+    expect(refused(control(), holding(nobodyKnows))).toBeUndefined();
+    expect(refused(strict(ETHER), holding(nobodyKnows))).toBe('the call');
+    const elsewhere = part('elsewhere', { reach: [{ chain: 'solana', chainReference: undefined }] });
+    expect(refused(strict(ETHER), holding(elsewhere))).toBe('elsewhere');
+    expect(refused(strict(ETHER), motion([ether(1n)]))).toBeUndefined();
+    expect(refused(control(), motion([token(1n)]))).toBeUndefined();
+    expect(refused(strict(ETHER), motion([ether(1n), token(1n)]))).toBe(
+      `a transfer of eip155:1/erc20:0x${'ab'.repeat(20)}`,
+    );
+  });
+
+  test('counts as counted where another control does', () => {
+    const moved = motion([ether(1n), token(1n)]);
+    expect(refused(strict(ETHER, TOKEN), moved)).toBeUndefined();
+    expect(refused(strict(ETHER), moved, control(transfers(TOKEN)))).toBeUndefined();
+    expect(refused(strict(ETHER), moved, control({ activityExecution: {} }, COUNT))).toContain('erc20');
+    const reach = [
+      { chain: 'eip155', chainReference: '1', kind: 'erc20', assetReference: `0x${'ab'.repeat(20)}` },
+    ] as const;
+    const empty = holding(part('approve nothing', { certainty: 'unknown', reach }));
+    expect(refused(strict(TOKEN), empty)).toBeUndefined();
+    expect(refused(strict(ETHER), empty)).toBe('approve nothing');
+    expect(refused(strict(ETHER), empty, control(transfers(TOKEN)))).toBeUndefined();
+  });
 });

@@ -1,7 +1,15 @@
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../lib/model.ts';
 import { activityType } from '../policy/index.ts';
-import { type AssetTransfer, isTransferOf, parseCaip19 } from '../policy-facts/assets/caip19.ts';
+import {
+  type AssetId,
+  type AssetMovements,
+  type AssetReach,
+  assetName,
+  mayBe,
+  parseCaip19,
+  type UncountedPart,
+} from '../policy-facts/assets/caip19.ts';
 
 /** Amounts are kept as whole numbers of 10^-78 asset units, so that assets of any decimals add up exactly. */
 const SCALE = 78;
@@ -10,13 +18,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const WINDOW_MS_MAX = 366 * DAY_MS;
 
 /** What an activity has to do with velocity controls. */
-export interface Motion {
+export interface Motion extends AssetMovements {
   readonly activityType: string;
   readonly userId: string;
   readonly walletId: string | undefined;
   /** What each wallet loses, where several sign. */
-  readonly wallets?: readonly { readonly walletId: string; readonly transfers: readonly AssetTransfer[] }[];
-  readonly transfers: readonly AssetTransfer[];
+  readonly wallets?: readonly (AssetMovements & { readonly walletId: string })[];
   /** What happens to what moves; it is signed, unless told otherwise. */
   readonly phases?: readonly ('signature' | 'submission')[];
 }
@@ -81,6 +88,12 @@ export function windowMs({ window }: VelocityAggregation): number | undefined {
   return length <= WINDOW_MS_MAX ? length : undefined;
 }
 
+/** The activity wallet by wallet, where the control looks at wallets and several sign. */
+export function motionsFor({ aggregation }: VelocityControl, motion: Motion): readonly Motion[] {
+  if (aggregation.groupBy.wallet === undefined || motion.wallets === undefined) return [motion];
+  return motion.wallets.map((moved) => ({ ...motion, ...moved }));
+}
+
 /** How much an activity counts against a control; undefined when it does not select the activity. Pure. */
 export function amountAgainst(
   { dataSource, aggregation }: VelocityControl,
@@ -88,12 +101,7 @@ export function amountAgainst(
   phase: 'signature' | 'submission',
 ): bigint | undefined {
   const { chainAssetTransfer, activityExecution } = dataSource;
-  const filter = (chainAssetTransfer ?? activityExecution)?.filter?.activity;
-  if (
-    filter !== undefined &&
-    !filter.some(({ activityType: type }) => familyOf(type) === familyOf(motion.activityType))
-  )
-    return undefined;
+  if (!selectsActivity(dataSource, motion)) return undefined;
   if (activityExecution !== undefined) return one;
   if (chainAssetTransfer === undefined || phaseOf(chainAssetTransfer) !== phase) return undefined;
   const assets = chainAssetTransfer.definition.map(({ caip19, decimals }) => ({
@@ -106,11 +114,63 @@ export function amountAgainst(
     // One that fits several definitions counts once, by the one in which it is the most.
     let most: bigint | undefined;
     for (const { asset, unit } of assets) {
-      if (isTransferOf(transfer, asset) && (most === undefined || unit > most)) most = unit;
+      if (mayBe(transfer, asset) && (most === undefined || unit > most)) most = unit;
     }
     if (most !== undefined) amount = (amount ?? 0n) + (isSum ? transfer.amount * most : one);
   }
   return amount;
+}
+
+function selectsActivity(source: VelocityDataSource, { activityType: given }: Motion): boolean {
+  const filter = (source.chainAssetTransfer ?? source.activityExecution)?.filter?.activity;
+  return filter === undefined || filter.some(({ activityType: type }) => familyOf(type) === familyOf(given));
+}
+
+/** The assets that a control counts in an activity; undefined when it looks at no assets, or not at this activity. */
+function assetsWatched(control: VelocityControl, motion: Motion): readonly AssetId[] | undefined {
+  const { chainAssetTransfer } = control.dataSource;
+  if (chainAssetTransfer === undefined || !selectsActivity(control.dataSource, motion)) return undefined;
+  if (!(motion.phases ?? ['signature']).includes(phaseOf(chainAssetTransfer))) return undefined;
+  if (groupOf(control, motion) === undefined) return undefined;
+  return chainAssetTransfer.definition.map(({ caip19 }) => parseCaip19(caip19));
+}
+
+/**
+ * The first part of an activity that a control does not let through because it cannot be counted; undefined when there is
+ * none. A part that is known to move an asset is refused by controls on that asset. One with `refuseUncounted` also refuses
+ * what nobody can read, and assets that no control counts. Pure.
+ */
+export function refusedUncounted(
+  control: VelocityControl,
+  controls: readonly VelocityControl[],
+  motion: Motion,
+): string | undefined {
+  return motionsFor(control, motion)
+    .map((one) => refusedPart(control, controls, one))
+    .find((name) => name !== undefined);
+}
+
+function refusedPart(
+  control: VelocityControl,
+  controls: readonly VelocityControl[],
+  motion: Motion,
+): string | undefined {
+  const watched = assetsWatched(control, motion);
+  if (watched === undefined) return undefined;
+  if (!control.refuseUncounted) {
+    const isRefused = ({ certainty, reach }: UncountedPart) =>
+      certainty === 'known' && reach.some((moved) => watched.some((asset) => mayBe(moved, asset)));
+    return motion.uncounted.find(isRefused)?.name;
+  }
+  const counted = controls.flatMap((one) => assetsWatched(one, motion) ?? []);
+  const isCounted = (moved: AssetReach) => counted.some((asset) => mayBe(moved, asset));
+  // A known call of a counted token that moves none of it passes.
+  const part = motion.uncounted.find(
+    ({ certainty, reach }) => certainty === 'known' || reach.length === 0 || !reach.every(isCounted),
+  );
+  if (part !== undefined) return part.name;
+  const other = motion.transfers.find((transfer) => !isCounted(transfer));
+  return other && `a transfer of ${assetName(other)}`;
 }
 
 /** All versions of an operation are one: a limit must not be passed by sending an older one. */

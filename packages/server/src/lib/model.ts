@@ -467,6 +467,8 @@ export interface VelocityControl {
   readonly identifier: string;
   readonly dataSource: VelocityDataSource;
   readonly aggregation: VelocityAggregation;
+  /** Whether it refuses what no control counts, and not only what is known to move its assets. */
+  readonly refuseUncounted: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

@@ -13,7 +13,7 @@ import type { Nodes } from '../nodes/node.ts';
 import type { OwnIssuer } from '../oidc/own-issuer.ts';
 import type { OnRamp } from '../on-ramp/on-ramp.ts';
 import type { ActivityParams, ExpressionCache, Namespaces, PolicyAction, PolicyResource } from '../policy/index.ts';
-import type { AssetTransfer } from '../policy-facts/assets/caip19.ts';
+import type { AssetMovements } from '../policy-facts/assets/caip19.ts';
 import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
@@ -126,11 +126,10 @@ export type CredentialEffect = 'mints' | 'redirects' | 'removes' | 'inherits' | 
 export type OperationLock = LockMode | 'exclusive-with-rules';
 
 /** What an activity moves, and out of which wallet. */
-export interface Movements {
+export interface Movements extends AssetMovements {
   readonly walletId?: string | undefined;
   /** What each wallet loses, where several sign. */
-  readonly wallets?: readonly { readonly walletId: string; readonly transfers: readonly AssetTransfer[] }[];
-  readonly transfers: readonly AssetTransfer[];
+  readonly wallets?: readonly (AssetMovements & { readonly walletId: string })[];
   /** What happens to what moves, for controls that look at one of them: it is signed, unless told otherwise. */
   readonly phases?: readonly ('signature' | 'submission')[];
 }
@@ -220,7 +219,11 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
     described: Described,
   ) => Promise<readonly Namespaces[]>;
   /** What counts against velocity controls besides the activity itself (decision 27). */
-  readonly movements?: (parameters: Parameters, described: Described) => Movements;
+  readonly movements?: (
+    context: FactsContext,
+    parameters: Parameters,
+    described: Described,
+  ) => Movements | Promise<Movements>;
   readonly prepare?: (context: PrepareContext, parameters: Parameters, described: Described) => Promise<Prepared>;
   /**
    * Uses up the code that the request proves something with. Such a request is prepared when it is proposed, and this runs
@@ -334,7 +337,11 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
     parameters: Static<S>,
     described: Described,
   ) => Promise<readonly Namespaces[]>;
-  readonly movements?: (parameters: Static<S>, described: Described) => Movements;
+  readonly movements?: (
+    context: FactsContext,
+    parameters: Static<S>,
+    described: Described,
+  ) => Movements | Promise<Movements>;
   readonly prepare?: (context: PrepareContext, parameters: Static<S>, described: Described) => Promise<Prepared>;
   readonly useProof?: (context: ExecuteContext, parameters: Static<S>, prepared: Prepared) => Promise<void>;
   readonly secretResult?: (prepared: Prepared) => SecretResult;

@@ -71,7 +71,7 @@ export function openMatter(
     }
   };
   const readMovements = async (): Promise<Movements> =>
-    operation.movements?.(parameters, await describe()) ?? { transfers: [] };
+    (await operation.movements?.(context, parameters, await describe())) ?? { transfers: [], uncounted: [] };
   return {
     operation,
     type,

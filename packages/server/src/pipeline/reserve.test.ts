@@ -15,6 +15,7 @@ const motion = (phases?: Motion['phases']): Motion => ({
   activityType: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2',
   userId: 'user',
   walletId: 'wallet',
+  uncounted: [],
   transfers: [
     { chain: 'eip155', chainReference: '1', kind: 'slip44', assetReference: '60', amount: 2n * 10n ** 18n },
   ] as unknown as Motion['transfers'],

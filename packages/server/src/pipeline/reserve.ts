@@ -1,4 +1,12 @@
-import { amountAgainst, groupOf, type Motion, satisfies, windowMs } from '../authz/velocity.ts';
+import {
+  amountAgainst,
+  groupOf,
+  type Motion,
+  motionsFor,
+  refusedUncounted,
+  satisfies,
+  windowMs,
+} from '../authz/velocity.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { NewId, OrganizationId } from '../lib/ids.ts';
@@ -30,6 +38,8 @@ export async function reserve(
 ): Promise<void> {
   const motion: Motion = { activityType: activity.type, userId: proposer.userId, ...moved, walletId: moved.walletId };
   for (const control of controls) {
+    const uncounted = byRootQuorum ? undefined : refusedUncounted(control, controls, motion);
+    if (uncounted !== undefined) throw notCounted(control, uncounted);
     const counts = countsAgainst(control, motion);
     if (counts.length === 0 || !(await stores.velocity.lock(organizationId, control.id))) continue;
     for (const counted of counts) {
@@ -52,9 +62,7 @@ interface Counted {
 
 /** Once, or where wallets are looked at one by one, once for each that signs. */
 export function countsAgainst(control: VelocityControl, motion: Motion): readonly Counted[] {
-  const isByWallet = control.aggregation.groupBy.wallet !== undefined;
-  const motions = isByWallet && motion.wallets ? motion.wallets.map((moved) => ({ ...motion, ...moved })) : [motion];
-  return motions.flatMap((one) => {
+  return motionsFor(control, motion).flatMap((one) => {
     const amount = (one.phases ?? ['signature'])
       .map((phase) => amountAgainst(control, one, phase))
       .find((found) => found !== undefined);
@@ -79,3 +87,13 @@ export async function totalWith(
 
 const exceeded = ({ id, name }: VelocityControl): ApiError =>
   new ApiError('VELOCITY_EXCEEDED', `the velocity control ${name} (${id}) does not let this activity through`);
+
+const notCounted = ({ id, name, refuseUncounted }: VelocityControl, uncounted: string): ApiError => {
+  const why = refuseUncounted
+    ? 'refuseUncounted is set, and no control can count it'
+    : 'it can move the asset, or hand over what holds it, without being counted';
+  return new ApiError(
+    'VELOCITY_UNCOUNTED',
+    `the velocity control ${name} (${id}) refuses ${uncounted}: ${why}; leave it out, or let the root quorum approve the activity`,
+  );
+};

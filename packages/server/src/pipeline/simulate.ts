@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { isAllowedFrom } from '../authz/allowlist.ts';
 import { isMetAtOnce } from '../authz/mfa.ts';
-import { satisfies, toDecimal } from '../authz/velocity.ts';
+import { groupOf, type Motion, motionsFor, refusedUncounted, satisfies, toDecimal } from '../authz/velocity.ts';
 import { type Actor, publicKeyOf, sessionProfileIdOf } from '../lib/actor.ts';
 import { firstDuplicate } from '../lib/collections.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
-import type { IpAllowlist } from '../lib/model.ts';
+import type { IpAllowlist, VelocityControl } from '../lib/model.ts';
 import { parseAddress } from '../lib/network.ts';
 import { requireModest } from '../operations/policies/expressions.ts';
 import { checkPolicy, textsOf } from '../operations/policies/new-policies.ts';
@@ -256,16 +256,31 @@ async function velocityOf(
   const motion = { activityType: matter.type, userId: matter.proposer.userId, ...moved, walletId: moved.walletId };
   const said: Simulation['velocity'] = [];
   for (const control of rules.controls) {
-    for (const counted of countsAgainst(control, motion)) {
+    const uncounted = refusedUncounted(control, rules.controls, motion);
+    const counts = countsAgainst(control, motion);
+    for (const counted of counts.length === 0 && uncounted !== undefined ? nothingCounted(control, motion) : counts) {
       const total = await totalWith(read, organization.id, control, counted, nowMs);
       const { threshold, operator } = control.aggregation;
-      const aggregate = toDecimal(total);
-      const satisfied = satisfies(control, total);
-      said.push({ velocityControlId: control.id, name: control.name, aggregate, threshold, operator, satisfied });
+      said.push({
+        velocityControlId: control.id,
+        name: control.name,
+        aggregate: toDecimal(total),
+        threshold,
+        operator,
+        satisfied: uncounted === undefined && satisfies(control, total),
+        ...(uncounted !== undefined && { uncounted }),
+      });
     }
   }
   return said;
 }
+
+/** For a control that counts nothing of the activity and refuses it all the same. */
+const nothingCounted = (control: VelocityControl, motion: Motion): ReturnType<typeof countsAgainst> =>
+  motionsFor(control, motion).flatMap((one) => {
+    const groupKey = groupOf(control, one);
+    return groupKey === undefined ? [] : [{ group: { controlId: control.id, groupKey }, amount: 0n }];
+  });
 
 function networkOf(
   allowlists: readonly IpAllowlist[],

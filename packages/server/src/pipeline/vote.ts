@@ -287,7 +287,7 @@ async function prepareTarget(
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };
 
 /** What is no fault of the activity: it stays open, and the vote can be given again later. */
-const PASSING = new Set<string>(['UNAVAILABLE', 'VELOCITY_EXCEEDED']);
+const PASSING = new Set<string>(['UNAVAILABLE', 'VELOCITY_EXCEEDED', 'VELOCITY_UNCOUNTED']);
 
 /** The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call. */
 async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {

@@ -1,6 +1,9 @@
+import { TxEnvelopeTempo } from 'ox/tempo';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { assetTransfers } from './assets/transfers.ts';
+import { parseTempoTransaction } from '../chains/tempo/transaction.ts';
+import { custosBatchAbi } from '../contracts/artifacts.ts';
+import { assetMovements } from './assets/movements.ts';
 import { batchedCalls } from './batch.ts';
 import type { ParsedTransaction } from './transaction.ts';
 
@@ -30,7 +33,37 @@ describe('a batch that an account runs itself', () => {
       { transaction: { to: SELF } },
       { transaction: { to: OTHER, value: 2n, selector: '' } },
     ]);
-    expect(calls.flatMap(assetTransfers).map(({ amount }) => amount)).toEqual([1n, 2n]);
+    expect(assetMovements(parsed(nested)).transfers.map(({ amount }) => amount)).toEqual([1n, 2n]);
+  });
+
+  test('may be signed, or stand in a transaction of Tempo', () => {
+    const signed = encodeFunctionData({
+      abi: custosBatchAbi,
+      functionName: 'runSigned',
+      args: [1n, 2n, [pay(3n)], '0x'],
+    });
+    expect(batchedCalls(parsed(signed))).toMatchObject([{ transaction: { to: OTHER, value: 3n } }]);
+    const calls = [
+      { to: OTHER, data: '0x01' },
+      { to: SELF, data: run(pay(1n, '0xa9059cbb00'), { to: SELF, value: 0n, data: run(pay(2n)) }) },
+    ] as const;
+    const tempo: ParsedTransaction = {
+      type: 'TRANSACTION_TYPE_TEMPO',
+      from: SELF,
+      transaction: parseTempoTransaction(
+        TxEnvelopeTempo.serialize(TxEnvelopeTempo.from({ chainId: 1, calls, gas: 1n, maxFeePerGas: 1n, nonce: 0n })),
+      ),
+    };
+    expect(batchedCalls(tempo)).toMatchObject([
+      { transaction: { calls: [{ to: OTHER, value: 1n, input: '0xa9059cbb00', selector: '0xa9059cbb' }] } },
+      { transaction: { calls: [{ to: SELF }] } },
+      { transaction: { calls: [{ to: OTHER, value: 2n }] } },
+    ]);
+    expect(assetMovements(tempo).transfers.map(({ amount }) => amount)).toEqual([1n, 2n]);
+    expect(assetMovements(tempo).uncounted.map(({ name }) => name)).toEqual([
+      `the call 0x01 of ${OTHER}`,
+      `the call 0xa9059cbb of ${OTHER}`,
+    ]);
   });
 
   test('is one only where the account calls itself', () => {

@@ -1,13 +1,22 @@
 import { decodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { selectorOf } from '../chains/ethereum/fields.ts';
 import { custosBatchAbi } from '../contracts/artifacts.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { ParsedTransaction } from './transaction.ts';
 
-type EthereumParsed = Extract<ParsedTransaction, { readonly type: 'TRANSACTION_TYPE_ETHEREUM' }>;
+/** A call of an EVM chain, or of Tempo. Hex is lower case with 0x. */
+export interface EvmCall {
+  /** The empty string for a contract creation. */
+  readonly to: string;
+  readonly value: bigint;
+  readonly data: string;
+}
 
 /** What an account that has borrowed the code of CustosBatch answers to when it calls itself. */
 const RUN = [getAbiItem({ abi: custosBatchAbi, name: 'run' })] as const;
+const RUN_SIGNED = [getAbiItem({ abi: custosBatchAbi, name: 'runSigned' })] as const;
 const RUN_SELECTOR = toFunctionSelector(RUN[0]);
+const RUN_SIGNED_SELECTOR = toFunctionSelector(RUN_SIGNED[0]);
 const DEPTH_MAX = 4;
 const CALLS_MAX = 1000;
 
@@ -16,34 +25,49 @@ const CALLS_MAX = 1000;
  * must see them, whether the account has the code already or not. A batch that cannot be read is refused.
  */
 export function batchedCalls(parsed: ParsedTransaction): readonly ParsedTransaction[] {
-  return parsed.type === 'TRANSACTION_TYPE_ETHEREUM' ? inner(parsed, DEPTH_MAX) : [];
+  if (parsed.type === 'TRANSACTION_TYPE_ETHEREUM') {
+    return inner(parsed.from, parsed.transaction, DEPTH_MAX).map((call) => ({
+      ...parsed,
+      transaction: { ...parsed.transaction, ...call, selector: selectorOf(call.data) },
+    }));
+  }
+  if (parsed.type !== 'TRANSACTION_TYPE_TEMPO') return [];
+  const { calls } = parsed.transaction;
+  return calls
+    .flatMap(({ to, value, input }) => inner(parsed.from, { to, value, data: input }, DEPTH_MAX))
+    .map(({ to, value, data }) => ({
+      ...parsed,
+      transaction: { ...parsed.transaction, calls: [{ to, value, input: data, selector: selectorOf(data) }] },
+    }));
 }
 
-function inner(parsed: EthereumParsed, depth: number): readonly ParsedTransaction[] {
-  const { to, data, selector } = parsed.transaction;
-  if (to !== parsed.from || selector !== RUN_SELECTOR) return [];
+/** A call, or in the place of a batch the calls that are in it. */
+export function unbatched(from: string, call: EvmCall): readonly EvmCall[] {
+  return [call, ...inner(from, call, DEPTH_MAX)].filter((one) => !isBatch(from, one));
+}
+
+function isBatch(from: string, { to, data }: EvmCall): boolean {
+  const selector = selectorOf(data);
+  return to === from && (selector === RUN_SELECTOR || selector === RUN_SIGNED_SELECTOR);
+}
+
+/** Batches that are among the calls of a batch stand before theirs. */
+function inner(from: string, batch: EvmCall, depth: number): readonly EvmCall[] {
+  if (!isBatch(from, batch)) return [];
   if (depth === 0) throw unreadable('is in itself too often');
-  const calls = read(data);
+  const calls = read(batch.data);
   if (calls.length > CALLS_MAX) throw unreadable(`has more than ${CALLS_MAX} calls`);
-  return calls.flatMap((call): readonly ParsedTransaction[] => {
-    const address = call.to.toLowerCase();
-    const one: EthereumParsed = {
-      ...parsed,
-      transaction: {
-        ...parsed.transaction,
-        to: address,
-        value: call.value,
-        data: call.data,
-        selector: call.data.length >= 10 ? call.data.slice(0, 10) : '',
-      },
-    };
-    return [one, ...inner(one, depth - 1)];
+  return calls.flatMap(({ to, value, data }) => {
+    const call = { to: to.toLowerCase(), value, data };
+    return [call, ...inner(from, call, depth - 1)];
   });
 }
 
 function read(data: string) {
   try {
-    return decodeFunctionData({ abi: RUN, data: data as `0x${string}` }).args[0];
+    return selectorOf(data) === RUN_SELECTOR
+      ? decodeFunctionData({ abi: RUN, data: data as `0x${string}` }).args[0]
+      : decodeFunctionData({ abi: RUN_SIGNED, data: data as `0x${string}` }).args[2];
   } catch {
     throw unreadable('cannot be read');
   }

@@ -2,8 +2,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { NETWORK, p2pkh, p2tr, p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { describe, expect, test } from 'vitest';
 import type { SignerAccount } from '../chains/signable.ts';
-import { isTransferOf, parseCaip19 } from './assets/caip19.ts';
-import { assetTransfers } from './assets/transfers.ts';
+import { mayBe, parseCaip19 } from './assets/caip19.ts';
+import { assetMovements } from './assets/movements.ts';
 import { type ParsedTransaction, readTransaction, transactionNamespaces } from './transaction.ts';
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -24,7 +24,7 @@ const signedBy = (...formats: string[]) => ({
 
 function moved(parsed: ParsedTransaction, caip19: string): bigint[] {
   const asset = parseCaip19(caip19);
-  return assetTransfers(parsed).flatMap((one) => (isTransferOf(one, asset) ? [one.amount] : []));
+  return assetMovements(parsed).transfers.flatMap((one) => (mayBe(one, asset) ? [one.amount] : []));
 }
 
 describe('bitcoin.tx', () => {

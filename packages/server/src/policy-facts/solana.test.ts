@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { SignerAccount } from '../chains/signable.ts';
 import { ApiError } from '../lib/errors.ts';
 import { compileExpression, evaluate, type Namespaces } from '../policy/index.ts';
-import { isTransferOf, parseCaip19 } from './assets/caip19.ts';
-import { assetTransfers } from './assets/transfers.ts';
+import { mayBe, parseCaip19 } from './assets/caip19.ts';
+import { assetMovements } from './assets/movements.ts';
 import { type ContractInterface, checkContractInterface } from './contract-interface.ts';
 import { interfacesNeeded, readTransaction, transactionNamespaces } from './transaction.ts';
 
@@ -236,7 +236,7 @@ describe('solana.tx', () => {
         try {
           const parsedOne = parsed(instructions.map((bytes) => cat(bytes)));
           transactionNamespaces(parsedOne, [idl]);
-          assetTransfers(parsedOne);
+          assetMovements(parsedOne);
         } catch (error) {
           expect(error).toBeInstanceOf(ApiError);
         }
@@ -249,8 +249,8 @@ describe('what leaves the signer', () => {
   const SOL = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501';
   const token = (mint: number) => `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:${name(mint)}`;
   const moved = (caip19: string, ...instructions: Uint8Array[]) =>
-    assetTransfers(parsed(instructions, true))
-      .filter((one) => isTransferOf(one, parseCaip19(caip19)))
+    assetMovements(parsed(instructions, true))
+      .transfers.filter((one) => mayBe(one, parseCaip19(caip19)))
       .map(({ amount }) => amount);
   const checked = (owner: number, mint: number, amount: bigint) =>
     instruction(6, [2, mint, 3, owner], cat(12, u64(amount), 6));

@@ -6,8 +6,8 @@ import { encodeFunctionData, erc20Abi } from 'viem';
 import { describe, expect, test } from 'vitest';
 import type { SignerAccount } from '../chains/signable.ts';
 import { compileExpression, evaluate, type Namespaces } from '../policy/index.ts';
-import { isTransferOf, parseCaip19 } from './assets/caip19.ts';
-import { assetTransfers } from './assets/transfers.ts';
+import { mayBe, parseCaip19 } from './assets/caip19.ts';
+import { assetMovements } from './assets/movements.ts';
 import { type ParsedTransaction, readTransaction, transactionNamespaces } from './transaction.ts';
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -28,7 +28,7 @@ const signedBy = (...formats: string[]) => ({
 
 function moved(parsed: ParsedTransaction, caip19: string): bigint[] {
   const asset = parseCaip19(caip19);
-  return assetTransfers(parsed).flatMap((one) => (isTransferOf(one, asset) ? [one.amount] : []));
+  return assetMovements(parsed).transfers.flatMap((one) => (mayBe(one, asset) ? [one.amount] : []));
 }
 
 function judge(text: string, facts: Namespaces): boolean | string {
@@ -119,6 +119,18 @@ describe('tron.tx', () => {
     expect(moved(one, `tron:728126428/trc20:${base58(OTHER)}`)).toEqual([]);
     // Wallets of this chain write its prefix into the padding.
     expect(moved(call(data.replace('00ab', '41ab')), `tron:x/trc20:${base58(TOKEN)}`)).toEqual([5n]);
+    // An approval counts as its amount; what is not known says nothing, nor does a call without data.
+    const approval = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'approve',
+      args: [`0x${OTHER.slice(2)}`, 9n],
+    }).slice(2);
+    expect(moved(call(approval), `tron:x/trc20:${base58(TOKEN)}`)).toEqual([9n]);
+    expect(assetMovements(call(approval)).uncounted).toEqual([]);
+    expect(assetMovements(call('deadbeef')).uncounted).toEqual([
+      { name: `the call 0xdeadbeef of ${base58(TOKEN)}`, certainty: 'unknown', reach: [] },
+    ]);
+    expect(assetMovements(parsed(31, 'TriggerSmartContract', blob(1, OWNER) + blob(2, TOKEN))).uncounted).toEqual([]);
   });
 
   test('an amount of another token does not pass for one of TRX', () => {
@@ -173,8 +185,13 @@ describe('tron.tx', () => {
     ],
   ])('%s', (name, type, value, fields) => {
     const one = parsed(type, name, blob(1, OWNER) + value);
+    // What is frozen or lent stays the account's own; its permissions are what holds everything.
+    const given = { name, certainty: 'known', reach: [{ chain: 'tron', chainReference: undefined }] };
+    expect(assetMovements(one)).toEqual({
+      transfers: [],
+      uncounted: name === 'AccountPermissionUpdateContract' ? [given] : [],
+    });
     expect(contractOf(one)).toEqual({ ...common, type: name, ...fields });
-    expect(assetTransfers(one)).toEqual([]);
   });
 
   test('a transfer of TRC-10, which POL 9 does not list, has a type and an owner and no other field', () => {

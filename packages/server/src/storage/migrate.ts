@@ -15,6 +15,7 @@ import { acceptedBundles } from './migrations/0011-accepted-bundles.ts';
 import { deploymentReplicas } from './migrations/0012-deployment-replicas.ts';
 import { sponsorship } from './migrations/0013-sponsorship.ts';
 import { votesAndTheirKeys } from './migrations/0014-votes-and-their-keys.ts';
+import { velocityUncounted } from './migrations/0015-velocity-uncounted.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   deploymentReplicas,
   sponsorship,
   votesAndTheirKeys,
+  velocityUncounted,
 ];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);

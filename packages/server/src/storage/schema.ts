@@ -479,6 +479,7 @@ export interface VelocityControlTable {
   identifier: string;
   data_source: string;
   aggregation: string;
+  refuse_uncounted: number;
   created_at_ms: number;
   updated_at_ms: number;
 }

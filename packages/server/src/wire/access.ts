@@ -82,6 +82,7 @@ export const renderVelocityControl = (organizationId: OrganizationId, control: V
   name: control.name,
   dataSource: control.dataSource,
   aggregation: control.aggregation,
+  refuseUncounted: control.refuseUncounted,
   ...times(control),
   identifier: control.identifier,
 });

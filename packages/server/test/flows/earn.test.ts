@@ -6,6 +6,7 @@ import {
   getAddress,
   type Hex,
   parseAbi,
+  serializeTransaction,
   toFunctionSelector,
   toHex,
 } from 'viem';
@@ -625,6 +626,44 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       const take = await user.submit('earn_withdraw', withdrawal(wrapperAddress, wallet));
       expect(outcome(take)).toEqual(DONE);
     });
+  });
+
+  test('a wrapper that is called directly counts, and an approval to it does not', async () => {
+    const { wrapperAddress } = batched;
+    const { root, wallet } = await newDepositor();
+    await root.run('create_velocity_control', {
+      name: 'limit',
+      identifier: randomUUID(),
+      dataSource: { chainAssetTransfer: { definition: [{ caip19: `${BATCHED}/erc20:${TOKEN}`, decimals: '0' }] } },
+      aggregation: {
+        method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM',
+        operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+        threshold: '1500',
+        window: { infinite: {} },
+        groupBy: { organization: {} },
+      },
+    });
+    const user = await createUser(root, 'spender');
+    await policyFor(root, user);
+    const other = anAddress() as Hex;
+    const sign = async (to: string, signature: string, args: readonly unknown[]) => {
+      const data = encodeFunctionData({ abi: parseAbi([`function ${signature}` as string]), args } as never);
+      const chainId = Number(BATCHED.slice('eip155:'.length));
+      const tx = serializeTransaction({ type: 'eip1559', chainId, to: to.toLowerCase() as Hex, data });
+      const asked = { signWith: wallet, type: 'TRANSACTION_TYPE_ETHEREUM', unsignedTransaction: tx };
+      return outcome(await user.submit('sign_transaction', asked));
+    };
+    const exceeded = [403, 'VELOCITY_EXCEEDED'];
+    const uncounted = [403, 'VELOCITY_UNCOUNTED'];
+    expect(await sign(TOKEN, 'approve(address,uint256)', [wrapperAddress, 2n ** 255n])).toEqual(DONE);
+    expect(await sign(TOKEN, 'approve(address,uint256)', [other, 2n ** 255n])).toEqual(exceeded);
+    expect(await sign(wrapperAddress, 'deposit(uint256,address)', [1501n, other])).toEqual(exceeded);
+    expect(await sign(wrapperAddress, 'deposit(uint256,address)', [1000n, other])).toEqual(DONE);
+    expect(await sign(wrapperAddress, 'deposit(uint256,address)', [501n, wallet])).toEqual(exceeded);
+    expect(await sign(wrapperAddress, 'mint(uint256,address)', [1n, wallet])).toEqual(uncounted);
+    expect(await sign(wrapperAddress, 'redeemAll(address)', [other])).toEqual(uncounted);
+    expect(await sign(wrapperAddress, 'redeemAll(address)', [wallet])).toEqual(DONE);
+    expect(outcome(await user.submit('earn_deposit', deposit(wrapperAddress, wallet)))).toEqual(exceeded);
   });
 
   describe('the state of a wrapper', () => {

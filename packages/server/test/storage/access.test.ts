@@ -71,6 +71,7 @@ const control = (extra: Partial<VelocityControl> = {}): VelocityControl => ({
     window: { infinite: {} },
     groupBy: { user: {} },
   },
+  refuseUncounted: false,
   ...STAMPS,
   ...extra,
 });
@@ -313,7 +314,7 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
     test('come back as they went in, and go with what they counted', async () => {
       await using at = await twoOrganizations();
       const { read, write, id, otherId } = at;
-      const made = times(4, () => control());
+      const made = times(4, (index) => control({ refuseUncounted: index % 2 === 1 }));
       const [first, second] = made as [VelocityControl, VelocityControl];
       await write(async (store) => {
         for (const one of [...made].reverse()) await store.velocity.insert(id, one);

@@ -21,9 +21,9 @@ export interface SplTransfer {
   readonly tokenMint: string;
 }
 
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
-const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
-const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
 // SystemInstruction (Solana, sdk/program/src/system_instruction.rs): a little-endian u32, then the lamports as u64.
 const SYSTEM_TRANSFER = 2;
@@ -34,6 +34,8 @@ const TOKEN_TRANSFER = 3;
 const TOKEN_TRANSFER_CHECKED = 12;
 const TOKEN_TRANSFER_FEE_EXTENSION = 26;
 const TRANSFER_CHECKED_WITH_FEE = 1;
+// Instructions of the same program, one after the other: the number of accounts and of bytes, a byte each, then the bytes.
+const TOKEN_BATCH = 255;
 
 /**
  * All transfers among the instructions. The programs ignore bytes after the fields they know, so these do too: padding
@@ -45,8 +47,8 @@ export function transfersOf(instructions: readonly SolanaInstruction[]): {
 } {
   const transfers: SolanaTransfer[] = [];
   const splTransfers: SplTransfer[] = [];
-  for (const [at, instruction] of instructions.entries()) {
-    const fields = new Fields(instruction, `instruction ${at}`);
+  for (const { instruction, place } of withoutBatches(instructions)) {
+    const fields = new Fields(instruction, place);
     if (instruction.programKey === SYSTEM_PROGRAM) {
       const transfer = systemTransfer(fields);
       if (transfer !== undefined) transfers.push(transfer);
@@ -56,6 +58,40 @@ export function transfersOf(instructions: readonly SolanaInstruction[]): {
     }
   }
   return { transfers, splTransfers };
+}
+
+export interface PlacedInstruction {
+  readonly instruction: SolanaInstruction;
+  /** Where it stands, for messages. */
+  readonly place: string;
+}
+
+/** The instructions with those in a batch of a token program in its place. */
+export const withoutBatches = (instructions: readonly SolanaInstruction[]): readonly PlacedInstruction[] =>
+  instructions.flatMap((instruction, at) => withoutBatch(instruction, `instruction ${at}`));
+
+function withoutBatch(instruction: SolanaInstruction, place: string): readonly PlacedInstruction[] {
+  const { programKey, accounts, dataHex } = instruction;
+  const data = Buffer.from(dataHex, 'hex');
+  const isToken = programKey === TOKEN_PROGRAM || programKey === TOKEN_2022_PROGRAM;
+  if (!isToken || data[0] !== TOKEN_BATCH) return [{ instruction, place }];
+  const found: PlacedInstruction[] = [];
+  let [byte, account] = [1, 0];
+  while (byte < data.length) {
+    const [accountCount = 0, length] = data.subarray(byte, byte + 2);
+    const end = byte + 2 + (length ?? 0);
+    if (length === undefined || end > data.length || account + accountCount > accounts.length) {
+      throw unparsable(`${place} is a batch that ends too early`);
+    }
+    const inner = {
+      ...instruction,
+      accounts: accounts.slice(account, account + accountCount),
+      dataHex: data.toString('hex', byte + 2, end),
+    };
+    found.push(...withoutBatch(inner, `${place}.${found.length}`));
+    [byte, account] = [end, account + accountCount];
+  }
+  return found;
 }
 
 function systemTransfer(fields: Fields): SolanaTransfer | undefined {

@@ -45,7 +45,7 @@ export const claimEarnFees = defineActivity({
   },
   exposes: ({ wrapperAddress }) => ({ wrapper_address: wrapperAddress }),
   facts: (context, _parameters, plan) => planFacts(context, plan),
-  movements: (_parameters, plan) => planMovements(plan),
+  movements: (context, _parameters, plan) => planMovements(context, plan),
   async prepare(context, _parameters, plan) {
     await requireOnChain(context, plan.wrapper);
     await requireFees(context, plan);

@@ -52,17 +52,7 @@ export const earnDeposit = defineActivity({
     sponsor,
   }),
   facts: (context, _parameters, plan) => planFacts(context, plan),
-  // What the wrapper takes leaves the wallet, though no transfer is among the calls.
-  movements: ({ assets }, plan) =>
-    planMovements(plan, [
-      {
-        chain: 'eip155',
-        chainReference: plan.chain.reference,
-        kind: 'erc20',
-        assetReference: plan.wrapper.assetAddress,
-        amount: BigInt(assets),
-      },
-    ]),
+  movements: (context, _parameters, plan) => planMovements(context, plan),
   async prepare(context, _parameters, plan) {
     await requireOnChain(context, plan.wrapper);
     return await withNeededReset(context, plan);

@@ -44,7 +44,7 @@ export const earnWithdraw = defineActivity({
     sponsor,
   }),
   facts: (context, _parameters, plan) => planFacts(context, plan),
-  movements: (_parameters, plan) => planMovements(plan),
+  movements: (context, _parameters, plan) => planMovements(context, plan),
   async prepare(context, _parameters, plan) {
     await requireOnChain(context, plan.wrapper);
     return plan;

@@ -3,7 +3,6 @@ import type { EarnRequest, EarnWrapper } from '../../lib/earn.ts';
 import type { EarnRequestId, SendId } from '../../lib/ids.ts';
 import type { SendCall, SendPurpose } from '../../lib/send.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import type { AssetTransfer } from '../../policy-facts/assets/caip19.ts';
 import type { DescribeContext, ExecuteContext, FactsContext, Movements } from '../define.ts';
 import { resolveSender, transactionMovements, transactionsOf } from '../sends/calls.ts';
 import { toRequest } from '../sends/ethereum-request.ts';
@@ -61,12 +60,10 @@ const callsOf = (plan: WalletPlan): SendCall[] => stepsOf(plan).map(({ call }) =
 export const planFacts = async (context: FactsContext, plan: WalletPlan): Promise<Namespaces[]> =>
   await transactionFacts(context, plan.signer, transactionsOf(plan.chain, plan.wallet, callsOf(plan)));
 
-export function planMovements(plan: WalletPlan, taken: readonly AssetTransfer[] = []): Movements {
-  const { transfers, ...rest } = transactionMovements(
-    plan.signer,
-    transactionsOf(plan.chain, plan.wallet, callsOf(plan)),
-  );
-  return { ...rest, transfers: [...transfers, ...taken] };
+/** What a deposit puts in counts, as in any call of a wrapper. The calls are of our own making: all of them are known. */
+export async function planMovements(context: FactsContext, plan: WalletPlan): Promise<Movements> {
+  const transactions = transactionsOf(plan.chain, plan.wallet, callsOf(plan));
+  return { ...(await transactionMovements(context, plan.signer, transactions)), uncounted: [] };
 }
 
 /** Makes the request and what it sends part of the activity's transaction. */

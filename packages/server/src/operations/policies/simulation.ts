@@ -68,6 +68,8 @@ export const SimulationShape = Type.Object({
       threshold: Type.String(),
       operator: Type.String(),
       satisfied: Type.Boolean(),
+      /** The part of the activity that the control refuses because it cannot be counted. */
+      uncounted: Type.Optional(Type.String()),
     }),
   ),
 });

@@ -2,11 +2,10 @@ import type { EthereumTransaction } from '../../chains/ethereum/transaction.ts';
 import type { ChainSettings } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendCall } from '../../lib/send.ts';
-import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
 import { ethereumAddress } from '../../policy-facts/ethereum.ts';
 import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
-import type { DescribeContext, Movements } from '../define.ts';
-import { movementsOf } from '../signing/facts.ts';
+import type { DescribeContext, FactsContext, Movements } from '../define.ts';
+import { movementsOf, transactionAssets } from '../signing/facts.ts';
 import { findSigner, type Signer } from '../signing/signer.ts';
 
 /** What the caller fixed of a transaction besides its calls; what is left open is 0 for whoever judges it. */
@@ -61,7 +60,11 @@ export function transactionsOf(
 }
 
 /** Signed and sent: controls on either phase count it, each once. */
-export const transactionMovements = (signer: Signer, transactions: readonly ParsedTransaction[]): Movements => ({
-  ...movementsOf(signer, transactions.flatMap(assetTransfers)),
+export const transactionMovements = async (
+  context: FactsContext,
+  signer: Signer,
+  transactions: readonly ParsedTransaction[],
+): Promise<Movements> => ({
+  ...movementsOf(signer, await transactionAssets(context, transactions)),
   phases: ['signature', 'submission'],
 });

@@ -4,12 +4,11 @@ import { configuredChain } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
 import { foreignLane } from '../../lib/send.ts';
-import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
 import { batchedCalls } from '../../policy-facts/batch.ts';
 import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
 import { defineActivity } from '../define.ts';
 import { EthereumChainShape } from '../shapes/chain.ts';
-import { movementsOf, transactionFacts } from '../signing/facts.ts';
+import { movementsOf, transactionAssets, transactionFacts } from '../signing/facts.ts';
 import { findSigner } from '../signing/signer.ts';
 import { insertSend } from './new-send.ts';
 
@@ -56,11 +55,10 @@ export const ethSendRawTransaction = defineActivity({
   facts: (context, _parameters, { signer, parsed }) =>
     transactionFacts(context, signer, [parsed, ...batchedCalls(parsed)]),
   // Signed before, and counted then where the key is ours; now it is sent.
-  movements: (_parameters, { signer, parsed }) => ({
-    ...(signer === undefined ? {} : movementsOf(signer)),
-    transfers: [parsed, ...batchedCalls(parsed)].flatMap(assetTransfers),
-    phases: ['submission'],
-  }),
+  async movements(context, _parameters, { signer, parsed }) {
+    const assets = await transactionAssets(context, [parsed]);
+    return { ...(signer === undefined ? assets : movementsOf(signer, assets)), phases: ['submission'] };
+  },
   prepare: async (_context, _parameters, { signer }) => signer !== undefined,
   async execute(context, { signedTransaction, caip2 }, isOurs) {
     const { from, hash, raw } = parseSignedEthereumTransaction(signedTransaction);

@@ -68,7 +68,7 @@ export const ethSendTransaction = defineActivity({
     return { signer, transactions: transactionsOf(chain, parameters.from, calls, toTerms(parameters)) };
   },
   facts: (context, _parameters, { signer, transactions }) => transactionFacts(context, signer, transactions),
-  movements: (_parameters, { signer, transactions }) => transactionMovements(signer, transactions),
+  movements: (context, _parameters, { signer, transactions }) => transactionMovements(context, signer, transactions),
   async execute(context, parameters) {
     const chain = configuredChain(context.config.chains, parameters.caip2, 'eip155');
     const id: SendId = context.newId();

@@ -61,7 +61,7 @@ export const solSendTransaction = defineActivity({
     return { chain, signers, ...drafted };
   },
   facts: (context, _parameters, { signers, wire }) => solanaFactsOf(context, signers, wire.transaction),
-  movements: (_parameters, { signers, wire }) => solanaMovements(signers, wire.transaction),
+  movements: (_context, _parameters, { signers, wire }) => solanaMovements(signers, wire.transaction),
   prepare: async (_context, _parameters, { chain, sender, request }) => ({ chain, sender, request }),
   async execute(context, _parameters, { chain, sender, request }) {
     const id: SendId = context.newId();

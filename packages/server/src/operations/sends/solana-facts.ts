@@ -2,7 +2,7 @@ import { solanaAddress } from '../../chains/solana/signatures.ts';
 import type { SolanaTransaction } from '../../chains/solana/solana.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
+import { assetMovements, together } from '../../policy-facts/assets/movements.ts';
 import { type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
 import type { FactsContext, Movements } from '../define.ts';
 import { interfacesOf, movementsOf, signerFacts } from '../signing/facts.ts';
@@ -30,10 +30,10 @@ export async function solanaFactsOf(
 
 /** What the signers lose together, and each of their wallets. */
 export function solanaMovements(signers: readonly Signer[], transaction: SolanaTransaction): Movements {
-  const moved = signers.map((signer) => movementsOf(signer, assetTransfers(seenBy(transaction, signer))));
+  const moved = signers.map((signer) => movementsOf(signer, assetMovements(seenBy(transaction, signer))));
   const byWallet = groupBy(moved, ({ walletId }) => walletId);
   const wallets = [...byWallet].flatMap(([walletId, some]) =>
-    walletId === undefined ? [] : [{ walletId, transfers: some.flatMap(({ transfers }) => transfers) }],
+    walletId === undefined ? [] : [{ walletId, ...together(some) }],
   );
-  return { wallets, transfers: moved.flatMap(({ transfers }) => transfers), phases: ['signature', 'submission'] };
+  return { wallets, ...together(moved), phases: ['signature', 'submission'] };
 }

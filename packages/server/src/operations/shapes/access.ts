@@ -198,6 +198,8 @@ export const VelocityControlShape = Type.Object({
   name: Type.String(),
   dataSource: VelocityDataSourceShape,
   aggregation: VelocityAggregationShape,
+  /** Ours. */
+  refuseUncounted: Type.Boolean(),
   createdAt: TimestampShape,
   updatedAt: TimestampShape,
   identifier: Type.String(),

@@ -121,7 +121,12 @@ afterAll(() => place[Symbol.asyncDispose]());
 
 const contextOf = (): FactsContext => {
   const actor = { organization: home, organizationId: home.id };
-  return { read: storage.read, actor, interfaces: createInterfaceCache() } as unknown as FactsContext;
+  return {
+    read: storage.read,
+    actor,
+    config: { chains: new Map() },
+    interfaces: createInterfaceCache(),
+  } as unknown as FactsContext;
 };
 
 interface Told {
@@ -132,7 +137,7 @@ interface Told {
 async function tell(operation: ActivityOperation, sent: unknown, version = 0): Promise<Told> {
   const parameters = operation.versions[version]?.decode(sent);
   const described = await operation.describe?.(contextOf(), parameters);
-  const movements = operation.movements?.(parameters, described);
+  const movements = await operation.movements?.(contextOf(), parameters, described);
   return { elements: (await operation.facts?.(contextOf(), parameters, described)) ?? [], movements };
 }
 
@@ -175,11 +180,11 @@ describe('sign_transaction', () => {
   ])('by a wallet account, named by %s', async (_by, signWith) => {
     const { elements, movements } = await sign(signWith, 'ETHEREUM', ethereum());
     expect(elements).toEqual([{ eth: { tx: call }, ...signedByAccount }]);
-    expect(movements).toEqual({ walletId: wallet.id, transfers: moved });
+    expect(movements).toEqual({ walletId: wallet.id, transfers: moved, uncounted: [] });
   });
 
   test('by a private key, in both versions', async () => {
-    const told = { elements: [{ eth: { tx: call }, ...signedByKey }], movements: { transfers: moved } };
+    const told = { elements: [{ eth: { tx: call }, ...signedByKey }], movements: { transfers: moved, uncounted: [] } };
     expect(await sign(key.id, 'ETHEREUM', ethereum())).toEqual(told);
     const sent = { privateKeyId: key.id, type: 'TRANSACTION_TYPE_ETHEREUM', unsignedTransaction: ethereum() };
     expect(await tell(signTransaction, sent, 1)).toEqual(told);
@@ -269,7 +274,11 @@ describe('raw payloads', () => {
     ...signedByAccount,
   });
   const eip712 = { signWith: ETHEREUM, encoding: 'PAYLOAD_ENCODING_EIP712', hashFunction: 'HASH_FUNCTION_NO_OP' };
-  const movements = { walletId: wallet.id, transfers: [] };
+  const movements = {
+    walletId: wallet.id,
+    transfers: [],
+    uncounted: [{ name: 'the typed data', certainty: 'unknown', reach: [] }],
+  };
 
   test('typed data has a meaning, and each of several its own element', async () => {
     expect(await tell(signRawPayload, { ...eip712, payload: document(5) })).toEqual({
@@ -285,7 +294,10 @@ describe('raw payloads', () => {
     const authorization = { chainId: 10, address: TO, nonce: 3 };
     const encoding = 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION';
     const payloads = [JSON.stringify(authorization), JSON.stringify({ ...authorization, nonce: 4 })];
-    const { elements } = await tell(signRawPayloads, { ...eip712, encoding, payloads });
+    const { elements, movements } = await tell(signRawPayloads, { ...eip712, encoding, payloads });
+    const reach = [{ chain: 'eip155', chainReference: '10' }];
+    const given = { name: 'the EIP-7702 authorization', certainty: 'known', reach };
+    expect(movements?.uncounted).toEqual([given, given]);
     expect(elements).toEqual(
       [3n, 4n].map((nonce) => ({
         eth: { eip_7702_authorization: { address: TO, chain_id: 10n, nonce } },
@@ -296,7 +308,8 @@ describe('raw payloads', () => {
 
   test.each(['HEXADECIMAL', 'TEXT_UTF8'])('%s is opaque, so one element stands for all', async (name) => {
     const sent = { signWith: key.id, encoding: `PAYLOAD_ENCODING_${name}`, hashFunction: 'HASH_FUNCTION_SHA256' };
-    const told = { elements: [signedByKey], movements: { walletId: undefined, transfers: [] } };
+    const uncounted = [{ name: 'the raw payload', certainty: 'unknown', reach: [] }];
+    const told = { elements: [signedByKey], movements: { walletId: undefined, transfers: [], uncounted } };
     expect(await tell(signRawPayload, { ...sent, payload: 'ab' })).toEqual(told);
     expect(await tell(signRawPayloads, { ...sent, payloads: ['ab', 'cd'] })).toEqual(told);
     const { signWith: privateKeyId, ...rest } = sent;
@@ -322,7 +335,7 @@ test('until somebody judges, the signer is all that is read', async () => {
   const described = await signTransaction.describe?.(context, parameters);
   expect(reads).toEqual(['wallets.signer']);
   // A limit on amounts needs the transaction and nothing more.
-  signTransaction.movements?.(parameters, described);
+  await signTransaction.movements?.(context, parameters, described);
   expect(reads).toEqual(['wallets.signer']);
   const { transaction } = described as { transaction: () => unknown };
   expect(transaction()).toBe(transaction());

@@ -1,9 +1,15 @@
+import { hashAuthorizationJson } from '../../chains/ethereum/eip7702.ts';
+import type { PayloadEncoding } from '../../chains/payload.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
+import type { AssetMovements } from '../../policy-facts/assets/caip19.ts';
+import { delegationParts, NO_CONTRACTS, type OwnContracts } from '../../policy-facts/assets/evm-calls.ts';
+import { assetMovements, needsOwnContracts, together } from '../../policy-facts/assets/movements.ts';
 import type { ContractInterface } from '../../policy-facts/contract-interface.ts';
 import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
 import { interfacesNeeded, type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
 import type { FactsContext, Movements } from '../define.ts';
+import { managerOf } from '../earn/wrappers.ts';
 import type { Signer } from './signer.ts';
 
 /** `wallet` and `wallet_account`, or `private_key`. A wallet that went away meanwhile must not leave its rules behind. */
@@ -30,10 +36,52 @@ export async function interfacesOf(
 }
 
 /** Whose limits a signature counts against. A private key belongs to no wallet. */
-export const movementsOf = ({ source }: Signer, transfers: Movements['transfers'] = []): Movements => ({
+export const movementsOf = ({ source }: Signer, { transfers, uncounted }: AssetMovements): Movements => ({
   walletId: source.kind === 'wallet-account' ? source.account.walletId : undefined,
   transfers,
+  uncounted,
 });
+
+/** What transactions take from their signer. Calls of the service's own contracts are read too. */
+export async function transactionAssets(
+  context: FactsContext,
+  transactions: readonly ParsedTransaction[],
+): Promise<AssetMovements> {
+  const own = transactions.some(needsOwnContracts) ? await ownContracts(context) : NO_CONTRACTS;
+  return together(transactions.map((parsed) => assetMovements(parsed, own)));
+}
+
+/** The signature of a payload can take everything, but only for an authorization is that known. */
+export async function payloadAssets(
+  context: FactsContext,
+  encoding: PayloadEncoding,
+  payloads: readonly string[],
+): Promise<AssetMovements> {
+  if (encoding === 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION') {
+    const own = await ownContracts(context);
+    const uncounted = payloads.flatMap((payload) =>
+      delegationParts('the EIP-7702 authorization', hashAuthorizationJson(payload), own),
+    );
+    return { transfers: [], uncounted };
+  }
+  const name = encoding === 'PAYLOAD_ENCODING_EIP712' ? 'the typed data' : 'the raw payload';
+  return { transfers: [], uncounted: [{ name, certainty: 'unknown', reach: [] }] };
+}
+
+/** Fee wrappers that the organization may use, and where CustosBatch is. */
+async function ownContracts({ read, actor, config }: FactsContext): Promise<OwnContracts> {
+  const wrappers = await read.earn.wrappers(managerOf(actor.organization));
+  return {
+    wrappers: wrappers.map(({ caip2, wrapperAddress, assetAddress }) => ({
+      chainReference: caip2.slice('eip155:'.length),
+      wrapperAddress,
+      assetAddress,
+    })),
+    batchContracts: [...config.chains.values()].flatMap(({ reference, batchContract }) =>
+      batchContract === undefined ? [] : [{ chainReference: reference, address: batchContract.toLowerCase() }],
+    ),
+  };
+}
 
 /** One element for each transaction, with the signer's wallet or key where it is one of this organization's. */
 export async function transactionFacts(

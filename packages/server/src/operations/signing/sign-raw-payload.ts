@@ -9,7 +9,7 @@ import {
 import { payloadElements } from '../../policy-facts/transaction.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
-import { movementsOf, signerFacts } from './facts.ts';
+import { movementsOf, payloadAssets, signerFacts } from './facts.ts';
 import { renderSignature, SignatureShape } from './signature.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
@@ -55,7 +55,8 @@ export const signRawPayload = defineActivity({
     const target = await signerFacts(context, signer);
     return payloadElements(encoding as PayloadEncoding, [payload]).map((element) => ({ ...element, ...target }));
   },
-  movements: (_parameters, { signer }) => movementsOf(signer),
+  movements: async (context, { payload, encoding }, { signer }) =>
+    movementsOf(signer, await payloadAssets(context, encoding as PayloadEncoding, [payload])),
   prepare: (context, _parameters, { signer, input }) => signAs(context, signer, signer.account, [input]),
   async execute(_context, _parameters, [signature]) {
     return renderSignature(signature);

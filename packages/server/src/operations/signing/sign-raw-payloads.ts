@@ -11,7 +11,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { payloadElements } from '../../policy-facts/transaction.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
-import { movementsOf, signerFacts } from './facts.ts';
+import { movementsOf, payloadAssets, signerFacts } from './facts.ts';
 import { renderSignature, SignatureShape } from './signature.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
@@ -50,7 +50,8 @@ export const signRawPayloads = defineActivity({
     const target = await signerFacts(context, signer);
     return payloadElements(encoding as PayloadEncoding, payloads).map((element) => ({ ...element, ...target }));
   },
-  movements: (_parameters, { signer }) => movementsOf(signer),
+  movements: async (context, { payloads, encoding }, { signer }) =>
+    movementsOf(signer, await payloadAssets(context, encoding as PayloadEncoding, payloads)),
   prepare: (context, _parameters, { signer, inputs }) => signAs(context, signer, signer.account, inputs),
   async execute(_context, _parameters, signatures) {
     return { signatures: signatures.map(renderSignature) };

@@ -1,12 +1,11 @@
 import Type from 'typebox';
 import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../chains/transactions.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { assetTransfers } from '../../policy-facts/assets/transfers.ts';
 import { batchedCalls } from '../../policy-facts/batch.ts';
 import { type ParsedTransaction, readTransaction } from '../../policy-facts/transaction.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
-import { movementsOf, transactionFacts } from './facts.ts';
+import { movementsOf, transactionAssets, transactionFacts } from './facts.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
 /** A PSBT carries the transactions that it spends from, so nothing but the size of the request bounds it. */
@@ -57,8 +56,8 @@ export const signTransaction = defineActivity({
     const parsed = transaction();
     return await transactionFacts(context, signer, [parsed, ...batchedCalls(parsed)]);
   },
-  movements: (_parameters, { signer, transaction }) =>
-    movementsOf(signer, [transaction(), ...batchedCalls(transaction())].flatMap(assetTransfers)),
+  movements: async (context, _parameters, { signer, transaction }) =>
+    movementsOf(signer, await transactionAssets(context, [transaction()])),
   async prepare(context, _parameters, { signer, account, signable }) {
     return signable.attach(await signAs(context, signer, account, signable.payloads));
   },

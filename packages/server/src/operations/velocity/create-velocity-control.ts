@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { checkControl } from '../../authz/velocity.ts';
+import { invalidField } from '../../lib/errors.ts';
 import type { VelocityControlId } from '../../lib/ids.ts';
 import type { VelocityAggregation, VelocityDataSource } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
@@ -17,11 +18,23 @@ export const createVelocityControl = defineActivity({
     dataSource: VelocityDataSourceShape,
     aggregation: VelocityAggregationShape,
     identifier: textShape(255),
+    /** Ours. */
+    refuseUncounted: Type.Optional(Type.Boolean()),
   }),
   result: Type.Object({ velocityControlId: Type.String() }),
-  check: ({ dataSource, aggregation }) =>
-    checkControl(dataSource as VelocityDataSource, aggregation as VelocityAggregation, 'parameters'),
-  async execute({ store, actor, newId, nowMs }, { name, dataSource, aggregation, identifier }) {
+  check({ dataSource, aggregation, refuseUncounted }) {
+    checkControl(dataSource as VelocityDataSource, aggregation as VelocityAggregation, 'parameters');
+    if (refuseUncounted === true && dataSource.chainAssetTransfer === undefined) {
+      throw invalidField(
+        'parameters.refuseUncounted',
+        'needs dataSource.chainAssetTransfer: an activity always counts',
+      );
+    }
+  },
+  async execute(
+    { store, actor, newId, nowMs },
+    { name, dataSource, aggregation, identifier, refuseUncounted = false },
+  ) {
     const velocityControlId: VelocityControlId = newId();
     await store.velocity.insert(actor.organizationId, {
       id: velocityControlId,
@@ -29,6 +42,7 @@ export const createVelocityControl = defineActivity({
       identifier,
       dataSource: dataSource as VelocityDataSource,
       aggregation: aggregation as VelocityAggregation,
+      refuseUncounted,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });

@@ -20,7 +20,7 @@ export const createWalletAccounts = defineActivity({
   result: Type.Object({ addresses: Type.Array(Type.String()) }),
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
   facts: (context, { walletId }) => walletElement(context, walletId),
-  movements: ({ walletId }) => ({ walletId, transfers: [] }),
+  movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async prepare(context, { walletId, accounts }) {
     const wallet = await context.read.wallets.get(context.actor.organizationId, walletId);
     return await context.keyring.deriveAccounts(holderOf(context, wallet.id), wallet.sealedSeed, toSpecs(accounts));

@@ -29,7 +29,7 @@ export const exportWalletAccount = defineActivity({
     const wallet = await read.wallets.get(actor.organizationId, account.walletId);
     return [{ wallet: walletFacts(wallet), wallet_account: walletAccountFacts(account) }];
   },
-  movements: (_parameters, { walletId }) => ({ walletId, transfers: [] }),
+  movements: (_context, _parameters, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async prepare(context, { targetPublicKey }, account) {
     const wallet = await context.read.wallets.get(context.actor.organizationId, account.walletId);
     const exportBundle = await context.keyring.exportAccount(

@@ -23,7 +23,7 @@ export const exportWallet = defineActivity({
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
   facts: (context, { walletId }) => walletElement(context, walletId),
-  movements: ({ walletId }) => ({ walletId, transfers: [] }),
+  movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async prepare(context, { walletId, targetPublicKey, language }) {
     const wallet = await context.read.wallets.get(context.actor.organizationId, walletId);
     return await context.keyring.exportWallet(

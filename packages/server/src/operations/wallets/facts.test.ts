@@ -99,7 +99,7 @@ async function tell(operation: ActivityOperation, sent: unknown) {
   const parameters = operation.versions[0]?.decode(sent);
   const described = await operation.describe?.(context, parameters);
   const elements = await operation.facts?.(context, parameters, described);
-  return { elements, walletId: operation.movements?.(parameters, described).walletId };
+  return { elements, walletId: (await operation.movements?.(context, parameters, described))?.walletId };
 }
 const elementsOf = async (operation: ActivityOperation, sent: unknown): Promise<readonly Namespaces[] | undefined> =>
   (await tell(operation, sent)).elements;

@@ -14,7 +14,7 @@ export const updateWallet = defineActivity({
   result: Type.Object({ walletId: Type.String() }),
   exposes: ({ walletId }) => ({ wallet_id: walletId }),
   facts: (context, { walletId }) => walletElement(context, walletId),
-  movements: ({ walletId }) => ({ walletId, transfers: [] }),
+  movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async execute({ store, actor, nowMs }, { walletId, walletName }) {
     await store.wallets.rename(actor.organizationId, walletId, walletName, nowMs);
     return { walletId };

@@ -25,6 +25,32 @@ export interface AssetTransfer {
   readonly amount: bigint;
 }
 
+/** Assets of a chain; what is undefined stands for every one. */
+export interface AssetReach {
+  readonly chain: AssetId['chain'];
+  readonly chainReference: string | undefined;
+  readonly kind?: AssetId['kind'];
+  readonly assetReference?: string | undefined;
+}
+
+/** Part of a request that may move assets of the signer without an amount that could be counted. */
+export interface UncountedPart {
+  /** What a refusal calls it. */
+  readonly name: string;
+  /**
+   * `known`: it moves the assets in `reach`, or hands over authority over what holds them. `unknown`: nobody can say
+   * before it runs, but where `reach` names an asset, it is a call of that asset's contract.
+   */
+  readonly certainty: 'known' | 'unknown';
+  readonly reach: readonly AssetReach[];
+}
+
+/** What a request takes from its signer, as far as it says so, and the rest. */
+export interface AssetMovements {
+  readonly transfers: readonly AssetTransfer[];
+  readonly uncounted: readonly UncountedPart[];
+}
+
 // CAIP-19: chain namespace and reference, asset namespace and reference. Token ids of NFTs have no amount to add up.
 const CAIP19 = /^([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32})\/([-a-z0-9]{3,8}):([-.%a-zA-Z0-9]{1,128})$/;
 
@@ -89,12 +115,18 @@ export function tronAccountHex(address: string): string | undefined {
 }
 
 /**
- * Whether a transfer may be one of the asset. What a transaction leaves open counts as a match: a limit must not be passed
- * by not naming the token.
+ * Whether what moves may be the asset. What a transaction leaves open counts as a match: a limit must not be passed by not
+ * naming the token.
  */
-export function isTransferOf(transfer: AssetTransfer, asset: AssetId): boolean {
-  if (transfer.chain !== asset.chain || transfer.kind !== asset.kind) return false;
-  if ((transfer.chainReference ?? asset.chainReference) !== asset.chainReference) return false;
+export function mayBe(moved: AssetReach, asset: AssetId): boolean {
+  if (moved.chain !== asset.chain || (moved.kind ?? asset.kind) !== asset.kind) return false;
+  if ((moved.chainReference ?? asset.chainReference) !== asset.chainReference) return false;
   // A chain has one native coin, whatever number it goes by: several are in use for some.
-  return transfer.kind === 'slip44' || (transfer.assetReference ?? asset.assetReference) === asset.assetReference;
+  return asset.kind === 'slip44' || (moved.assetReference ?? asset.assetReference) === asset.assetReference;
 }
+
+/** For messages: CAIP-19 as far as it is known. */
+export const assetName = ({ chain, chainReference, kind, assetReference }: AssetTransfer): string =>
+  [chainReference === undefined ? chain : `${chain}:${chainReference}`, `${kind}:${assetReference ?? 'unknown'}`].join(
+    '/',
+  );

@@ -15,6 +15,7 @@ const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
   identifier: row.identifier,
   dataSource: JSON.parse(row.data_source) as VelocityDataSource,
   aggregation: JSON.parse(row.aggregation) as VelocityAggregation,
+  refuseUncounted: row.refuse_uncounted === 1,
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
@@ -91,6 +92,7 @@ export class VelocityStore extends VelocityReader {
         identifier: control.identifier,
         data_source: JSON.stringify(control.dataSource),
         aggregation: JSON.stringify(control.aggregation),
+        refuse_uncounted: control.refuseUncounted ? 1 : 0,
         created_at_ms: control.createdAtMs,
         updated_at_ms: control.updatedAtMs,
       })

@@ -7,8 +7,8 @@ import type { SignerAccount } from '../../chains/signable.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { ethereumAddress } from '../ethereum.ts';
 import { type ParsedTransaction, readTransaction } from '../transaction.ts';
-import { isTransferOf, parseCaip19 } from './caip19.ts';
-import { assetTransfers } from './transfers.ts';
+import { mayBe, parseCaip19 } from './caip19.ts';
+import { assetMovements } from './movements.ts';
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const secret = new Uint8Array(32).fill(0x11);
@@ -28,7 +28,7 @@ const signedBy = (...formats: string[]) => ({
 
 function moved(parsed: ParsedTransaction, caip19: string): bigint[] {
   const asset = parseCaip19(caip19);
-  return assetTransfers(parsed).flatMap((one) => (isTransferOf(one, asset) ? [one.amount] : []));
+  return assetMovements(parsed).transfers.flatMap((one) => (mayBe(one, asset) ? [one.amount] : []));
 }
 
 describe('what an Ethereum transaction moves', () => {
@@ -54,7 +54,7 @@ describe('what an Ethereum transaction moves', () => {
 
   test('its value, on its chain', () => {
     const one = parsed({ to: TO, value: 5n });
-    expect(assetTransfers(one)).toEqual([
+    expect(assetMovements(one).transfers).toEqual([
       { chain: 'eip155', chainReference: '10', kind: 'slip44', assetReference: '60', amount: 5n },
     ]);
     expect(moved(one, ETH)).toEqual([5n]);
@@ -67,7 +67,7 @@ describe('what an Ethereum transaction moves', () => {
       serializeTransaction(creation),
       signedBy('ADDRESS_FORMAT_ETHEREUM'),
     );
-    expect(assetTransfers(created)).toMatchObject([{ kind: 'slip44', amount: 5n }]);
+    expect(assetMovements(created).transfers).toMatchObject([{ kind: 'slip44', amount: 5n }]);
   });
 
   test('without replay protection, on any chain', () => {
@@ -87,7 +87,8 @@ describe('what an Ethereum transaction moves', () => {
     ['transferFrom itself', from(SELF, TO, 7n), [7n]],
     ['transferFrom another', from(TO, TOKEN, 7n), []],
     ['transferFrom itself to itself', from(SELF, SELF, 7n), []],
-    ['approve', encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [TO, 7n] }), []],
+    ['approve', encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [TO, 7n] }), [7n]],
+    ['approve itself', encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [SELF, 7n] }), []],
     ['transfer with more behind it', `${transfer(TO, 7n)}ffff`, [7n]],
     ['transfer with dirty padding', transfer(TO, 7n).replace('00cd', 'ffcd') as Hex, [7n]],
     ['transfer that ends in the amount', transfer(TO, 0x700n).slice(0, -2) as Hex, [0x700n]],
