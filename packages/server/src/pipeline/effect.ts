@@ -10,6 +10,7 @@ import { makeProofs } from './app-proofs.ts';
 import { Stale } from './hold.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import type { Matter } from './matter.ts';
+import { keepingQuorumAccess } from './quorum-access.ts';
 import { reserve } from './reserve.ts';
 import type { Rulebook } from './rulebooks.ts';
 
@@ -114,18 +115,28 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
           nowMs,
         });
       }
-      const result = await operation.execute(
-        {
-          ...common,
-          store,
-          approvers,
-          caller,
-          activityId: activity.id,
-          enters: ({ caip2, lane }) => lanes.push({ caip2, lane }),
-        },
-        parameters,
-        prepared,
-      );
+      const execute = async (): Promise<unknown> =>
+        await operation.execute(
+          {
+            ...common,
+            store,
+            approvers,
+            caller,
+            activityId: activity.id,
+            enters: ({ caip2, lane }) => lanes.push({ caip2, lane }),
+          },
+          parameters,
+          prepared,
+        );
+      // What takes a way in from anybody alters decisions, so it holds the organization alone.
+      const result =
+        lock === 'exclusive'
+          ? await keepingQuorumAccess(
+              store,
+              { organizationId: activity.organizationId, approvers, config, nowMs },
+              execute,
+            )
+          : await execute();
       if (lock === 'exclusive') {
         await store.organizations.raiseAuthorityVersion(activity.organizationId, operation.changesRules);
       }

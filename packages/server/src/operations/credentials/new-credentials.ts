@@ -1,5 +1,6 @@
 import { type KeyCurve, normalizePublicKey } from '../../authn/public-key.ts';
 import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
+import { isLastingKey, LASTING_DAYS } from '../../authz/lasting-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
@@ -156,7 +157,26 @@ function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], no
   if (surplus <= 0 || coming === 0) return [];
   const isExpired = (key: ApiKey): boolean => (key.expiresAtMs ?? 0) <= nowMs;
   const order = [...present.filter(isExpired), ...present.filter((key) => !isExpired(key))];
-  return order.slice(0, surplus).map((key) => key.id);
+  const spared = lastingKeyToSpare(existing, added, nowMs);
+  if (spared !== undefined && surplus >= present.length) {
+    throw new ApiError(
+      'RESOURCE_LIMIT_EXCEEDED',
+      `so many expiring keys at once would replace every one that the user has, also the last with ${LASTING_DAYS} days left; add fewer at a time`,
+    );
+  }
+  return order
+    .filter((key) => key !== spared)
+    .slice(0, surplus)
+    .map((key) => key.id);
+}
+
+/** Logins must not use up the key that a user comes back with: the newest of them stays, if no other will last. */
+function lastingKeyToSpare(existing: readonly ApiKey[], added: readonly ApiKey[], nowMs: number): ApiKey | undefined {
+  const lasting = existing.filter((key) => isLastingKey(key, nowMs));
+  const isCovered = [...lasting.filter(({ expiresAtMs }) => expiresAtMs === undefined), ...added].some((key) =>
+    isLastingKey(key, nowMs),
+  );
+  return isCovered ? undefined : lasting.at(-1);
 }
 
 /** Registers verified passkeys for a user whose row the transaction holds. */
@@ -204,20 +224,4 @@ export async function addAuthenticators(
     })),
   );
   return authenticators;
-}
-
-/** Refuses to leave the root quorum unable to act, unless every one of its several members agreed (RES 3.4). */
-export async function requireQuorumCanAct(
-  { store, actor, approvers, nowMs }: ExecuteContext,
-  removedIds: readonly string[],
-): Promise<void> {
-  const { rootUserIds, rootThreshold } = await store.organizations.get(actor.organizationId);
-  if (rootUserIds.length > 1 && rootUserIds.every((userId) => approvers.includes(userId))) return;
-  const usable = await store.credentials.usersWithCredential(actor.organizationId, rootUserIds, removedIds, nowMs);
-  if (usable.size < rootThreshold) {
-    throw new ApiError(
-      'INVALID_QUORUM',
-      'fewer root quorum members than the threshold would be left with a usable credential',
-    );
-  }
 }
