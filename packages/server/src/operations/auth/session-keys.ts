@@ -1,7 +1,8 @@
+import { parsePublicKey } from '../../authn/public-key.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ApiKey, ApiKeyType } from '../../lib/model.ts';
-import { insertApiKeys, type Place, parseExpiration, parsePublicKey } from '../credentials/new-credentials.ts';
+import { insertApiKeys, type Place, parseExpiration } from '../credentials/new-credentials.ts';
 import type { ExecuteContext } from '../define.ts';
 
 /** How long a login lasts unless somebody says otherwise (AUTH 6.3). */
@@ -62,8 +63,8 @@ export async function addSessionKey(
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
-  await insertApiKeys(context, place, userId, [added]);
-  return added;
+  const [registered = added] = await insertApiKeys(context, place, userId, [added], 'number-taken');
+  return registered;
 }
 
 /** Names of such keys are unique for each user, so that the time alone is not enough. */
