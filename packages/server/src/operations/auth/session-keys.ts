@@ -49,6 +49,9 @@ export async function addSessionKey(
     organizationId,
     removed.map(({ id }) => id),
   );
+  const expiresAtMs = nowMs + key.seconds * 1000;
+  // A key that has stamped keeps its age: copies of it elsewhere in the tree must not become the older ones.
+  const createdAtMs = same?.firstUsedAtMs === undefined ? nowMs : same.createdAtMs;
   const added: ApiKey = {
     id: newId(),
     userId,
@@ -56,11 +59,11 @@ export async function addSessionKey(
     type: key.type,
     publicKey: key.publicKey,
     sessionProfileId: key.sessionProfileId,
-    expirationSeconds: key.seconds,
-    expiresAtMs: nowMs + key.seconds * 1000,
+    expirationSeconds: Math.round((expiresAtMs - createdAtMs) / 1000),
+    expiresAtMs,
     // Whoever extends a key has stamped with it before.
     firstUsedAtMs: same?.firstUsedAtMs,
-    createdAtMs: nowMs,
+    createdAtMs,
     updatedAtMs: nowMs,
   };
   const [registered = added] = await insertApiKeys(context, place, userId, [added], 'number-taken');

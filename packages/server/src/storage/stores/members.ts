@@ -48,7 +48,7 @@ export class MemberReader {
         organizationId,
         'api_key',
         'public_key',
-        query.publicKeys.map((key) => key.toLowerCase()),
+        query.publicKeys,
       ),
       this.#byCredential(organizationId, 'api_key', 'type', query.credentialTypes),
       query.credentialTypes.includes('CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR')

@@ -58,9 +58,8 @@ export class TreeReader {
   }
 
   /**
-   * Sub-organizations that a parent's id may resolve to by a credential: those where it has stamped a request, in the
-   * order of the first stamps, then those where it was registered after `freshSinceMs`. Two are enough to decide. When it
-   * was registered says nothing once it has stamped: a copy may be older, and a key that is renewed is younger.
+   * Sub-organizations that a parent's id may resolve to by a credential: those where it has stamped a request, oldest
+   * first, then those where it was registered after `freshSinceMs`. Two are enough to decide (decision 24).
    */
   async candidates(
     rootId: OrganizationId,
@@ -75,8 +74,7 @@ export class TreeReader {
       WHERE entry.root_id = ${rootId} AND entry.kind = ${kind} AND entry.value = ${treeValue(kind, value)}
         AND entry.organization_id <> ${rootId}
         AND (held.first_used_at_ms IS NOT NULL OR held.created_at_ms > ${freshSinceMs})
-      ORDER BY CASE WHEN held.first_used_at_ms IS NULL THEN 1 ELSE 0 END, held.first_used_at_ms, held.created_at_ms,
-        entry.organization_id
+      ORDER BY CASE WHEN held.first_used_at_ms IS NULL THEN 1 ELSE 0 END, held.created_at_ms, entry.organization_id
       LIMIT 2`.execute(this.db);
     return rows.map((row) => row.organization_id);
   }
