@@ -107,7 +107,7 @@ export async function addApiKeys(
 }
 
 /** What becomes of a name that a live credential of the user has: it is refused, or gets a number. */
-export type Naming = 'refuse-taken' | 'number-taken';
+type Naming = 'refuse-taken' | 'number-taken';
 
 /** The same for keys that are made already. The name of an expired key is free: that key makes room for the new one. */
 export async function insertApiKeys(

@@ -6,7 +6,17 @@ import type { Type } from '../reference/types.ts';
 import type { Json, JsonObject } from '../reference/values.ts';
 import { GOVERNED_ACTIVITIES } from './activities.ts';
 import { dynamicMap, withoutAbsent } from './dynamic-values.ts';
-import { ADDRESSES, BARE_HEX_TEXTS, CASELESS_TEXTS, HEX_TEXTS, KEY_TEXTS, NUMBERS, oneOf, SMALL_NUMBERS, TEXTS } from './pools.ts';
+import {
+  ADDRESSES,
+  BARE_HEX_TEXTS,
+  CASELESS_TEXTS,
+  HEX_TEXTS,
+  KEY_TEXTS,
+  NUMBERS,
+  oneOf,
+  SMALL_NUMBERS,
+  TEXTS,
+} from './pools.ts';
 
 const CREDENTIAL_TYPES = [
   'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR',

@@ -3,7 +3,17 @@
 import fc from 'fast-check';
 import type { Type } from '../reference/types.ts';
 import { dynamicBools } from './dynamic-expressions.ts';
-import { DECIMAL_TEXTS, HEX_LITERALS, KEY_TEXTS, NUMBERS, oneOf, quote, SMALL_NUMBERS, TEXTS, weighted } from './pools.ts';
+import {
+  DECIMAL_TEXTS,
+  HEX_LITERALS,
+  KEY_TEXTS,
+  NUMBERS,
+  oneOf,
+  quote,
+  SMALL_NUMBERS,
+  TEXTS,
+  weighted,
+} from './pools.ts';
 import { atLeast, bind, type Piece, pathTo, type Scope, type Term, variableNames } from './terms.ts';
 
 const HEX_NUMBER_LITERALS = [
