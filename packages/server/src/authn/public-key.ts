@@ -1,6 +1,6 @@
 import { createPublicKey, ECDH, type KeyObject, type VerifyKeyObjectInput, verify } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { ApiError } from '../lib/errors.ts';
+import { ApiError, invalidField } from '../lib/errors.ts';
 import { lruCache } from '../lib/lru.ts';
 
 /** The curves an API key can be on (AUTH 2.1). */
@@ -13,6 +13,7 @@ const EC_CURVES = {
   SECP256K1: { openssl: 'secp256k1', jwk: 'secp256k1', label: 'secp256k1' },
 } as const;
 
+const ED25519_DIGITS = 64;
 const HEX_PATTERN = /^(?:[0-9a-f]{2})+$/i;
 
 const keyObjects = lruCache<KeyObject>(KEY_CACHE_ENTRIES_MAX);
@@ -28,6 +29,36 @@ export function normalizePublicKey(curve: KeyCurve, hex: string): string {
     throw invalidKey('public key must be hexadecimal without a prefix');
   }
   return curve === 'ED25519' ? normalizeEd25519(hex.toLowerCase()) : normalizeEc(curve, hex.toLowerCase());
+}
+
+/** A key of a request in its one spelling, or a refusal that names the field. */
+export function parsePublicKey(curve: KeyCurve, text: string, field: string): string {
+  try {
+    return normalizePublicKey(curve, text);
+  } catch (error) {
+    if (error instanceof ApiError) throw invalidField(field, error.message, error.code);
+    throw error;
+  }
+}
+
+/**
+ * The same for a key whose curve the request leaves open. Its one spelling does not depend on the curve, so that a
+ * compressed point of either curve names the key that is stored.
+ */
+export function parseAnyPublicKey(text: string, field: string): string {
+  if (text.length === ED25519_DIGITS) return parsePublicKey('ED25519', text, field);
+  for (const curve of ['P256', 'SECP256K1'] as const) {
+    try {
+      return normalizePublicKey(curve, text);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+  throw invalidField(
+    field,
+    'must be a public key in hexadecimal without a prefix: a P-256 or secp256k1 point, compressed (33 bytes) or uncompressed (65 bytes), or an Ed25519 key (32 bytes)',
+    'INVALID_PUBLIC_KEY',
+  );
 }
 
 /**
@@ -73,7 +104,7 @@ function normalizeEc(curve: 'P256' | 'SECP256K1', hex: string): string {
 }
 
 function normalizeEd25519(hex: string): string {
-  if (hex.length !== 64) throw invalidKey('Ed25519 public key must be 32 bytes');
+  if (hex.length !== ED25519_DIGITS) throw invalidKey('Ed25519 public key must be 32 bytes');
   let smallOrder: boolean;
   try {
     // RFC 8032, section 5.1.3, strictly: a y that is not reduced modulo p is refused. node:crypto checks nothing when

@@ -15,6 +15,7 @@ import { withKeyringErrors } from './keyring-errors.ts';
 import type { Matter } from './matter.ts';
 import { failedWith } from './outcome.ts';
 import { PROPOSER_DELETED_FAILURE } from './proposal.ts';
+import { keepingQuorumAccess } from './quorum-access.ts';
 import { reserve } from './reserve.ts';
 import type { Rulebook } from './rulebooks.ts';
 import { sealResult } from './secret-result.ts';
@@ -155,7 +156,13 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
           nowMs,
         });
       }
-      const result = await execute(store, approvers);
+      // What takes a way in from anybody alters decisions, so it holds the organization alone.
+      const result =
+        lock === 'exclusive'
+          ? await keepingQuorumAccess(store, { organizationId: activity.organizationId, approvers, config, nowMs }, () =>
+              execute(store, approvers),
+            )
+          : await execute(store, approvers);
       // Stores raise it for what they know that decisions read; this is for whatever else such an operation alters.
       if (lock === 'exclusive') await store.organizations.raiseAuthorityVersion(activity.organizationId);
       return version.toResult(result);

@@ -46,7 +46,8 @@ export const recoverUser = defineActivity({
       throw new ApiError('REQUEST_NOT_AUTHORIZED', 'this recovery is over, or it is the recovery of another user');
     }
     const place = { organizationId, rootId: treeRoot(actor.organization) };
-    const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified);
+    // The name may be that of the lost passkey, which may still be found and stays.
+    const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified, 'number-taken');
     await store.credentials.deleteReplacedKeys(organizationId, recoveryIds, removedBy(actor));
     await store.tree.remove(organizationId, recoveryIds);
     return { authenticatorId: added.map(({ id }) => id) };

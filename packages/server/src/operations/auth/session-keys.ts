@@ -1,8 +1,9 @@
+import { parsePublicKey } from '../../authn/public-key.ts';
 import { removedBy } from '../../lib/actor.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ApiKey, ApiKeyType } from '../../lib/model.ts';
-import { insertApiKeys, type Place, parseExpiration, parsePublicKey } from '../credentials/new-credentials.ts';
+import { insertApiKeys, type Place, parseExpiration } from '../credentials/new-credentials.ts';
 import type { ExecuteContext } from '../define.ts';
 
 /** How long a login lasts unless somebody says otherwise (AUTH 6.3). */
@@ -50,6 +51,9 @@ export async function addSessionKey(
     organizationId,
     removed.map(({ id }) => id),
   );
+  const expiresAtMs = nowMs + key.seconds * 1000;
+  // A key that has stamped keeps its age: copies of it elsewhere in the tree must not become the older ones.
+  const createdAtMs = same?.firstUsedAtMs === undefined ? nowMs : same.createdAtMs;
   const added: ApiKey = {
     id: newId(),
     userId,
@@ -57,15 +61,15 @@ export async function addSessionKey(
     type: key.type,
     publicKey: key.publicKey,
     sessionProfileId: key.sessionProfileId,
-    expirationSeconds: key.seconds,
-    expiresAtMs: nowMs + key.seconds * 1000,
+    expirationSeconds: Math.round((expiresAtMs - createdAtMs) / 1000),
+    expiresAtMs,
     // Whoever extends a key has stamped with it before.
     firstUsedAtMs: same?.firstUsedAtMs,
-    createdAtMs: nowMs,
+    createdAtMs,
     updatedAtMs: nowMs,
   };
-  await insertApiKeys(context, place, userId, [added]);
-  return added;
+  const [registered = added] = await insertApiKeys(context, place, userId, [added], 'number-taken');
+  return registered;
 }
 
 /** Names of such keys are unique for each user, so that the time alone is not enough. */

@@ -3,7 +3,6 @@ import { removedBy } from '../../lib/actor.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape, IdShape } from '../shapes/basic.ts';
-import { requireQuorumCanAct } from './new-credentials.ts';
 
 export const deleteApiKeys = defineActivity({
   name: 'delete_api_keys',
@@ -15,14 +14,12 @@ export const deleteApiKeys = defineActivity({
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
   exposes: ({ userId, apiKeyIds }) => ({ user_id: userId, api_key_ids: apiKeyIds }),
-  async execute(context, { userId, apiKeyIds }) {
-    const { store, actor, nowMs } = context;
+  async execute({ store, actor, nowMs }, { userId, apiKeyIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(apiKeyIds)];
     await store.users.lock(organizationId, userId, nowMs);
     const owned = new Set<string>((await store.credentials.apiKeysOfUser(organizationId, userId)).map((key) => key.id));
     if (ids.some((id) => !owned.has(id))) throw new ApiError('RESOURCE_NOT_FOUND', 'API key not found on this user');
-    await requireQuorumCanAct(context, ids);
     await store.credentials.deleteCredentials('api_key', organizationId, ids, removedBy(actor));
     await store.tree.remove(organizationId, ids);
     return { apiKeyIds: ids };

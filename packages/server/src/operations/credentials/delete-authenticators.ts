@@ -3,7 +3,6 @@ import { removedBy } from '../../lib/actor.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape, IdShape } from '../shapes/basic.ts';
-import { requireQuorumCanAct } from './new-credentials.ts';
 
 export const deleteAuthenticators = defineActivity({
   name: 'delete_authenticators',
@@ -14,8 +13,7 @@ export const deleteAuthenticators = defineActivity({
   parameters: Type.Object({ userId: IdShape, authenticatorIds: IdListShape }),
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
-  async execute(context, { userId, authenticatorIds }) {
-    const { store, actor, nowMs } = context;
+  async execute({ store, actor, nowMs }, { userId, authenticatorIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(authenticatorIds)];
     await store.users.lock(organizationId, userId, nowMs);
@@ -24,7 +22,6 @@ export const deleteAuthenticators = defineActivity({
     );
     if (ids.some((id) => !owned.has(id)))
       throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
-    await requireQuorumCanAct(context, ids);
     await store.credentials.deleteCredentials('authenticator', organizationId, ids, removedBy(actor));
     await store.tree.remove(organizationId, ids);
     return { authenticatorIds: ids };

@@ -1,7 +1,9 @@
-import { type KeyCurve, normalizePublicKey } from '../../authn/public-key.ts';
+import { type KeyCurve, parsePublicKey } from '../../authn/public-key.ts';
 import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
+import { isLastingKey, LASTING_DAYS } from '../../authz/lasting-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { freeName } from '../../lib/free-name.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { type ApiKey, type ApiKeyType, type Authenticator, treeRoot } from '../../lib/model.ts';
@@ -33,16 +35,6 @@ export function checkAuthenticators(authenticators: readonly AuthenticatorParams
 
 const canonicalKey = ({ curveType, publicKey }: ApiKeyParams, field: string): string =>
   parsePublicKey(CURVES[curveType].curve, publicKey, field);
-
-/** A key in its one spelling, or a refusal that names the field. */
-export function parsePublicKey(curve: KeyCurve, text: string, field: string): string {
-  try {
-    return normalizePublicKey(curve, text);
-  } catch (error) {
-    if (error instanceof ApiError) throw invalidField(field, error.message, error.code);
-    throw error;
-  }
-}
 
 /** The seconds that a key is to last, if it is to end; the text is the caller's. */
 export function parseExpiration(text: string | undefined, max: number = LIMITS.apiKeySecondsMax): number | undefined {
@@ -92,7 +84,7 @@ export async function addApiKeys(
   place: Place,
   userId: UserId,
   params: readonly ApiKeyParams[],
-): Promise<ApiKey[]> {
+): Promise<readonly ApiKey[]> {
   const { newId, nowMs } = context;
   if (params.length === 0) return [];
   const keys = params.map((key): ApiKey => {
@@ -111,18 +103,27 @@ export async function addApiKeys(
       updatedAtMs: nowMs,
     };
   });
-  await insertApiKeys(context, place, userId, keys);
-  return keys;
+  return await insertApiKeys(context, place, userId, keys);
 }
 
-/** The same for keys that are made already. */
+/** What becomes of a name that a live credential of the user has: it is refused, or gets a number. */
+type Naming = 'refuse-taken' | 'number-taken';
+
+/** The same for keys that are made already. The name of an expired key is free: that key makes room for the new one. */
 export async function insertApiKeys(
   { store, nowMs, config }: ExecuteContext,
   { organizationId, rootId }: Place,
   userId: UserId,
-  keys: readonly ApiKey[],
-): Promise<void> {
+  made: readonly ApiKey[],
+  naming: Naming = 'refuse-taken',
+): Promise<readonly ApiKey[]> {
   const existing = await store.credentials.apiKeysOfUser(organizationId, userId);
+  const surplus = chooseEvicted(existing, made, nowMs);
+  const live = existing.filter((key) => !isExpired(key, nowMs) && !surplus.includes(key.id));
+  const keys = named(made, live, naming);
+  const names = new Set(keys.map(({ name }) => name));
+  const replaced = existing.filter((key) => isExpired(key, nowMs) && names.has(key.name)).map(({ id }) => id);
+  const evicted = [...new Set<string>([...surplus, ...replaced])];
   const lasting = [...existing, ...keys].filter((key) => key.expiresAtMs === undefined).length;
   const addsLasting = keys.some((key) => key.expiresAtMs === undefined);
   if (addsLasting && config.limitApiKeys !== undefined && lasting > config.limitApiKeys) {
@@ -131,7 +132,6 @@ export async function insertApiKeys(
       `a user can have at most ${config.limitApiKeys} API keys without expiry`,
     );
   }
-  const evicted = chooseEvicted(existing, keys, nowMs);
   await store.credentials.deleteReplacedKeys(organizationId, evicted, () => 'replaced');
   await store.tree.remove(organizationId, evicted);
   await store.credentials.insertApiKeys(organizationId, keys);
@@ -140,6 +140,25 @@ export async function insertApiKeys(
     organizationId,
     keys.map((key) => ({ kind: 'PUBLIC_KEY', value: key.publicKey, ownerId: key.id })),
   );
+  return keys;
+}
+
+const isExpired = ({ expiresAtMs }: ApiKey, nowMs: number): boolean =>
+  expiresAtMs !== undefined && expiresAtMs <= nowMs;
+
+/** Where names are numbered, each credential by itself: the index of the store refuses any other that is taken. */
+function named<Credential extends { readonly name: string }>(
+  made: readonly Credential[],
+  live: readonly { readonly name: string }[],
+  naming: Naming,
+): readonly Credential[] {
+  if (naming === 'refuse-taken') return made;
+  const taken = new Set(live.map(({ name }) => name));
+  return made.map((credential) => {
+    const name = freeName(credential.name, taken);
+    taken.add(name);
+    return { ...credential, name };
+  });
 }
 
 function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], nowMs: number): string[] {
@@ -154,9 +173,28 @@ function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], no
   const present = existing.filter(isExpiring);
   const surplus = present.length + coming - LIMITS.expiringApiKeysPerUser;
   if (surplus <= 0 || coming === 0) return [];
-  const isExpired = (key: ApiKey): boolean => (key.expiresAtMs ?? 0) <= nowMs;
-  const order = [...present.filter(isExpired), ...present.filter((key) => !isExpired(key))];
-  return order.slice(0, surplus).map((key) => key.id);
+  const isOver = (key: ApiKey): boolean => isExpired(key, nowMs);
+  const order = [...present.filter(isOver), ...present.filter((key) => !isOver(key))];
+  const spared = lastingKeyToSpare(existing, added, nowMs);
+  if (spared !== undefined && surplus >= present.length) {
+    throw new ApiError(
+      'RESOURCE_LIMIT_EXCEEDED',
+      `so many expiring keys at once would replace every one that the user has, also the last with ${LASTING_DAYS} days left; add fewer at a time`,
+    );
+  }
+  return order
+    .filter((key) => key !== spared)
+    .slice(0, surplus)
+    .map((key) => key.id);
+}
+
+/** Logins must not use up the key that a user comes back with: the newest of them stays, if no other will last. */
+function lastingKeyToSpare(existing: readonly ApiKey[], added: readonly ApiKey[], nowMs: number): ApiKey | undefined {
+  const lasting = existing.filter((key) => isLastingKey(key, nowMs));
+  const isCovered = [...lasting.filter(({ expiresAtMs }) => expiresAtMs === undefined), ...added].some((key) =>
+    isLastingKey(key, nowMs),
+  );
+  return isCovered ? undefined : lasting.at(-1);
 }
 
 /** Registers verified passkeys for a user whose row the transaction holds. */
@@ -166,9 +204,10 @@ export async function addAuthenticators(
   userId: UserId,
   params: readonly AuthenticatorParams[],
   verified: readonly VerifiedAuthenticator[],
-): Promise<Authenticator[]> {
+  naming: Naming = 'refuse-taken',
+): Promise<readonly Authenticator[]> {
   if (params.length === 0) return [];
-  const authenticators = params.map(({ authenticatorName, attestation }, index): Authenticator => {
+  const made = params.map(({ authenticatorName, attestation }, index): Authenticator => {
     const passkey = verified[index] as VerifiedAuthenticator;
     return {
       id: newId(),
@@ -186,7 +225,9 @@ export async function addAuthenticators(
       updatedAtMs: nowMs,
     };
   });
-  const count = (await store.credentials.authenticatorsOfUser(organizationId, userId)).length + authenticators.length;
+  const existing = await store.credentials.authenticatorsOfUser(organizationId, userId);
+  const authenticators = named(made, existing, naming);
+  const count = existing.length + authenticators.length;
   if (config.limitAuthenticators !== undefined && count > config.limitAuthenticators) {
     throw new ApiError(
       'RESOURCE_LIMIT_EXCEEDED',
@@ -204,20 +245,4 @@ export async function addAuthenticators(
     })),
   );
   return authenticators;
-}
-
-/** Refuses to leave the root quorum unable to act, unless every one of its several members agreed (RES 3.4). */
-export async function requireQuorumCanAct(
-  { store, actor, approvers, nowMs }: ExecuteContext,
-  removedIds: readonly string[],
-): Promise<void> {
-  const { rootUserIds, rootThreshold } = await store.organizations.get(actor.organizationId);
-  if (rootUserIds.length > 1 && rootUserIds.every((userId) => approvers.includes(userId))) return;
-  const usable = await store.credentials.usersWithCredential(actor.organizationId, rootUserIds, removedIds, nowMs);
-  if (usable.size < rootThreshold) {
-    throw new ApiError(
-      'INVALID_QUORUM',
-      'fewer root quorum members than the threshold would be left with a usable credential',
-    );
-  }
 }

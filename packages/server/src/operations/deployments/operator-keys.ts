@@ -1,5 +1,5 @@
+import { parsePublicKey } from '../../authn/public-key.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { parsePublicKey } from '../credentials/new-credentials.ts';
 
 /** P-256 keys in their one spelling. */
 export interface KeyPairParts {

@@ -11,7 +11,7 @@ export const getIpAllowlist = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, publicKey: Type.Optional(textShape(512)) }),
   response: Type.Object({ allowlist: IpAllowlistShape }),
   async run({ read, actor }, { publicKey }) {
-    const key = allowlistKey(publicKey);
+    const key = allowlistKey(publicKey, 'publicKey');
     const lists = await read.networks.allowlists(actor.organizationId);
     const list = lists.find((candidate) => candidate.publicKey === key);
     return { allowlist: renderAllowlist(actor.organizationId, key, list) };

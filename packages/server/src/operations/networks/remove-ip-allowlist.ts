@@ -14,6 +14,7 @@ export const removeIpAllowlist = defineActivity({
   credentials: 'none',
   parameters: Type.Object({ publicKey: Type.Optional(textShape(512)), allowLockout: Type.Optional(Type.Boolean()) }),
   result: Type.Object({}),
+  check: ({ publicKey }) => void allowlistKey(publicKey),
   async execute(context, { publicKey, allowLockout }) {
     const { store, actor } = context;
     const key = allowlistKey(publicKey);

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { parseAnyPublicKey } from '../../authn/public-key.ts';
 import type { IdentityTokens } from '../../identity/tokens.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
@@ -50,5 +51,6 @@ async function toFilter(
   if (!value) throw invalidField('filterValue', 'is required with filterType');
   // What a token says counts only after its issuer's keys have shown that it is the issuer's.
   if (type === 'OIDC_TOKEN') return { kinds: ['OIDC'], value: oidcTreeValue(await tokens.oidc(value.trim())) };
+  if (type === 'PUBLIC_KEY') return { kinds: [type], value: parseAnyPublicKey(value.trim(), 'filterValue') };
   return { kinds: [type], value: value.trim() };
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
-import { type OtpType, treeRoot } from '../../lib/model.ts';
+import { type AuthProxyConfig, type Organization, type OtpType, treeRoot } from '../../lib/model.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import type { DescribeContext } from '../define.ts';
 
@@ -34,8 +34,7 @@ export async function requireFeature({ read, actor }: DescribeContext, feature: 
     if (!(await isOn(read, rootId, feature))) throw disabled(feature);
     return;
   }
-  const { proxyMethod } = feature;
-  if (!proxy.enabled || proxyMethod === undefined || !proxy.settings.allowedAuthMethods.includes(proxyMethod)) {
+  if (!isAllowedToProxy(proxy, feature)) {
     throw new ApiError('AUTH_METHOD_DISALLOWED', 'the sign-up proxy is not configured for this authentication method');
   }
 }
@@ -44,6 +43,27 @@ export async function requireFeature({ read, actor }: DescribeContext, feature: 
 export async function requireOwnFeature({ read, actor }: DescribeContext, feature: LoginFeature): Promise<void> {
   if (!(await isOn(read, actor.organizationId, feature))) throw disabled(feature);
 }
+
+/**
+ * Whether somebody other than these users can send a code with which users of the organization log in: a user of the
+ * parent or of the organization itself, or the sign-up proxy. Nobody can ask for the code without a credential.
+ */
+export async function isCodeLoginOpen(
+  read: ReadStores,
+  organization: Organization,
+  type: OtpType,
+  hasOtherSender: () => Promise<boolean>,
+): Promise<boolean> {
+  const feature = CODE_FEATURES[type];
+  if (!(await isOn(read, organization.id, feature))) return false;
+  const rootId = treeRoot(organization);
+  const proxy = await read.authProxy.ofOrganization(rootId);
+  if (proxy?.identity !== undefined && isAllowedToProxy(proxy, feature)) return true;
+  return organization.id === rootId ? await hasOtherSender() : await isOn(read, rootId, feature);
+}
+
+const isAllowedToProxy = ({ enabled, settings }: AuthProxyConfig, { proxyMethod }: LoginFeature): boolean =>
+  enabled && proxyMethod !== undefined && settings.allowedAuthMethods.includes(proxyMethod);
 
 async function isOn(read: ReadStores, organizationId: OrganizationId, { names }: LoginFeature): Promise<boolean> {
   const features = await read.organizations.features(organizationId);

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { normalizePublicKey, parsePublicKey } from '../../authn/public-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { SecretId } from '../../lib/ids.ts';
@@ -26,7 +27,9 @@ export const importSecrets = defineActivity({
   parameters: Type.Object({ secrets: Type.Array(SecretParamsShape, { minItems: 1, maxItems: 32 }) }),
   result: Type.Object({ secretIds: Type.Array(Type.String()) }),
   check({ secrets }) {
-    const keys = secrets.map((secret) => secret.targetPublicKey.toLowerCase());
+    const keys = secrets.map(({ targetPublicKey }, index) =>
+      parsePublicKey('P256', targetPublicKey, `parameters.secrets.${index}.targetPublicKey`),
+    );
     if (firstDuplicate(keys) !== undefined) throw invalidField('parameters.secrets', 'uses a target key twice');
     const names = secrets.flatMap(({ name }) => (name === undefined ? [] : [name]));
     if (firstDuplicate(names) !== undefined) throw invalidField('parameters.secrets', 'names two secrets alike');
@@ -40,7 +43,8 @@ export const importSecrets = defineActivity({
     const targets = await liveTargets(context, 'secret');
     return await Promise.all(
       secrets.map(async ({ targetPublicKey, secretPayload }) => {
-        const target = targets.find((candidate) => candidate.targetPublicKey === targetPublicKey.toLowerCase());
+        const asked = normalizePublicKey('P256', targetPublicKey);
+        const target = targets.find((candidate) => normalizePublicKey('P256', candidate.targetPublicKey) === asked);
         if (target === undefined)
           throw new ApiError('FAILED_PRECONDITION', 'targetPublicKey is not an open target of this user');
         const id: SecretId = context.newId();

@@ -1,9 +1,9 @@
 import { type AccountSpec, type AddressFormat, type DerivedAccount, hasFormat, parsePath } from '@custos/keyring';
+import { parsePublicKey } from '../../authn/public-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { type Curve, treeRoot, type WalletAccount } from '../../lib/model.ts';
-import { parsePublicKey } from '../credentials/new-credentials.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import type { WalletAccountParams } from '../shapes/wallets.ts';
 

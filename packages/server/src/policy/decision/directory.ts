@@ -1,3 +1,4 @@
+import { foldKey } from '../evaluate/values.ts';
 import { POLICY_LIMITS } from '../limits.ts';
 import { circumstancesOf, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
 import type { ConsensusNames } from './consensus-shape.ts';
@@ -47,7 +48,8 @@ export function directoryNeeds(input: DecisionInput, options: DecisionOptions = 
     aliases: named('aliases'),
     credentialIds: named('credentialIds'),
     passkeyIds: named('passkeyIds'),
-    publicKeys: named('publicKeys'),
+    // In the spelling under which keys are stored.
+    publicKeys: named('publicKeys').map(foldKey),
     credentialTypes: named('credentialTypes'),
     others: shapes.reduce(
       (most, { names, largestNumber }) =>

@@ -1,7 +1,7 @@
 import { RuntimeFailure, type Span } from '../language/errors.ts';
 import { isNumber, isText, type Type } from '../language/types.ts';
 import { type Frame, spendText } from './frame.ts';
-import { type HexText, isCanonicalDecimal, renderValue, textEquals, textOf } from './values.ts';
+import { type HexText, isCanonicalDecimal, isKey, renderValue, textEquals, textOf } from './values.ts';
 
 export type Equality = (left: unknown, right: unknown, frame: Frame, span: Span) => boolean;
 
@@ -10,7 +10,7 @@ const same: Equality = (left, right) => left === right;
 function sameText(left: unknown, right: unknown, frame: Frame, span: Span): boolean {
   const [a, b] = [left as string | HexText, right as string | HexText];
   const length = (textOf(a) as string).length;
-  if (length === (textOf(b) as string).length) spendText(frame, length, span);
+  if (length === (textOf(b) as string).length || isKey(a) || isKey(b)) spendText(frame, length, span);
   return textEquals(a, b);
 }
 

@@ -174,6 +174,37 @@ describe('texts', () => {
     expect(run("wallet_account.address == 'tb1QA'", at('tb1qa'))).toBe(false);
     expect(run("[wallet_account.address, 'x'].contains('0xAB')", at('0xab'))).toBe(true);
   });
+
+  describe('a public key equals its other spellings and nothing else', () => {
+    const x = 'ab'.repeat(32);
+    const [even, odd] = [`${'0'.repeat(63)}e`, `${'0'.repeat(63)}F`];
+    const facts = (target_public_key: string) =>
+      factsFromJson('condition', { activity: { params: { target_public_key } } });
+    const key = 'activity.params.target_public_key';
+
+    test.each([
+      [`02${x}`, `02${x.toUpperCase()}`, true],
+      [`02${x}`, `04${x}${even}`, true],
+      [`04${x}${even}`, `02${x}`, true],
+      [`04${x}${odd}`, `03${x}`, true],
+      [`04${x}${odd}`, `02${x}`, false],
+      [`03${x}`, `04${x}${even}`, false],
+      [`04${x}`, `02${x}`, false],
+      [`04${x}${even}00`, `02${x}`, false],
+      [`0x02${x}`, `02${x}`, false],
+    ])('%s and %s', (sent, written, expected) => {
+      expect(run(`${key} == '${written}'`, facts(sent))).toBe(expected);
+      expect(run(`${key} != '${written}'`, facts(sent))).toBe(!expected);
+      expect(run(`${key} in ['x', '${written}']`, facts(sent))).toBe(expected);
+      expect(run(`['x', '${written}'].contains(${key})`, facts(sent))).toBe(expected);
+      expect(run(`[${key}, 'x'].contains('${written}')`, facts(sent))).toBe(expected);
+    });
+
+    test('its parts are plain hex', () => {
+      expect(run(`${key}[0..2] == '04'`, facts(`04${x}${even}`))).toBe(true);
+      expect(run(`${key}[0..4] == '04AB'`, facts(`04${x}${even}`))).toBe(true);
+    });
+  });
 });
 
 test('an alias reads the field that it means', () => {

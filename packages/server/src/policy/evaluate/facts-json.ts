@@ -58,6 +58,7 @@ function readValue(type: Type, json: unknown, path: string): unknown {
       return readInteger(json, path);
     case 'string':
     case 'hex':
+    case 'key':
     case 'address':
     case 'text':
       if (typeof json !== 'string') throw new FactsError(path, 'expected a string');

@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import { RuntimeFailure, type Span } from '../language/errors.ts';
 import type { Type } from '../language/types.ts';
-import { hexText, INT_MAX, INT_MIN, isHex, isInteger, isTuple, UINT_MAX } from './values.ts';
+import { hexText, INT_MAX, INT_MIN, isHex, isInteger, isTuple, keyText, UINT_MAX } from './values.ts';
 
 /** Turns a stored fact into the value that operators see. Loading a value again gives the same value. */
 export type Loader = (raw: unknown, span: Span) => unknown;
@@ -41,6 +41,8 @@ function loadText(raw: unknown): unknown {
 }
 
 const loadHex = (raw: unknown): unknown => (typeof raw === 'string' ? hexText(raw) : loadText(raw));
+
+const loadKey = (raw: unknown): unknown => (typeof raw === 'string' ? keyText(raw) : loadText(raw));
 
 const loadAddress = (raw: unknown): unknown =>
   typeof raw === 'string' && raw.startsWith('0x') ? hexText(raw) : loadText(raw);
@@ -96,6 +98,8 @@ export function loaderOf(type: Type): Loader {
       return loadText;
     case 'hex':
       return loadHex;
+    case 'key':
+      return loadKey;
     case 'address':
       return loadAddress;
     case 'list':

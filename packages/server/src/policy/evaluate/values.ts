@@ -4,6 +4,8 @@ import { assert } from '../../lib/assert.ts';
 export interface HexText {
   readonly kind: 'hex';
   readonly text: string;
+  /** Whether it is a public key, which compares without regard to how its point is written. */
+  readonly isKey?: true;
 }
 
 /** An ABI tuple: members by position only. */
@@ -29,6 +31,7 @@ export type DynamicValue =
   | ReadonlyMap<string, DynamicValue>;
 
 export const hexText = (text: string): HexText => ({ kind: 'hex', text });
+export const keyText = (text: string): HexText => ({ kind: 'hex', text, isKey: true });
 export const intValue = (value: bigint): Integer => ({ kind: 'int', value });
 export const uintValue = (value: bigint): Integer => ({ kind: 'uint', value });
 export const tupleOf = (items: readonly DynamicValue[]): Tuple => ({ kind: 'tuple', items });
@@ -52,10 +55,25 @@ export const textOf = (value: unknown): string | undefined =>
 export const foldAscii = (text: string): string =>
   /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text;
 
-/** Equality of two texts by code point, or without regard to ASCII case when at least one of them is hex. */
+const UNCOMPRESSED_POINT = /^04([0-9a-f]{64})[0-9a-f]{63}([0-9a-f])$/;
+
+/** The one spelling of a public key: in lower case, and as a compressed point where both coordinates are given. */
+export function foldKey(text: string): string {
+  const folded = foldAscii(text);
+  const [, x, lastDigit = ''] = UNCOMPRESSED_POINT.exec(folded) ?? [];
+  return x === undefined ? folded : `${Number.parseInt(lastDigit, 16) % 2 === 0 ? '02' : '03'}${x}`;
+}
+
+export const isKey = (value: unknown): boolean => isHex(value) && value.isKey === true;
+
+/**
+ * Equality of two texts by code point, or without regard to ASCII case when at least one of them is hex; if one is a
+ * public key, every spelling of it is equal.
+ */
 export function textEquals(left: string | HexText, right: string | HexText): boolean {
   if (typeof left === 'string' && typeof right === 'string') return left === right;
   const [leftText, rightText] = [textOf(left) as string, textOf(right) as string];
+  if (isKey(left) || isKey(right)) return foldKey(leftText) === foldKey(rightText);
   // Folding keeps the length, so long texts that cannot be equal are not even read.
   return (
     leftText === rightText || (leftText.length === rightText.length && foldAscii(leftText) === foldAscii(rightText))

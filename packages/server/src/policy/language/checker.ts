@@ -21,6 +21,7 @@ import {
   BOOL,
   describeType,
   fieldOf,
+  HEX,
   INT,
   isNumber,
   isText,
@@ -300,6 +301,8 @@ function requirePosition(type: Type, span: Span): void {
 
 /** Characters of a text are of its type, except that a part of an address need not start with 0x to be hex. */
 function requireText(type: Type, span: Span, what: string): Type {
+  // A part of a key is no key.
+  if (type.kind === 'key') return HEX;
   if (isText(type)) return type.kind === 'address' ? TEXT : type;
   throw fail('E_TYPE', span, `expected a list or a string before ${what}, found ${describeType(type)}`);
 }

@@ -10,6 +10,7 @@ import {
   type FieldTable,
   HEX,
   INT,
+  KEY,
   type ListType,
   LOOSE_NUMBER,
   listOf,
@@ -55,7 +56,7 @@ export const CREDENTIAL = struct('Credential', {
   user_id: has(STRING),
   type: has(STRING),
   credential_id: has(STRING),
-  public_key: has(HEX),
+  public_key: has(KEY),
 });
 
 const WALLET = struct('Wallet', {
@@ -344,7 +345,7 @@ export const ACTIVITY_PARAMS = struct('ActivityParams', {
   user_ids: parameter(listOf(STRING)),
   user_id: parameter(STRING),
   api_key_ids: parameter(listOf(STRING)),
-  target_public_key: parameter(STRING),
+  target_public_key: parameter(KEY),
   wallet_id: parameter(STRING),
   otp_length: parameter(INT),
   session_profile_id: parameter(STRING),
@@ -419,7 +420,7 @@ type ScalarFacts<K> = K extends 'bool'
   ? boolean
   : K extends 'int' | 'uint' | 'looseNumber' | 'timestamp'
     ? bigint
-    : K extends 'string' | 'hex' | 'address'
+    : K extends 'string' | 'hex' | 'key' | 'address'
       ? string
       : K extends 'any'
         ? DynamicValue

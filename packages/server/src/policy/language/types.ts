@@ -13,6 +13,8 @@ export type ScalarKind =
   | 'looseNumber'
   | 'string'
   | 'hex'
+  /** Hex that is a public key: its spellings are equal, compressed or not. */
+  | 'key'
   /** Text that is hex when it starts with 0x. */
   | 'address'
   /** Text that may be hex or not, each value by itself. */
@@ -64,6 +66,7 @@ export const NUMBER = scalar('number');
 export const LOOSE_NUMBER = scalar('looseNumber');
 export const STRING = scalar('string');
 export const HEX = scalar('hex');
+export const KEY = scalar('key');
 export const ADDRESS = scalar('address');
 export const TEXT = scalar('text');
 export const TIMESTAMP = scalar('timestamp');
@@ -77,7 +80,7 @@ export const isNumber = ({ kind }: Type): boolean =>
   kind === 'int' || kind === 'uint' || kind === 'number' || kind === 'looseNumber';
 
 export const isText = ({ kind }: Type): boolean =>
-  kind === 'string' || kind === 'hex' || kind === 'address' || kind === 'text';
+  kind === 'string' || kind === 'hex' || kind === 'key' || kind === 'address' || kind === 'text';
 
 /** The field that a name means, also by an alias; never something that objects inherit. */
 export function fieldOf(
@@ -132,6 +135,7 @@ export function describeType(type: Type): string {
       return 'nothing';
     case 'string':
     case 'hex':
+    case 'key':
     case 'address':
     case 'text':
       return 'a string';

@@ -1,5 +1,5 @@
 import { constantOf } from '../evaluate/constants.ts';
-import { foldAscii } from '../evaluate/values.ts';
+import { foldAscii, foldKey } from '../evaluate/values.ts';
 import type { CompareNode, CompareOperator, Node } from '../language/ast.ts';
 import { descend } from '../language/ast.ts';
 import type { CheckedTree } from '../language/checker.ts';
@@ -186,8 +186,10 @@ function literalOf(tree: CheckedTree, node: Node): string | bigint | undefined {
 }
 
 /** Hex compares without regard to case, and what may be hex is treated so: two texts that may be equal count as equal. */
-const normalize = (value: string | bigint, { kind }: Type): string | bigint =>
-  typeof value === 'string' && kind !== 'string' && kind !== 'bool' ? foldAscii(value) : value;
+function normalize(value: string | bigint, { kind }: Type): string | bigint {
+  if (typeof value !== 'string' || kind === 'string' || kind === 'bool') return value;
+  return kind === 'key' ? foldKey(value) : foldAscii(value);
+}
 
 /** What a value is before anything is demanded: a count is not negative, and somebody has always approved. */
 function naturalDomain(tree: CheckedTree, conjunct: Node, key: string): Domain {

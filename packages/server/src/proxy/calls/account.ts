@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { FRESH_KEY_MS } from '../../authn/authenticate.ts';
+import { parseAnyPublicKey } from '../../authn/public-key.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { linkedEmail } from '../../operations/oauth/social-linking.ts';
@@ -64,7 +65,7 @@ async function find(visit: Visit, body: Body, value: string): Promise<Organizati
     case 'CREDENTIAL_ID':
       return await tree.uniqueHolder(parent.id, 'CREDENTIAL_ID', value);
     case 'PUBLIC_KEY':
-      return await byPublicKey(visit, value);
+      return await byPublicKey(visit, parseAnyPublicKey(value, 'filterValue'));
     case 'NAME':
     case 'USERNAME':
       if (LOOKS_LIKE_CONTACT.test(value)) {
@@ -123,13 +124,13 @@ function claimsOf(text: string): { issuer: string; subject: string; audience: st
 }
 
 /** Anybody may register a stranger's key: one that has stamped stands before those that have not (decision 24). */
-async function byPublicKey(visit: Visit, value: string): Promise<OrganizationId | undefined> {
+async function byPublicKey(visit: Visit, publicKey: string): Promise<OrganizationId | undefined> {
   const { app, parent, nowMs } = visit;
   const { tree, principals } = app.storage.read;
-  const candidates = await tree.candidates(parent.id, 'PUBLIC_KEY', value, nowMs - FRESH_KEY_MS);
+  const candidates = await tree.candidates(parent.id, 'PUBLIC_KEY', publicKey, nowMs - FRESH_KEY_MS);
   const [first] = candidates;
   if (first === undefined || candidates.length === 1) return first;
-  const principal = await principals.byApiKey(first, value.toLowerCase(), '');
+  const principal = await principals.byApiKey(first, publicKey, '');
   return principal?.holder?.credential.firstUsedAtMs === undefined ? ambiguous(visit, 'PUBLIC_KEY') : first;
 }
 

@@ -168,21 +168,31 @@ export class CredentialReader {
     return rows.map(toAuthenticator);
   }
 
-  /** Which of these users could still stamp a request if the named credentials were gone. */
-  async usersWithCredential(
+  /** Whether any user but these has a passkey, or an API key of these types that lasts until then. */
+  async othersHaveLasting(
     organizationId: OrganizationId,
-    userIds: readonly string[],
-    without: readonly string[],
-    nowMs: number,
-  ): Promise<Set<string>> {
-    const usable = new Set<string>();
-    for (const userId of userIds) {
-      const keys = await this.apiKeysOfUser(organizationId, userId);
-      const passkeys = await this.authenticatorsOfUser(organizationId, userId);
-      const lasting = keys.filter((key) => key.expiresAtMs === undefined || key.expiresAtMs > nowMs);
-      if ([...lasting, ...passkeys].some((credential) => !without.includes(credential.id))) usable.add(userId);
-    }
-    return usable;
+    exceptUserIds: readonly string[],
+    types: readonly ApiKeyType[],
+    untilMs: number,
+  ): Promise<boolean> {
+    const passkey = await this.db
+      .selectFrom('authenticator')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', 'not in', [...exceptUserIds])
+      .limit(1)
+      .executeTakeFirst();
+    if (passkey !== undefined) return true;
+    const key = await this.db
+      .selectFrom('api_key')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', 'not in', [...exceptUserIds])
+      .where('type', 'in', [...types])
+      .where((eb) => eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>=', untilMs)]))
+      .limit(1)
+      .executeTakeFirst();
+    return key !== undefined;
   }
 }
 
@@ -209,7 +219,7 @@ export class CredentialStore extends CredentialReader {
           session_profile_id: key.sessionProfileId ?? null,
           expiration_seconds: key.expirationSeconds ?? null,
           expires_at_ms: key.expiresAtMs ?? null,
-          first_used_at_ms: null,
+          first_used_at_ms: key.firstUsedAtMs ?? null,
           created_at_ms: key.createdAtMs,
           updated_at_ms: key.updatedAtMs,
         })),
@@ -234,7 +244,7 @@ export class CredentialStore extends CredentialReader {
           attestation_type: authenticator.attestationType,
           transports: JSON.stringify(authenticator.transports),
           sign_count: authenticator.signCount,
-          first_used_at_ms: null,
+          first_used_at_ms: authenticator.firstUsedAtMs ?? null,
           created_at_ms: authenticator.createdAtMs,
           updated_at_ms: authenticator.updatedAtMs,
         })),

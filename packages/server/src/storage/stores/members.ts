@@ -44,12 +44,7 @@ export class MemberReader {
       this.#byCredential(organizationId, 'api_key', 'id', query.credentialIds),
       this.#byCredential(organizationId, 'authenticator', 'id', query.credentialIds),
       this.#byCredential(organizationId, 'authenticator', 'credential_id', query.passkeyIds),
-      this.#byCredential(
-        organizationId,
-        'api_key',
-        'public_key',
-        query.publicKeys.map((key) => key.toLowerCase()),
-      ),
+      this.#byCredential(organizationId, 'api_key', 'public_key', query.publicKeys),
       this.#byCredential(organizationId, 'api_key', 'type', query.credentialTypes),
       query.credentialTypes.includes('CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR')
         ? this.#withPasskeys(organizationId)

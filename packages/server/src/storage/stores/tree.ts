@@ -42,7 +42,6 @@ export function treeValue(kind: TreeKind, value: string): string {
   switch (kind) {
     case 'EMAIL':
     case 'VERIFIED_EMAIL':
-    case 'PUBLIC_KEY':
       return value.toLowerCase();
     case 'WALLET_ACCOUNT_ADDRESS':
       return addressKey(value);

@@ -6,7 +6,17 @@ import type { Type } from '../reference/types.ts';
 import type { Json, JsonObject } from '../reference/values.ts';
 import { GOVERNED_ACTIVITIES } from './activities.ts';
 import { dynamicMap, withoutAbsent } from './dynamic-values.ts';
-import { ADDRESSES, BARE_HEX_TEXTS, CASELESS_TEXTS, HEX_TEXTS, NUMBERS, oneOf, SMALL_NUMBERS, TEXTS } from './pools.ts';
+import {
+  ADDRESSES,
+  BARE_HEX_TEXTS,
+  CASELESS_TEXTS,
+  HEX_TEXTS,
+  KEY_TEXTS,
+  NUMBERS,
+  oneOf,
+  SMALL_NUMBERS,
+  TEXTS,
+} from './pools.ts';
 
 const CREDENTIAL_TYPES = [
   'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR',
@@ -30,7 +40,6 @@ const TEXTS_BY_FIELD: Readonly<Record<string, readonly string[]>> = {
   receiver_public_key: CASELESS_TEXTS,
   encryption_public_key: CASELESS_TEXTS,
   sender_identity_public_key: CASELESS_TEXTS,
-  target_public_key: CASELESS_TEXTS,
   hiding: CASELESS_TEXTS,
   binding: CASELESS_TEXTS,
   ciphertext: CASELESS_TEXTS,
@@ -102,6 +111,8 @@ function value(type: Type, fieldName: string, structName: string): fc.Arbitrary<
       return oneOf(TEXTS_BY_FIELD[fieldName] ?? TEXTS);
     case 'hex':
       return oneOf(isBareHex(structName, fieldName) ? BARE_HEX_TEXTS : HEX_TEXTS);
+    case 'key':
+      return oneOf(KEY_TEXTS);
     case 'address':
       return oneOf([...ADDRESSES, 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', 'tb1qa']);
     case 'list':

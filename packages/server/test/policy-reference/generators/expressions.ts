@@ -3,7 +3,17 @@
 import fc from 'fast-check';
 import type { Type } from '../reference/types.ts';
 import { dynamicBools } from './dynamic-expressions.ts';
-import { DECIMAL_TEXTS, HEX_LITERALS, NUMBERS, oneOf, quote, SMALL_NUMBERS, TEXTS, weighted } from './pools.ts';
+import {
+  DECIMAL_TEXTS,
+  HEX_LITERALS,
+  KEY_TEXTS,
+  NUMBERS,
+  oneOf,
+  quote,
+  SMALL_NUMBERS,
+  TEXTS,
+  weighted,
+} from './pools.ts';
 import { atLeast, bind, type Piece, pathTo, type Scope, type Term, variableNames } from './terms.ts';
 
 const HEX_NUMBER_LITERALS = [
@@ -24,7 +34,7 @@ const ORDER_OPERATORS = ['==', '!=', '<', '<=', '>', '>='];
 const EQUALITY_OPERATORS = ['==', '!='];
 
 const isNumber = ({ kind }: Type): boolean => kind === 'int' || kind === 'uint';
-const isText = ({ kind }: Type): boolean => kind === 'string' || kind === 'hex' || kind === 'address';
+const isText = ({ kind }: Type): boolean => kind === 'string' || kind === 'hex' || kind === 'key' || kind === 'address';
 const isListOf =
   (isElement: (type: Type) => boolean) =>
   (type: Type): boolean =>
@@ -259,5 +269,11 @@ function numberLiterals(): fc.Arbitrary<string> {
 }
 
 function textLiterals(): fc.Arbitrary<string> {
-  return fc.oneof(oneOf(TEXTS), oneOf(HEX_LITERALS)).map(quote);
+  return fc
+    .oneof(
+      weighted(4, () => oneOf(TEXTS)),
+      weighted(4, () => oneOf(HEX_LITERALS)),
+      weighted(1, () => oneOf(KEY_TEXTS)),
+    )
+    .map(quote);
 }

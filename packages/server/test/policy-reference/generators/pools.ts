@@ -56,6 +56,22 @@ export const TEXTS = [
   '金庫',
 ];
 
+/** Two keys that differ in the parity of one coordinate, in every spelling, and texts that are no keys. */
+const X = 'ab'.repeat(32);
+const [EVEN, ODD] = [`${'c0'.repeat(31)}c4`, `${'c0'.repeat(31)}cf`];
+export const KEY_TEXTS = [
+  `02${X}`,
+  `02${X}`.toUpperCase(),
+  `04${X}${EVEN}`,
+  `04${X}${EVEN}`.toUpperCase(),
+  `03${X}`,
+  `04${X}${ODD}`,
+  `05${X}${ODD}`,
+  X,
+  '',
+  '04',
+];
+
 /** For fields which the document calls strings although they hold hex text: no letters, so that case cannot matter. */
 export const CASELESS_TEXTS = ['', '00', '12', '1234567890'];
 

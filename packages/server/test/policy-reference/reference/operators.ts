@@ -17,10 +17,19 @@ export function areSame(left: Value, right: Value): boolean {
   if (left.kind === 'bool' && right.kind === 'bool') return left.value === right.value;
   if (left.kind === 'timestamp' && right.kind === 'timestamp') return left.nanoseconds === right.nanoseconds;
   if (left.kind === 'text' && right.kind === 'text') {
+    if (left.key || right.key) return spelling(left.text) === spelling(right.text);
     if (!left.hex && !right.hex) return left.text === right.text;
     return foldAscii(left.text) === foldAscii(right.text);
   }
   throw new RuntimeFailure('R_TYPE', `${left.kind} against ${right.kind}`);
+}
+
+/** The compressed point that a public key is, in lower case. */
+function spelling(key: string): string {
+  const folded = foldAscii(key);
+  if (folded.length !== 130 || !folded.startsWith('04') || !/^[0-9a-f]*$/.test(folded)) return folded;
+  const isOdd = BigInt(`0x${folded.slice(66)}`) % 2n === 1n;
+  return `${isOdd ? '03' : '02'}${folded.slice(2, 66)}`;
 }
 
 /** Negative, zero or positive, as for sorting. */

@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, string>>;
 
 const ACCOUNTS: Readonly<Record<string, Fields>> = {
   User: { id: 'string', tags: 'list<string>', email: 'string', alias: 'string' },
-  Credential: { id: 'string', user_id: 'string', type: 'string', credential_id: 'string', public_key: 'hex' },
+  Credential: { id: 'string', user_id: 'string', type: 'string', credential_id: 'string', public_key: 'key' },
   Activity: { type: 'string', kind: 'string', resource: 'string', action: 'string', params: 'Params' },
   Wallet: { id: 'string', imported: 'bool', exported: 'bool', label: 'string' },
   WalletAccount: { address: 'address', path_indexes: 'list<int>', path_hardened: 'list<bool>' },
@@ -24,7 +24,7 @@ const PARAMS: Readonly<Record<string, Fields>> = {
     user_ids: 'list<string>?',
     user_id: 'string?',
     api_key_ids: 'list<string>?',
-    target_public_key: 'string?',
+    target_public_key: 'key?',
     wallet_id: 'string?',
     otp_length: 'int?',
     session_profile_id: 'string?',

@@ -1,6 +1,6 @@
 // Section 5. `hex` and `address` are text, `int`, `uint` and `loose` are numbers; they differ in how values are read.
 
-export type ScalarName = 'bool' | 'int' | 'uint' | 'loose' | 'string' | 'hex' | 'address' | 'timestamp' | 'any';
+export type ScalarName = 'bool' | 'int' | 'uint' | 'loose' | 'string' | 'hex' | 'key' | 'address' | 'timestamp' | 'any';
 
 export type Type =
   | { readonly kind: ScalarName }
@@ -22,6 +22,7 @@ const CATEGORIES: Record<Type['kind'], Category> = {
   loose: 'loose',
   string: 'text',
   hex: 'text',
+  key: 'text',
   address: 'text',
   timestamp: 'timestamp',
   any: 'any',
@@ -39,6 +40,7 @@ const SCALAR_NAMES: readonly string[] = [
   'loose',
   'string',
   'hex',
+  'key',
   'address',
   'timestamp',
   'any',

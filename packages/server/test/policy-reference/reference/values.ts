@@ -16,7 +16,7 @@ export type Cell = () => Value;
 export type Value =
   | { readonly kind: 'bool'; readonly value: boolean }
   | { readonly kind: 'number'; readonly value: bigint }
-  | { readonly kind: 'text'; readonly text: string; readonly hex: boolean }
+  | { readonly kind: 'text'; readonly text: string; readonly hex: boolean; readonly key?: boolean }
   | { readonly kind: 'timestamp'; readonly nanoseconds: bigint }
   | { readonly kind: 'list'; readonly items: readonly Cell[] }
   | { readonly kind: 'tuple'; readonly items: readonly Cell[] }
@@ -38,6 +38,8 @@ export function readTyped(raw: Json, type: Type): Value {
       return { kind: 'text', text: readText(raw), hex: false };
     case 'hex':
       return { kind: 'text', text: readText(raw), hex: true };
+    case 'key':
+      return { kind: 'text', text: readText(raw), hex: true, key: true };
     case 'address':
       return { kind: 'text', text: readText(raw), hex: readText(raw).startsWith('0x') };
     case 'timestamp':
