@@ -227,6 +227,7 @@ describe.each(DATABASES)('OAuth providers on %s', (database) => {
       nonce: undefined,
       email: 'Person@example.com',
       emailVerified: true,
+      issuedAtMs: undefined,
       expiresAtMs: Date.now() + 60_000,
       tokenId: 't',
       ...change,

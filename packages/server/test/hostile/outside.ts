@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -105,7 +106,8 @@ export class Outside implements AsyncDisposable {
   idToken(sub: string, publicKey?: string): string {
     const now = Math.floor(Date.now() / 1000);
     const nonce = publicKey === undefined ? {} : boundTo(publicKey);
-    return makeToken(ec, 'ES256', { iss: this.issuer, sub, aud: AUDIENCE, iat: now, exp: now + 3600, ...nonce });
+    const common = { iss: this.issuer, sub, aud: AUDIENCE, iat: now, exp: now + 3600, jti: randomUUID() };
+    return makeToken(ec, 'ES256', { ...common, ...nonce });
   }
 
   /** Where webhooks of an endpoint go. */

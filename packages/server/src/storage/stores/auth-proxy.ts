@@ -11,6 +11,7 @@ export const DEFAULT_PROXY_SETTINGS: AuthProxySettings = {
   otpLength: 6,
   verificationTokenRequiredForGetAccountPii: true,
   socialLinkingClientIds: [],
+  oidcIssuers: [],
   captchaEnabled: false,
 };
 
