@@ -50,10 +50,11 @@ function waysBeside(
 ): string | undefined {
   if (apiKeys.length > 0) return 'an API key';
   if (authenticators.length > 0) return 'a passkey';
-  // Further client ids of the same person are the person's, whoever asks for them.
-  const isAnother = ({ identity }: NewProvider): boolean =>
-    identity.issuer !== token.issuer || identity.subject !== token.subject;
-  if (providers.some(isAnother)) return 'an identity with another iss or sub';
+  // Further client ids of the same person are the person's, whoever asks for them. Claims of another person count by the
+  // token that has to vouch for them.
+  const isAnother = (other: IdToken | undefined): boolean =>
+    other !== undefined && (other.issuer !== token.issuer || other.subject !== token.subject);
+  if (providers.some((provider) => isAnother(provider.token))) return 'an identity with another iss or sub';
   if (userEmail && !proven.email && !isEmailOf(token, userEmail)) return 'an email that neither token proves';
   if (userPhoneNumber && !proven.phone) return 'a phone number that no verification token proves';
   return undefined;

@@ -93,8 +93,8 @@ describe.each(DATABASES)('a stolen OpenID token on %s', (database) => {
         'another subject by claims': {
           oauthProviders: [
             provider(stolen({ sub })),
-            provider(stolen({ sub })),
-            { providerName: 'claim', oidcClaims: { iss: issuer.url, sub: randomUUID(), aud: 'other' } },
+            provider(stolen({ sub: `${sub}-2` })),
+            { providerName: 'claim', oidcClaims: { iss: issuer.url, sub: `${sub}-2`, aud: 'other' } },
           ],
         },
       };
