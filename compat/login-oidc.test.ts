@@ -26,6 +26,7 @@ beforeAll(async () => {
   root = connect(service.baseUrl, service.credentials);
   const authProxyConfigId = await enableProxy(TestClient.root(service.credentials, service.baseUrl), {
     allowedAuthMethods: ['google', 'x', 'discord', 'oidc'],
+    oidcIssuers: [provider.issuer],
     // Tokens for this client can vouch for identities of the others.
     socialLinkingClientIds: [CLIENT_ID],
   });

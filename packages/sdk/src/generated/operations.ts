@@ -1600,6 +1600,7 @@ export interface GetAuthProxyConfigResponse {
     otpLength?: number;
     verificationTokenRequiredForGetAccountPii?: boolean;
     socialLinkingClientIds?: string[];
+    oidcIssuers?: string[];
     captchaEnabled?: boolean;
     createdAt: Timestamp;
     updatedAt: Timestamp;
@@ -3745,6 +3746,7 @@ export interface UpdateAuthProxyConfigParameters {
   otpLength?: number;
   verificationTokenRequiredForGetAccountPii?: boolean;
   socialLinkingClientIds?: string[];
+  oidcIssuers?: string[];
   captchaEnabled?: boolean;
 }
 

@@ -131,7 +131,8 @@ export class Outside implements AsyncDisposable {
 }
 
 /** Every way to log in, on in a parent, so that its sub-organizations have them too. */
-export async function turnLoginsOn(parent: TestClient): Promise<void> {
+export async function turnLoginsOn(parent: TestClient, outside?: Outside): Promise<void> {
+  if (outside !== undefined) await parent.run('update_auth_proxy_config', { oidcIssuers: [outside.issuer] });
   for (const name of ['OTP_EMAIL_AUTH', 'SMS_AUTH', 'EMAIL_AUTH', 'EMAIL_RECOVERY']) {
     await parent.run('set_organization_feature', { name: `FEATURE_NAME_${name}`, value: 'true' });
   }
