@@ -4,7 +4,17 @@ import { type KeyPair, newKeyPair, stampFor, TestClient } from '../../harness/cl
 import { DATABASES } from '../../harness/databases.ts';
 import { ec, encode, Issuer, toJwk } from '../../harness/oidc-issuer.ts';
 import { newPasskey } from '../../hostile/passkey.ts';
-import { addPasskey, approve, Caller, COMPLETED, FAILED, outcome, PENDING, times } from '../fixtures/access.ts';
+import {
+  addPasskey,
+  approve,
+  Caller,
+  COMPLETED,
+  FAILED,
+  outcome,
+  PENDING,
+  policyFor,
+  times,
+} from '../fixtures/access.ts';
 import { boundTo, idToken, LOOPBACK, rootUser, signUpParams } from '../fixtures/oauth.ts';
 import { keyParams, LISTS, newEmail, newPhone, ProxyWorld, refusal, signUpBody } from '../fixtures/proxy.ts';
 
@@ -277,6 +287,30 @@ describe.each(DATABASES)('a stolen OpenID token on %s', (database) => {
       );
       expect(many.map(outcome).sort()).toEqual([DONE, ...times(4, () => INVALID_TOKEN)]);
     });
+  });
+
+  test('a login that waits for others uses its token up when it asks', async () => {
+    const [rootKey, sub] = [newKeyPair(), randomUUID()];
+    const made = await world.proxy.signUp({ apiKeys: [keyParams(rootKey)] });
+    const owner = world.client(made.organizationId, rootKey, made.userId);
+    const first = provider(idToken(issuer, { sub }));
+    const users = [{ ...rootUser({ userName: 'user', oauthProviders: [first] }), userTags: [] }];
+    const { userIds } = await owner.run('create_users', { users });
+    const key = newKeyPair();
+    const user = owner.as(key, userIds[0]);
+    const both = [owner, user].map(({ userId }) => `approvers.any(user, user.id == '${userId}')`).join(' && ');
+    await policyFor(owner, user, { condition: "activity.type == 'ACTIVITY_TYPE_STAMP_LOGIN'", consensus: both });
+    const token = () => idToken(issuer, { sub, ...boundTo(key.publicKey) });
+    const ask = (oidcToken: string, publicKey = newKeyPair().publicKey) =>
+      attestedBy(user, oidcToken, key).submit('stamp_login', { publicKey });
+    const session = newKeyPair();
+    const asked = await ask(token(), session.publicKey);
+    expect(outcome(asked)).toEqual([200, PENDING]);
+    expect(outcome(await approve(owner, asked.body.activity.fingerprint))).toEqual(DONE);
+    expect((await owner.as(session).query('whoami')).body.userId).toBe(user.userId);
+    const again = token();
+    const many = await Promise.all(times(4, () => ask(again)));
+    expect(many.map(outcome).sort()).toEqual([[200, PENDING], ...times(3, () => INVALID_TOKEN)]);
   });
 
   test('a nonce is what was signed, not what a request says', async () => {
