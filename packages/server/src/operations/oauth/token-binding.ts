@@ -55,7 +55,9 @@ function waysBeside(
   const isAnother = (other: IdToken | undefined): boolean =>
     other !== undefined && (other.issuer !== token.issuer || other.subject !== token.subject);
   if (providers.some((provider) => isAnother(provider.token))) return 'an identity with another iss or sub';
-  if (userEmail && !proven.email && !isEmailOf(token, userEmail)) return 'an email that neither it nor a verification token proves';
+  if (userEmail && !proven.email && !isEmailOf(token, userEmail)) {
+    return 'an email that neither it nor a verification token proves';
+  }
   if (userPhoneNumber && !proven.phone) return 'a phone number that no verification token proves';
   return undefined;
 }
