@@ -57,6 +57,7 @@ describe.skipIf(isBrowserMissing)('sign-up and login in a browser', () => {
     authProxyConfigId = await enableProxy(root, {
       allowedOrigins: [origin],
       allowedAuthMethods: ['email', 'passkey', 'wallet', 'google', 'oidc'],
+      oidcIssuers: [provider.issuer],
       emailCustomizationParams: { appName: 'Example' },
       otpLength: 6,
       otpAlphanumeric: false,

@@ -1601,6 +1601,7 @@ export interface GetAuthProxyConfigResponse {
     otpLength?: number;
     verificationTokenRequiredForGetAccountPii?: boolean;
     socialLinkingClientIds?: string[];
+    oidcIssuers?: string[];
     captchaEnabled?: boolean;
     createdAt: Timestamp;
     updatedAt: Timestamp;
@@ -3749,6 +3750,7 @@ export interface UpdateAuthProxyConfigParameters {
   otpLength?: number;
   verificationTokenRequiredForGetAccountPii?: boolean;
   socialLinkingClientIds?: string[];
+  oidcIssuers?: string[];
   captchaEnabled?: boolean;
 }
 

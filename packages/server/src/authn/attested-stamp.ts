@@ -1,7 +1,8 @@
+import { issuersForStrangers } from '../identity/known-issuers.ts';
 import { contactKindOf, requireIssuedFor, useOf } from '../identity/tokens.ts';
 import { type AttestedKey, toActor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { OauthIdentity, Organization, User } from '../lib/model.ts';
+import { type OauthIdentity, type Organization, treeRoot, type User } from '../lib/model.ts';
 import { claimedIdentities } from '../oidc/claimed-identities.ts';
 import { isBoundTo } from '../oidc/nonce.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
@@ -122,7 +123,8 @@ async function byOidc(
   const claimed = await Promise.all(refusedAs401(() => claimedIdentities(stamp.token)).map(isKnown));
   // Nobody has it, whether or not it is genuine: no issuer is asked for a stranger's sake.
   if (!claimed.includes(true)) throw notFound('OAuth identity');
-  const token = await app.tokens.oidc(stamp.token).catch((error: unknown) => {
+  const mayAsk = issuersForStrangers(read, treeRoot(named));
+  const token = await app.tokens.oidc(stamp.token, mayAsk).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'INVALID_OIDC_TOKEN' ? refuse(error.message) : error;
   });
   if (!isBoundTo(token, stamp.publicKeyText) && !isBoundTo(token, stamp.publicKey)) {
@@ -137,7 +139,7 @@ async function byOidc(
         organization,
         user,
         method: { type: 'AUTHENTICATION_TYPE_OAUTH', id: provider.id },
-        token: { issuerId: organization.id, tokenId: token.tokenId, expiresAtMs: token.expiresAtMs },
+        token: { issuerId: treeRoot(organization), tokenId: token.tokenId, expiresAtMs: token.expiresAtMs },
         contact: undefined,
         providerId: provider.id,
       }

@@ -61,6 +61,16 @@ export function parseAnyPublicKey(text: string, field: string): string {
   );
 }
 
+/** Every usual spelling of a key, for what was made from its text. */
+export function spellingsOf(curve: KeyCurve, hex: string): readonly string[] {
+  const canonical = normalizePublicKey(curve, hex);
+  const lower =
+    curve === 'ED25519'
+      ? [canonical]
+      : [canonical, ECDH.convertKey(canonical, EC_CURVES[curve].openssl, 'hex', 'hex', 'uncompressed') as string];
+  return [...lower, ...lower.map((text) => text.toUpperCase())];
+}
+
 /**
  * The imported form of a canonical key, from a cache. Unknown keys should be looked up in the store first: only keys
  * that are verified with belong in the cache, or strangers could empty it.

@@ -1,4 +1,4 @@
-import type { IdentityTokens } from '../identity/tokens.ts';
+import type { TokenReader } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ActivityId, OrganizationId } from '../lib/ids.ts';
@@ -12,7 +12,7 @@ export interface AuthenticationParts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly observe: Observer;
-  readonly tokens: IdentityTokens;
+  readonly tokens: TokenReader;
 }
 
 /** What a stamp is checked against. */

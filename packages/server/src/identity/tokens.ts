@@ -2,7 +2,7 @@ import { KeyringError, type VerificationToken, verifyVerificationToken } from '@
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Organization, ServiceKey } from '../lib/model.ts';
-import type { IdToken, OidcVerifier } from '../oidc/verifier.ts';
+import type { IdToken, MayAsk, OidcVerifier } from '../oidc/verifier.ts';
 
 /** Tokens that say who somebody is. They are only read here; what a token may be used for is decided where it is used. */
 export interface IdentityTokens {
@@ -12,7 +12,18 @@ export interface IdentityTokens {
   oidc(text: string): Promise<IdToken>;
 }
 
-export function createIdentityTokens(serviceKeys: readonly ServiceKey[], oidc: OidcVerifier): IdentityTokens {
+/** The same for any caller: which issuers may be asked depends on who brings the token (identity/known-issuers.ts). */
+export interface TokenReader extends Pick<IdentityTokens, 'verification'> {
+  oidc(text: string, mayAsk: MayAsk): Promise<IdToken>;
+}
+
+/** Tokens as one caller may have them checked. */
+export const tokensFor = (reader: TokenReader, mayAsk: MayAsk): IdentityTokens => ({
+  verification: (text, nowMs) => reader.verification(text, nowMs),
+  oidc: (text) => reader.oidc(text, mayAsk),
+});
+
+export function createIdentityTokens(serviceKeys: readonly ServiceKey[], oidc: OidcVerifier): TokenReader {
   const keys = serviceKeys.filter(({ role }) => role === 'otp').map(({ publicKey }) => Buffer.from(publicKey, 'hex'));
   return {
     verification(text, nowMs) {
@@ -27,7 +38,7 @@ export function createIdentityTokens(serviceKeys: readonly ServiceKey[], oidc: O
       }
       throw new ApiError('INVALID_VERIFICATION_TOKEN', refusal?.message ?? 'the verification token is not valid');
     },
-    oidc: (text) => oidc.verify(text),
+    oidc: (text, mayAsk) => oidc.verify(text, mayAsk),
   };
 }
 

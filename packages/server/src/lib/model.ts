@@ -543,6 +543,8 @@ export interface AuthProxySettings {
   readonly otpLength: number;
   readonly verificationTokenRequiredForGetAccountPii: boolean;
   readonly socialLinkingClientIds: readonly string[];
+  /** OpenID issuers, besides those of the methods, that callers of the proxy may bring tokens of. */
+  readonly oidcIssuers: readonly string[];
   readonly captchaEnabled: boolean;
 }
 

@@ -15,12 +15,14 @@ test('what a token says', () => {
     nonce: 'n',
     email: 'a@b.test',
     emailVerified: true,
+    issuedAtMs: NOW_S * 1000,
     expiresAtMs: (NOW_S + 600) * 1000,
   });
 });
 
 test('what a token need not say', () => {
-  expect(read({ iat: undefined })).toMatchObject({ nonce: undefined, email: undefined, emailVerified: false });
+  const unsaid = { nonce: undefined, email: undefined, emailVerified: false, issuedAtMs: undefined };
+  expect(read({ iat: undefined })).toMatchObject(unsaid);
 });
 
 test.each([

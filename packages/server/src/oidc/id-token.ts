@@ -9,6 +9,8 @@ export interface IdToken {
   readonly nonce: string | undefined;
   readonly email: string | undefined;
   readonly emailVerified: boolean;
+  /** Undefined where the issuer does not say. */
+  readonly issuedAtMs: number | undefined;
   readonly expiresAtMs: number;
   /** Names the token wherever it may be used once: of what was signed, since anybody can respell a signature. */
   readonly tokenId: string;
@@ -21,7 +23,7 @@ const SUBJECT_LENGTH_MAX = 255;
 const AUDIENCE_LENGTH_MAX = 255;
 const ISSUER_LENGTH_MAX = 512;
 const EMAIL_LENGTH_MAX = 254;
-const GOOGLE = 'https://accounts.google.com';
+export const GOOGLE = 'https://accounts.google.com';
 /** Control characters and halves of a surrogate pair: nobody is called so, and not every database can hold them. */
 const UNUSABLE = /[\p{Cc}\p{Cs}]/u;
 
@@ -30,17 +32,30 @@ export function refuseToken(message: string, cause?: unknown): ApiError {
   return new ApiError('INVALID_OIDC_TOKEN', message, { cause });
 }
 
+/** The issuer of a token may not be asked for its keys, for the sake of the caller who brought the token. */
+export class UnknownIssuerError extends ApiError {
+  constructor() {
+    super(
+      'INVALID_OIDC_TOKEN',
+      'the issuer of the OIDC token is not known here: name it in oidcIssuers of the sign-up proxy configuration (update_auth_proxy_config)',
+    );
+  }
+}
+
 /** Who issued a token. One issuer has written itself with and without its scheme, yet is one (AUTH 8.1). */
 export function readIssuer({ iss }: Claims): string {
   if (iss === 'accounts.google.com') return GOOGLE;
-  const isUrl = typeof iss === 'string' && /^https?:\/\/[!-~]+$/.test(iss) && !/[?#\\]/.test(iss);
-  if (!isUrl || iss.length > ISSUER_LENGTH_MAX || UNUSABLE.test(iss)) {
+  if (!isIssuer(iss)) {
     throw refuseToken(
       'the OIDC token has no usable iss: it must be an http or https URL without a query or a fragment',
     );
   }
   return iss;
 }
+
+/** The spelling that an issuer may have: a plain URL. */
+export const isIssuer = (iss: unknown): iss is string =>
+  typeof iss === 'string' && iss.length <= ISSUER_LENGTH_MAX && /^https?:\/\/[!-~]+$/.test(iss) && !/[?#\\]/.test(iss);
 
 /** Checks the claims of a token whose signature is good (AUTH 8.1). */
 export function readIdToken(claims: Claims, nowMs: number): Omit<IdToken, 'tokenId'> {
@@ -55,6 +70,7 @@ export function readIdToken(claims: Claims, nowMs: number): Omit<IdToken, 'token
     email: readEmail(claims),
     // Some issuers write the boolean as a string.
     emailVerified: claims.email_verified === true || claims.email_verified === 'true',
+    issuedAtMs: isNumericDate(claims.iat) ? Math.floor(claims.iat * 1000) : undefined,
     expiresAtMs,
   };
 }

@@ -15,6 +15,8 @@ import { createGuardedFetch, type GuardedFetch } from '../outbound/guarded-fetch
 
 const LOOPBACK = ['127.0.0.1/32'];
 const DISCOVERY_PATH = '/.well-known/openid-configuration';
+/** The same for whatever an issuer answers, or does not. */
+const UNUSABLE_ISSUER = /^the issuer's keys could not be fetched: [^<"\d]+$/;
 
 describe('documents', () => {
   test('the discovery document must be for exactly this issuer', async () => {
@@ -24,7 +26,7 @@ describe('documents', () => {
     const others = ['https://issuer.test', `${issuer.url}/`, issuer.url.toUpperCase(), undefined, null, [issuer.url]];
     for (const other of others) {
       issuer.discovery.issuer = other;
-      await expectRefusal(makeVerifier().verifier, issuer.token(), /not for the iss/);
+      await expectRefusal(makeVerifier().verifier, issuer.token(), UNUSABLE_ISSUER);
     }
   });
 
@@ -61,11 +63,11 @@ describe('documents', () => {
       'http://1.1.1.1/keys',
     ]) {
       issuer.discovery.jwks_uri = url;
-      await expectRefusal(makeVerifier().verifier, issuer.token(), /key set is at no address that may be reached/);
+      await expectRefusal(makeVerifier().verifier, issuer.token(), UNUSABLE_ISSUER);
     }
     for (const url of ['file:///etc/passwd', 'keys', `http://user:password@127.0.0.1:${port}/keys`]) {
       issuer.discovery.jwks_uri = url;
-      await expectRefusal(makeVerifier().verifier, issuer.token(), /key set has no usable https URL/);
+      await expectRefusal(makeVerifier().verifier, issuer.token(), UNUSABLE_ISSUER);
     }
   });
 
@@ -74,7 +76,7 @@ describe('documents', () => {
 
     await makeVerifier().verifier.verify(issuer.token());
     const { verifier } = makeVerifier(createGuardedFetch(['10.0.0.0/8']));
-    await expectRefusal(verifier, issuer.token(), /discovery document is at no address that may be reached/);
+    await expectRefusal(verifier, issuer.token(), UNUSABLE_ISSUER);
     expect(issuer.asked.discovery).toBe(1);
   });
 
@@ -105,11 +107,7 @@ describe('documents', () => {
         };
         await makeVerifier().verifier.verify(issuer.token());
         issuer.instead[path] = instead;
-        await expectRefusal(
-          makeVerifier().verifier,
-          issuer.token(),
-          /^the issuer's (discovery document|key set) [^<"]+$/,
-        );
+        await expectRefusal(makeVerifier().verifier, issuer.token(), UNUSABLE_ISSUER);
       }
     },
   );
@@ -121,9 +119,9 @@ describe('documents', () => {
     await makeVerifier().verifier.verify(issuer.token());
 
     issuer.keys.push({ filler: 'a'.repeat(1024) });
-    await expectRefusal(makeVerifier().verifier, issuer.token(), /key set is too large/);
+    await expectRefusal(makeVerifier().verifier, issuer.token(), UNUSABLE_ISSUER);
     issuer.discovery.filler = 'a'.repeat(64 * 1024);
-    await expectRefusal(makeVerifier().verifier, issuer.token(), /discovery document is too large/);
+    await expectRefusal(makeVerifier().verifier, issuer.token(), UNUSABLE_ISSUER);
   });
 
   test('a slow issuer is not waited for', async () => {
@@ -137,7 +135,7 @@ describe('documents', () => {
     await makeVerifier().verifier.verify(issuer.token());
 
     issuer.instead['/keys'] = () => {};
-    await expectRefusal(makeVerifier(impatient).verifier, issuer.token(), /key set could not be fetched in time/);
+    await expectRefusal(makeVerifier(impatient).verifier, issuer.token(), UNUSABLE_ISSUER);
     expect(timeouts).toEqual([5000, 5000]);
   });
 });
@@ -213,7 +211,7 @@ describe('memory', () => {
     await verifier.verify(issuer.token());
 
     issuer.instead['/keys'] = (_request, response) => response.writeHead(503).end();
-    await expectRefusal(verifier, issuer.token(ec, 'ES256', {}, { kid: 'new' }), /key set was not served/);
+    await expectRefusal(verifier, issuer.token(ec, 'ES256', {}, { kid: 'new' }), UNUSABLE_ISSUER);
     expect(await verifier.verify(issuer.token())).toMatchObject({ subject: 'alice' });
   });
 
@@ -222,10 +220,10 @@ describe('memory', () => {
     const { verifier, time } = makeVerifier();
     issuer.instead[DISCOVERY_PATH] = (_request, response) => response.writeHead(503).end();
 
-    await expectRefusal(verifier, issuer.token(), /was not served/);
+    await expectRefusal(verifier, issuer.token(), UNUSABLE_ISSUER);
     issuer.instead = {};
     time.nowMs += 4999;
-    await expectRefusal(verifier, issuer.token(), /was not served/);
+    await expectRefusal(verifier, issuer.token(), UNUSABLE_ISSUER);
     expect(issuer.asked.discovery).toBe(1);
     time.nowMs += 1;
     expect(await verifier.verify(issuer.token())).toMatchObject({ subject: 'alice' });
@@ -253,7 +251,7 @@ describe('memory', () => {
     };
 
     await ask('first');
-    for (let index = 0; index < 1100; index += 1) await expect(ask(`bad${index}`)).rejects.toThrow(/not served/);
+    for (let index = 0; index < 1100; index += 1) await expect(ask(`bad${index}`)).rejects.toThrow(UNUSABLE_ISSUER);
     expect(await isAskedFor('first')).toBe(false);
     for (let index = 0; index < 999; index += 1) await ask(`good${index}`);
     expect(await isAskedFor('first')).toBe(false);

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import { lruCache } from '../lib/lru.ts';
 import type { GuardedFetch, OutboundAnswer } from '../outbound/guarded-fetch.ts';
-import { OutboundError, type OutboundReason } from '../outbound/outbound-error.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
 import { refuseToken } from './id-token.ts';
 import { type IssuerKey, readKeySet } from './key-set.ts';
 
@@ -34,7 +34,7 @@ const FAILURE_MS = 5000;
 export function createIssuerKeys(fetch: GuardedFetch, clock: Clock): IssuerKeys {
   const known = lruCache<KnownIssuer>(ISSUERS_MAX);
   // Apart from the known ones, so that a flood of made-up issuers cannot push out those that people log in with.
-  const failures = lruCache<Fresh<string>>(ISSUERS_MAX);
+  const failures = lruCache<Fresh<ApiError>>(ISSUERS_MAX);
   const refetches = lruCache<number>(ISSUERS_MAX);
   const loading = new Map<string, Promise<KnownIssuer>>();
 
@@ -59,11 +59,11 @@ export function createIssuerKeys(fetch: GuardedFetch, clock: Clock): IssuerKeys 
       const found = known.get(issuer);
       if (isFresh(found?.keys, clock) && isFresh(found?.keySetUrl, clock)) return found.keys.value;
       const failure = failures.get(issuer);
-      if (isFresh(failure, clock)) throw refuseToken(failure.value);
+      if (isFresh(failure, clock)) throw unusable(failure.value);
       try {
         return (await loadOnce(issuer)).keys.value;
       } catch (error) {
-        if (error instanceof ApiError) failures.set(issuer, { value: error.message, untilMs: clock() + FAILURE_MS });
+        if (error instanceof ApiError) failures.set(issuer, { value: error, untilMs: clock() + FAILURE_MS });
         throw error;
       }
     },
@@ -86,17 +86,16 @@ function isFresh<Value>(held: Fresh<Value> | undefined, clock: Clock): held is F
 /** OpenID Connect Discovery 1.0, sections 4.1 and 4.3. */
 async function fetchKeySetUrl(fetch: GuardedFetch, clock: Clock, issuer: string): Promise<Fresh<string>> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const answer = await fetchDocument(fetch, clock, url, DISCOVERY_BYTES_MAX, 'discovery document');
+  const answer = await fetchDocument(fetch, clock, url, DISCOVERY_BYTES_MAX);
   const { issuer: named, jwks_uri: keySetUrl } = Object(answer.value) as Record<string, unknown>;
-  if (named !== issuer) throw refuseToken("the issuer's discovery document is not for the iss of the OIDC token");
-  if (typeof keySetUrl !== 'string') throw refuseToken("the issuer's discovery document has no jwks_uri");
+  if (named !== issuer || typeof keySetUrl !== 'string') throw unusable();
   return { value: keySetUrl, untilMs: answer.untilMs };
 }
 
 async function fetchKeys(fetch: GuardedFetch, clock: Clock, url: string): Promise<Fresh<readonly IssuerKey[]>> {
-  const answer = await fetchDocument(fetch, clock, url, KEY_SET_BYTES_MAX, 'key set');
+  const answer = await fetchDocument(fetch, clock, url, KEY_SET_BYTES_MAX);
   const keys = readKeySet(answer.value);
-  if (keys === undefined) throw refuseToken("the issuer's key set is not a JSON Web Key Set");
+  if (keys === undefined) throw unusable();
   return { value: keys, untilMs: answer.untilMs };
 }
 
@@ -105,36 +104,33 @@ async function fetchDocument(
   clock: Clock,
   url: string,
   maxBytes: number,
-  name: string,
 ): Promise<Fresh<unknown>> {
   let answer: OutboundAnswer;
   try {
     answer = await fetch(url, { headers: { accept: 'application/json' }, timeoutMs: TIMEOUT_MS, maxBytes });
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    throw refuseToken(`the issuer's ${name} ${PROBLEMS[error.reason]}`, error);
+    throw unusable(error);
   }
-  if (answer.status !== 200) throw refuseToken(`the issuer's ${name} was not served (HTTP status ${answer.status})`);
-  return { value: parseJson(answer.body, name), untilMs: clock() + freshMs(answer.headers) };
+  if (answer.status !== 200) throw unusable();
+  return { value: parseJson(answer.body), untilMs: clock() + freshMs(answer.headers) };
 }
 
-/** The same words for unknown names and names that lead to a private address: nobody shall map our network by them. */
-const UNREACHABLE = 'is at no address that may be reached: it must be a public one, over https';
-const PROBLEMS: Readonly<Record<OutboundReason, string>> = {
-  'bad-url': 'has no usable https URL',
-  'forbidden-address': UNREACHABLE,
-  unresolved: UNREACHABLE,
-  timeout: 'could not be fetched in time',
-  'too-large': 'is too large',
-  network: 'could not be fetched',
-  tls: 'could not be fetched over a trusted TLS connection',
-};
+/**
+ * One text, whatever is wrong: by different ones a caller could tell which addresses exist, what listens there and what
+ * it answers.
+ */
+const unusable = (cause?: unknown): ApiError =>
+  refuseToken(
+    "the issuer's keys could not be fetched: its discovery document and its key set must be served over https from public addresses, in time, and be as OpenID Connect Discovery has them",
+    cause,
+  );
 
-function parseJson(body: Buffer, name: string): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    throw refuseToken(`the issuer's ${name} is not JSON`);
+    throw unusable();
   }
 }
 

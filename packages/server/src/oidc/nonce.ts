@@ -1,3 +1,4 @@
+import { type KeyCurve, spellingsOf } from '../authn/public-key.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import type { IdToken } from './id-token.ts';
 
@@ -7,3 +8,7 @@ export const nonceOf = (publicKeyHex: string): string => sha256Hex(publicKeyHex)
 /** Whether the token was issued for the holder of this key. */
 export const isBoundTo = ({ nonce }: Pick<IdToken, 'nonce'>, publicKeyHex: string): boolean =>
   nonce?.toLowerCase() === nonceOf(publicKeyHex);
+
+/** The same where the key may have been spelled otherwise when its holder asked for the token. */
+export const isBoundToKey = (token: Pick<IdToken, 'nonce'>, curve: KeyCurve, publicKeyHex: string): boolean =>
+  [publicKeyHex, ...spellingsOf(curve, publicKeyHex)].some((spelling) => isBoundTo(token, spelling));

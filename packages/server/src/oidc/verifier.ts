@@ -1,16 +1,25 @@
 import type { Clock } from '../lib/clock.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
-import { type Claims, type IdToken, readIdToken, readIssuer, refuseToken } from './id-token.ts';
+import { type Claims, type IdToken, readIdToken, readIssuer, refuseToken, UnknownIssuerError } from './id-token.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { candidates, type IssuerKey, isAcceptedAlgorithm } from './key-set.ts';
 import { type OwnIssuer, ownIssuerKeys } from './own-issuer.ts';
 
 export type { IdToken };
 
-/** Verifies ID tokens of OpenID Connect issuers; throws INVALID_OIDC_TOKEN for every other text (AUTH 8.1). */
+/**
+ * Whether an issuer may be asked for its keys. A token names its issuer, and anybody can write a token: without this
+ * question anybody would choose the addresses that the service calls.
+ */
+export type MayAsk = (issuer: string) => Promise<boolean>;
+
+/**
+ * Verifies ID tokens of OpenID Connect issuers; throws INVALID_OIDC_TOKEN for every other text (AUTH 8.1), and
+ * UnknownIssuerError, without a call, where the issuer may not be asked.
+ */
 export interface OidcVerifier {
-  verify(token: string): Promise<IdToken>;
+  verify(token: string, mayAsk: MayAsk): Promise<IdToken>;
 }
 
 export interface OidcVerifierParts {
@@ -31,15 +40,17 @@ const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 export function createOidcVerifier({ fetch, clock, own }: OidcVerifierParts): OidcVerifier {
   const issuerKeys = createIssuerKeys(fetch, clock);
 
-  async function keysFor(issuer: string, { alg, kid }: Header): Promise<readonly IssuerKey[]> {
+  async function keysFor(issuer: string, { alg, kid }: Header, mayAsk: MayAsk): Promise<readonly IssuerKey[]> {
     const ours = own?.();
     if (ours?.issuer === issuer) return candidates(ownIssuerKeys(ours), alg, kid);
+    // Also where the keys are at hand, so that an answer does not tell whom others have logged in with.
+    if (!(await mayAsk(issuer))) throw new UnknownIssuerError();
     const found = candidates(await issuerKeys.current(issuer), alg, kid);
     return found.length > 0 ? found : candidates(await issuerKeys.refetched(issuer), alg, kid);
   }
 
   return {
-    async verify(token) {
+    async verify(token, mayAsk) {
       if (token.length > TOKEN_LENGTH_MAX) {
         throw refuseToken(`the OIDC token is longer than ${TOKEN_LENGTH_MAX} characters`);
       }
@@ -48,7 +59,7 @@ export function createOidcVerifier({ fetch, clock, own }: OidcVerifierParts): Oi
       const [header = '', payload = ''] = token.split('.');
       const claims = decode(payload, 'claims');
       const protectedHeader = readHeader(decode(header, 'header'));
-      const keys = await keysFor(readIssuer(claims), protectedHeader);
+      const keys = await keysFor(readIssuer(claims), protectedHeader, mayAsk);
       if (keys.length === 0) throw refuseToken('the OIDC token is signed with a key that its issuer does not have');
       await verifySignature(token, protectedHeader.alg, keys);
       return { ...readIdToken(claims, clock()), tokenId: sha256Hex(`${header}.${payload}`) };

@@ -2,7 +2,7 @@ import type { Keyring } from '@custos/keyring';
 import type { FailedAuthLimit } from '../authn/failed-auth-limit.ts';
 import type { Config } from '../config/config.ts';
 import type { Earn } from '../earn/earn.ts';
-import type { IdentityTokens } from '../identity/tokens.ts';
+import type { TokenReader } from '../identity/tokens.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { ServiceKey } from '../lib/model.ts';
@@ -34,7 +34,7 @@ export interface App {
   readonly userRecords: UserRecords;
   readonly rulebooks: Rulebooks;
   readonly interfaces: InterfaceCache;
-  readonly tokens: IdentityTokens;
+  readonly tokens: TokenReader;
   readonly messages: Messages;
   readonly outbox: { wake(): void };
   readonly webhooks: Webhooks;

@@ -1,3 +1,5 @@
+import { issuersFor } from '../identity/known-issuers.ts';
+import { tokensFor } from '../identity/tokens.ts';
 import { type Actor, publicKeyOf } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId, WebhookEndpointId } from '../lib/ids.ts';
@@ -69,7 +71,7 @@ export interface Cause {
 export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   const { matter, version, activity, votes, caller, nowMs } = cause;
   const { operation, parameters, proposer } = matter;
-  const { keyring, attestations, storage, config, newId, tokens, messages, oauth2, webhooks, ownIssuer } = app;
+  const { keyring, attestations, storage, config, newId, messages, oauth2, webhooks, ownIssuer } = app;
   const { onRamp, nodes, earn } = app;
   const common = { actor: proposer, nowMs, config, newId };
   // What a proposal proved was checked and used up then; its result waits.
@@ -83,7 +85,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       read: storage.read,
       keyring,
       attestations,
-      tokens,
+      tokens: tokensFor(app.tokens, issuersFor(storage.read, proposer)),
       messages,
       oauth2,
       webhooks,

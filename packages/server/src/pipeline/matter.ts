@@ -1,4 +1,5 @@
-import { type IdentityTokens, remembering } from '../identity/tokens.ts';
+import { issuersFor } from '../identity/known-issuers.ts';
+import { type IdentityTokens, remembering, tokensFor } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { ActivityOperation, FactsContext, LoginSubject, Movements } from '../operations/define.ts';
@@ -51,7 +52,7 @@ export function openMatter(
   read: ReadStores,
   request: Request,
   known: Findings = {},
-  tokens: IdentityTokens = remembering(app.tokens),
+  tokens: IdentityTokens = remembering(tokensFor(app.tokens, issuersFor(app.storage.read, request.proposer))),
 ): Matter {
   const { operation, type, parameters, proposer, grantedByService, nowMs } = request;
   const { config, interfaces } = app;

@@ -1,3 +1,5 @@
+import { issuersFor } from '../identity/known-issuers.ts';
+import { tokensFor } from '../identity/tokens.ts';
 import type { QueryOperation } from '../operations/define.ts';
 import type { SimulationRequest } from '../operations/policies/simulation.ts';
 import type { ActivityWithVotes } from '../storage/stores/activities.ts';
@@ -30,7 +32,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     config: app.config,
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
     revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
-    tokens: app.tokens,
+    tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
     onRamp: app.onRamp,
     nodes: app.nodes,
     earn: app.earn,

@@ -8,6 +8,7 @@ import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Activity, AppProof, Organization, Vote } from '../lib/model.ts';
 import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
+import { useOidcToken } from '../operations/oauth/token-uses.ts';
 import { isParentRun, isProxyRun, type PolicyEvaluation } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import { renderActivity } from '../wire/activity.ts';
@@ -285,8 +286,13 @@ async function store(
 
 /** A token that asks for a login logs in once, also where others complete it later; they do not have the token then. */
 async function noteLogin(stores: Stores, { credential }: Actor, activity: Activity): Promise<void> {
-  if (credential.kind !== 'attested' || credential.attested.contact === undefined) return;
+  if (credential.kind !== 'attested') return;
   const { issuerId, tokenId, expiresAtMs } = credential.attested.token as TokenUse;
+  if (credential.attested.contact === undefined) {
+    const during = { store: stores, activityId: activity.id, nowMs: activity.createdAtMs };
+    await useOidcToken(during, issuerId, { tokenId, expiresAtMs }, 'login');
+    return;
+  }
   const use = { tokenId, purpose: 'login', activityId: activity.id, expiresAtMs };
   if (await stores.logins.useToken(issuerId, use, activity.createdAtMs)) return;
   throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');

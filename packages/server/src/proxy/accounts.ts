@@ -1,9 +1,11 @@
 import type { VerificationToken } from '@custos/keyring';
+import { issuersForStrangers } from '../identity/known-issuers.ts';
 import { contactKindOf, requireIssuedFor } from '../identity/tokens.ts';
 import { ApiError } from '../lib/errors.ts';
 import { isUuid, type OrganizationId } from '../lib/ids.ts';
 import type { OauthIdentity } from '../lib/model.ts';
 import { claimedIdentities } from '../oidc/claimed-identities.ts';
+import { type IdToken, UnknownIssuerError } from '../oidc/id-token.ts';
 import { organizationNotFound } from '../storage/stores/organizations.ts';
 import { oidcTreeValue } from '../storage/stores/tree.ts';
 import type { Visit } from './define.ts';
@@ -24,14 +26,26 @@ export async function holderOfContact(
   return await app.storage.read.tree.uniqueHolder(parent.id, kind, token.contact);
 }
 
+/** A verified OpenID token; undefined, and nobody is called, if its issuer is not one that strangers may bring tokens of. */
+export async function readOidcToken({ app, parent }: Visit, text: string): Promise<IdToken | undefined> {
+  try {
+    return await app.tokens.oidc(text, issuersForStrangers(app.storage.read, parent.id));
+  } catch (error) {
+    if (error instanceof UnknownIssuerError) return undefined;
+    throw error;
+  }
+}
+
 /** The sub-organization of the user who is known to the issuer of the token. */
-export async function holderOfToken({ app, parent }: Visit, oidcToken: string): Promise<OrganizationId | undefined> {
+export async function holderOfToken(visit: Visit, oidcToken: string): Promise<OrganizationId | undefined> {
+  const { app, parent } = visit;
   const { tree } = app.storage.read;
   const find = (identity: OauthIdentity) => tree.uniqueHolder(parent.id, 'OIDC', oidcTreeValue(identity));
   const claimed = await Promise.all(claimedIdentities(oidcToken).map(find));
   // Nobody has it, whether or not it is genuine: no issuer is asked for a stranger's sake.
   if (claimed.every((holder) => holder === undefined)) return undefined;
-  return await find(await app.tokens.oidc(oidcToken));
+  const token = await readOidcToken(visit, oidcToken);
+  return token && (await find(token));
 }
 
 /** Where a login takes place: the sub-organization that is named, or else the one that `find` finds. */

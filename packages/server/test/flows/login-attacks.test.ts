@@ -30,7 +30,15 @@ import {
   openKey,
   REFUSED_TOKEN,
 } from './fixtures/logins.ts';
-import { boundTo, encryptClientSecret, idToken, LOOPBACK, rootUser, signUpParams } from './fixtures/oauth.ts';
+import {
+  boundTo,
+  encryptClientSecret,
+  idToken,
+  LOOPBACK,
+  rootUser,
+  signUpParams,
+  startKnownIssuer,
+} from './fixtures/oauth.ts';
 import { keyParams, LISTS, ProxyClient, ProxyWorld, refusal } from './fixtures/proxy.ts';
 
 // What two hostile reviews of logins and sign-up tried. Each attack stands beside the same request without it.
@@ -498,8 +506,8 @@ describe('attacks on sign-up', () => {
     const REAL = 'real client';
     let issuer: Issuer;
     /** Who asked for the token, and for whom. A page of anybody gets such tokens of its visitors. */
-    const providers = (audience: string, sub: string = randomUUID()) => [
-      { providerName: 'proof', oidcToken: idToken(issuer, { aud: audience, sub }) },
+    const providers = (audience: string, sub: string = randomUUID(), nonce: object = {}) => [
+      { providerName: 'proof', oidcToken: idToken(issuer, { aud: audience, sub, ...nonce }) },
       { providerName: 'claim', oidcClaims: { iss: issuer.url, sub, aud: REAL } },
     ];
     const signUp = (proxy: ProxyClient, audience: string) =>
@@ -510,8 +518,8 @@ describe('attacks on sign-up', () => {
       ['social linking', { socialLinkingClientIds: ['known'] }],
       ['an OAuth 2.0 credential', undefined],
     ])('are vouched for by a client of %s, and by no client of a stranger', async (_name, change) => {
-      issuer = await Issuer.start(toJwk(ec));
       const { root, proxy } = await world.anotherParent();
+      issuer = await startKnownIssuer(root);
       expect(refusal(await signUp(proxy, 'known'))).toEqual(INVALID);
       if (change === undefined) {
         const { keys } = (await (await fetch(`${root.baseUrl}/public/v1/discovery/keys`)).json()) as {
@@ -535,8 +543,8 @@ describe('attacks on sign-up', () => {
     });
 
     test('are vouched for by any client that the parent’s own backend takes', async () => {
-      issuer = await Issuer.start(toJwk(ec));
       const { root, proxy } = await world.anotherParent();
+      issuer = await startKnownIssuer(root);
       const submit = async (claimed: object[]) =>
         outcome(await root.submit('create_sub_organization', signUpParams({ oauthProviders: claimed })));
       expect(await submit(providers('any'))).toEqual(DONE);
@@ -545,11 +553,11 @@ describe('attacks on sign-up', () => {
     });
 
     test('are not added by whoever has signed up', async () => {
-      issuer = await Issuer.start(toJwk(ec));
       const { root, proxy } = await world.anotherParent();
+      issuer = await startKnownIssuer(root);
       const account = async (audience: string) => {
         const [sub, key] = [randomUUID(), newKeyPair()];
-        const [proof, claim] = providers(audience, sub);
+        const [proof, claim] = providers(audience, sub, boundTo(key.publicKey));
         const body = { apiKeys: [keyParams(key)], oauthProviders: [proof] };
         const { organizationId, userId } = await proxy.signUp(body);
         const user = world.client(organizationId, key, userId);
@@ -589,7 +597,8 @@ describe('attacks on sign-up', () => {
 
   describe('a sign-up gives a person what a person needs', () => {
     test('ten credentials of each kind and 32 accounts', async () => {
-      const issuer = await Issuer.start(toJwk(ec));
+      const issuer = await startKnownIssuer(world.root);
+      const owner = newKeyPair();
       const account = (index: number) => ({
         curve: 'CURVE_SECP256K1',
         pathFormat: 'PATH_FORMAT_BIP32',
@@ -605,9 +614,10 @@ describe('attacks on sign-up', () => {
         oauthProviders: [
           10,
           (count) => ({
+            apiKeys: [keyParams(owner)],
             oauthProviders: times(count, () => ({
               providerName: randomUUID(),
-              oidcToken: idToken(issuer, { sub: randomUUID() }),
+              oidcToken: idToken(issuer, { sub: randomUUID(), ...boundTo(owner.publicKey) }),
             })),
           }),
         ],
@@ -627,24 +637,30 @@ describe('attacks on sign-up', () => {
 
     test('the first token that is refused ends it, and no further issuer is asked', async () => {
       const start = () => Issuer.start(toJwk(ec));
-      const [first, wrong, ...others] = [await start(), await start(), await start(), await start(), await start()];
+      const issuers = [await start(), await start(), await start(), await start(), await start()];
+      const [first, wrong, ...others] = issuers;
+      await world.configure({ oidcIssuers: issuers.map(({ url }) => url) });
+      const key = newKeyPair();
+      const tokenOf = (issuer: Issuer, claims: object = {}) =>
+        idToken(issuer, { ...boundTo(key.publicKey), ...claims });
       const call = (...tokens: string[]) =>
         world.proxy.call('signup_v2', {
           ...LISTS,
+          apiKeys: [keyParams(key)],
           oauthProviders: tokens.map((oidcToken, index) => ({ providerName: String(index), oidcToken })),
         });
-      expect((await call(idToken(first!), idToken(first!, { sub: 'bob' }))).status).toBe(200);
-      const forged = `${idToken(wrong!).slice(0, -8)}AAAAAAAA`;
-      const further = others.map((issuer) => idToken(issuer));
+      expect((await call(tokenOf(first!), tokenOf(first!, { sub: 'bob' }))).status).toBe(200);
+      const forged = `${tokenOf(wrong!).slice(0, -8)}AAAAAAAA`;
+      const further = others.map((issuer) => tokenOf(issuer));
       expect(refusal(await call(forged, ...further))).toEqual([400, 'INVALID_OIDC_TOKEN']);
       expect(wrong!.asked.keys).toBe(1);
       for (const { asked } of others) expect(asked).toEqual({ discovery: 0, keys: 0 });
-      expect((await call(idToken(wrong!), ...further)).status).toBe(200);
+      expect((await call(tokenOf(wrong!), ...further)).status).toBe(200);
       for (const { asked } of others) expect(asked).toEqual({ discovery: 1, keys: 1 });
     });
 
     test('no issuer is asked who a stranger is', async () => {
-      const issuer = await Issuer.start(toJwk(ec));
+      const issuer = await startKnownIssuer(world.root);
       const key = newKeyPair();
       const oidcToken = idToken(issuer, boundTo(key.publicKey));
       const login = () => world.proxy.call('oauth_login', { oidcToken, publicKey: key.publicKey });
@@ -658,8 +674,8 @@ describe('attacks on sign-up', () => {
   });
 
   test('a configuration with one issuer lets no other in', async () => {
-    const issuer = await Issuer.start(toJwk(ec));
     const { root, proxy } = await world.anotherParent();
+    const issuer = await startKnownIssuer(root);
     const signUp = () =>
       proxy.call('signup_v2', {
         ...LISTS,

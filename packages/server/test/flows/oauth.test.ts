@@ -35,7 +35,7 @@ describe.each(DATABASES)('logins by OpenID tokens on %s', (database) => {
 
   /** A sub-organization whose root user has an OAuth identity and, if given, a key. */
   async function newUser(issuer: Issuer, key?: KeyPair) {
-    const oidcToken = idToken(issuer);
+    const oidcToken = idToken(issuer, key === undefined ? {} : boundTo(key.publicKey));
     spent.push(oidcToken);
     const oauthProviders = [{ providerName: 'issuer', oidcToken }];
     const made = await signUp(root, { oauthProviders, apiKeys: key === undefined ? [] : [apiKeyOf(key)] });

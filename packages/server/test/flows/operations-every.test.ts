@@ -200,9 +200,12 @@ interface SignUp {
   readonly extra?: Record<string, unknown>;
 }
 
-/** Somebody with an OAuth identity. */
-const known = ({ outside }: World, extra: Record<string, unknown> = {}) =>
-  someone({ oauthProviders: [{ providerName: 'Issuer', oidcToken: outside.idToken(randomUUID()) }], ...extra });
+/** Somebody with an OAuth identity, by a token that is bound to the first key. */
+const known = ({ outside }: World, extra: Record<string, unknown> = {}) => {
+  const user = someone(extra);
+  const oidcToken = outside.idToken(randomUUID(), user.apiKeys[0]?.publicKey);
+  return { ...user, oauthProviders: [{ providerName: 'Issuer', oidcToken }] };
+};
 
 /** Somebody who has proven an email address, signed with the key that the proof is bound to. */
 async function provenByKey(world: World): Promise<SignUp> {
@@ -655,20 +658,16 @@ const CASES: Readonly<Record<string, ActivityCase>> = {
   create_users: {
     intentKey: 'createUsersIntentV4',
     resultKey: 'createUsersResult',
-    arrange: newUser((tagId, name, world) => ({
-      ...known(world),
-      ...userWithOldKeys(tagId, name, { apiKeys: [apiKey()] }),
-      userPhoneNumber: '+15550100300',
-    })),
+    arrange: newUser((tagId, name, world) =>
+      known(world, userWithOldKeys(tagId, name, { apiKeys: [apiKey()], userPhoneNumber: '+15550100300' })),
+    ),
     legacy: {
       ACTIVITY_TYPE_CREATE_USERS_V3: {
         intentKey: 'createUsersIntentV3',
         resultKey: 'createUsersResult',
-        arrange: newUser((tagId, name, world) => ({
-          ...known(world),
-          ...userWithOldKeys(tagId, name, { apiKeys: [apiKey()] }),
-          userPhoneNumber: '+15550100400',
-        })),
+        arrange: newUser((tagId, name, world) =>
+          known(world, userWithOldKeys(tagId, name, { apiKeys: [apiKey()], userPhoneNumber: '+15550100400' })),
+        ),
       },
       ACTIVITY_TYPE_CREATE_USERS_V2: {
         intentKey: 'createUsersIntentV2',
@@ -1010,7 +1009,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
     server = await TestServer.start({ database, env: outside.env });
     await importOperatorKeyFor(server, outside.ethereum);
     parent = TestClient.root(server.credentials, server.baseUrl);
-    await turnLoginsOn(parent);
+    await turnLoginsOn(parent, outside);
     await newKnownCredential(parent);
   });
   afterAll(async () => {

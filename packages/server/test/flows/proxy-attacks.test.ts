@@ -8,11 +8,10 @@ import type { App } from '../../src/pipeline/app.ts';
 import { dispatch } from '../../src/pipeline/dispatch.ts';
 import { currentType, type KeyPair, newKeyPair, send, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { ec, Issuer, toJwk } from '../harness/oidc-issuer.ts';
 import { newPasskey } from '../hostile/passkey.ts';
 import { outcome, policyFor, times } from './fixtures/access.ts';
 import { claimsOf, loginParameters } from './fixtures/logins.ts';
-import { boundTo, idToken, LOOPBACK } from './fixtures/oauth.ts';
+import { boundTo, idToken, LOOPBACK, startKnownIssuer } from './fixtures/oauth.ts';
 import {
   keyParams,
   LISTS,
@@ -102,8 +101,8 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
     });
 
     test('says which methods are turned on', async () => {
-      const issuer = await Issuer.start(toJwk(ec));
       const { root, proxy } = await world.anotherParent();
+      const issuer = await startKnownIssuer(root);
       const phone = newPhone();
       const oauth = (claims: object) => ({
         ...LISTS,
@@ -198,7 +197,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
         (await world.proxy.call('otp_login_v2', { ...loginParameters(mine, key, session), organizationId })).status,
       ).toBe(200);
 
-      const issuer = await Issuer.start(toJwk(ec));
+      const issuer = await startKnownIssuer(world.root);
       const oidcToken = idToken(issuer, boundTo(session.publicKey));
       const made = await world.proxy.signUp({ oauthProviders: [{ providerName: 'i', oidcToken }] });
       const oauth = { oidcToken, publicKey: session.publicKey };
@@ -579,7 +578,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
     });
 
     test('cannot be signed up with the token or the identity of another', async () => {
-      const issuer = await Issuer.start(toJwk(ec));
+      const issuer = await startKnownIssuer(world.root);
       const [email, key] = [newEmail(), newKeyPair()];
       const token = await world.verified(email, key);
       const thief = newKeyPair();

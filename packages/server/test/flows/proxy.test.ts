@@ -9,7 +9,6 @@ import { createSignUpProxy } from '../../src/proxy/sign-up-proxy.ts';
 import { startService } from '../../src/service.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { ec, Issuer, toJwk } from '../harness/oidc-issuer.ts';
 import { newPasskey } from '../hostile/passkey.ts';
 import { addPasskey, approve, Caller, COMPLETED, outcome, policyFor, Rows, times } from './fixtures/access.ts';
 import { attested, claimsOf, loginParameters } from './fixtures/logins.ts';
@@ -21,6 +20,7 @@ import {
   OAUTH2_CLIENT,
   Oauth2Providers,
   sha256Hex,
+  startKnownIssuer,
 } from './fixtures/oauth.ts';
 import {
   keyParams,
@@ -475,7 +475,7 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
 
   describe('OAuth', () => {
     test('signs up and logs in with a token of an issuer', async () => {
-      const issuer = await Issuer.start(toJwk(ec));
+      const issuer = await startKnownIssuer(world.root);
       const [key, session] = [newKeyPair(), newKeyPair()];
       const token = idToken(issuer, boundTo(key.publicKey));
       expect(found(await world.proxy.account('OIDC_TOKEN', token))).toEqual([200, {}]);

@@ -7,6 +7,7 @@ import { ec, Issuer, toJwk } from '../harness/oidc-issuer.ts';
 import { COMPLETED, outcome } from './fixtures/access.ts';
 import {
   apiKeyOf,
+  boundTo,
   databaseText,
   idToken,
   LOOPBACK,
@@ -14,6 +15,7 @@ import {
   signedSignUp,
   signUp,
   signUpParams,
+  startKnownIssuer,
   verificationToken,
 } from './fixtures/oauth.ts';
 
@@ -189,8 +191,12 @@ describe.each(DATABASES)('sign-up parameters on %s', (database) => {
 
     test('are a credential, are found by their token, and are signed for', async () => {
       const issuer = await Issuer.start(toJwk(ec));
-      const oauthProviders = [provider(idToken(issuer))];
-      const { user, token, clientSignature } = await boundSignUp(newEmail(), { oauthProviders });
+      const own = newKeyPair();
+      const oauthProviders = [provider(idToken(issuer, boundTo(own.publicKey)))];
+      const { user, token, clientSignature } = await boundSignUp(newEmail(), {
+        apiKeys: [apiKeyOf(own)],
+        oauthProviders,
+      });
       const parameters = signUpParams(user, { verificationToken: token, clientSignature });
       expect(outcome(await create({ ...parameters, rootUsers: [rootUser({ ...user, oauthProviders: [] })] }))).toEqual(
         UNSIGNED,
@@ -242,7 +248,7 @@ describe.each(DATABASES)('sign-up parameters on %s', (database) => {
     });
 
     test('create_users takes them, too', async () => {
-      const issuer = await Issuer.start(toJwk(ec));
+      const issuer = await startKnownIssuer(root);
       const sub = await createSubOrganization(root, 'sub');
       const oauthProviders = [provider(idToken(issuer))];
       const { userId } = await createUser(sub, 'person', { oauthProviders, apiKeys: [] });

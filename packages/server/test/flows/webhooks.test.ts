@@ -4,10 +4,9 @@ import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { ec, Issuer, toJwk } from '../harness/oidc-issuer.ts';
 import { type Arrival, type Hook, WebhookReceiver } from '../harness/webhook-receiver.ts';
 import { LoginService, loginParameters } from './fixtures/logins.ts';
-import { idToken } from './fixtures/oauth.ts';
+import { idToken, startKnownIssuer } from './fixtures/oauth.ts';
 import {
   allow,
   approve,
@@ -684,8 +683,8 @@ describe('what is secret', () => {
   });
 
   test('is told as a digest, sessions not at all', async () => {
-    const issuer = await Issuer.start(toJwk(ec));
     const { parent } = logins;
+    const issuer = await startKnownIssuer(parent);
     const { user, byParent, email } = await logins.newPerson();
     const [own, parents] = [receiver.hook(), receiver.hook()];
     await listen(user, own);

@@ -104,10 +104,16 @@ export class Issuer {
 /** A verifier that may reach loopback, and the time that it goes by. */
 export function makeVerifier(fetch: GuardedFetch = createGuardedFetch(['127.0.0.1/32'])) {
   const time = { nowMs: START_MS };
-  return { time, verifier: createOidcVerifier({ fetch, clock: () => time.nowMs }) };
+  const verifier = createOidcVerifier({ fetch, clock: () => time.nowMs });
+  return { time, verifier: { verify: (token: string) => verifier.verify(token, asksAny) } };
 }
 
-export async function expectRefusal(verifier: OidcVerifier, token: string, message: RegExp): Promise<void> {
+/** For tests of what an issuer answers: any may be asked. */
+export const asksAny = (): Promise<boolean> => Promise.resolve(true);
+
+type Verifier = { verify(token: string): ReturnType<OidcVerifier['verify']> };
+
+export async function expectRefusal(verifier: Verifier, token: string, message: RegExp): Promise<void> {
   const refusal = { code: 'INVALID_OIDC_TOKEN', message: expect.stringMatching(message) };
   await expect(verifier.verify(token)).rejects.toEqual(expect.objectContaining(refusal));
 }

@@ -40,14 +40,14 @@ import { SOLANA_CASES } from './solana-sends.ts';
 import { endpointParams, makeRoom, newEndpoint } from './webhooks.ts';
 import { newApiKey, newInvitation, newPending, newPhone, type Tenant } from './world.ts';
 
-const newUser = (tenant: Tenant) => ({
+const newUser = (tenant: Tenant, key = newApiKey('key')) => ({
   userName: fresh(tenant),
   userEmail: `user${another()}@${tenant.marker}.example`,
   userPhoneNumber: newPhone(),
   accessType: 'ACCESS_TYPE_ALL',
-  apiKeys: [{ ...newApiKey('key'), expirationSeconds: '600' }],
+  apiKeys: [{ ...key, expirationSeconds: '600' }],
   authenticators: [{ ...newPasskey('passkey').registration, userId: tenant.second.userId }],
-  oauthProviders: [newProvider(tenant)],
+  oauthProviders: [newProvider(tenant, key.publicKey)],
   userTags: [tenant.ids.tag],
   userTagName: fresh(tenant),
 });

@@ -48,9 +48,9 @@ const codeParams = (contact: string) => ({
 });
 
 /** A user of its own, since others may change the contacts of those who are there. */
-async function newPerson(tenant: Tenant, extra: Record<string, unknown> = {}) {
+async function newPerson(tenant: Tenant) {
   const email = newEmail();
-  const { userId } = await createUser(tenant.root, fresh(tenant), { userEmail: email, ...extra });
+  const { userId } = await createUser(tenant.root, fresh(tenant), { userEmail: email });
   return { userId, email };
 }
 
@@ -75,9 +75,10 @@ const mailedKey = byRoot(async (tenant) => ({
   ...SENDER,
 }));
 
-export const newProvider = (tenant: Tenant) => ({
+/** An identity, by a token that is bound to a key where one is given. */
+export const newProvider = (tenant: Tenant, publicKey?: string) => ({
   providerName: fresh(tenant),
-  oidcToken: tenant.outside.idToken(fresh(tenant)),
+  oidcToken: tenant.outside.idToken(fresh(tenant), publicKey),
 });
 
 const children = new Map<Tenant, Promise<TestClient>>();
@@ -157,7 +158,8 @@ export const LOGIN_CASES: Readonly<Record<string, Build>> = {
     oauthProviders: [newProvider(tenant)],
   })),
   delete_oauth_providers: byRoot(async (tenant) => {
-    const { userId } = await newPerson(tenant, { oauthProviders: [newProvider(tenant)] });
+    const { userId } = await newPerson(tenant);
+    await tenant.root.run('create_oauth_providers', { userId, oauthProviders: [newProvider(tenant)] });
     const [provider] = (await tenant.root.query('get_oauth_providers', { userId })).body.oauthProviders;
     return { userId, providerIds: [provider.providerId] };
   }),
@@ -176,7 +178,7 @@ export const LOGIN_CASES: Readonly<Record<string, Build>> = {
   create_read_write_session: byRoot(async (tenant) => ({ ...(await newPerson(tenant)), ...keyParams(tenant) })),
   enable_auth_proxy: byRoot(() => ({})),
   disable_auth_proxy: byRoot(() => ({})),
-  update_auth_proxy_config: byRoot(() => ({
+  update_auth_proxy_config: byRoot(({ outside }) => ({
     allowedOrigins: ['https://app.example'],
     allowedAuthMethods: ['email', 'passkey'],
     ...SENDER,
@@ -196,6 +198,7 @@ export const LOGIN_CASES: Readonly<Record<string, Build>> = {
     otpLength: 8,
     verificationTokenRequiredForGetAccountPii: true,
     socialLinkingClientIds: ['g'],
+    oidcIssuers: [outside.issuer],
     captchaEnabled: false,
   })),
   get_oauth_providers: byRoot((tenant) => ({ userId: tenant.second.userId })),

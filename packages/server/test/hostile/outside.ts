@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -105,7 +106,8 @@ export class Outside implements AsyncDisposable {
   idToken(sub: string, publicKey?: string): string {
     const now = Math.floor(Date.now() / 1000);
     const nonce = publicKey === undefined ? {} : boundTo(publicKey);
-    return makeToken(ec, 'ES256', { iss: this.issuer, sub, aud: AUDIENCE, iat: now, exp: now + 3600, ...nonce });
+    const common = { iss: this.issuer, sub, aud: AUDIENCE, iat: now, exp: now + 3600, jti: randomUUID() };
+    return makeToken(ec, 'ES256', { ...common, ...nonce });
   }
 
   /** Where webhooks of an endpoint go. */
@@ -129,7 +131,8 @@ export class Outside implements AsyncDisposable {
 }
 
 /** Every way to log in, on in a parent, so that its sub-organizations have them too. */
-export async function turnLoginsOn(parent: TestClient): Promise<void> {
+export async function turnLoginsOn(parent: TestClient, outside?: Outside): Promise<void> {
+  if (outside !== undefined) await parent.run('update_auth_proxy_config', { oidcIssuers: [outside.issuer] });
   for (const name of ['OTP_EMAIL_AUTH', 'SMS_AUTH', 'EMAIL_AUTH', 'EMAIL_RECOVERY']) {
     await parent.run('set_organization_feature', { name: `FEATURE_NAME_${name}`, value: 'true' });
   }

@@ -238,10 +238,13 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
   const marker = `mark${randomBytes(6).toString('hex')}`;
   await root.run('update_organization_name', { organizationName: `${marker} organization` });
   await root.run('update_user_name', { userId: root.userId, userName: `${marker} root` });
-  if (root === treeRoot) await turnLoginsOn(root);
+  if (root === treeRoot) await turnLoginsOn(root, outside);
   const second = await createUser(root, `${marker} second`, {
     userEmail: `second@${marker}.example`,
     userPhoneNumber: newPhone(),
+  });
+  await second.run('create_oauth_providers', {
+    userId: second.userId,
     oauthProviders: [{ providerName: `${marker} issuer`, oidcToken: outside.idToken(marker) }],
   });
   const email = `member@${marker}.example`;

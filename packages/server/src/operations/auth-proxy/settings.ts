@@ -6,6 +6,7 @@ import type { AuthProxyConfig } from '../../lib/model.ts';
 import { parseUrl } from '../../lib/url.ts';
 import { requireEmailAddress, requireHeaderText } from '../../messages/address.ts';
 import { checkCustomization } from '../../messages/templates/customization.ts';
+import { isIssuer } from '../../oidc/id-token.ts';
 import { IdShape, integerShape, TimestampShape, textShape } from '../shapes/basic.ts';
 import { EmailOrEmptyShape } from '../shapes/users.ts';
 
@@ -19,6 +20,8 @@ export type AuthMethod = (typeof AUTH_METHODS)[number];
 const ORIGINS_MAX = 100;
 const ORIGIN_LENGTH_MAX = 512;
 const CLIENT_IDS_MAX = 100;
+const ISSUERS_MAX = 100;
+const ISSUER_LENGTH_MAX = 512;
 const URL_LENGTH_MAX = 2048;
 
 const ClientIdShape = textShape(255);
@@ -66,6 +69,7 @@ export const PROXY_SETTINGS = {
   otpLength: Type.Optional(integerShape(6, 9)),
   verificationTokenRequiredForGetAccountPii: Type.Optional(Type.Boolean()),
   socialLinkingClientIds: Type.Optional(Type.Array(ClientIdShape, { maxItems: CLIENT_IDS_MAX })),
+  oidcIssuers: Type.Optional(Type.Array(textShape(ISSUER_LENGTH_MAX), { maxItems: ISSUERS_MAX })),
   captchaEnabled: Type.Optional(Type.Boolean()),
 };
 const ProxySettingsShape = Type.Object(PROXY_SETTINGS);
@@ -103,9 +107,23 @@ export function checkProxySettings(change: ProxySettingsChange): void {
   if (replyToEmailAddress) requireEmailAddress(replyToEmailAddress, 'replyToEmailAddress');
   if (sendFromEmailSenderName) requireHeaderText(sendFromEmailSenderName, 'sendFromEmailSenderName');
   checkTexts(change);
+  checkIssuers(change.oidcIssuers ?? []);
   const url = change.walletKitSettings?.oauthRedirectUrl;
   if (url && !isRedirect(url)) {
     throw invalidField('parameters.walletKitSettings.oauthRedirectUrl', 'must be a URL without a fragment');
+  }
+}
+
+/** As tokens name them in `iss`, to the letter. Whether one can be reached shows when it is asked. */
+function checkIssuers(issuers: readonly string[]): void {
+  for (const [index, issuer] of issuers.entries()) {
+    const isUrl = parseUrl(issuer) !== undefined && isIssuer(issuer);
+    if (!isUrl || issuers.indexOf(issuer) !== index) {
+      throw invalidField(
+        `parameters.oidcIssuers.${index}`,
+        'must be the iss of an OpenID issuer, such as https://login.example, an http or https URL without a query or a fragment, and stand here once',
+      );
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { type AuthenticationMethod, treeRoot } from '../../lib/model.ts';
 import type { ExecuteContext } from '../define.ts';
+import { useOidcToken } from '../oauth/token-uses.ts';
 import { markVerified } from '../users/contacts.ts';
 
 /** By what a user is logged in. */
@@ -10,7 +11,7 @@ export interface LoginProof {
   readonly userId: UserId;
   readonly method: AuthenticationMethod;
   readonly token: TokenUse;
-  /** A verification token, which proves a contact, logs in once (AUTH 7.4); undefined for an OAuth identity. */
+  /** The contact that a verification token proves; undefined for an OAuth identity. Either token logs in once. */
   readonly contact: string | undefined;
 }
 
@@ -18,7 +19,10 @@ export interface LoginProof {
 export async function consumeForLogin(context: ExecuteContext, proof: LoginProof): Promise<void> {
   const { store, actor, activityId, nowMs } = context;
   const { userId, method, token } = proof;
-  if (proof.contact === undefined) return;
+  if (proof.contact === undefined) {
+    await useOidcToken(context, token.issuerId, token, 'login');
+    return;
+  }
   const contact = method.type === 'AUTHENTICATION_TYPE_EMAIL_OTP' ? 'email' : 'phone';
   // The contact may have become somebody else's since the user was looked up by it.
   const holder = await store.users.byContact(actor.organizationId, contact, proof.contact);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineActivity } from '../define.ts';
-import { identify, requireStillRegistered } from '../oauth/identify.ts';
+import { consumeIdentified, identify } from '../oauth/identify.ts';
 import { OidcTokenShape, SESSION_PARAMS } from '../shapes/auth.ts';
 import { checkSession, exposeSession, openLoginSession, signLoginSession } from './login-session.ts';
 
@@ -24,7 +24,7 @@ export const oauthLogin = defineActivity({
     return { identified, login: await signLoginSession(context, parameters, identified.userId) };
   },
   async execute(context, { invalidateExisting }, { identified, login }) {
-    await requireStillRegistered(context, identified);
+    await consumeIdentified(context, identified);
     return await openLoginSession(context, login, invalidateExisting);
   },
 });

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
-import { identify, requireStillRegistered } from '../oauth/identify.ts';
+import { consumeIdentified, identify } from '../oauth/identify.ts';
 import { OidcTokenShape, SecondsShape } from '../shapes/auth.ts';
 import { NameShape } from '../shapes/basic.ts';
 import { TargetPublicKeyShape } from '../shapes/wallets.ts';
@@ -40,7 +40,7 @@ export const oauth = defineActivity({
     const { organizationId, organization } = actor;
     const { apiKeyName, expirationSeconds, invalidateExisting } = parameters;
     const { userId } = identified;
-    await requireStillRegistered(context, identified);
+    await consumeIdentified(context, identified);
     const key = await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, userId, {
       type: 'CREDENTIAL_TYPE_OAUTH_KEY_P256',
       publicKey,

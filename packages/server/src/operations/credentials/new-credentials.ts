@@ -33,6 +33,8 @@ export function checkAuthenticators(authenticators: readonly AuthenticatorParams
   if (firstDuplicate(names) !== undefined) throw invalidField(field, 'names two authenticators alike');
 }
 
+export const curveOf = ({ curveType }: Pick<ApiKeyParams, 'curveType'>): KeyCurve => CURVES[curveType].curve;
+
 const canonicalKey = ({ curveType, publicKey }: ApiKeyParams, field: string): string =>
   parsePublicKey(CURVES[curveType].curve, publicKey, field);
 

@@ -5,6 +5,7 @@ import { defineActivity, legacy } from '../define.ts';
 import { IdShape, listShape } from '../shapes/basic.ts';
 import { OauthProviderParamsShape, OauthProviderParamsV1Shape } from '../shapes/credentials.ts';
 import { addOauthProviders, checkOauthProviders, verifyOauthProviders } from './new-providers.ts';
+import { requireOwnOrFresh } from './token-binding.ts';
 
 const FIELD = 'parameters.oauthProviders';
 const SECRETS = ['oauthProviders.*.oidcToken'];
@@ -38,6 +39,7 @@ export const createOauthProviders = defineActivity({
     const { organizationId } = actor;
     await store.users.lock(organizationId, userId, nowMs);
     const place = { organizationId, rootId: treeRoot(actor.organization) };
+    await requireOwnOrFresh(context, place.rootId, verified);
     const added = await addOauthProviders(context, place, userId as UserId, verified);
     return { providerIds: added.map(({ id }) => id) };
   },

@@ -1,13 +1,17 @@
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
+import { treeRoot } from '../../lib/model.ts';
+import { type IdToken, UnknownIssuerError } from '../../oidc/id-token.ts';
 import { isBoundTo } from '../../oidc/nonce.ts';
 import type { DescribeContext, ExecuteContext, LoginSubject } from '../define.ts';
+import { useOidcToken } from './token-uses.ts';
 
 /** The user of the organization for whom a token was issued. */
 interface Identified {
   readonly userId: UserId;
   readonly providerId: string;
   readonly subject: LoginSubject;
+  readonly token: IdToken;
 }
 
 /** Whom a token logs in: it must be bound to the key that the login is for, spelled as it was sent (AUTH 8.2). */
@@ -17,7 +21,10 @@ export async function identify(
   publicKeyText: string,
 ): Promise<Identified> {
   const { organizationId } = actor;
-  const token = await tokens.oidc(oidcToken);
+  const token = await tokens.oidc(oidcToken).catch((error: unknown) => {
+    // Of an issuer that the tree does not know, nobody has an identity.
+    throw error instanceof UnknownIssuerError ? notRegistered() : error;
+  });
   if (!isBoundTo(token, publicKeyText)) {
     throw new ApiError('INVALID_OIDC_TOKEN', 'the nonce of the OIDC token does not match the public key');
   }
@@ -28,21 +35,21 @@ export async function identify(
   return {
     userId,
     providerId,
+    token,
     subject: {
       userId,
       method: { type: 'AUTHENTICATION_TYPE_OAUTH', id: providerId },
       credentialId: providerId,
-      token: { issuerId: organizationId, tokenId, expiresAtMs },
+      token: { issuerId: treeRoot(actor.organization), tokenId, expiresAtMs },
     },
   };
 }
 
-/** The identity may have been taken from the user since the token was looked at. */
-export async function requireStillRegistered(
-  { store, actor }: ExecuteContext,
-  { providerId }: Identified,
-): Promise<void> {
+/** Uses the token up. The identity may have been taken from the user since the token was looked at. */
+export async function consumeIdentified(context: ExecuteContext, { providerId, token }: Identified): Promise<void> {
+  const { store, actor } = context;
   if (!(await store.oauth.hasProvider(actor.organizationId, providerId))) throw notRegistered();
+  await useOidcToken(context, treeRoot(actor.organization), token, 'login');
 }
 
 const notRegistered = (): ApiError =>

@@ -1,3 +1,4 @@
+import { isOfParent } from '../../identity/known-issuers.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { OauthIdentity, OauthProvider } from '../../lib/model.ts';
@@ -7,6 +8,7 @@ import type { Place } from '../credentials/new-credentials.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import type { OauthProviderParams } from '../shapes/credentials.ts';
 import { linkEmail } from './social-linking.ts';
+import { useOidcToken } from './token-uses.ts';
 
 /** Of one request: each may ask another issuer for its keys. */
 const TOKENS_MAX = 100;
@@ -83,7 +85,11 @@ export async function addOauthProviders(
     }
   }
   await store.oauth.insertProviders(organizationId, rows);
-  for (const { token } of added) if (token !== undefined) await linkEmail(context, place, userId, token);
+  for (const { token } of added) {
+    if (token === undefined) continue;
+    await useOidcToken(context, rootId, token, 'register');
+    await linkEmail(context, place, userId, token);
+  }
   return rows;
 }
 
@@ -97,7 +103,7 @@ async function trustedAudiences(
   rootId: OrganizationId,
 ): Promise<(audience: string) => boolean> {
   const proxy = await store.authProxy.ofOrganization(rootId);
-  if (actor.homeId === rootId && actor.userId !== proxy?.identity?.userId) return () => true;
+  if (isOfParent(actor, rootId, proxy)) return () => true;
   const kit = proxy?.settings.walletKitSettings?.oauthClientIds;
   const known = new Set([
     ...(proxy?.settings.socialLinkingClientIds ?? []),

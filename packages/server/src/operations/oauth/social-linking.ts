@@ -1,10 +1,8 @@
 import type { AuthProxyConfig } from '../../lib/model.ts';
-import type { IdToken } from '../../oidc/id-token.ts';
+import { GOOGLE, type IdToken } from '../../oidc/id-token.ts';
 import type { Place } from '../credentials/new-credentials.ts';
 import type { ExecuteContext } from '../define.ts';
 import { markVerified } from '../users/contacts.ts';
-
-const GOOGLE = 'https://accounts.google.com';
 
 /**
  * The email that a Google sign-in proves (AUTH 8.3). Anybody can get a token for a client of their own, so that only those

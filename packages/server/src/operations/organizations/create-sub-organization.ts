@@ -159,7 +159,10 @@ export const createSubOrganization = defineActivity({
       organizationId,
       wrappedKey,
       signUp,
-      verified: await verifyNewUsers(context, rootUsers, 'parameters.rootUsers'),
+      verified: await verifyNewUsers(context, rootUsers, 'parameters.rootUsers', (index) => ({
+        email: signUp?.index === index && signUp.proven.kind === 'email',
+        phone: signUp?.index === index && signUp.proven.kind === 'phone',
+      })),
       wallet: wallet && {
         id: walletId,
         ...(await context.keyring.createWallet(holder, wallet.mnemonicLength ?? 12, toSpecs(wallet.accounts))),

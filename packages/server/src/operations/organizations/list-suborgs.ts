@@ -3,6 +3,7 @@ import { parseAnyPublicKey } from '../../authn/public-key.ts';
 import type { IdentityTokens } from '../../identity/tokens.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
+import { UnknownIssuerError } from '../../oidc/id-token.ts';
 import { oidcTreeValue, type TreeKind } from '../../storage/stores/tree.ts';
 import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape, textShape } from '../shapes/basic.ts';
@@ -49,8 +50,18 @@ async function toFilter(
     return undefined;
   }
   if (!value) throw invalidField('filterValue', 'is required with filterType');
-  // What a token says counts only after its issuer's keys have shown that it is the issuer's.
-  if (type === 'OIDC_TOKEN') return { kinds: ['OIDC'], value: oidcTreeValue(await tokens.oidc(value.trim())) };
+  if (type === 'OIDC_TOKEN') return await byToken(tokens, value.trim());
   if (type === 'PUBLIC_KEY') return { kinds: [type], value: parseAnyPublicKey(value.trim(), 'filterValue') };
   return { kinds: [type], value: value.trim() };
+}
+
+/** What a token says counts only after its issuer's keys have shown that it is the issuer's. */
+async function byToken(tokens: IdentityTokens, text: string): Promise<{ kinds: TreeKind[]; value: string }> {
+  try {
+    return { kinds: ['OIDC'], value: oidcTreeValue(await tokens.oidc(text)) };
+  } catch (error) {
+    // Of an issuer that the tree does not know, nobody has an identity.
+    if (error instanceof UnknownIssuerError) return { kinds: [], value: '' };
+    throw error;
+  }
 }

@@ -18,6 +18,7 @@ import {
   requireFew,
   verifyOauthProviders,
 } from '../oauth/new-providers.ts';
+import { type ProvenContacts, requireBoundOrAlone } from '../oauth/token-binding.ts';
 import type { RootUserParams } from '../shapes/users.ts';
 
 /** An email address as it is stored: the domain has one spelling, the local part is the receiver's business. */
@@ -61,10 +62,14 @@ interface VerifiedUser {
   readonly oauthProviders: readonly NewProvider[];
 }
 
+const NOTHING_PROVEN: ProvenContacts = { email: false, phone: false };
+
 export async function verifyNewUsers(
   context: PrepareContext,
   users: readonly RootUserParams[],
   field: string,
+  /** What verification tokens of the request prove of the user at an index. */
+  provenOf: (index: number) => ProvenContacts = () => NOTHING_PROVEN,
 ): Promise<VerifiedUser[]> {
   return await Promise.all(
     users.map(async (user, index) => {
@@ -72,6 +77,7 @@ export async function verifyNewUsers(
         verifyAuthenticators(context, user.authenticators),
         verifyOauthProviders(context, user.oauthProviders, `${field}.${index}.oauthProviders`),
       ]);
+      requireBoundOrAlone(user, oauthProviders, provenOf(index));
       return { authenticators, oauthProviders };
     }),
   );

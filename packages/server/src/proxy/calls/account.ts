@@ -7,7 +7,7 @@ import { linkedEmail } from '../../operations/oauth/social-linking.ts';
 import { OidcTokenShape, VerificationTokenShape } from '../../operations/shapes/auth.ts';
 import { textShape } from '../../operations/shapes/basic.ts';
 import { oidcTreeValue } from '../../storage/stores/tree.ts';
-import { holderOfToken, readVerification } from '../accounts.ts';
+import { holderOfToken, readOidcToken, readVerification } from '../accounts.ts';
 import { defineProxyCall, type Visit } from '../define.ts';
 
 const FILTERS = [
@@ -53,10 +53,10 @@ async function find(visit: Visit, body: Body, value: string): Promise<Organizati
   const { tree } = app.storage.read;
   switch (body.filterType) {
     case 'EMAIL':
-      await requireProof(visit, body, 'email', value);
+      if (!(await isProven(visit, body, 'email', value))) return undefined;
       return await tree.uniqueHolder(parent.id, 'VERIFIED_EMAIL', value);
     case 'PHONE_NUMBER':
-      await requireProof(visit, body, 'phone', value);
+      if (!(await isProven(visit, body, 'phone', value))) return undefined;
       return await tree.uniqueHolder(parent.id, 'VERIFIED_PHONE_NUMBER', value);
     case 'OIDC_TOKEN':
       return await holderOfToken(visit, value);
@@ -69,18 +69,24 @@ async function find(visit: Visit, body: Body, value: string): Promise<Organizati
     case 'NAME':
     case 'USERNAME':
       if (LOOKS_LIKE_CONTACT.test(value)) {
-        await requireProof(visit, body, value.includes('@') ? 'email' : 'phone', value);
+        if (!(await isProven(visit, body, value.includes('@') ? 'email' : 'phone', value))) return undefined;
       }
       return await byName(visit, body.filterType, value);
   }
 }
 
-/** Who has an account is nobody's business but the owner's of the contact (verificationTokenRequiredForGetAccountPii). */
-async function requireProof(visit: Visit, body: Body, kind: 'email' | 'phone', value: string): Promise<void> {
-  if (!visit.config.settings.verificationTokenRequiredForGetAccountPii) return;
+/**
+ * Who has an account is nobody's business but the owner's of the contact (verificationTokenRequiredForGetAccountPii). What
+ * does not prove it is refused, but for a token of an unknown issuer: such a caller is told that there is no account.
+ */
+async function isProven(visit: Visit, body: Body, kind: 'email' | 'phone', value: string): Promise<boolean> {
+  if (!visit.config.settings.verificationTokenRequiredForGetAccountPii) return true;
   const { verificationToken, oidcToken } = body;
-  if (verificationToken) return requireVerified(visit, verificationToken, kind, value);
-  if (oidcToken && kind === 'email') return await requireGoogle(visit, oidcToken, value);
+  if (verificationToken) {
+    requireVerified(visit, verificationToken, kind, value);
+    return true;
+  }
+  if (oidcToken && kind === 'email') return await isProvenByGoogle(visit, oidcToken, value);
   throw invalidField(
     'verificationToken',
     `is required to look an account up by ${kind === 'email' ? 'an email, unless oidcToken proves it' : 'a phone number'}`,
@@ -99,14 +105,16 @@ function requireVerified(visit: Visit, text: string, kind: 'email' | 'phone', va
 }
 
 /** Another application's token says nothing about a wish to be found here. */
-async function requireGoogle({ app, config }: Visit, text: string, value: string): Promise<void> {
-  const email = linkedEmail(config, await app.tokens.oidc(text));
-  if (email?.toLowerCase() !== value.toLowerCase()) {
+async function isProvenByGoogle(visit: Visit, text: string, value: string): Promise<boolean> {
+  const token = await readOidcToken(visit, text);
+  if (token === undefined) return false;
+  if (linkedEmail(visit.config, token)?.toLowerCase() !== value.toLowerCase()) {
     throw new ApiError(
       'INVALID_OIDC_TOKEN',
       'the OIDC token does not prove this email: it takes one of Google with the same verified email, for a client id of socialLinkingClientIds',
     );
   }
+  return true;
 }
 
 function claimsOf(text: string): { issuer: string; subject: string; audience: string } {

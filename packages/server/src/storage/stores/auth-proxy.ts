@@ -12,6 +12,7 @@ export const DEFAULT_PROXY_SETTINGS: AuthProxySettings = {
   otpLength: 6,
   verificationTokenRequiredForGetAccountPii: true,
   socialLinkingClientIds: [],
+  oidcIssuers: [],
   captchaEnabled: false,
 };
 

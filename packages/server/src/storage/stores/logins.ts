@@ -68,6 +68,18 @@ export class LoginReader {
       .executeTakeFirst();
     return row !== undefined;
   }
+
+  /** Whether a token was used, for whatever purpose. */
+  async isUsedAtAll(organizationId: OrganizationId, tokenId: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('used_token')
+      .select('token_id')
+      .where('organization_id', '=', organizationId)
+      .where('token_id', '=', tokenId)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
 }
 
 export interface NewOtp extends Otp {

@@ -96,6 +96,22 @@ export class TreeReader {
     return row?.organization_id as OrganizationId | undefined;
   }
 
+  /** Whether a user of the tree has an identity of this issuer. */
+  async namesIssuer(rootId: OrganizationId, issuer: string): Promise<boolean> {
+    // A range of the primary key: the value begins with the issuer, and the minus sign follows the comma.
+    const named = `[${JSON.stringify(issuer)}`;
+    const row = await this.db
+      .selectFrom('tree_entry')
+      .select('organization_id')
+      .where('root_id', '=', rootId)
+      .where('kind', '=', 'OIDC')
+      .where('value', '>=', `${named},`)
+      .where('value', '<', `${named}-`)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   /** Ids of live sub-organizations, oldest first; with a filter, those that hold that value (any value if undefined). */
   async subOrganizations(
     rootId: OrganizationId,

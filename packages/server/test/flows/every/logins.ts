@@ -44,9 +44,9 @@ interface Person {
 }
 
 /** A user without rights whom a login can be about. */
-async function newPerson(client: TestClient, extra: Record<string, unknown> = {}): Promise<Person> {
+async function newPerson(client: TestClient): Promise<Person> {
   const email = newEmail();
-  return { userId: (await createUser(client, 'Person', { userEmail: email, ...extra })).userId, email };
+  return { userId: (await createUser(client, 'Person', { userEmail: email })).userId, email };
 }
 
 const apiKeys = async (reader: TestClient, userId: string) =>
@@ -160,7 +160,9 @@ async function newIdentity({ outside }: World, subject = randomUUID()) {
 /** A user whom a token of the issuer logs in. */
 async function newOauthPerson(world: World): Promise<Person & { subject: string }> {
   const { subject, provider } = await newIdentity(world);
-  return { ...(await newPerson(world.root, { oauthProviders: [provider] })), subject };
+  const person = await newPerson(world.root);
+  await world.root.run('create_oauth_providers', { userId: person.userId, oauthProviders: [provider] });
+  return { ...person, subject };
 }
 
 const aProvider = ({ outside }: World, subject: string) => ({
