@@ -99,7 +99,11 @@ function secretFacts({ versions }: Activity): string[] {
   const results = list(versions.flatMap((version) => version.secretResults));
   return [
     ...(secrets === '' ? [] : [`- Stored and shown later only as a digest: ${secrets}`]),
-    ...(results === '' ? [] : [`- Only the credential that proposed it sees ${results}, [for a while](../guides/activities.md#results-that-are-secrets).`]),
+    ...(results === ''
+      ? []
+      : [
+          `- Only the credential that proposed it sees ${results}, [for a while](../guides/activities.md#results-that-are-secrets).`,
+        ]),
   ];
 }
 

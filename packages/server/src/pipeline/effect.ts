@@ -161,8 +161,10 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       // What takes a way in from anybody alters decisions, so it holds the organization alone.
       const result =
         lock === 'exclusive'
-          ? await keepingQuorumAccess(store, { organizationId: activity.organizationId, approvers, config, nowMs }, () =>
-              execute(store, approvers),
+          ? await keepingQuorumAccess(
+              store,
+              { organizationId: activity.organizationId, approvers, config, nowMs },
+              () => execute(store, approvers),
             )
           : await execute(store, approvers);
       // Stores raise it for what they know that decisions read; this is for whatever else such an operation alters.

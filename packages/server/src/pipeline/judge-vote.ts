@@ -108,7 +108,7 @@ async function judgeRejection(
   if (actor.credential.kind === 'attested' || actor.homeId !== hearing.organization.id) throw notEligible();
   const isEntitled = activity.proposerId === actor.userId || servesRootQuorum(hearing, actor);
   const earlier = toApprovals(approvals(liveVotes(activity, votes, ballot.nowMs)));
-  if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approval)).counts) throw notEligible();
+  if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approval)).counts) throw notEligible(hearing);
   return { kind: 'reject' };
 }
 
@@ -142,7 +142,9 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
   const earlier = toApprovals(approvals(live, provesOnly ? undefined : userId));
   // The quorum can act even where what the activity is about is gone and no policy can be asked.
   const isEntitled = isAwaited || servesRootQuorum(hearing, actor);
-  if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approver.approval)).counts) throw notEligible();
+  if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approver.approval)).counts) {
+    throw notEligible(hearing);
+  }
   const own: Party = { organization: hearing.organization, userId, evidence };
   const parties = isAwaited && subject !== undefined ? [own, subject] : [own];
   // While the proposer proves who it is, the activity is still being submitted.
@@ -243,7 +245,9 @@ function withoutProofsOf(revoked: ReadonlySet<string>, requirement: MfaRequireme
   return { ...requirement, proofs: requirement.proofs.slice(0, firstLost), satisfiedAtMs: undefined };
 }
 
-const notEligible = (): ApiError =>
+/** Where policies saw nothing of what it is about, because that is gone, nobody can tell whose vote would have counted. */
+const notEligible = (hearing?: Hearing): ApiError =>
+  hearing?.matter.refusal() ??
   denialError(
     'Your vote does not count for this activity: the user is not part of any consensus that this activity waits for',
     [],
