@@ -207,7 +207,7 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly attempt?: (context: AttemptContext, parameters: Parameters, described: Described) => Promise<void>;
   /**
    * What the parameters are about. Refuses what nobody could be allowed; the pipeline tells so only to those who are not
-   * denied (docs/decisions/0032).
+   * denied (docs/decisions/0031).
    */
   readonly describe?: (context: DescribeContext, parameters: Parameters) => Promise<Described>;
   /** The parameters that policies may read (POL 11). */
