@@ -273,6 +273,7 @@ async function prepareTarget(
       votes: [...liveVotes(activity, votes, nowMs), drafted],
       caller: callerOf(actor, request.clientAddress),
       hasControls: rules.controls.length > 0,
+      executes: true,
       attempt: note,
       nowMs,
     }),
@@ -281,7 +282,7 @@ async function prepareTarget(
   const { error } = prepared;
   const lock = lockOf(matter.operation, actor.organization);
   const nothing = { proofs: [], lanes: [], announce: () => {}, secret: undefined, sends: false, broadcasts: false };
-  return { ...nothing, lock, prove: async () => {}, run: () => Promise.reject(error), secretResults };
+  return { ...nothing, lock, propose: async () => {}, run: () => Promise.reject(error), secretResults };
 }
 
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };

@@ -76,7 +76,7 @@ export async function openLoginSession(
  * The profile that a session gets. A key with a profile makes sessions of that profile only: it is inherited when none is
  * named, and another is refused (decision 20).
  */
-async function sessionProfileFor(
+export async function sessionProfileFor(
   read: ReadStores,
   actor: Actor,
   asked: string | undefined,

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../define.ts';
 import { consumeIdentified, identify } from '../oauth/identify.ts';
 import { OidcTokenShape, SESSION_PARAMS } from '../shapes/auth.ts';
-import { checkSession, exposeSession, openLoginSession, signLoginSession } from './login-session.ts';
+import { checkSession, exposeSession, openLoginSession, sessionProfileFor, signLoginSession } from './login-session.ts';
 
 export const oauthLogin = defineActivity({
   name: 'oauth_login',
@@ -18,7 +18,10 @@ export const oauthLogin = defineActivity({
   result: Type.Object({ session: Type.String() }),
   exposes: exposeSession,
   check: checkSession,
-  describe: (context, { oidcToken, publicKey }) => identify(context, oidcToken, publicKey),
+  async describe(context, { oidcToken, publicKey, sessionProfileId }) {
+    await sessionProfileFor(context.read, context.actor, sessionProfileId);
+    return await identify(context, oidcToken, publicKey);
+  },
   subject: ({ subject }) => subject,
   async prepare(context, parameters, identified) {
     return { identified, login: await signLoginSession(context, parameters, identified.userId) };

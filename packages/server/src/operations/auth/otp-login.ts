@@ -8,7 +8,7 @@ import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
 import { ClientSignatureShape, SESSION_PARAMS, VerificationTokenShape } from '../shapes/auth.ts';
 import { requireClientSignature } from './client-signature.ts';
 import { consumeForLogin } from './login-proof.ts';
-import { checkSession, exposeSession, openLoginSession, signLoginSession } from './login-session.ts';
+import { checkSession, exposeSession, openLoginSession, sessionProfileFor, signLoginSession } from './login-session.ts';
 import { sessionPublicKey } from './session-keys.ts';
 
 const base = { verificationToken: VerificationTokenShape, ...SESSION_PARAMS };
@@ -41,8 +41,9 @@ export const otpLogin = defineActivity({
   result: Type.Object({ session: Type.String() }),
   exposes: exposeSession,
   check: checkSession,
-  async describe(context, { verificationToken, publicKey, clientSignature, allowsUnbound }) {
-    const { tokens, actor, nowMs } = context;
+  async describe(context, { verificationToken, publicKey, clientSignature, allowsUnbound, sessionProfileId }) {
+    const { read, tokens, actor, nowMs } = context;
+    await sessionProfileFor(read, actor, sessionProfileId);
     const token = tokens.verification(verificationToken, nowMs);
     requireIssuedFor(token, actor.organization);
     if (token.publicKey === undefined && allowsUnbound !== true) {

@@ -24,11 +24,12 @@ export const recoverUser = defineActivity({
   result: Type.Object({ authenticatorId: Type.Array(Type.String()) }),
   // Without a policy only with a recovery key of this user, which the decision itself looks for (POL 14, step 7).
   managesCredentialsOf: ({ userId }) => userId,
-  async describe({ actor: { credential } }, { userId }) {
+  async describe({ read, actor: { credential, organizationId } }, { userId }) {
     const isRecovery = credential.kind === 'api-key' && credential.apiKey.type === RECOVERY_KEY;
     if (isRecovery && credential.apiKey.userId !== userId) {
       throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the key of a recovery recovers its own user');
     }
+    await read.users.get(organizationId, userId);
   },
   prepare: (context, { authenticator }) => verifyAuthenticators(context, [authenticator]),
   async execute(context, { authenticator, userId }, verified) {

@@ -31,6 +31,7 @@ export const createAuthenticators = defineActivity({
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
   check: ({ authenticators }) => checkAuthenticators(authenticators, 'parameters.authenticators'),
+  describe: ({ read, actor }, { userId }) => read.users.get(actor.organizationId, userId),
   prepare: (context, { authenticators }) => verifyAuthenticators(context, authenticators),
   async execute(context, { userId, authenticators }, verified) {
     const { store, actor, nowMs } = context;

@@ -33,6 +33,7 @@ export const createOauthProviders = defineActivity({
   result: Type.Object({ providerIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
   check: ({ oauthProviders }) => checkOauthProviders(oauthProviders, FIELD),
+  describe: ({ read, actor }, { userId }) => read.users.get(actor.organizationId, userId),
   prepare: (context, { oauthProviders }) => verifyOauthProviders(context, oauthProviders, FIELD),
   async execute(context, { userId }, verified) {
     const { store, actor, nowMs } = context;

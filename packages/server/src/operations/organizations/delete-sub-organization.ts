@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import type { ReadStores } from '../../storage/stores.ts';
 import { defineActivity } from '../define.ts';
 
 export const deleteSubOrganization = defineActivity({
@@ -13,17 +15,28 @@ export const deleteSubOrganization = defineActivity({
   scope: 'sub-organization',
   parameters: Type.Object({ deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ subOrganizationUuid: Type.String() }),
-  async execute({ store, actor, nowMs }, { deleteWithoutExport }) {
+  // Its tables may be large.
+  isTriedOut: false,
+  describe: ({ read, actor }, parameters) => requireExported(read, actor.organizationId, parameters),
+  async execute({ store, actor, nowMs }, parameters) {
     const { organizationId } = actor;
-    const unexported =
-      (await store.wallets.hasUnexported(organizationId)) || (await store.privateKeys.hasUnexported(organizationId));
-    if (unexported && deleteWithoutExport !== true) {
-      throw new ApiError(
-        'WALLET_ACCOUNT_NOT_EXPORTED',
-        'a wallet or private key was never exported; deleteWithoutExport deletes it all the same',
-      );
-    }
+    await requireExported(store, organizationId, parameters);
     await store.organizations.erase(organizationId, nowMs);
     return { subOrganizationUuid: organizationId };
   },
 });
+
+async function requireExported(
+  read: ReadStores,
+  organizationId: OrganizationId,
+  { deleteWithoutExport }: { readonly deleteWithoutExport?: boolean },
+): Promise<void> {
+  if (deleteWithoutExport === true) return;
+  const isUnexported =
+    (await read.wallets.hasUnexported(organizationId)) || (await read.privateKeys.hasUnexported(organizationId));
+  if (!isUnexported) return;
+  throw new ApiError(
+    'WALLET_ACCOUNT_NOT_EXPORTED',
+    'a wallet or private key was never exported; deleteWithoutExport deletes it all the same',
+  );
+}

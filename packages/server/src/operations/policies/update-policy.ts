@@ -34,13 +34,8 @@ export const updatePolicy = defineActivity({
   result: Type.Object({ policyId: Type.String(), warnings: WarningsShape }),
   check: ({ policyCondition, policyConsensus, time }) =>
     checkPolicy({ condition: policyCondition, consensus: policyConsensus, time }, 'parameters'),
-  async prepare(context, parameters) {
-    const policy = changed(
-      await context.read.policies.get(context.actor.organizationId, parameters.policyId),
-      parameters,
-    );
-    return await warningsAbout(context, [policy]);
-  },
+  describe: ({ read, actor }, { policyId }) => read.policies.get(actor.organizationId, policyId),
+  prepare: (context, parameters, policy) => warningsAbout(context, [changed(policy, parameters)]),
   async execute({ store, actor, nowMs }, parameters, warnings) {
     const { organizationId } = actor;
     const policy = await store.policies.get(organizationId, parameters.policyId);

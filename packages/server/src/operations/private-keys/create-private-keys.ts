@@ -46,6 +46,8 @@ export const createPrivateKeys = defineActivity({
       if (firstDuplicate(addressFormats) !== undefined) throw invalidField(field, 'names a format twice');
     }
   },
+  describe: ({ read, actor }, { privateKeys }) =>
+    read.tags.requireAll(actor.organizationId, 'TAG_TYPE_PRIVATE_KEY', tagsOf(privateKeys)),
   async prepare(context, { privateKeys }) {
     return await Promise.all(
       privateKeys.map(async ({ curve, addressFormats }) => {
@@ -61,8 +63,7 @@ export const createPrivateKeys = defineActivity({
   },
   async execute({ store, actor, nowMs }, { privateKeys }, created) {
     const { organizationId } = actor;
-    const tagIds = [...new Set(privateKeys.flatMap((key) => key.privateKeyTags))];
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', tagIds);
+    await store.tags.requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', tagsOf(privateKeys));
     const keys = created.map(({ id, sealedKey, publicKey, addresses }, index): PrivateKey => {
       const params = privateKeys[index] as (typeof privateKeys)[number];
       return {
@@ -83,3 +84,6 @@ export const createPrivateKeys = defineActivity({
     return { privateKeys: keys.map(({ id, addresses }) => ({ privateKeyId: id, addresses: [...addresses] })) };
   },
 });
+
+const tagsOf = (keys: readonly { readonly privateKeyTags: readonly string[] }[]): string[] =>
+  keys.flatMap(({ privateKeyTags }) => privateKeyTags);

@@ -16,13 +16,9 @@ export const exportPrivateKey = defineActivity({
   result: Type.Object({ privateKeyId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
-  async facts({ read, actor }, { privateKeyId }) {
-    // As for wallets: one that is not there is refused when it is used.
-    const key = await read.privateKeys.find(actor.organizationId, privateKeyId);
-    return [key === undefined ? {} : { private_key: privateKeyFacts(key) }];
-  },
-  async prepare(context, { privateKeyId, targetPublicKey }) {
-    const key = await context.read.privateKeys.get(context.actor.organizationId, privateKeyId);
+  describe: ({ read, actor }, { privateKeyId }) => read.privateKeys.get(actor.organizationId, privateKeyId),
+  facts: async (_context, _parameters, key) => [{ private_key: privateKeyFacts(key) }],
+  async prepare(context, { targetPublicKey }, key) {
     return await context.keyring.exportPrivateKey(
       holderOf(context, key.id),
       key.sealedKey,

@@ -26,20 +26,12 @@ export const exportSecrets = defineActivity({
   check({ secrets }) {
     for (const { targetPublicKey } of secrets) targetKeyOf(targetPublicKey);
   },
-  async facts(context, { secrets }) {
-    const stored = await storedSecrets(context, secrets);
-    return secrets.map(({ secretId }) => {
-      const secret = stored.get(secretId);
-      // As for wallets: one that is not there is refused when it is used.
-      return secret === undefined ? {} : { secret: secretFacts(secret) };
-    });
-  },
-  async prepare(context, { secrets }) {
-    const stored = await storedSecrets(context, secrets);
+  describe: (context, { secrets }) => storedSecrets(context, secrets),
+  facts: async (_context, _parameters, stored) => stored.map((secret) => ({ secret: secretFacts(secret) })),
+  async prepare(context, { secrets }, stored) {
     return await Promise.all(
-      secrets.map(async ({ secretId, targetPublicKey }) => {
-        const secret = stored.get(secretId);
-        if (secret === undefined) throw secretNotFound();
+      stored.map(async (secret, index) => {
+        const { targetPublicKey } = secrets[index] as (typeof secrets)[number];
         return await context.keyring.exportSecret(
           holderOf(context, secret.id),
           secret.sealedSecret,
@@ -55,13 +47,19 @@ export const exportSecrets = defineActivity({
   },
 });
 
+/** The secrets in the order in which they are wanted. */
 async function storedSecrets(
   { read, actor }: DescribeContext,
   wanted: readonly { readonly secretId: string }[],
-): Promise<ReadonlyMap<string, Secret>> {
+): Promise<Secret[]> {
   const ids = [...new Set(wanted.map(({ secretId }) => secretId))];
   const found = await read.imports.secrets(actor.organizationId, ids);
-  return new Map(found.map((secret) => [secret.id, secret]));
+  const stored = new Map<string, Secret>(found.map((secret) => [secret.id, secret]));
+  return wanted.map(({ secretId }) => {
+    const secret = stored.get(secretId);
+    if (secret === undefined) throw secretNotFound();
+    return secret;
+  });
 }
 
 const secretNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'secret not found in this organization');

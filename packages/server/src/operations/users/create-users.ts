@@ -64,11 +64,12 @@ export const createUsers = defineActivity({
   ],
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   check: ({ users }) => checkNewUsers(users, 'parameters.users'),
+  describe: ({ read, actor }, { users }) => read.tags.requireAll(actor.organizationId, 'TAG_TYPE_USER', tagsOf(users)),
   prepare: (context, { users }) => verifyNewUsers(context, users, 'parameters.users'),
   async execute(context, { users }, verified) {
     const { store, actor } = context;
     const { organizationId } = actor;
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [...new Set(users.flatMap((user) => user.userTags))]);
+    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', tagsOf(users));
     const userIds = await addUsers(context, { organizationId, rootId: treeRoot(actor.organization) }, users, verified);
     await store.tags.tagUsers(
       organizationId,
@@ -77,3 +78,6 @@ export const createUsers = defineActivity({
     return { userIds };
   },
 });
+
+const tagsOf = (users: readonly { readonly userTags: readonly string[] }[]): string[] =>
+  users.flatMap(({ userTags }) => userTags);

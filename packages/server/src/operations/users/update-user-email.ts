@@ -21,8 +21,10 @@ export const updateUserEmail = defineActivity({
   }),
   secrets: ['verificationToken'],
   result: Type.Object({ userId: Type.String() }),
-  describe: async (context, { userEmail, verificationToken }) =>
-    readProofOf(context, verificationToken, { email: normalizeEmail(userEmail) }),
+  async describe(context, { userId, userEmail, verificationToken }) {
+    await context.read.users.get(context.actor.organizationId, userId);
+    return await readProofOf(context, verificationToken, { email: normalizeEmail(userEmail) });
+  },
   prepare: async (_context, _parameters, proven) => proven,
   async execute(context, { userId, userEmail }, proven) {
     const { store, actor, nowMs } = context;

@@ -22,8 +22,10 @@ export const updateUserPhoneNumber = defineActivity({
   }),
   secrets: ['verificationToken'],
   result: Type.Object({ userId: Type.String() }),
-  describe: async (context, { userPhoneNumber, verificationToken }) =>
-    readProofOf(context, verificationToken, { phone: normalizePhone(userPhoneNumber) }),
+  async describe(context, { userId, userPhoneNumber, verificationToken }) {
+    await context.read.users.get(context.actor.organizationId, userId);
+    return await readProofOf(context, verificationToken, { phone: normalizePhone(userPhoneNumber) });
+  },
   prepare: async (_context, _parameters, proven) => proven,
   async execute(context, { userId, userPhoneNumber }, proven) {
     const { store, actor, nowMs } = context;

@@ -19,10 +19,10 @@ export const createWalletAccounts = defineActivity({
   }),
   result: Type.Object({ addresses: Type.Array(Type.String()) }),
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
+  describe: ({ read, actor }, { walletId }) => read.wallets.get(actor.organizationId, walletId),
   facts: (context, { walletId }) => walletElement(context, walletId),
   movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
-  async prepare(context, { walletId, accounts }) {
-    const wallet = await context.read.wallets.get(context.actor.organizationId, walletId);
+  async prepare(context, { accounts }, wallet) {
     return await context.keyring.deriveAccounts(holderOf(context, wallet.id), wallet.sealedSeed, toSpecs(accounts));
   },
   async execute(context, { walletId, accounts, persist }, derived) {

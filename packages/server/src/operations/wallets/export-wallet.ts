@@ -22,10 +22,10 @@ export const exportWallet = defineActivity({
   result: Type.Object({ walletId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
+  describe: ({ read, actor }, { walletId }) => read.wallets.get(actor.organizationId, walletId),
   facts: (context, { walletId }) => walletElement(context, walletId),
   movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
-  async prepare(context, { walletId, targetPublicKey, language }) {
-    const wallet = await context.read.wallets.get(context.actor.organizationId, walletId);
+  async prepare(context, { targetPublicKey, language }, wallet) {
     return await context.keyring.exportWallet(
       holderOf(context, wallet.id),
       wallet.sealedSeed,
