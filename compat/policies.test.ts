@@ -1065,7 +1065,6 @@ describe.each(['postgres'] as const)('on %s', (database) => {
         createdAt: TIMESTAMP,
         updatedAt: TIMESTAMP,
         // An addition of ours, off unless it is asked for.
-        refuseUncounted: false,
       };
       const found = await root.http.getVelocityControl({ organizationId: id, velocityControlId });
       expect(found.velocityControl).toEqual(stored);

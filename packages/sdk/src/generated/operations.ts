@@ -2234,7 +2234,7 @@ export interface GetVelocityControlResponse {
         wallet?: {};
       };
     };
-    refuseUncounted: boolean;
+    refuseUncounted?: boolean;
     createdAt: Timestamp;
     updatedAt: Timestamp;
     identifier: string;
@@ -3161,7 +3161,7 @@ export interface ListVelocityControlsResponse {
         wallet?: {};
       };
     };
-    refuseUncounted: boolean;
+    refuseUncounted?: boolean;
     createdAt: Timestamp;
     updatedAt: Timestamp;
     identifier: string;

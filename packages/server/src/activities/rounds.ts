@@ -9,32 +9,36 @@ export const roundIsOpen = (activity: Activity, nowMs: number): boolean =>
 
 /**
  * Votes that are alive now. A decided activity keeps the votes of the round that decided it; an open one loses those
- * whose credential was taken away.
+ * whose credential was taken away. Where that happened to a user, `isProven` says whether the other credentials prove
+ * everything that the user has to prove.
  */
-export function liveVotes(activity: Activity, votes: readonly Vote[], nowMs: number): Vote[] {
+export function liveVotes(
+  activity: Activity,
+  votes: readonly Vote[],
+  nowMs: number,
+  isProven: (userId: UserId) => boolean = () => true,
+): Vote[] {
   const isDecided = isTerminal(activity.status);
   if (!isDecided && !roundIsOpen(activity, nowMs)) return [];
   const ofRound = votes.filter((vote) => vote.roundStartedAtMs === activity.roundStartedAtMs);
-  return isDecided ? ofRound : withoutRevoked(ofRound);
+  return isDecided ? ofRound : withoutRevoked(ofRound, isProven);
 }
 
 /**
- * A user's approval counts by one vote. When that one goes, a later vote with another credential takes its place. A vote
- * that came before it was a factor that the approval needed: without it the user has to prove more again.
+ * A user's approval counts by one vote. When a vote of the user was revoked, the first that is left takes its place, if
+ * there is one and the user owes no proof any more.
  */
-function withoutRevoked(votes: readonly Vote[]): Vote[] {
-  if (!votes.some(({ revoked }) => revoked)) return [...votes];
-  const counting = new Map<UserId, Vote | undefined>();
-  for (const userId of new Set(votes.map((vote) => vote.userId))) {
-    const own = votes.filter((vote) => vote.userId === userId);
-    const at = own.findIndex(({ counts }) => counts);
-    const needed = own.slice(0, at + 1);
-    const isWhole = at >= 0 && needed.slice(0, -1).every(({ revoked }) => !revoked);
-    counting.set(userId, isWhole ? own.slice(at).find(({ revoked }) => !revoked) : undefined);
-  }
-  return votes
-    .filter(({ revoked }) => !revoked)
-    .map((vote) => ({ ...vote, counts: counting.get(vote.userId) === vote }));
+function withoutRevoked(votes: readonly Vote[], isProven: (userId: UserId) => boolean): Vote[] {
+  const concerned = new Set(votes.filter(({ revoked }) => revoked).map(({ userId }) => userId));
+  const left = votes.filter(({ revoked }) => !revoked);
+  const counted = new Set<UserId>();
+  return left.map((vote) => {
+    const { userId } = vote;
+    if (!concerned.has(userId)) return vote;
+    const counts = isProven(userId) && !counted.has(userId);
+    counted.add(userId);
+    return { ...vote, counts };
+  });
 }
 
 /** Users whose approval counts, each once. */

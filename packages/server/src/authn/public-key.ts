@@ -42,23 +42,19 @@ export function parsePublicKey(curve: KeyCurve, text: string, field: string): st
 }
 
 /**
- * The same for a key whose curve the request leaves open. Its one spelling does not depend on the curve, so that a
- * compressed point of either curve names the key that is stored.
+ * The one spelling of a key whose curve the request leaves open, or undefined for what is no key. The spelling does not
+ * depend on the curve, so a compressed point of either curve names the key that is stored.
  */
-export function parseAnyPublicKey(text: string, field: string): string {
-  if (text.length === ED25519_DIGITS) return parsePublicKey('ED25519', text, field);
-  for (const curve of ['P256', 'SECP256K1'] as const) {
+export function canonicalPublicKey(text: string): string | undefined {
+  const curves = text.length === ED25519_DIGITS ? (['ED25519'] as const) : (['P256', 'SECP256K1'] as const);
+  for (const curve of curves) {
     try {
       return normalizePublicKey(curve, text);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }
   }
-  throw invalidField(
-    field,
-    'must be a public key in hexadecimal without a prefix: a P-256 or secp256k1 point, compressed (33 bytes) or uncompressed (65 bytes), or an Ed25519 key (32 bytes)',
-    'INVALID_PUBLIC_KEY',
-  );
+  return undefined;
 }
 
 /** Every usual spelling of a key, for what was made from its text. */

@@ -29,9 +29,9 @@ export function issuersForStrangers(read: ReadStores, rootId: OrganizationId): M
   return async (issuer) => isKnown(read, rootId, await read.authProxy.ofOrganization(rootId), issuer);
 }
 
-/** Whether a request is of the parent's own users. The proxy acts as a user of the parent, for anybody. */
+/** Whether one of the parent's own users stamped the request. The proxy acts as a user of the parent, for anybody. */
 export const isOfParent = (actor: Actor, rootId: OrganizationId, proxy: AuthProxyConfig | undefined): boolean =>
-  actor.homeId === rootId && actor.userId !== proxy?.identity?.userId;
+  actor.homeId === rootId && actor.credential.kind !== 'read-session' && actor.userId !== proxy?.identity?.userId;
 
 /** Named by the configuration of the tree, or by an identity of one of its users. */
 async function isKnown(

@@ -233,7 +233,7 @@ export type CredentialKind = 'api-key' | 'passkey' | 'attested';
  * Why a credential is gone. Votes that it gave stop counting only when it was revoked: by another credential, with its
  * user, or by a login that invalidates what was there.
  */
-export type RemovalReason = 'revoked' | 'replaced' | 'renewed' | 'signed-out';
+export type RemovalReason = 'revoked' | 'replaced' | 'signed-out';
 
 export type Curve = 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
 

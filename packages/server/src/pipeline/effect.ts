@@ -172,7 +172,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
       }
       // What takes a way in from anybody alters decisions, so it holds the organization alone.
       const result =
-        lock === 'exclusive'
+        operation.lock === 'exclusive'
           ? await keepingQuorumAccess(
               store,
               { organizationId: activity.organizationId, approvers, config, nowMs },
@@ -226,13 +226,15 @@ async function failProposals(
   nowMs: number,
 ): Promise<Failed[]> {
   const failed: Failed[] = [];
-  for (const found of await store.activities.openOf(organizationId, userIds)) {
-    if (found.activity.id === id) continue;
+  for (const open of await store.activities.openOf(organizationId, userIds)) {
+    // One at a time: bodies may be large and many.
+    const found = open.id === id ? undefined : await store.activities.find(open.organizationId, open.id);
+    if (found === undefined) continue;
     const after = failedWith({ ...found.activity, updatedAtMs: nowMs }, PROPOSER_DELETED_FAILURE);
     await store.activities.update(after);
     const place = await store.organizations.get(after.organizationId);
     const told = await announceActivity(app, store, { ...found, activity: after }, place, nowMs);
-    failed.push({ activity: after, told });
+    failed.push({ activity: { ...after, parameters: {}, sealedParameters: undefined }, told });
   }
   return failed;
 }

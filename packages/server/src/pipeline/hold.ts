@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Organization } from '../lib/model.ts';
 import { type LockMode, organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Stores } from '../storage/stores.ts';
+import type { Matter } from './matter.ts';
 
 /** What was decided before the transaction no longer holds in it: nothing is done, and it is decided anew. */
 export class Stale extends Error {}
@@ -25,6 +27,11 @@ export const isSameCourt = (one: Court, other: Court): boolean =>
 export async function requireUnchanged(stores: Stores, { homeId, user }: Actor): Promise<void> {
   const current = await stores.users.find(homeId, user.id);
   if (current?.revision !== user.revision) throw new Stale();
+}
+
+/** Decides anew where the transaction finds the parameters to be about something else than what was prepared. */
+export async function requireSameDescription(prepared: Matter, inside: Matter): Promise<void> {
+  if (!isDeepStrictEqual(await inside.describe(), await prepared.describe())) throw new Stale();
 }
 
 /**

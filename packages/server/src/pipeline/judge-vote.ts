@@ -40,6 +40,8 @@ export type Judgement =
       readonly kind: 'approve';
       readonly verdict: Verdict;
       readonly rules: Rulebook;
+      /** The earlier votes that are alive. */
+      readonly live: readonly Vote[];
       /** Whether the user's approval counts from now on; a further one of the same user adds only its credential. */
       readonly counts: boolean;
       readonly startsRound: boolean;
@@ -117,9 +119,9 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
   const { approver, nowMs } = ballot;
   const { actor, evidence } = approver;
   const { userId } = actor;
-  const live = liveVotes(activity, votes, nowMs);
   const startsRound = !roundIsOpen(activity, nowMs);
   const known = await requirementsOf(hearing, found, startsRound, nowMs);
+  const live = liveVotes(activity, votes, nowMs, (voterId) => !owes(known(voterId)));
   const subject = await subjectOf(hearing, hearing.matter.proposer, activity.fingerprint);
   const isAwaited = activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
   const proposerOwes = activity.proposerId !== undefined && owes(known(activity.proposerId));
@@ -163,7 +165,7 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
     return { kind: 'read' };
   }
   const counts = !(verdict.kind === 'authenticate' && verdict.owedBy === userId) && !isCounted;
-  return { kind: 'approve', verdict, rules: hearing.rules, counts, startsRound };
+  return { kind: 'approve', verdict, rules: hearing.rules, live, counts, startsRound };
 }
 
 /** The user of a login proves who it is. That is no approval: those of the proposer and others decide. */
@@ -175,14 +177,14 @@ async function judgeProof(
 ): Promise<Judgement> {
   const { evidence, actor } = approver;
   const { userId } = actor;
-  const live = liveVotes(activity, votes, hearing.nowMs);
+  const live = liveVotes(activity, votes, hearing.nowMs, (voterId) => !owes(known(voterId)));
   const given = toApprovals(approvals(live));
   // The approval that asked for it lapses with its round, and a login is asked for again sooner than approved again.
   if (given.length === 0) throw new ApiError('FAILED_PRECONDITION', 'the login was not completed in time');
   const party: Party = { organization: hearing.target, userId, evidence };
   const verdict = await hear(hearing, given, async () => [party], known, 'SUBMISSION');
   if (isUseless(verdict, userId, known) && countOf(live, userId) >= USELESS_VOTES_MAX) return { kind: 'read' };
-  return { kind: 'approve', verdict, rules: hearing.rules, counts: false, startsRound: false };
+  return { kind: 'approve', verdict, rules: hearing.rules, live, counts: false, startsRound: false };
 }
 
 /** Others completed it: what the user of the login has to prove must be proven, by that user and for this round. */

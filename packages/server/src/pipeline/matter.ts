@@ -1,7 +1,7 @@
 import { issuersFor } from '../identity/known-issuers.ts';
 import { type IdentityTokens, remembering, tokensFor } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
-import { ApiError } from '../lib/errors.ts';
+import { ApiError, ERROR_CODES } from '../lib/errors.ts';
 import type { ActivityOperation, FactsContext, LoginSubject, Movements } from '../operations/define.ts';
 import { type ActivityFacts, activityType, type ConditionFacts, type Namespaces } from '../policy/index.ts';
 import type { ReadStores } from '../storage/stores.ts';
@@ -18,6 +18,8 @@ export interface Matter {
   readonly grantedByService: boolean;
   /** The user who is logged in, where that is not the proposer. */
   readonly subject: () => Promise<LoginSubject | undefined>;
+  /** The first step of a request: looks up what policies may read, and refuses what cannot be read at all. */
+  readonly lookUp: () => Promise<void>;
   /** What the operation found its parameters to be about. Refuses what nobody could be allowed. */
   readonly describe: () => Promise<unknown>;
   /** What policies see of it, one entry for each element; nothing where it cannot be described, see `refusal`. */
@@ -46,6 +48,10 @@ interface Findings {
   movements?: Promise<Movements>;
 }
 
+/** Whether an error tells of something stored. A transaction that does not parse is in the caller's own hands. */
+const tellsOfObject = ({ httpStatus, code }: ApiError): boolean =>
+  httpStatus === 404 || httpStatus === 409 || httpStatus === 403 || ERROR_CODES[code] === 'FAILED_PRECONDITION';
+
 /** Nothing is found out before it is asked for, and then once. */
 export function openMatter(
   app: App,
@@ -61,15 +67,19 @@ export function openMatter(
     known.described ??= Promise.resolve(operation.describe?.(context, parameters));
     return await known.described;
   };
-  const readFacts = async (): Promise<readonly Namespaces[]> => {
-    if (operation.facts === undefined) return [{}];
+  const holdingBack = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return await operation.facts(context, parameters, await describe());
+      return await work();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.httpStatus >= 500) throw error;
+      if (!(error instanceof ApiError) || !tellsOfObject(error)) throw error;
       known.refusal = error;
-      return [{}];
+      return undefined;
     }
+  };
+  const readFacts = async (): Promise<readonly Namespaces[]> => {
+    const { facts } = operation;
+    if (facts === undefined) return [{}];
+    return (await holdingBack(async () => facts(context, parameters, await describe()))) ?? [{}];
   };
   const readMovements = async (): Promise<Movements> =>
     (await operation.movements?.(context, parameters, await describe())) ?? { transfers: [], uncounted: [] };
@@ -80,6 +90,9 @@ export function openMatter(
     proposer,
     grantedByService,
     subject: async () => operation.subject?.(await describe()),
+    lookUp: async () => {
+      if (operation.facts !== undefined) await holdingBack(describe);
+    },
     describe,
     facts: async () => {
       known.facts ??= readFacts();

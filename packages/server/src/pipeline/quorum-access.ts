@@ -114,10 +114,11 @@ function waysInOf(
     for (const [type, channel, isVerified] of contacts) {
       // The development inbox is read on the machine itself and has no place in a service that has to last.
       if (!isVerified || wayOf(channel, config) !== 'provider') continue;
+      // Policies may keep everybody else from asking for a code, and a quorum of several cannot ask by one member.
       const others = async (): Promise<boolean> => {
-        const proxyUserId = (await store.authProxy.ofOrganization(organizationId))?.identity?.userId;
-        const not = [id, ...(proxyUserId === undefined ? [] : [proxyUserId])];
-        return await store.credentials.othersHaveLasting(organizationId, not, KEPT_KEY_TYPES, nowMs + forMs);
+        if (organization.rootThreshold > 1) return false;
+        const rest = organization.rootUserIds.filter((userId) => userId !== id);
+        return await store.credentials.someHaveLasting(organizationId, rest, KEPT_KEY_TYPES, nowMs + forMs);
       };
       if (await isCodeLoginOpen(store, organization, type, others)) return true;
     }

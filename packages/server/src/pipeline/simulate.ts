@@ -173,6 +173,7 @@ async function matterOf(app: App, submitter: Actor, { request }: SimulationReque
     grantedByService: false,
     nowMs,
   });
+  await matter.lookUp();
   return matter;
 }
 

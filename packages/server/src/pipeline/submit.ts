@@ -20,7 +20,7 @@ import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, actsWhenProposed, callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
 import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
-import { type Court, isSameCourt, lockFor, requireUnchanged, Stale } from './hold.ts';
+import { type Court, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
 import { keepsBody, orRefusal, shortenRejected } from './rejection.ts';
@@ -81,6 +81,7 @@ async function attemptOnce(
   const grantedByService = request.byService === true && isProxyRun(body.type);
   const about = { operation, type: body.type, parameters, proposer: actor, grantedByService, nowMs };
   const matter = openMatter(app, read, about);
+  await matter.lookUp();
 
   const activityId: ActivityId = app.newId();
   const approver = approverOf(actor, body.fingerprint);
@@ -250,8 +251,10 @@ async function store(
       const court = await lockFor(stores, actor, effect?.lock ?? 'shared');
       const isUnchanged = isSameCourt(court, { authority: actor.home, target: actor.organization });
       if (!isUnchanged) await requireUnchanged(stores, actor);
-      const judged = isUnchanged ? expected : await judge(stores, court, matter.inside(stores, false));
+      const inside = matter.inside(stores, isUnchanged);
+      const judged = isUnchanged ? expected : await judge(stores, court, inside);
       if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
+      if (!isUnchanged && effect !== undefined) await requireSameDescription(matter, inside);
       const done = await finish(stores, court.target, actor, activity, judged, effect);
       const finished: Activity = { ...done, result: withoutSecrets(done.result, version.secretResults) };
       if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();

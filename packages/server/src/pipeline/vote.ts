@@ -19,7 +19,7 @@ import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ba
 import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { type Court, isSameCourt, lockFor, requireUnchanged, Stale } from './hold.ts';
+import { type Court, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
 import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, failedWith, keepGrounds } from './outcome.ts';
@@ -142,6 +142,10 @@ async function castOnce(
       const told = await announceActivity(app, stores, { ...locked, activity: after }, current.target, nowMs);
       return { judgement, ...locked, activity: after, told };
     }
+    const isPrepared = effect !== undefined && judgement.kind === 'approve' && judgement.verdict.kind === 'execute';
+    if (!isUnchanged && isPrepared && effect.isDescribed && target !== undefined && matter !== undefined) {
+      await requireSameDescription(target.matter, matter);
+    }
     const startsRound = judgement.kind === 'approve' && judgement.startsRound;
     const round = startsRound ? nowMs : locked.activity.roundStartedAtMs;
     const paper: Vote = {
@@ -151,7 +155,7 @@ async function castOnce(
     };
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
     const votes = [...locked.votes, paper];
-    const after = await nextState(stores, current.target, judgement, before, votes, effect);
+    const after = await nextState(stores, current.target, judgement, before, paper, effect);
     await stores.activities.insertVote(actor.organizationId, paper);
     await stores.activities.update(after);
     const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
@@ -209,13 +213,13 @@ async function nextState(
   target: Organization,
   judgement: Extract<Judgement, { kind: 'approve' | 'reject' }>,
   activity: Activity,
-  votes: readonly Vote[],
+  paper: Vote,
   effect: TargetEffect | undefined,
 ): Promise<Activity> {
   if (judgement.kind === 'reject') {
     return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), openTo: undefined };
   }
-  const { verdict, rules } = judgement;
+  const { verdict, rules, live } = judgement;
   switch (verdict.kind) {
     case 'deny':
     case 'wait':
@@ -226,7 +230,7 @@ async function nextState(
     case 'execute': {
       if (effect === undefined) throw new Stale();
       const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
-      const counted = approvers(liveVotes(activity, votes, activity.updatedAtMs));
+      const counted = approvers([...live, paper]);
       const after = await finish(stores, effect, activity, {
         target,
         approvers: counted,
@@ -250,14 +254,16 @@ type TargetEffect = Effect & {
   readonly sends: boolean;
   readonly broadcasts: boolean;
   readonly secretResults: readonly string[];
+  /** False where it failed before, or where nothing is prepared any more. */
+  readonly isDescribed: boolean;
 };
 
 async function prepareTarget(
   app: App,
   { matter, version }: Target,
-  { activity, votes }: ActivityWithVotes,
+  { activity }: ActivityWithVotes,
   drafted: Vote,
-  { rules }: Extract<Judgement, { kind: 'approve' }>,
+  { rules, live }: Extract<Judgement, { kind: 'approve' }>,
   actor: Actor,
   request: RawRequest,
   note: AttemptNote,
@@ -270,7 +276,7 @@ async function prepareTarget(
       matter,
       version,
       activity,
-      votes: [...liveVotes(activity, votes, nowMs), drafted],
+      votes: [...live, drafted],
       caller: callerOf(actor, request.clientAddress),
       hasControls: rules.controls.length > 0,
       executes: true,
@@ -278,11 +284,19 @@ async function prepareTarget(
       nowMs,
     }),
   );
-  if (!prepared.failed) return { ...prepared.value, sends, broadcasts, secretResults };
+  const isDescribed = matter.operation.useProof === undefined;
+  if (!prepared.failed) return { ...prepared.value, sends, broadcasts, secretResults, isDescribed };
   const { error } = prepared;
   const lock = lockOf(matter.operation, actor.organization);
   const nothing = { proofs: [], lanes: [], announce: () => {}, secret: undefined, sends: false, broadcasts: false };
-  return { ...nothing, lock, propose: async () => {}, run: () => Promise.reject(error), secretResults };
+  return {
+    ...nothing,
+    lock,
+    propose: async () => {},
+    run: () => Promise.reject(error),
+    secretResults,
+    isDescribed: false,
+  };
 }
 
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };

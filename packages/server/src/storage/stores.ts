@@ -139,7 +139,7 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     earn: new EarnReader(db, kind),
     sponsorship: new SponsorshipReader(db, kind),
     sealed: new SealedReader(db),
-    sealedResults: new SealedResultReader(db),
+    sealedResults: new SealedResultReader(db, kind),
   };
 }
 
@@ -181,7 +181,7 @@ export function openStores(
     earn: new EarnStore(db, kind),
     sponsorship: new SponsorshipStore(db, kind),
     sealed: new SealedStore(db),
-    sealedResults: new SealedResultStore(db),
+    sealedResults: new SealedResultStore(db, kind),
     acceptedBundles: new AcceptedBundleStore(db),
     savepoint: async (inner) => {
       const before = authority.mark();

@@ -82,7 +82,7 @@ export const renderVelocityControl = (organizationId: OrganizationId, control: V
   name: control.name,
   dataSource: control.dataSource,
   aggregation: control.aggregation,
-  refuseUncounted: control.refuseUncounted,
+  ...(control.refuseUncounted && { refuseUncounted: true }),
   ...times(control),
   identifier: control.identifier,
 });

@@ -42,7 +42,9 @@ export function renderActivity(
     type: activity.type,
     intent: { [intentKey]: parameters },
     result: activity.status === 'ACTIVITY_STATUS_COMPLETED' ? { [resultKey]: activity.result ?? {} } : {},
-    votes: votes.filter((vote) => vote.counts).map((vote) => renderVote(vote, isOthers(activity, reader))),
+    votes: (isTerminal(activity.status) ? votes : votes.filter((vote) => !vote.revoked))
+      .filter((vote) => vote.counts)
+      .map((vote) => renderVote(vote, isOthers(activity, reader))),
     fingerprint: activity.fingerprint,
     ...voteFlags(activity, votes, live, reader),
     createdAt: toRfc3339(activity.createdAtMs),

@@ -76,6 +76,7 @@ export class SealedWorld {
     await importOperator(server);
     const child = await createSubOrganization(root, 'a child');
     await child.run('create_wallet', newWallet('a wallet of the child'));
+    await root.run('create_read_only_session', {});
     const ids = { walletId, address: addresses[0], privateKeyId: privateKeys[0].privateKeyId, secretId: secretIds[0] };
     return new SealedWorld(root, ids);
   }

@@ -175,6 +175,8 @@ describe.each(DATABASES)('logins by OpenID tokens on %s', (database) => {
 
     // An identity that is taken from the user logs nobody in.
     const user = organization.as(key, userId);
+    const apiKey = { apiKeyName: 'lasting', publicKey: newKeyPair().publicKey, curveType: 'API_KEY_CURVE_P256' };
+    await user.run('create_api_keys', { userId, apiKeys: [apiKey] });
     const [{ providerId }] = (await user.query('get_oauth_providers', { userId })).body.oauthProviders;
     await user.run('delete_oauth_providers', { userId, providerIds: [providerId] });
     expect(outcome(await login(organization, token(), key.publicKey))).toEqual([404, 'RESOURCE_NOT_FOUND']);

@@ -436,8 +436,7 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
         ['NAME', `Organization ${name}`],
       ] as const) {
         expect(await world.proxy.account(type, value), type).toMatchObject({ status: 200, body: { organizationId } });
-        const other = type === 'PUBLIC_KEY' ? newKeyPair().publicKey : `${value}x`;
-        expect((await world.proxy.account(type, other)).body, type).toEqual({});
+        expect((await world.proxy.account(type, `${value}x`)).body, type).toEqual({});
       }
       // The key that came with the passkey logs in once (AUTH 6.3).
       const login = world.client(world.root.organizationId, sessionKey);

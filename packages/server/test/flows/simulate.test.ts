@@ -649,7 +649,7 @@ describe.each(DATABASES)('simulate_activity on %s', (database) => {
           parameters: { policyName: 'x', effect: 'EFFECT_ALLOW', notes: '', condition: '1' },
         },
       ];
-      const impossible: Request[] = [
+      malformed.push(
         {
           operation: 'sign_transaction',
           parameters: { signWith: addresses[0], unsignedTransaction: '0x1234', type: 'TRANSACTION_TYPE_ETHEREUM' },
@@ -658,6 +658,8 @@ describe.each(DATABASES)('simulate_activity on %s', (database) => {
           operation: 'sign_transaction',
           parameters: { signWith: addresses[1], unsignedTransaction: transfer(1n), type: 'TRANSACTION_TYPE_ETHEREUM' },
         },
+      );
+      const impossible: Request[] = [
         {
           operation: 'sign_transaction',
           parameters: { signWith: FRIEND, unsignedTransaction: transfer(1n), type: 'TRANSACTION_TYPE_ETHEREUM' },

@@ -128,14 +128,17 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     test('an approved activity that cannot be done is told as failed, and why', async () => {
       const { root, second, third, hook } = await newQuorum();
       const tag = { userTagName: 'taken', userIds: [] };
-      for (const status of [COMPLETED, FAILED]) {
-        const { fingerprint } = (await root.submit('create_user_tag', tag)).body.activity;
+      const ask = async () => (await root.submit('create_user_tag', tag)).body.activity;
+      const asked = [await ask(), await ask()];
+      expect(statuses(await hook.take(2))).toEqual([PENDING, PENDING]);
+      for (const [index, status] of [COMPLETED, FAILED].entries()) {
+        const { fingerprint } = asked[index];
         await approve(second, fingerprint);
         const { id } = (await approve(third, fingerprint)).body.activity;
-        const arrivals = await hook.take(3);
-        expect(statuses(arrivals)).toEqual([PENDING, PENDING, status]);
-        expect(arrivals[2]?.body).toEqual(await read(root, id));
-        if (status === FAILED) expect(arrivals[2]?.body).toMatchObject({ result: {}, failure: { code: 6 } });
+        const arrivals = await hook.take(2);
+        expect(statuses(arrivals)).toEqual([PENDING, status]);
+        expect(arrivals[1]?.body).toEqual(await read(root, id));
+        if (status === FAILED) expect(arrivals[1]?.body).toMatchObject({ result: {}, failure: { code: 6 } });
       }
     });
 
@@ -682,7 +685,7 @@ describe('what is secret', () => {
     await logins[Symbol.asyncDispose]();
   });
 
-  test('is told as a digest, sessions not at all', async () => {
+  test('is told as a digest, secrets of results not at all', async () => {
     const { parent } = logins;
     const issuer = await startKnownIssuer(parent);
     const { user, byParent, email } = await logins.newPerson();
@@ -710,16 +713,12 @@ describe('what is secret', () => {
     await parents.count(arrivals.length);
     const by = (operation: string): Arrival['body'] =>
       arrivals.find(({ body }) => body.type.startsWith(`ACTIVITY_TYPE_${operation}`))?.body;
-    expect(by('VERIFY_OTP').result).toMatchObject({
-      verifyOtpResult: { verificationToken: digest(verificationToken) },
-    });
+    expect(by('VERIFY_OTP').result).toEqual({ verifyOtpResult: {} });
     expect(by('OTP_LOGIN').intent.otpLoginIntentV2.verificationToken).toBe(digest(verificationToken));
     expect(by('OTP_LOGIN').result.otpLoginResult).toEqual({ session: '' });
     expect(by('STAMP_LOGIN').result.stampLoginResult).toEqual({ session: '' });
-    expect(by('CREATE_READ_ONLY_SESSION').result.createReadOnlySessionResult).toMatchObject({
-      session: '',
-      userId: user.userId,
-    });
+    expect(by('CREATE_READ_ONLY_SESSION').result.createReadOnlySessionResult).toMatchObject({ userId: user.userId });
+    expect(by('CREATE_READ_ONLY_SESSION').result.createReadOnlySessionResult).not.toHaveProperty('session');
     expect(by('CREATE_OAUTH_PROVIDERS').intent.createOauthProvidersIntentV2?.oauthProviders[0].oidcToken).toBe(
       digest(oidcToken),
     );

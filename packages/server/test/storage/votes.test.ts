@@ -75,7 +75,6 @@ describe.each(DATABASES)('votes on %s', (kind) => {
   test.each<[RemovalReason, boolean]>([
     ['revoked', true],
     ['replaced', false],
-    ['renewed', false],
     ['signed-out', false],
   ])('of a key that was %s: revoked is %s', async (reason, revoked) => {
     await using place = await Place.create(kind);
@@ -115,7 +114,7 @@ describe.each(DATABASES)('votes on %s', (kind) => {
     const votes = await stored(storage, own, voteOf(own));
     for (const activity of [below, done, foreign]) await stored(storage, activity, voteOf(activity));
     const open = await storage.read.activities.openOf(parent, [proposerId]);
-    expect(open.map(({ id }) => id).sort()).toEqual([own.id, below.id].sort());
+    expect(open.map((one) => one.id).sort()).toEqual([own.id, below.id].sort());
     await storage.write((store) => store.users.delete(parent, [proposerId]));
     expect((await votes()).map((found) => found.revoked)).toEqual([true]);
   });

@@ -9,6 +9,7 @@ import type { SESSION_PARAMS } from '../shapes/auth.ts';
 import {
   addSessionKey,
   parseSessionSeconds,
+  requireOwnProfile,
   SESSION_SECONDS,
   sessionKeyName,
   sessionPublicKey,
@@ -38,12 +39,17 @@ export const exposeSession = ({ sessionProfileId }: SessionParams) => ({ session
 /** The session as clients read it (AUTH 6.2). It informs; only stamps of the session key authenticate. */
 export async function signLoginSession(
   { read, actor, keyring, nowMs }: PrepareContext,
-  { publicKey, expirationSeconds, sessionProfileId }: SessionParams,
+  { publicKey, expirationSeconds, sessionProfileId, invalidateExisting = false }: SessionParams,
   userId: UserId,
 ): Promise<LoginSession> {
   const profile = await sessionProfileFor(read, actor, sessionProfileId);
   const seconds = sessionSeconds(parseSessionSeconds(expirationSeconds), profile);
   const key = sessionPublicKey(publicKey);
+  if (sessionProfileIdOf(actor) !== undefined) {
+    const own = await read.credentials.apiKeysOfUser(actor.organizationId, userId);
+    const family = own.filter(({ type }) => type === 'CREDENTIAL_TYPE_LOGIN');
+    requireOwnProfile(actor, family, { publicKey: key, invalidateExisting });
+  }
   const session = await keyring.signSession({
     expiresAtSeconds: Math.floor(nowMs / 1000) + seconds,
     publicKey: Buffer.from(key, 'hex'),

@@ -1,5 +1,6 @@
 import { parsePublicKey } from '../../authn/public-key.ts';
-import { removedBy } from '../../lib/actor.ts';
+import { type Actor, removedBy, sessionProfileIdOf } from '../../lib/actor.ts';
+import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ApiKey, ApiKeyType } from '../../lib/model.ts';
@@ -40,22 +41,17 @@ export async function addSessionKey(
   const own = await store.credentials.apiKeysOfUser(organizationId, userId);
   const family = own.filter(({ type }) => type === key.type);
   const same = family.find(({ publicKey }) => publicKey === key.publicKey);
-  const removed = key.invalidateExisting ? family : family.filter((known) => known === same);
-  const reasonOf = removedBy(context.actor);
-  await store.credentials.deleteReplacedKeys(
-    organizationId,
-    removed.map(({ id }) => id),
-    (id) => (id === same?.id ? 'renewed' : reasonOf(id)),
-  );
-  await store.tree.remove(
-    organizationId,
-    removed.map(({ id }) => id),
-  );
+  requireOwnProfile(context.actor, family, key);
+  const removed = key.invalidateExisting ? family.filter((known) => known !== same).map(({ id }) => id) : [];
+  await store.credentials.deleteReplacedKeys(organizationId, removed, removedBy(context.actor));
+  if (same !== undefined) await store.credentials.takeOut(organizationId, same.id);
+  await store.tree.remove(organizationId, [...removed, ...(same === undefined ? [] : [same.id])]);
   const expiresAtMs = nowMs + key.seconds * 1000;
   // A key that has stamped keeps its age: copies of it elsewhere in the tree must not become the older ones.
   const createdAtMs = same?.firstUsedAtMs === undefined ? nowMs : same.createdAtMs;
   const added: ApiKey = {
-    id: newId(),
+    // What it voted for stands and falls with the key, however often it is extended.
+    id: same?.id ?? newId(),
     userId,
     name: key.name,
     type: key.type,
@@ -70,6 +66,22 @@ export async function addSessionKey(
   };
   const [registered = added] = await insertApiKeys(context, place, userId, [added], 'number-taken');
   return registered;
+}
+
+/** A session with a profile removes and changes sessions of its own profile only; it must not be able to end a wider one. */
+export function requireOwnProfile(
+  actor: Actor,
+  family: readonly ApiKey[],
+  { publicKey, invalidateExisting }: Pick<NewSessionKey, 'publicKey' | 'invalidateExisting'>,
+): void {
+  const profileId = sessionProfileIdOf(actor);
+  if (profileId === undefined) return;
+  const touched = family.filter((known) => invalidateExisting || known.publicKey === publicKey);
+  if (touched.every(({ sessionProfileId }) => sessionProfileId === profileId)) return;
+  throw new ApiError(
+    'REQUEST_NOT_AUTHORIZED',
+    'a session with a profile can only extend or end sessions of the same profile: leave out invalidateExisting, or use another key',
+  );
 }
 
 /** Names of such keys are unique for each user, so that the time alone is not enough. */

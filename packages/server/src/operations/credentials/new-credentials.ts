@@ -1,6 +1,6 @@
 import { type KeyCurve, parsePublicKey } from '../../authn/public-key.ts';
 import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
-import { isLastingKey, LASTING_DAYS } from '../../authz/lasting-key.ts';
+import { isLastingKey, LASTING_MS } from '../../authz/lasting-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { freeName } from '../../lib/free-name.ts';
@@ -181,7 +181,7 @@ function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], no
   if (spared !== undefined && surplus >= present.length) {
     throw new ApiError(
       'RESOURCE_LIMIT_EXCEEDED',
-      `so many expiring keys at once would replace every one that the user has, also the last with ${LASTING_DAYS} days left; add fewer at a time`,
+      `so many expiring keys at once would replace every one that the user has, also the last that is no session; add fewer at a time`,
     );
   }
   return order
@@ -190,13 +190,19 @@ function chooseEvicted(existing: readonly ApiKey[], added: readonly ApiKey[], no
     .map((key) => key.id);
 }
 
-/** Logins must not use up the key that a user comes back with: the newest of them stays, if no other will last. */
+/**
+ * Logins must not use up the key that a user comes back with. Of the keys that somebody registered to keep, the one that
+ * lasts longest stays, unless another that does not expire, or one that comes now, lasts as long.
+ */
 function lastingKeyToSpare(existing: readonly ApiKey[], added: readonly ApiKey[], nowMs: number): ApiKey | undefined {
-  const lasting = existing.filter((key) => isLastingKey(key, nowMs));
-  const isCovered = [...lasting.filter(({ expiresAtMs }) => expiresAtMs === undefined), ...added].some((key) =>
-    isLastingKey(key, nowMs),
-  );
-  return isCovered ? undefined : lasting.at(-1);
+  const lifeOf = ({ expiresAtMs = Number.POSITIVE_INFINITY }: ApiKey): number => expiresAtMs;
+  const [longest] = existing
+    .filter((key) => isLastingKey(key, nowMs, 0))
+    .sort((one, other) => lifeOf(other) - lifeOf(one));
+  if (longest === undefined || longest.expiresAtMs === undefined) return undefined;
+  const needed = Math.min(lifeOf(longest), nowMs + LASTING_MS);
+  const isCovered = added.some((key) => isLastingKey(key, nowMs, 0) && lifeOf(key) >= needed);
+  return isCovered ? undefined : longest;
 }
 
 /** Registers verified passkeys for a user whose row the transaction holds. */

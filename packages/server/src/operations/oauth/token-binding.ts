@@ -68,16 +68,44 @@ const isEmailOf = ({ email, emailVerified }: IdToken, text: string): boolean =>
 
 /** A token that is added to a user is bound to the key that stamps, or new in every sense: fresh, and never used. */
 export async function requireOwnOrFresh(
-  { store, actor, nowMs }: ExecuteContext,
+  context: ExecuteContext,
+  rootId: OrganizationId,
+  providers: readonly NewProvider[],
+): Promise<void> {
+  const { actor } = context;
+  const isOwn = (token: IdToken): boolean => isBoundToStampOf(actor, token);
+  await requireFreshUnless(isOwn, 'the key that stamps the request', context, rootId, providers);
+}
+
+/**
+ * The same for a new user of a sub-organization, whose own keys count. Root users there could otherwise register the
+ * identity of anybody whose token they found, and be the quorum over what that person does later. A parent is trusted
+ * with its users; the sign-up proxy makes each an organization of its own.
+ */
+export async function requireOwnOrFreshBelow(
+  context: ExecuteContext,
+  rootId: OrganizationId,
+  { apiKeys }: Pick<RootUserParams, 'apiKeys'>,
+  providers: readonly NewProvider[],
+): Promise<void> {
+  if (context.actor.organizationId === rootId) return;
+  const isOwn = (token: IdToken): boolean => apiKeys.some((key) => isBoundToKey(token, curveOf(key), key.publicKey));
+  await requireFreshUnless(isOwn, 'an API key of this user in the request', context, rootId, providers);
+}
+
+async function requireFreshUnless(
+  isOwn: (token: IdToken) => boolean,
+  owner: string,
+  { store, nowMs }: ExecuteContext,
   rootId: OrganizationId,
   providers: readonly NewProvider[],
 ): Promise<void> {
   for (const { token, field } of providers) {
-    if (token === undefined || isBoundToStampOf(actor, token)) continue;
+    if (token === undefined || isOwn(token)) continue;
     const refuse = (why: string) =>
       invalidField(
         `${field}.oidcToken`,
-        `${why}, and its nonce does not match the key that stamps the request: ask its issuer for a new one`,
+        `${why}, and its nonce does not match ${owner}: ask its issuer for a new one`,
         'INVALID_OIDC_TOKEN',
       );
     if (token.issuedAtMs === undefined) throw refuse('it does not say when it was issued');

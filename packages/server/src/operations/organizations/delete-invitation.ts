@@ -8,7 +8,8 @@ export const deleteInvitation = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_INVITATION',
   summary: 'Revoke an invitation that nobody has accepted.',
   policy: { governedBy: 'policy', resource: 'INVITATION', action: 'DELETE' },
-  credentials: 'none',
+  // Whoever it invited can no longer make one.
+  credentials: 'removes',
   parameters: Type.Object({ invitationId: IdShape }),
   result: Type.Object({ invitationId: Type.String() }),
   async execute({ store, actor, nowMs }, { invitationId }) {

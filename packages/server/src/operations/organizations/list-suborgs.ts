@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { parseAnyPublicKey } from '../../authn/public-key.ts';
+import { canonicalPublicKey } from '../../authn/public-key.ts';
 import type { IdentityTokens } from '../../identity/tokens.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
@@ -51,7 +51,7 @@ async function toFilter(
   }
   if (!value) throw invalidField('filterValue', 'is required with filterType');
   if (type === 'OIDC_TOKEN') return await byToken(tokens, value.trim());
-  if (type === 'PUBLIC_KEY') return { kinds: [type], value: parseAnyPublicKey(value.trim(), 'filterValue') };
+  if (type === 'PUBLIC_KEY') return { kinds: [type], value: canonicalPublicKey(value.trim()) ?? value };
   return { kinds: [type], value: value.trim() };
 }
 

@@ -199,7 +199,7 @@ export const VelocityControlShape = Type.Object({
   dataSource: VelocityDataSourceShape,
   aggregation: VelocityAggregationShape,
   /** Ours. */
-  refuseUncounted: Type.Boolean(),
+  refuseUncounted: Type.Optional(Type.Boolean()),
   createdAt: TimestampShape,
   updatedAt: TimestampShape,
   identifier: Type.String(),

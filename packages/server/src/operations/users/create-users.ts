@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
+import { requireOwnOrFreshBelow } from '../oauth/token-binding.ts';
 import { IdListOrEmptyShape, listShape, NameShape } from '../shapes/basic.ts';
 import {
   ApiKeyParamsShape,
@@ -70,7 +71,11 @@ export const createUsers = defineActivity({
     const { store, actor } = context;
     const { organizationId } = actor;
     await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', tagsOf(users));
-    const userIds = await addUsers(context, { organizationId, rootId: treeRoot(actor.organization) }, users, verified);
+    const rootId = treeRoot(actor.organization);
+    for (const [index, user] of users.entries()) {
+      await requireOwnOrFreshBelow(context, rootId, user, verified[index]?.oauthProviders ?? []);
+    }
+    const userIds = await addUsers(context, { organizationId, rootId }, users, verified);
     await store.tags.tagUsers(
       organizationId,
       userIds.flatMap((userId, index) => pairs([userId], users[index]?.userTags ?? [])),

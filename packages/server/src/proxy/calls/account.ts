@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { FRESH_KEY_MS } from '../../authn/authenticate.ts';
-import { parseAnyPublicKey } from '../../authn/public-key.ts';
+import { canonicalPublicKey } from '../../authn/public-key.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { linkedEmail } from '../../operations/oauth/social-linking.ts';
@@ -65,7 +65,7 @@ async function find(visit: Visit, body: Body, value: string): Promise<Organizati
     case 'CREDENTIAL_ID':
       return await tree.uniqueHolder(parent.id, 'CREDENTIAL_ID', value);
     case 'PUBLIC_KEY':
-      return await byPublicKey(visit, parseAnyPublicKey(value, 'filterValue'));
+      return await byPublicKey(visit, canonicalPublicKey(value) ?? value);
     case 'NAME':
     case 'USERNAME':
       if (LOOKS_LIKE_CONTACT.test(value)) {

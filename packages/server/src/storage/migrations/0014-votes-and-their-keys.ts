@@ -11,8 +11,8 @@ interface OldVote {
   readonly credential_id: string;
   readonly scheme: string;
   readonly user_snapshot: string;
-  readonly authority_id: string | null;
-  readonly user_id: string;
+  /** The user of a login proves something in its own organization; everybody else is of the one that decides. */
+  readonly home_id: string;
 }
 
 interface OldCredential {
@@ -38,48 +38,36 @@ export const votesAndTheirKeys: Migration = {
       expires_at_ms bigint NOT NULL, shown_at_ms bigint, PRIMARY KEY (organization_id, activity_id))`.execute(db);
     await sql`CREATE INDEX ix_sealed_result_expiry ON sealed_result (organization_id, expires_at_ms)`.execute(db);
     await completeOpenVotes(db);
-    await dropDigests(db, kind);
   },
 };
 
-/** Results used to have a digest in the place of a secret; now nothing stands there. */
-async function dropDigests(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
-  const without = (name: string) =>
-    kind === 'postgres'
-      ? sql`(result::jsonb - ${sql.lit(name)})::text`
-      : sql`json_remove(result, ${sql.lit(`$.${name}`)})`;
-  for (const [name, types] of [
-    ['verificationToken', ['ACTIVITY_TYPE_VERIFY_OTP', 'ACTIVITY_TYPE_VERIFY_OTP_V2']],
-    ['oidcToken', ['ACTIVITY_TYPE_OAUTH2_AUTHENTICATE']],
-    ['session', ['ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION']],
-  ] as const) {
-    await sql`UPDATE activity SET result = ${without(name)}
-      WHERE result IS NOT NULL AND type IN (${sql.join([...types])})`.execute(db);
-  }
-}
+const VOTES_AT_ONCE = 200;
 
 /** Votes that may still count. One whose credential its own record does not name stays without a kind and fails. */
 async function completeOpenVotes(db: Kysely<Schema>): Promise<void> {
-  const { rows } = await sql<OldVote>`
-    SELECT vote.organization_id, vote.activity_id, vote.id, vote.user_id, vote.credential_id, vote.scheme,
-      vote.user_snapshot, activity.authority_id
-    FROM vote JOIN activity ON activity.organization_id = vote.organization_id AND activity.id = vote.activity_id
-    WHERE activity.status IN ${OPEN}`.execute(db);
-  for (const row of rows) {
-    const { apiKeys, authenticators } = JSON.parse(row.user_snapshot) as Record<string, readonly OldCredential[]>;
-    const key = apiKeys?.find(({ apiKeyId }) => apiKeyId === row.credential_id);
-    const passkey = authenticators?.find(({ authenticatorId }) => authenticatorId === row.credential_id);
-    const isAttested = row.scheme === 'SIGNATURE_SCHEME_TK_ATTESTED_P256';
-    const credentialKind = key ? 'api-key' : passkey ? 'passkey' : isAttested ? 'attested' : null;
-    // The user of a login proves something in its own organization; everybody else is of the one that decides.
-    const { rows: homes } = await sql<{ id: string }>`SELECT id FROM app_user
-      WHERE organization_id = ${row.organization_id} AND id = ${row.user_id}`.execute(db);
-    const homeId = homes.length > 0 ? row.organization_id : (row.authority_id ?? row.organization_id);
-    await sql`UPDATE vote SET home_id = ${homeId}, credential_kind = ${credentialKind},
-        credential_type = ${(key ?? passkey)?.credential.type ?? null},
-        session_profile_id = ${key?.credential.sessionProfileId ?? null}
-      WHERE organization_id = ${row.organization_id} AND activity_id = ${row.activity_id} AND id = ${row.id}`.execute(
-      db,
-    );
+  for (let after = ''; ; ) {
+    const { rows } = await sql<OldVote>`
+      SELECT vote.organization_id, vote.activity_id, vote.id, vote.credential_id, vote.scheme, vote.user_snapshot,
+        CASE WHEN app_user.id IS NULL THEN COALESCE(activity.authority_id, vote.organization_id)
+          ELSE vote.organization_id END AS home_id
+      FROM activity
+      JOIN vote ON vote.organization_id = activity.organization_id AND vote.activity_id = activity.id
+      LEFT JOIN app_user ON app_user.organization_id = vote.organization_id AND app_user.id = vote.user_id
+      WHERE activity.status IN ${OPEN} AND vote.id > ${after} ORDER BY vote.id LIMIT ${VOTES_AT_ONCE}`.execute(db);
+    for (const row of rows) await complete(db, row);
+    if (rows.length < VOTES_AT_ONCE) return;
+    after = rows.at(-1)?.id ?? '';
   }
+}
+
+async function complete(db: Kysely<Schema>, row: OldVote): Promise<void> {
+  const { apiKeys, authenticators } = JSON.parse(row.user_snapshot) as Record<string, readonly OldCredential[]>;
+  const key = apiKeys?.find(({ apiKeyId }) => apiKeyId === row.credential_id);
+  const passkey = authenticators?.find(({ authenticatorId }) => authenticatorId === row.credential_id);
+  const isAttested = row.scheme === 'SIGNATURE_SCHEME_TK_ATTESTED_P256';
+  const credentialKind = key ? 'api-key' : passkey ? 'passkey' : isAttested ? 'attested' : null;
+  await sql`UPDATE vote SET home_id = ${row.home_id}, credential_kind = ${credentialKind},
+      credential_type = ${(key ?? passkey)?.credential.type ?? null},
+      session_profile_id = ${key?.credential.sessionProfileId ?? null}
+    WHERE organization_id = ${row.organization_id} AND activity_id = ${row.activity_id} AND id = ${row.id}`.execute(db);
 }

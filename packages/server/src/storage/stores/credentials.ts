@@ -168,18 +168,19 @@ export class CredentialReader {
     return rows.map(toAuthenticator);
   }
 
-  /** Whether any user but these has a passkey, or an API key of these types that lasts until then. */
-  async othersHaveLasting(
+  /** Whether one of these users has a passkey, or an API key of these types that lasts until then. */
+  async someHaveLasting(
     organizationId: OrganizationId,
-    exceptUserIds: readonly string[],
+    userIds: readonly string[],
     types: readonly ApiKeyType[],
     untilMs: number,
   ): Promise<boolean> {
+    if (userIds.length === 0) return false;
     const passkey = await this.db
       .selectFrom('authenticator')
       .select('id')
       .where('organization_id', '=', organizationId)
-      .where('user_id', 'not in', [...exceptUserIds])
+      .where('user_id', 'in', [...userIds])
       .limit(1)
       .executeTakeFirst();
     if (passkey !== undefined) return true;
@@ -187,7 +188,7 @@ export class CredentialReader {
       .selectFrom('api_key')
       .select('id')
       .where('organization_id', '=', organizationId)
-      .where('user_id', 'not in', [...exceptUserIds])
+      .where('user_id', 'in', [...userIds])
       .where('type', 'in', [...types])
       .where((eb) => eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>=', untilMs)]))
       .limit(1)
@@ -274,6 +275,15 @@ export class CredentialStore extends CredentialReader {
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
     if (apiKeyIds.length > 0) await this.#delete('api_key', organizationId, apiKeyIds, reasonOf);
+  }
+
+  /** Removes the row of a key that comes back under the same id in this transaction. */
+  async takeOut(organizationId: OrganizationId, apiKeyId: string): Promise<void> {
+    await this.db
+      .deleteFrom('api_key')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', apiKeyId)
+      .execute();
   }
 
   async #delete(

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
+import type { DatabaseKind } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 
 /** The secret part of a result, which only the credential that proposed the activity may see. */
@@ -14,9 +15,11 @@ const SWEPT = 100;
 
 export class SealedResultReader {
   protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
     this.db = db;
+    this.kind = kind;
   }
 
   /** Undefined where there is none, or where it has expired. */
@@ -40,9 +43,11 @@ export class SealedResultStore extends SealedResultReader {
     { sealed, expiresAtMs, shownAtMs }: SealedResult,
     nowMs: number,
   ): Promise<void> {
+    // Rows that another sweep holds are left to it: two sweeps must not wait for each other.
+    const skip = this.kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
     await sql`DELETE FROM sealed_result WHERE organization_id = ${organizationId} AND activity_id IN (
       SELECT activity_id FROM sealed_result
-      WHERE organization_id = ${organizationId} AND expires_at_ms <= ${nowMs} LIMIT ${SWEPT})`.execute(this.db);
+      WHERE organization_id = ${organizationId} AND expires_at_ms <= ${nowMs} LIMIT ${SWEPT} ${skip})`.execute(this.db);
     await this.db
       .insertInto('sealed_result')
       .values({

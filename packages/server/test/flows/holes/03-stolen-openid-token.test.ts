@@ -153,13 +153,30 @@ describe.each(DATABASES)('a stolen OpenID token on %s', (database) => {
     expect(attack.body.message).toContain('rootUsers.0.oauthProviders.0.oidcToken');
   });
 
-  describe('create_oauth_providers', () => {
-    /** A user of a sub-organization with a key of its own. */
-    const person = async (): Promise<TestClient> => {
-      const key = newKeyPair();
-      const { organizationId, userId } = await world.proxy.signUp({ apiKeys: [keyParams(key)] });
-      return world.client(organizationId, key, userId);
+  /** A user of a sub-organization with a key of its own. */
+  const person = async (): Promise<TestClient> => {
+    const key = newKeyPair();
+    const { organizationId, userId } = await world.proxy.signUp({ apiKeys: [keyParams(key)] });
+    return world.client(organizationId, key, userId);
+  };
+
+  test('the owner of a sub-organization does not register the person of a token that it found', async () => {
+    const [thief, victim, sub] = [await person(), newKeyPair(), randomUUID()];
+    const iat = Math.floor(Date.now() / 1000) - 50 * 60;
+    const old = (claims: object) => idToken(issuer, { sub, iat, exp: iat + 3600, ...claims });
+    const register = async (oidcToken: string, apiKeys: object[] = []) => {
+      const user = rootUser({ userName: randomUUID(), oauthProviders: [provider(oidcToken)], apiKeys });
+      return outcome(await thief.submit('create_users', { users: [{ ...user, userTags: [] }] }));
     };
+    expect(await register(old(boundTo(victim.publicKey)))).toEqual(INVALID_TOKEN);
+    expect((await world.proxy.account('OIDC_TOKEN', old(boundTo(victim.publicKey)))).body).toEqual({});
+    // Honest ones bring a key that the token is bound to, or a new token.
+    const own = newKeyPair();
+    expect(await register(old(boundTo(own.publicKey)), [keyParams(own)])).toEqual(DONE);
+    expect(await register(idToken(issuer, { sub: randomUUID(), ...boundTo(newKeyPair().publicKey) }))).toEqual(DONE);
+  });
+
+  describe('create_oauth_providers', () => {
     const add = async (client: TestClient, ...tokens: string[]) =>
       outcome(
         await client.submit('create_oauth_providers', {

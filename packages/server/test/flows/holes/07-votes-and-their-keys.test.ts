@@ -15,6 +15,7 @@ import {
   read,
   times,
   UNPROVEN,
+  voters,
 } from '../fixtures/access.ts';
 
 describe.each(DATABASES)('a vote and the key that gave it, on %s', (database) => {
@@ -40,6 +41,24 @@ describe.each(DATABASES)('a vote and the key that gave it, on %s', (database) =>
     const key = newKeyPair();
     const { session: _token } = await client.run('stamp_login', { publicKey: key.publicKey, ...extra });
     return client.as(key, client.userId);
+  };
+  /** Factors that the user has to prove for a tag, in order. */
+  const requireFactors = async (
+    root: TestClient,
+    { userId }: TestClient,
+    types: string,
+    approvers: TestClient[] = [],
+  ): Promise<void> => {
+    const asked = await root.submit('create_mfa_policy', {
+      userId,
+      mfaPolicyName: 'factors',
+      condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'",
+      requiredAuthenticationMethods: types.split(' ').map((type) => ({ any: [{ type }] })),
+      order: 1,
+    });
+    let last = asked;
+    for (const approver of approvers) last = await approve(approver, asked.body.activity.fingerprint);
+    expect(outcome(last)).toEqual([200, COMPLETED]);
   };
   const keyIdOf = async (client: TestClient, { publicKey }: { publicKey: string }): Promise<string> =>
     (await client.query('get_api_keys', { userId: client.userId })).body.apiKeys.find(
@@ -144,6 +163,60 @@ describe.each(DATABASES)('a vote and the key that gave it, on %s', (database) =>
       await approve(voter, fingerprint);
       await second.run('stamp_login', { publicKey: voter.key.publicKey });
       await second.run('stamp_login', { publicKey: voter.key.publicKey, invalidateExisting: true });
+      expect(outcome(await approve(third, fingerprint))).toEqual([200, COMPLETED]);
+    });
+
+    test('of a key that was extended stops counting when the key is taken away', async () => {
+      const { root, second, third, decide } = await newQuorum();
+      await decide();
+      const voter = await session(second);
+      const { fingerprint } = (await propose(root)).body.activity;
+      await approve(voter, fingerprint);
+      await voter.run('stamp_login', { publicKey: voter.key.publicKey });
+      await deleteKeys(second, await keyIdOf(second, voter.key));
+      const open = await approve(third, fingerprint);
+      expect(outcome(open)).toEqual([200, PENDING]);
+      // What no longer counts is not shown either.
+      expect(voters(open.body.activity)).toEqual([root.userId, third.userId]);
+    });
+
+    test('is not held up by a further vote without the factor that was taken away', async () => {
+      const { root, second, third, decide } = await newQuorum();
+      const passkey = await addPasskey(second);
+      await requireFactors(root, second, 'AUTHENTICATION_TYPE_PASSKEY');
+      await decide();
+      const { fingerprint } = (await propose(root)).body.activity;
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, PENDING]);
+      await approve(second, fingerprint);
+      const authenticatorIds = [passkey.authenticatorId];
+      await second.run('delete_authenticators', { userId: second.userId, authenticatorIds });
+      expect(outcome(await approve(third, fingerprint))).toEqual([200, PENDING]);
+    });
+
+    test('is not taken over by a vote that owed a proof', async () => {
+      const { root, second, third, spare, decide } = await newQuorum();
+      const { fingerprint } = await (async () => {
+        await decide();
+        return (await propose(root)).body.activity;
+      })();
+      await approve(spare.client, fingerprint);
+      await requireFactors(root, second, 'AUTHENTICATION_TYPE_PASSKEY', [second, third]);
+      await approve(second, fingerprint);
+      await deleteKeys(second, spare.apiKeyId);
+      expect(outcome(await approve(third, fingerprint))).toEqual([200, PENDING]);
+    });
+
+    test('counts again when its factors are proven anew, whoever votes last', async () => {
+      const { root, second, third, spare, decide } = await newQuorum();
+      const passkey = await addPasskey(second);
+      await requireFactors(root, second, 'AUTHENTICATION_TYPE_API_KEY AUTHENTICATION_TYPE_PASSKEY');
+      await decide();
+      const { fingerprint } = (await propose(root)).body.activity;
+      await approve(spare.client, fingerprint);
+      await approve(passkey, fingerprint);
+      await deleteKeys(second, spare.apiKeyId);
+      expect(outcome(await approve(second, fingerprint))).toEqual([200, UNPROVEN]);
+      expect(outcome(await approve(passkey, fingerprint))).toEqual([200, PENDING]);
       expect(outcome(await approve(third, fingerprint))).toEqual([200, COMPLETED]);
     });
 

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { openTestApp } from '../../harness/app.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { createUser, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { approve, COMPLETED, outcome, PENDING, policyFor } from '../fixtures/access.ts';
+import { LoginService } from '../fixtures/logins.ts';
 
 /** Runs `meanwhile` once, when the request has been decided and its keys are made, before its transaction begins. */
 function beforeCommit(keyring: object, method: string, meanwhile: () => Promise<unknown>): void {
@@ -34,6 +36,27 @@ describe.each(DATABASES)('a decision that is taken a second time, on %s', (datab
     expect(outcome(await session(user, 'shared@example.com'))).toEqual([403, 'REQUEST_NOT_AUTHORIZED']);
     const keys = (await root.query('get_api_keys', { userId: heir.userId })).body.apiKeys;
     expect(keys).toHaveLength(1);
+  });
+
+  test('prepares again what is about somebody else by then', async () => {
+    await using logins = await LoginService.open(database);
+    const { user: root } = await logins.newPerson();
+    const [user, heir] = [await createUser(root, 'user'), await createUser(root, 'heir')];
+    const email = `moved-${randomUUID()}@mail.example`;
+    const moveTo = (userId: string, userEmail: string) => root.run('update_user_email', { userId, userEmail });
+    await moveTo(user.userId, email);
+    const ask = async () =>
+      (await root.run('email_auth', {
+        email,
+        targetPublicKey: new Receiver().publicKey,
+        emailCustomization: { appName: 'App' },
+      })) as { userId: string };
+    expect((await ask()).userId).toBe(user.userId);
+    beforeCommit(logins.service.app.keyring, 'createCredential', async () => {
+      await moveTo(user.userId, '');
+      await moveTo(heir.userId, email);
+    });
+    expect((await ask()).userId).toBe(heir.userId);
   });
 
   test('the same for a vote that completes a proposal', async () => {

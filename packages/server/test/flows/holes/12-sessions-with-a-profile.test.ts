@@ -97,4 +97,25 @@ describe.each(DATABASES)('sessions with a profile on %s', (database) => {
     const plain = await addSessionKey(rows, root, {});
     expect(outcome(await plain.submit('create_read_only_session', {}))).toEqual([200, COMPLETED]);
   });
+
+  test('extend and end sessions of their own profile only', async () => {
+    const root = await createSubOrganization(parent, randomUUID());
+    const profile = async () =>
+      (await parent.run('create_session_profile', { sessionProfileName: randomUUID(), scope: 'true' }))
+        .sessionProfileId as string;
+    const sessionProfileId = await profile();
+    const limited = await addSessionKey(rows, root, { sessionProfileId });
+    const login = (publicKey: string, invalidateExisting = false) =>
+      limited.submit('stamp_login', { publicKey, invalidateExisting });
+    expect(outcome(await login(newKeyPair().publicKey, true))).toEqual([200, COMPLETED]);
+    const again = await addSessionKey(rows, root, { sessionProfileId });
+    const wide = await addSessionKey(rows, root);
+    const asAgain = (publicKey: string, invalidateExisting: boolean) =>
+      again.submit('stamp_login', { publicKey, invalidateExisting });
+    expect(outcome(await asAgain(newKeyPair().publicKey, true))).toEqual(DENIED);
+    expect(outcome(await asAgain(wide.key.publicKey, false))).toEqual(DENIED);
+    expect(outcome(await asAgain(newKeyPair().publicKey, false))).toEqual([200, COMPLETED]);
+    expect((await wide.query('whoami')).status).toBe(200);
+    expect(outcome(await propose(wide))).toEqual([200, COMPLETED]);
+  });
 });
