@@ -62,8 +62,8 @@ export function transactionsOf(
 }
 
 /**
- * What the sender fixed of the fee: a price is one for any amount of gas until there is a limit. Where the price is left
- * to the service, which asks a node, the sender can give nothing away by it.
+ * The fee as far as the sender fixes it; open where a price comes without a gas limit. A price that the service takes from
+ * a node is not the sender's to choose.
  */
 export function termsFees({ reference }: ChainSettings, { gasLimit, maxFeePerGas }: CallTerms): readonly AssetFee[] {
   if (maxFeePerGas === undefined) return [];
