@@ -8,6 +8,7 @@ import {
   checkControl,
   groupOf,
   type Motion,
+  motionsFor,
   refusedUncounted,
   satisfies,
   toDecimal,
@@ -340,6 +341,35 @@ describe('what cannot be counted', () => {
     expect(refused(strict(ETHER), motion([ether(1n), token(1n)]))).toBe(
       `a transfer of eip155:1/erc20:0x${'ab'.repeat(20)}`,
     );
+  });
+
+  test('a fee counts in a sum of its asset, if refuseUncounted is set', () => {
+    const paying = motion([ether(2n)], { fees: [ether(3n)] });
+    const [sum, without] = [strict(ETHER), control()].map((one) => amountAgainst(one, paying, 'signature'));
+    expect(without).toBe(amountAgainst(control(), motion([ether(2n)]), 'signature'));
+    expect(sum).toBe(amountAgainst(control(), motion([ether(5n)]), 'signature'));
+    expect(amountAgainst(strict(ETHER), motion([], { fees: [ether(5n)] }), 'signature')).toBe(sum);
+    // The fee is no transfer, and other assets are another control's.
+    expect(counted({ ...control(transfers(ETHER), COUNT), refuseUncounted: true }, paying)).toBe('1');
+    expect(counted(strict(TOKEN), paying)).toBeUndefined();
+    expect(refused(strict(TOKEN), motion([token(1n)], { fees: [ether(3n)] }))).toBeUndefined();
+    // It is the payer's alone.
+    const byWallet = { ...strict(ETHER), aggregation: aggregation({ groupBy: { wallet: {} } }) };
+    const wallets = [
+      { walletId: 'w1', transfers: [], uncounted: [], fees: [ether(3n)] },
+      { walletId: 'w2', transfers: [ether(2n)], uncounted: [] },
+    ];
+    expect(
+      motionsFor(byWallet, { ...paying, wallets }).map((one) => amountAgainst(byWallet, one, 'signature')),
+    ).toEqual([3n, 2n].map((amount) => amountAgainst(control(), motion([ether(amount)]), 'signature')));
+  });
+
+  test('a price of gas without a limit has no fee to count', () => {
+    const open = motion([ether(1n)], { fees: [{ ...ether(1n), amount: undefined }] });
+    expect(refused(strict(ETHER), open)).toBe('maxFeePerGas without gasLimit');
+    expect(refused(control(), open)).toBeUndefined();
+    expect(refused(strict(TOKEN), { ...open, transfers: [token(1n)] })).toBeUndefined();
+    expect(refused({ ...control(transfers(ETHER), COUNT), refuseUncounted: true }, open)).toBeUndefined();
   });
 
   test('counts as counted where another control does', () => {

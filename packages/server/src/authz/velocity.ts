@@ -2,6 +2,7 @@ import { ApiError, invalidField } from '../lib/errors.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../lib/model.ts';
 import { activityType } from '../policy/index.ts';
 import {
+  type AssetFee,
   type AssetId,
   type AssetMovements,
   type AssetReach,
@@ -91,12 +92,12 @@ export function windowMs({ window }: VelocityAggregation): number | undefined {
 /** The activity wallet by wallet, where the control looks at wallets and several sign. */
 export function motionsFor({ aggregation }: VelocityControl, motion: Motion): readonly Motion[] {
   if (aggregation.groupBy.wallet === undefined || motion.wallets === undefined) return [motion];
-  return motion.wallets.map((moved) => ({ ...motion, ...moved }));
+  return motion.wallets.map((moved) => ({ ...motion, fees: [], ...moved }));
 }
 
 /** How much an activity counts against a control; undefined when it does not select the activity. Pure. */
 export function amountAgainst(
-  { dataSource, aggregation }: VelocityControl,
+  { dataSource, aggregation, refuseUncounted }: VelocityControl,
   motion: Motion,
   phase: 'signature' | 'submission',
 ): bigint | undefined {
@@ -108,18 +109,23 @@ export function amountAgainst(
     asset: parseCaip19(caip19),
     unit: 10n ** BigInt(SCALE - Number(decimals)),
   }));
-  const isSum = aggregation.method === 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM';
+  const isSum = sums({ aggregation });
+  // A fee is no transfer to count, but with `refuseUncounted` no amount may leave beside the sum.
+  const fees = refuseUncounted && isSum ? (motion.fees ?? []) : [];
   let amount: bigint | undefined;
-  for (const transfer of motion.transfers) {
+  for (const transfer of [...motion.transfers, ...fees]) {
     // One that fits several definitions counts once, by the one in which it is the most.
     let most: bigint | undefined;
     for (const { asset, unit } of assets) {
       if (mayBe(transfer, asset) && (most === undefined || unit > most)) most = unit;
     }
-    if (most !== undefined) amount = (amount ?? 0n) + (isSum ? transfer.amount * most : one);
+    if (most !== undefined) amount = (amount ?? 0n) + (isSum ? (transfer.amount ?? 0n) * most : one);
   }
   return amount;
 }
+
+const sums = ({ aggregation }: Pick<VelocityControl, 'aggregation'>): boolean =>
+  aggregation.method === 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM';
 
 function selectsActivity(source: VelocityDataSource, { activityType: given }: Motion): boolean {
   const filter = (source.chainAssetTransfer ?? source.activityExecution)?.filter?.activity;
@@ -138,7 +144,7 @@ function assetsWatched(control: VelocityControl, motion: Motion): readonly Asset
 /**
  * The first part of an activity that a control does not let through because it cannot be counted; undefined when there is
  * none. A part that is known to move an asset is refused by controls on that asset. One with `refuseUncounted` also refuses
- * what nobody can read, and assets that no control counts. Pure.
+ * what nobody can read, assets that no control counts, and open fees in the asset. Pure.
  */
 export function refusedUncounted(
   control: VelocityControl,
@@ -169,6 +175,8 @@ function refusedPart(
     ({ certainty, reach }) => certainty === 'known' || reach.length === 0 || !reach.every(isCounted),
   );
   if (part !== undefined) return part.name;
+  const isOpen = (fee: AssetFee) => fee.amount === undefined && watched.some((asset) => mayBe(fee, asset));
+  if (sums(control) && motion.fees?.some(isOpen)) return 'maxFeePerGas without gasLimit';
   const other = motion.transfers.find((transfer) => !isCounted(transfer));
   return other && `a transfer of ${assetName(other)}`;
 }

@@ -30,7 +30,10 @@ export type ParsedTransaction =
       readonly transaction: BitcoinTransaction;
       /** The output script, in hex, of the inputs that are signed. */
       readonly signedScript: string;
-      /** Every output script of the signer. */
+      /**
+       * Output scripts of the account that signs. Those of the key's other address formats are not among them: their inputs
+       * are signed in other calls, and what returns must be subtracted in one of them only.
+       */
       readonly ownScripts: ReadonlySet<string>;
     };
 
@@ -68,17 +71,9 @@ function readBitcoin(unsigned: string, signer: Signer): ParsedTransaction {
   // The very transaction that is signed: only for its signer is it known which amounts are proven.
   const { account, bitcoin: transaction } = signer.fitted ?? signableOf(type, unsigned, signer);
   assert(transaction !== undefined, 'a Bitcoin transaction was read for its signer');
-  const own = signer.addresses.filter(({ addressFormat }) => addressFormat.startsWith('ADDRESS_FORMAT_BITCOIN_'));
-  const scripts = [account, ...own].flatMap((address) => {
-    const { output, wrapped } = keyScripts(bitcoinFormat(address).type, address.publicKey);
-    return wrapped === undefined ? [output] : [output, wrapped];
-  });
-  return {
-    type,
-    transaction,
-    signedScript: toHex(keyScripts(bitcoinFormat(account).type, account.publicKey).output),
-    ownScripts: new Set(scripts.map(toHex)),
-  };
+  const { output, wrapped } = keyScripts(bitcoinFormat(account).type, account.publicKey);
+  const scripts = wrapped === undefined ? [output] : [output, wrapped];
+  return { type, transaction, signedScript: toHex(output), ownScripts: new Set(scripts.map(toHex)) };
 }
 
 export interface InterfaceKey {

@@ -431,7 +431,7 @@ describe('sends on EVM chains', () => {
     });
 
     /** A user who may send, under a limit on ether. */
-    async function limited(phase?: object): Promise<{ client: TestClient; user: TestClient }> {
+    async function limited(phase?: object, extra: object = {}): Promise<{ client: TestClient; user: TestClient }> {
       const both = await sender("activity.kind in ['ETH_SEND_TRANSACTION', 'ETH_SEND_RAW_TRANSACTION']");
       const definition = [{ caip19: NATIVE.caip19, decimals: '0' }];
       await both.client.run('create_velocity_control', {
@@ -445,6 +445,7 @@ describe('sends on EVM chains', () => {
           window: { rolling: { duration: '24h' } },
           groupBy: { organization: {} },
         },
+        ...extra,
       });
       return both;
     }
@@ -457,6 +458,27 @@ describe('sends on EVM chains', () => {
       const over = await user.submit('eth_send_transaction', calls('1', '2'));
       expect(over).toMatchObject({ status: 403, body: { errorCode: 'VELOCITY_EXCEEDED' } });
       expect(await outcome(user, 'eth_send_transaction', calls('1', '1'))).toBe(200);
+    });
+
+    test('limits with refuseUncounted count a fee that the sender sets', async () => {
+      const { client, user } = await limited(undefined, { refuseUncounted: true });
+      const { address } = await wallet(client);
+      const send = async (value: string, terms: object) => {
+        const { status, body } = await user.submit(
+          'eth_send_transaction',
+          payment(address, { calls: [{ to: TO, value }], ...terms }),
+        );
+        return status === 200 ? 200 : body.errorCode;
+      };
+      expect(await send('1', { gasLimit: '21000', maxFeePerGas: '1' })).toBe('VELOCITY_EXCEEDED');
+      expect(await send('1', { maxFeePerGas: '1' })).toBe('VELOCITY_UNCOUNTED');
+      expect(await send('5', {})).toBe(200);
+      expect(await send('1', { gasLimit: '21000' })).toBe(200);
+      expect(await send('4', {})).toBe('VELOCITY_EXCEEDED');
+      const open = await limited();
+      const { address: from } = await wallet(open.client);
+      const dear = { calls: [{ to: TO, value: '1' }], gasLimit: '21000', maxFeePerGas: '1' };
+      expect(await outcome(open.user, 'eth_send_transaction', payment(from, dear))).toBe(200);
     });
 
     test('limits on what is sent count raw transactions too, and limits on signatures do not', async () => {

@@ -2,6 +2,8 @@ import type { EthereumTransaction } from '../../chains/ethereum/transaction.ts';
 import type { ChainSettings } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendCall } from '../../lib/send.ts';
+import type { AssetFee } from '../../policy-facts/assets/caip19.ts';
+import { coinFee } from '../../policy-facts/assets/fees.ts';
 import { ethereumAddress } from '../../policy-facts/ethereum.ts';
 import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
 import type { DescribeContext, FactsContext, Movements } from '../define.ts';
@@ -59,12 +61,22 @@ export function transactionsOf(
   });
 }
 
+/**
+ * The fee as far as the sender fixes it; open where a price comes without a gas limit. A price that the service takes from
+ * a node is not the sender's to choose.
+ */
+export function termsFees({ reference }: ChainSettings, { gasLimit, maxFeePerGas }: CallTerms): readonly AssetFee[] {
+  if (maxFeePerGas === undefined) return [];
+  return [coinFee(BigInt(reference), gasLimit === undefined ? undefined : gasLimit * maxFeePerGas)];
+}
+
 /** Signed and sent: controls on either phase count it, each once. */
 export const transactionMovements = async (
   context: FactsContext,
   signer: Signer,
   transactions: readonly ParsedTransaction[],
+  fees: readonly AssetFee[] = [],
 ): Promise<Movements> => ({
-  ...movementsOf(signer, await transactionAssets(context, transactions)),
+  ...movementsOf(signer, { ...(await transactionAssets(context, transactions)), fees }),
   phases: ['signature', 'submission'],
 });

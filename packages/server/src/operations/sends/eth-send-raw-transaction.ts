@@ -8,7 +8,7 @@ import { batchedCalls } from '../../policy-facts/batch.ts';
 import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
 import { defineActivity } from '../define.ts';
 import { EthereumChainShape } from '../shapes/chain.ts';
-import { movementsOf, transactionAssets, transactionFacts } from '../signing/facts.ts';
+import { movementsOf, signedAssets, transactionFacts } from '../signing/facts.ts';
 import { findSigner } from '../signing/signer.ts';
 import { insertSend } from './new-send.ts';
 
@@ -56,7 +56,7 @@ export const ethSendRawTransaction = defineActivity({
     transactionFacts(context, signer, [parsed, ...batchedCalls(parsed)]),
   // Signed before, and counted then where the key is ours; now it is sent.
   async movements(context, _parameters, { signer, parsed }) {
-    const assets = await transactionAssets(context, [parsed]);
+    const assets = await signedAssets(context, parsed);
     return { ...(signer === undefined ? assets : movementsOf(signer, assets)), phases: ['submission'] };
   },
   prepare: async (_context, _parameters, { signer }) => signer !== undefined,

@@ -4,7 +4,7 @@ import type { SendId } from '../../lib/ids.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { EthereumAddressShape, EthereumChainShape, UintShape } from '../shapes/chain.ts';
 import { transactionFacts } from '../signing/facts.ts';
-import { resolveSender, transactionMovements, transactionsOf } from './calls.ts';
+import { resolveSender, termsFees, transactionMovements, transactionsOf } from './calls.ts';
 import {
   CALLS_MAX,
   checkCalls,
@@ -65,10 +65,16 @@ export const ethSendTransaction = defineActivity({
     checkServed(chain, parameters, context.nowMs);
     if (parameters.sponsor === true) await requireSponsor(context, chain);
     const signer = await resolveSender(context, parameters.from, 'from');
-    return { signer, transactions: transactionsOf(chain, parameters.from, calls, toTerms(parameters)) };
+    const terms = toTerms(parameters);
+    return {
+      signer,
+      transactions: transactionsOf(chain, parameters.from, calls, terms),
+      fees: termsFees(chain, terms),
+    };
   },
   facts: (context, _parameters, { signer, transactions }) => transactionFacts(context, signer, transactions),
-  movements: (context, _parameters, { signer, transactions }) => transactionMovements(context, signer, transactions),
+  movements: (context, _parameters, { signer, transactions, fees }) =>
+    transactionMovements(context, signer, transactions, fees),
   async execute(context, parameters) {
     const chain = configuredChain(context.config.chains, parameters.caip2, 'eip155');
     const id: SendId = context.newId();

@@ -2,6 +2,7 @@ import { solanaAddress } from '../../chains/solana/signatures.ts';
 import type { SolanaTransaction } from '../../chains/solana/solana.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
+import { highestFees } from '../../policy-facts/assets/fees.ts';
 import { assetMovements, together } from '../../policy-facts/assets/movements.ts';
 import { type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
 import type { FactsContext, Movements } from '../define.ts';
@@ -30,7 +31,10 @@ export async function solanaFactsOf(
 
 /** What the signers lose together, and each of their wallets. */
 export function solanaMovements(signers: readonly Signer[], transaction: SolanaTransaction): Movements {
-  const moved = signers.map((signer) => movementsOf(signer, assetMovements(seenBy(transaction, signer))));
+  const moved = signers.map((signer) => {
+    const parsed = seenBy(transaction, signer);
+    return movementsOf(signer, { ...assetMovements(parsed), fees: highestFees(parsed) });
+  });
   const byWallet = groupBy(moved, ({ walletId }) => walletId);
   const wallets = [...byWallet].flatMap(([walletId, some]) =>
     walletId === undefined ? [] : [{ walletId, ...together(some) }],

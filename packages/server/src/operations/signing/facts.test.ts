@@ -180,11 +180,12 @@ describe('sign_transaction', () => {
   ])('by a wallet account, named by %s', async (_by, signWith) => {
     const { elements, movements } = await sign(signWith, 'ETHEREUM', ethereum());
     expect(elements).toEqual([{ eth: { tx: call }, ...signedByAccount }]);
-    expect(movements).toEqual({ walletId: wallet.id, transfers: moved, uncounted: [] });
+    expect(movements).toEqual({ walletId: wallet.id, transfers: moved, uncounted: [], fees: [] });
   });
 
   test('by a private key, in both versions', async () => {
-    const told = { elements: [{ eth: { tx: call }, ...signedByKey }], movements: { transfers: moved, uncounted: [] } };
+    const movements = { transfers: moved, uncounted: [], fees: [] };
+    const told = { elements: [{ eth: { tx: call }, ...signedByKey }], movements };
     expect(await sign(key.id, 'ETHEREUM', ethereum())).toEqual(told);
     const sent = { privateKeyId: key.id, type: 'TRANSACTION_TYPE_ETHEREUM', unsignedTransaction: ethereum() };
     expect(await tell(signTransaction, sent, 1)).toEqual(told);
@@ -227,8 +228,8 @@ describe('sign_transaction', () => {
       other.address,
       p2pkh(publicKey).address,
     ]);
-    // What goes to another address of the same key comes back.
-    expect(movements).toMatchObject({ walletId: undefined, transfers: [{ chain: 'bip122', amount: 80n }] });
+    // Only what goes to the address that signs comes back.
+    expect(movements).toMatchObject({ walletId: undefined, transfers: [{ chain: 'bip122', amount: 100n }] });
   });
 
   test('of Tron', async () => {

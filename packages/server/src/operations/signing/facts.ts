@@ -4,6 +4,7 @@ import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import type { AssetMovements } from '../../policy-facts/assets/caip19.ts';
 import { delegationParts, NO_CONTRACTS, type OwnContracts } from '../../policy-facts/assets/evm-calls.ts';
+import { highestFees } from '../../policy-facts/assets/fees.ts';
 import { assetMovements, needsOwnContracts, together } from '../../policy-facts/assets/movements.ts';
 import type { ContractInterface } from '../../policy-facts/contract-interface.ts';
 import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
@@ -36,10 +37,9 @@ export async function interfacesOf(
 }
 
 /** Whose limits a signature counts against. A private key belongs to no wallet. */
-export const movementsOf = ({ source }: Signer, { transfers, uncounted }: AssetMovements): Movements => ({
+export const movementsOf = ({ source }: Signer, assets: AssetMovements): Movements => ({
   walletId: source.kind === 'wallet-account' ? source.account.walletId : undefined,
-  transfers,
-  uncounted,
+  ...assets,
 });
 
 /** What transactions take from their signer. Calls of the service's own contracts are read too. */
@@ -50,6 +50,12 @@ export async function transactionAssets(
   const own = transactions.some(needsOwnContracts) ? await ownContracts(context) : NO_CONTRACTS;
   return together(transactions.map((parsed) => assetMovements(parsed, own)));
 }
+
+/** What a transaction takes, and the fee that its signer pays. */
+export const signedAssets = async (context: FactsContext, parsed: ParsedTransaction): Promise<AssetMovements> => ({
+  ...(await transactionAssets(context, [parsed])),
+  fees: highestFees(parsed),
+});
 
 /** The signature of a payload can take everything, but only for an authorization is that known. */
 export async function payloadAssets(

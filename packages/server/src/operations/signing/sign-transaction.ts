@@ -5,7 +5,7 @@ import { batchedCalls } from '../../policy-facts/batch.ts';
 import { type ParsedTransaction, readTransaction } from '../../policy-facts/transaction.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
-import { movementsOf, transactionAssets, transactionFacts } from './facts.ts';
+import { movementsOf, signedAssets, transactionFacts } from './facts.ts';
 import { resolveSigner, signAs } from './signer.ts';
 
 /** A PSBT carries the transactions that it spends from, so nothing but the size of the request bounds it. */
@@ -57,7 +57,7 @@ export const signTransaction = defineActivity({
     return await transactionFacts(context, signer, [parsed, ...batchedCalls(parsed)]);
   },
   movements: async (context, _parameters, { signer, transaction }) =>
-    movementsOf(signer, await transactionAssets(context, [transaction()])),
+    movementsOf(signer, await signedAssets(context, transaction())),
   async prepare(context, _parameters, { signer, account, signable }) {
     return signable.attach(await signAs(context, signer, account, signable.payloads));
   },

@@ -25,6 +25,11 @@ export interface AssetTransfer {
   readonly amount: bigint;
 }
 
+/** What the signer may be charged for a transaction, at most; undefined where the request leaves that open. */
+export interface AssetFee extends Omit<AssetTransfer, 'amount'> {
+  readonly amount: bigint | undefined;
+}
+
 /** Assets of a chain; what is undefined stands for every one. */
 export interface AssetReach {
   readonly chain: AssetId['chain'];
@@ -49,6 +54,8 @@ export interface UncountedPart {
 export interface AssetMovements {
   readonly transfers: readonly AssetTransfer[];
   readonly uncounted: readonly UncountedPart[];
+  /** Fees that the signer pays, for controls that count them. */
+  readonly fees?: readonly AssetFee[];
 }
 
 // CAIP-19: chain namespace and reference, asset namespace and reference. Token ids of NFTs have no amount to add up.

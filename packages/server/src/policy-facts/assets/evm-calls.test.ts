@@ -52,7 +52,46 @@ describe('calls of a token', () => {
       [SELF, TO, 7n, 1n, 2n, ZERO, ...signature],
       [7n],
     ],
+    [
+      'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+      [SELF, TO, 7n, 1n, 2n, ZERO, '0x'],
+      [7n],
+    ],
+    [
+      'receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)',
+      [SELF, TO, 7n, 1n, 2n, ZERO, ...signature],
+      [7n],
+    ],
+    [
+      'receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+      [SELF, TO, 7n, 1n, 2n, ZERO, '0x'],
+      [7n],
+    ],
+    ['permit(address,address,uint256,uint256,bytes)', [SELF, TO, 7n, 1n, '0x'], [7n]],
+    ['permit(address,address,uint256,uint256,bytes)', [TO, SELF, 7n, 1n, '0x'], []],
+    ['push(address,uint256)', [TO, 7n], [7n]],
+    ['push(address,uint256)', [SELF, 7n], []],
+    ['move(address,address,uint256)', [SELF, TO, 7n], [7n]],
+    ['move(address,address,uint256)', [TO, SELF, 7n], []],
+    ['transfer(address,uint256,bytes)', [TO, 7n, '0x'], [7n]],
+    ['transfer(address,uint256,bytes,string)', [TO, 7n, '0x', ''], [7n]],
+    ['transferAndCall(address,uint256)', [TO, 7n], [7n]],
     ['transferAndCall(address,uint256,bytes)', [TO, 7n, '0x'], [7n]],
+    ['transferFromAndCall(address,address,uint256,bytes)', [SELF, TO, 7n, '0x'], [7n]],
+    ['approveAndCall(address,uint256)', [TO, 7n], [7n]],
+    ['increaseApprovalAndCall(address,uint256,bytes)', [TO, 7n, '0x'], [7n]],
+    ['operatorSend(address,address,uint256,bytes,bytes)', [SELF, TO, 7n, '0x', '0x'], [7n]],
+    ['operatorSend(address,address,uint256,bytes,bytes)', [TO, TOKEN, 7n, '0x', '0x'], []],
+    ['burn(uint256,bytes)', [7n, '0x'], [7n]],
+    ['operatorBurn(address,uint256,bytes,bytes)', [SELF, 7n, '0x', '0x'], [7n]],
+    ['operatorBurn(address,uint256,bytes,bytes)', [TO, 7n, '0x', '0x'], []],
+    ['sendFrom(address,uint16,bytes,uint256,address,address,bytes)', [SELF, 1, TO, 7n, SELF, SELF, '0x'], [7n]],
+    ['sendFrom(address,uint16,bytes32,uint256,(address,address,bytes))', [SELF, 1, ZERO, 7n, [SELF, SELF, '0x']], [7n]],
+    [
+      'sendAndCall(address,uint16,bytes32,uint256,bytes,uint64,(address,address,bytes))',
+      [SELF, 1, ZERO, 7n, '0x', 1n, [SELF, SELF, '0x']],
+      [7n],
+    ],
     ['transferFromAndCall(address,address,uint256)', [SELF, TO, 7n], [7n]],
     ['approveAndCall(address,uint256,bytes)', [TO, 7n, '0x'], [7n]],
     ['send(address,uint256,bytes)', [TO, 7n, '0x'], [7n]],
@@ -64,11 +103,48 @@ describe('calls of a token', () => {
     ['burnWithMemo(uint256,bytes32)', [7n, ZERO], [7n]],
     ['burnFrom(address,uint256)', [SELF, 7n], [7n]],
     ['burnFrom(address,uint256)', [TO, 7n], []],
+    ['burn(address,uint256)', [SELF, 7n], [7n]],
+    ['burn(address,uint256)', [TO, 7n], []],
     ['distributeReward(uint256)', [7n], [7n]],
     ['withdraw(uint256)', [7n], [7n]],
     ['withdrawTo(address,uint256)', [TO, 7n], [7n]],
+    ['withdrawFrom(address,address,uint256)', [SELF, TO, 7n], [7n]],
+    ['withdrawFrom(address,address,uint256)', [TO, SELF, 7n], []],
+    ['redeem(uint256,address,address)', [7n, TO, SELF], [7n]],
+    ['redeem(uint256,address,address)', [7n, TO, TO], []],
+    ['redeem(uint256)', [7n], [7n]],
+    ['unwrap(uint256)', [7n], [7n]],
   ])('%s (case %#)', (signature, args, expected) => {
     expect(amounts(call(signature, args))).toEqual(expected.map((amount) => [TOKEN, amount]));
+  });
+
+  const REACH = [{ ...ON_CHAIN, kind: 'erc20', assetReference: TOKEN }];
+  test.each<[string, readonly unknown[]]>([
+    ['authorizeOperator(address)', [TO]],
+    ['withdraw(uint256,address,address)', [7n, TO, SELF]],
+    ['transferShares(address,uint256)', [TO, 7n]],
+    ['transferSharesFrom(address,address,uint256)', [SELF, TO, 7n]],
+    ['redeemUnderlying(uint256)', [7n]],
+    [
+      'send((uint32,bytes32,uint256,uint256,bytes,bytes,bytes),(uint256,uint256),address)',
+      [[1, ZERO, 7n, 7n, '0x', '0x', '0x'], [1n, 0n], SELF],
+    ],
+  ])('%s takes an amount of the token that it does not name', (signature, args) => {
+    const { transfers, uncounted } = read(call(signature, args));
+    expect(transfers).toEqual([]);
+    expect(uncounted).toMatchObject([{ certainty: 'known', reach: REACH }]);
+  });
+
+  test.each<[string, readonly unknown[]]>([
+    ['authorizeOperator(address)', [SELF]],
+    ['withdraw(uint256,address,address)', [7n, SELF, TO]],
+    ['transferShares(address,uint256)', [SELF, 7n]],
+    ['transferSharesFrom(address,address,uint256)', [TO, SELF, 7n]],
+  ])('%s of others, or to oneself, takes nothing', (signature, args) => {
+    expect(read(call(signature, args))).toMatchObject({
+      transfers: [],
+      uncounted: [{ certainty: 'unknown', reach: REACH }],
+    });
   });
 
   test('one that takes nothing says whose it is, one that is not known says nothing', () => {
@@ -120,6 +196,10 @@ describe('Earn wrappers', () => {
     expect(amounts(wrapped('withdraw', [7n, SELF, SELF]), WRAPPER, OWN)).toEqual([]);
     expect(amounts(wrapped('withdraw', [7n, TO, TO]), WRAPPER, OWN)).toEqual([]);
     expect(amounts(call('transfer(address,uint256)', [TO, 7n]), WRAPPER, OWN)).toEqual([[WRAPPER, 7n]]);
+    // A payment to others uses up shares, whose number it does not name.
+    expect(read(wrapped('withdraw', [7n, TO, SELF]), WRAPPER, OWN).uncounted).toMatchObject([
+      { certainty: 'known', reach: [{ assetReference: WRAPPER }] },
+    ]);
   });
 
   test.each<[string, readonly unknown[], number]>([
@@ -132,7 +212,9 @@ describe('Earn wrappers', () => {
   ])('%s has no amount (case %#)', (name, args, count) => {
     const { transfers, uncounted } = read(wrapped(name, args), WRAPPER, OWN);
     expect(transfers).toEqual([]);
-    const part = { certainty: 'known', reach: [{ ...ON_CHAIN, kind: 'erc20', assetReference: TOKEN }] };
+    const assets = name === 'mint' ? [TOKEN] : [TOKEN, WRAPPER];
+    const reach = assets.map((assetReference) => ({ ...ON_CHAIN, kind: 'erc20', assetReference }));
+    const part = { certainty: 'known', reach };
     expect(uncounted).toMatchObject(Array.from({ length: count }, () => part));
   });
 

@@ -21,7 +21,8 @@ interface TokenCall {
   readonly owner?: number;
   /** The argument that says who gets them, or may take them. */
   readonly to?: number;
-  readonly amount: number;
+  /** Undefined where the call names no amount of the token itself: such a call cannot be counted. */
+  readonly amount?: number;
   /** The amount is all there is wherever the argument is not zero. */
   readonly isSwitch?: true;
   readonly approves?: true;
@@ -38,8 +39,10 @@ const TOKEN_CALLS = tableOf<TokenCall>({
   'approve(address,uint256)': { to: 0, amount: 1, approves: true },
   'increaseAllowance(address,uint256)': { to: 0, amount: 1, approves: true },
   'increaseApproval(address,uint256)': { to: 0, amount: 1, approves: true },
-  // ERC-2612, and DAI before it.
+  'increaseApprovalAndCall(address,uint256,bytes)': { to: 0, amount: 1, approves: true },
+  // ERC-2612, its form for signatures of contracts (USDC, stETH), and DAI before it.
   'permit(address,address,uint256,uint256,uint8,bytes32,bytes32)': { owner: 0, to: 1, amount: 2, approves: true },
+  'permit(address,address,uint256,uint256,bytes)': { owner: 0, to: 1, amount: 2, approves: true },
   'permit(address,address,uint256,uint256,bool,uint8,bytes32,bytes32)': {
     owner: 0,
     to: 1,
@@ -60,24 +63,50 @@ const TOKEN_CALLS = tableOf<TokenCall>({
     amount: 2,
   },
   'receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)': { owner: 0, to: 1, amount: 2 },
-  // ERC-677, ERC-777 and ERC-1363.
+  // DAI.
+  'push(address,uint256)': { to: 0, amount: 1 },
+  'move(address,address,uint256)': { owner: 0, to: 1, amount: 2 },
+  // ERC-223.
+  'transfer(address,uint256,bytes)': { to: 0, amount: 1 },
+  'transfer(address,uint256,bytes,string)': { to: 0, amount: 1 },
+  // ERC-677 and ERC-1363.
   'transferAndCall(address,uint256)': { to: 0, amount: 1 },
   'transferAndCall(address,uint256,bytes)': { to: 0, amount: 1 },
   'transferFromAndCall(address,address,uint256)': { owner: 0, to: 1, amount: 2 },
   'transferFromAndCall(address,address,uint256,bytes)': { owner: 0, to: 1, amount: 2 },
   'approveAndCall(address,uint256)': { to: 0, amount: 1, approves: true },
   'approveAndCall(address,uint256,bytes)': { to: 0, amount: 1, approves: true },
+  // ERC-777. Everybody is their own operator; another one may take everything.
   'send(address,uint256,bytes)': { to: 0, amount: 1 },
+  'operatorSend(address,address,uint256,bytes,bytes)': { owner: 0, to: 1, amount: 2 },
+  'burn(uint256,bytes)': { amount: 0 },
+  'operatorBurn(address,uint256,bytes,bytes)': { owner: 0, amount: 1 },
+  'authorizeOperator(address)': { to: 0 },
+  // Omnichain tokens (LayerZero): the amount of the newer form is inside a structure.
+  'send((uint32,bytes32,uint256,uint256,bytes,bytes,bytes),(uint256,uint256),address)': {},
+  'sendFrom(address,uint16,bytes,uint256,address,address,bytes)': { owner: 0, amount: 3 },
+  'sendFrom(address,uint16,bytes32,uint256,(address,address,bytes))': { owner: 0, amount: 3 },
+  'sendAndCall(address,uint16,bytes32,uint256,bytes,uint64,(address,address,bytes))': { owner: 0, amount: 3 },
   // TIP-20.
   'transferWithMemo(address,uint256,bytes32)': { to: 0, amount: 1 },
   'transferFromWithMemo(address,address,uint256,bytes32)': { owner: 0, to: 1, amount: 2 },
   'burnWithMemo(uint256,bytes32)': { amount: 0 },
   'distributeReward(uint256)': { amount: 0 },
   'burn(uint256)': { amount: 0 },
+  'burn(address,uint256)': { owner: 0, amount: 1 },
   'burnFrom(address,uint256)': { owner: 0, amount: 1 },
   // Wrapped coins.
   'withdraw(uint256)': { amount: 0 },
   'withdrawTo(address,uint256)': { amount: 1 },
+  'withdrawFrom(address,address,uint256)': { owner: 0, amount: 2 },
+  // Tokens that stand for shares (ERC-4626, Lido, Compound). Some calls name an amount in the other unit.
+  'redeem(uint256,address,address)': { owner: 2, amount: 0 },
+  'withdraw(uint256,address,address)': { owner: 2 },
+  'transferShares(address,uint256)': { to: 0 },
+  'transferSharesFrom(address,address,uint256)': { owner: 0, to: 1 },
+  'unwrap(uint256)': { amount: 0 },
+  'redeem(uint256)': { amount: 0 },
+  'redeemUnderlying(uint256)': {},
 });
 
 /** Contracts that Tempo has at fixed addresses; they take tokens without an approval, or govern the account's keys. */
@@ -193,31 +222,34 @@ function dataMovements(chain: Chain, from: string, { to, data }: EvmCall, own: O
   if (system !== undefined) return systemMovements(chain, system, digits);
   const wrappers = own.wrappers.filter(({ chainReference }) => chainReference === chain.chainReference);
   const wrapper = wrappers.find(({ wrapperAddress }) => wrapperAddress === to);
-  const asset = wrapper && ({ ...chain, kind: 'erc20', assetReference: wrapper.assetAddress } as const);
-  const taken = asset && wrapperMovements(asset, name, account, digits);
+  const token = { ...chain, kind: 'erc20', assetReference: to } as const;
+  const asset = wrapper && { ...token, assetReference: wrapper.assetAddress };
+  const taken = asset && wrapperMovements(asset, token, name, account, digits);
   if (taken !== undefined) return taken;
   const isWrapper = (address: string) => wrappers.some(({ wrapperAddress }) => wrapperAddress === `0x${address}`);
-  const amount = tokenAmount(digits, account, isWrapper);
-  if (amount === undefined) return unknown(name);
-  const token = { ...chain, kind: 'erc20', assetReference: to } as const;
-  return amount === 0n ? unknown(name, token) : moves({ ...token, amount });
+  return tokenMovements(token, name, account, digits, isWrapper);
 }
 
-/** What a call of a token takes, or lets others take; undefined for calls that are not known. */
-export function tokenAmount(
-  /** Without 0x, like the account. */
-  data: string,
+/** What a call of a token takes, or lets others take. */
+export function tokenMovements(
+  token: Omit<AssetTransfer, 'amount'>,
+  name: string,
+  /** Without 0x, like the data. */
   account: string,
+  data: string,
   isOwnSpender: (address: string) => boolean = () => false,
-): bigint | undefined {
+): AssetMovements {
   const { selector, address, uint } = argumentsOf(data);
   const call = TOKEN_CALLS.get(selector);
-  if (call === undefined) return undefined;
-  if (call.owner !== undefined && address(call.owner) !== account) return 0n;
+  if (call === undefined) return unknown(name);
+  const takesNothing = unknown(name, token);
+  if (call.owner !== undefined && address(call.owner) !== account) return takesNothing;
   const to = call.to === undefined ? undefined : address(call.to);
-  if (to === account || (call.approves && to !== undefined && isOwnSpender(to))) return 0n;
+  if (to === account || (call.approves && to !== undefined && isOwnSpender(to))) return takesNothing;
+  if (call.amount === undefined) return known(name, token);
   const amount = uint(call.amount);
-  return call.isSwitch && amount > 0n ? UINT256_MAX : amount;
+  if (amount === 0n) return takesNothing;
+  return moves({ ...token, amount: call.isSwitch ? UINT256_MAX : amount });
 }
 
 function systemMovements(chain: Chain, { name, harmless, takes }: SystemContract, data: string): AssetMovements {
@@ -229,27 +261,29 @@ function systemMovements(chain: Chain, { name, harmless, takes }: SystemContract
   return moves({ ...chain, kind: 'erc20', assetReference: `0x${address(token)}`, amount: uint(amount) });
 }
 
-/** Approvals to a wrapper count nothing, so what the wrapper takes must count. */
+/** Approvals to a wrapper count nothing, so what the wrapper takes must count. Payments to others use up shares too. */
 function wrapperMovements(
   asset: Omit<AssetTransfer, 'amount'>,
+  share: AssetReach,
   name: string,
   account: string,
   data: string,
 ): AssetMovements | undefined {
   const { selector, address, uint } = argumentsOf(data);
+  const ofWrapper = `${name}, an Earn wrapper`;
   const isOwn = (receiver: number, owner?: number) =>
     address(receiver) === account || (owner !== undefined && address(owner) !== account);
   switch (selector) {
     case DEPOSIT:
       return moves({ ...asset, amount: uint(0) });
     case MINT:
-      return known(`${name}, an Earn wrapper`, asset);
+      return known(ofWrapper, asset);
     case WITHDRAW:
-      return isOwn(1, 2) ? NOTHING : moves({ ...asset, amount: uint(0) });
+      return isOwn(1, 2) ? NOTHING : { ...known(ofWrapper, share), transfers: [{ ...asset, amount: uint(0) }] };
     case REDEEM:
-      return isOwn(1, 2) ? NOTHING : known(`${name}, an Earn wrapper`, asset);
+      return isOwn(1, 2) ? NOTHING : known(ofWrapper, asset, share);
     case REDEEM_ALL:
-      return isOwn(0) ? NOTHING : known(`${name}, an Earn wrapper`, asset);
+      return isOwn(0) ? NOTHING : known(ofWrapper, asset, share);
     default:
       return undefined;
   }

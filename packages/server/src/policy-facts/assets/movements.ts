@@ -11,7 +11,7 @@ import {
   maySpeakOfWrappers,
   NO_CONTRACTS,
   type OwnContracts,
-  tokenAmount,
+  tokenMovements,
 } from './evm-calls.ts';
 import { solanaMovements } from './solana-instructions.ts';
 
@@ -49,6 +49,7 @@ export function needsOwnContracts(parsed: ParsedTransaction): boolean {
 export const together = (parts: readonly AssetMovements[]): AssetMovements => ({
   transfers: parts.flatMap(({ transfers }) => transfers),
   uncounted: parts.flatMap(({ uncounted }) => uncounted),
+  fees: parts.flatMap(({ fees = [] }) => fees),
 });
 
 const isSome = ({ amount }: AssetTransfer): boolean => amount > 0n;
@@ -112,16 +113,15 @@ function tronMovements({ contract: [contract] }: TronTransaction): AssetMovement
       return contract.toAddress === ownerAddress ? moves() : moves(trc10(contract.assetName, contract.amount));
     case 'TriggerSmartContract': {
       const token = { ...chain, kind: 'trc20', assetReference: contract.contractAddress } as const;
-      const amount = tokenAmount(contract.data, tronAccountHex(ownerAddress) ?? '');
       const name = `the call 0x${contract.data.slice(0, 8)} of ${contract.contractAddress}`;
-      const reach = amount === undefined ? [] : [token];
+      const taken = tokenMovements(token, name, tronAccountHex(ownerAddress) ?? '', contract.data);
       return {
         ...moves(
           coin(contract.callValue),
           trc10(String(contract.tokenId), contract.callTokenValue),
-          ...(amount === undefined ? [] : [{ ...token, amount }]),
+          ...taken.transfers,
         ),
-        uncounted: contract.data === '' || amount ? [] : [{ name, certainty: 'unknown', reach }],
+        uncounted: contract.data === '' ? [] : taken.uncounted,
       };
     }
     case 'AccountPermissionUpdateContract':
@@ -138,7 +138,10 @@ function tronMovements({ contract: [contract] }: TronTransaction): AssetMovement
   }
 }
 
-/** What the signed inputs are worth beyond what comes back to the signer: payments and the fee. */
+/**
+ * What the signed inputs are worth beyond what comes back to the account that signs them: payments and the fee. Calls that
+ * sign the inputs of different accounts subtract different outputs, so together they count at least what leaves.
+ */
 function bitcoinTransfer(tx: BitcoinTransaction, signedScript: string, own: ReadonlySet<string>): AssetTransfer {
   const spent = tx.inputs.filter(({ scriptPubkey }) => scriptPubkey === signedScript);
   const returned = tx.outputs.filter(({ scriptPubkey }) => own.has(scriptPubkey));

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base58 } from '@scure/base';
+import { Transaction } from '@scure/btc-signer';
 import { TxEnvelopeTempo } from 'ox/tempo';
 import {
   encodeFunctionData,
@@ -14,6 +16,7 @@ import { signAuthorization } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { custosBatchAbi } from '../../../src/contracts/artifacts.ts';
 import { payment, RECEIVER, type TestInstruction, wireOf } from '../../chain/solana-transfer.ts';
+import { type Coin, coin, scriptOf } from '../../harness/bitcoin.ts';
 import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';
@@ -28,6 +31,7 @@ const [MINT, ACCOUNT, STRANGER] = [21, 22, 23].map((fill) => base58.encode(new U
   string,
   string,
 ];
+const BTC = 'bip122:000000000019d6689c085ae165831e93/slip44:0';
 const SOL = `${SOLANA}/slip44:501`;
 const SPL = `${SOLANA}/token:${MINT}`;
 const USD = `0x20c0${'00'.repeat(17)}01` as const;
@@ -39,6 +43,7 @@ const DONE = [200, COMPLETED];
 const EXCEEDED = [403, 'VELOCITY_EXCEEDED'];
 const UNCOUNTED = [403, 'VELOCITY_UNCOUNTED'];
 
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const u32 = (value: number): number[] => [...Buffer.from(new Uint32Array([value]).buffer)];
 const u64 = (value: bigint): number[] => [...Buffer.from(new BigUint64Array([value]).buffer)];
 const transfer = (amount: bigint): Hex =>
@@ -72,18 +77,19 @@ describe.each(DATABASES)('velocity controls meet what they cannot count, on %s',
       name,
       identifier: randomUUID(),
       dataSource: { chainAssetTransfer: { definition: [{ caip19, decimals: '0' }] } },
-      aggregation: {
-        method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM',
-        operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
-        threshold: '10',
-        window: { infinite: {} },
-        groupBy: { wallet: {} },
-      },
+      aggregation: upTo('10'),
       ...extra,
     });
     return { root, user, name, velocityControlId, evm: addresses[0] as Hex, sol: addresses[1] as string };
   }
   type Limited = Awaited<ReturnType<typeof limited>>;
+  const upTo = (threshold: string, groupBy: object = { wallet: {} }) => ({
+    method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM',
+    operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+    threshold,
+    window: { infinite: {} },
+    groupBy,
+  });
 
   const signed = (client: TestClient, signWith: string, type: string, unsignedTransaction: string) =>
     client.submit('sign_transaction', { signWith, type: `TRANSACTION_TYPE_${type}`, unsignedTransaction });
@@ -187,18 +193,121 @@ describe.each(DATABASES)('velocity controls meet what they cannot count, on %s',
       expect(outcome(await onSolana(place, spl(place.sol, 1n)))).toEqual(EXCEEDED);
     });
 
+    test('the highest fee counts for the wallet that pays it, if refuseUncounted is set', async () => {
+      const aggregation = upTo('12000');
+      const open = await limited(SOL, { aggregation });
+      const strict = await limited(SOL, { refuseUncounted: true, aggregation });
+      const price = (lamports: bigint): TestInstruction => ({
+        program: 'ComputeBudget111111111111111111111111111111',
+        accounts: [],
+        data: [3, ...u64(lamports * 1_000_000n)],
+      });
+      const pay = (place: Limited, ...more: readonly TestInstruction[]) =>
+        onSolana(place, payment(place.sol, RECEIVER, 1000), ...more);
+      expect(outcome(await pay(open, price(1_000_000_000n)))).toEqual(DONE);
+      expect(outcome(await pay(strict, price(1_000_000_000n)))).toEqual(EXCEEDED);
+      expect(outcome(await pay(strict))).toEqual(DONE);
+      expect(outcome(await pay(strict))).toEqual(DONE);
+      expect(outcome(await pay(strict))).toEqual(EXCEEDED);
+      // Somebody else is the first account, who pays.
+      const sponsored = (place: Limited) =>
+        signed(
+          place.user,
+          place.sol,
+          'SOLANA',
+          wireOf({
+            signers: [STRANGER, place.sol],
+            instructions: [price(1n), { program: SYSTEM, accounts: [place.sol], data: u32(4) }],
+          }),
+        );
+      expect(outcome(await sponsored(strict))).toEqual(DONE);
+    });
+
     test('unknown programs pass, unless refuseUncounted is set', async () => {
       const unknown = (sol: string): TestInstruction => ({ program: STRANGER, accounts: [sol, ACCOUNT], data: [7] });
       const open = await limited(SOL);
       expect(outcome(await onSolana(open, unknown(open.sol)))).toEqual(DONE);
-      const strict = await limited(SOL, { refuseUncounted: true });
+      const strict = await limited(SOL, { refuseUncounted: true, aggregation: upTo('20000') });
       expect(outcome(await onSolana(strict, payment(strict.sol, RECEIVER, 1)))).toEqual(DONE);
       expectRefused(await onSolana(strict, unknown(strict.sol)), strict, STRANGER);
       expectRefused(await onSolana(strict, spl(strict.sol, 1n)), strict, `token:${MINT}`);
     });
   });
 
+  test('a change output of a Bitcoin transaction is subtracted from one signature only', async () => {
+    const root = await createSubOrganization(parent, `Org ${randomUUID()}`);
+    const user = await createUser(root, 'spender');
+    await policyFor(root, user);
+    const secret = new Uint8Array(32).fill(7);
+    const publicKey = hexOf(secp256k1.getPublicKey(secret));
+    const formats = ['BITCOIN_MAINNET_P2WPKH', 'BITCOIN_MAINNET_P2PKH'];
+    const { privateKeyId } = await importKey(root, 'SECP256K1', hexOf(secret), formats);
+    await root.run('create_velocity_control', {
+      name: 'coins',
+      identifier: randomUUID(),
+      dataSource: { chainAssetTransfer: { definition: [{ caip19: BTC, decimals: '0' }] } },
+      aggregation: upTo('1000', { organization: {} }),
+    });
+    const segwit = coin('P2WPKH', publicKey, 100_000n);
+    const legacy = coin('P2PKH', publicKey, 100_000n);
+    const stranger = scriptOf('P2WPKH', hexOf(secp256k1.getPublicKey(new Uint8Array(32).fill(4))));
+    const psbt = (coins: readonly Coin[], outputs: readonly [Uint8Array, bigint][]): string => {
+      const tx = new Transaction();
+      for (const { txid, index, previous } of coins) tx.addInput({ txid, index, nonWitnessUtxo: previous });
+      for (const [script, amount] of outputs) tx.addOutput({ script, amount });
+      return hexOf(tx.toPSBT(0));
+    };
+    const sign = (unsigned: string) => signed(user, privateKeyId, 'BITCOIN', unsigned);
+    const half = ({ body }: Answer): string => body.activity.result.signTransactionResult.signedTransaction;
+
+    // What comes back to the address that signs does not count, in one call or in two.
+    const honest = psbt(
+      [segwit, legacy],
+      [
+        [segwit.script, 99_900n],
+        [legacy.script, 99_900n],
+        [stranger, 100n],
+      ],
+    );
+    const begun = await sign(honest);
+    expect(outcome(begun)).toEqual(DONE);
+    expect(outcome(await sign(half(begun)))).toEqual(DONE);
+    expect(outcome(await sign(psbt([segwit], [[stranger, 95_000n]])))).toEqual(EXCEEDED);
+
+    // The change is worth as much as one of the inputs: it is subtracted where its address signs, and nowhere else.
+    const theft = (change: Coin): string =>
+      psbt(
+        [segwit, legacy],
+        [
+          [change.script, 100_000n],
+          [stranger, 95_000n],
+        ],
+      );
+    const first = await sign(theft(segwit));
+    expect(outcome(first)).toEqual(DONE);
+    expect(outcome(await sign(half(first)))).toEqual(EXCEEDED);
+    expect(outcome(await sign(theft(legacy)))).toEqual(EXCEEDED);
+  });
+
   describe('Tempo', () => {
+    test('the highest fee counts in its token, if refuseUncounted is set', async () => {
+      const [open, strict] = [await limited(TIP20), await limited(TIP20, { refuseUncounted: true })];
+      const calls = [{ to: USD, data: transfer(4n) }];
+      const fee = { gas: 7n, maxFeePerGas: 10n ** 12n };
+      expect(outcome(await onTempo(open, calls, fee))).toEqual(DONE);
+      expect(outcome(await onTempo(strict, calls, fee))).toEqual(EXCEEDED);
+      expect(outcome(await onTempo(strict, calls, { ...fee, feeToken: USD }))).toEqual(EXCEEDED);
+      expect(outcome(await onTempo(strict, calls, { ...fee, gas: 2n }))).toEqual(DONE);
+      // 6 so far. Another token pays, or somebody else.
+      const other = `0x20c0${'00'.repeat(17)}02`;
+      expect(outcome(await onTempo(strict, [{ to: USD, data: transfer(1n) }], { ...fee, feeToken: other }))).toEqual(
+        DONE,
+      );
+      expect(
+        outcome(await onTempo(strict, [{ to: USD, data: transfer(1n) }], { ...fee, feePayerSignature: null })),
+      ).toEqual(DONE);
+    });
+
     const run = (...data: readonly Hex[]): Hex =>
       encodeFunctionData({
         abi: custosBatchAbi,
@@ -292,6 +401,51 @@ describe.each(DATABASES)('velocity controls meet what they cannot count, on %s',
       expect(outcome(await onEthereum(place, { to: USDC, data: transfer(6n) }))).toEqual(DONE);
       expect(outcome(await onEthereum(place, { to: USDC, data: approval(0n) }))).toEqual(DONE);
       expect(outcome(await onEthereum(place, { to: USDC, data: transfer(1n) }))).toEqual(EXCEEDED);
+    });
+
+    const big = 10n ** 30n;
+    const CALLS: Readonly<Record<string, readonly [string, (from: Hex) => readonly unknown[]]>> = {
+      push: ['push(address,uint256)', () => [TO, big]],
+      move: ['move(address,address,uint256)', (from) => [from, TO, big]],
+      redeem: ['redeem(uint256,address,address)', (from) => [big, TO, from]],
+      operatorSend: ['operatorSend(address,address,uint256,bytes,bytes)', (from) => [from, TO, big, '0x', '0x']],
+      burn: ['burn(uint256,bytes)', () => [big, '0x']],
+      permit: ['permit(address,address,uint256,uint256,bytes)', (from) => [from, TO, big, big, '0x']],
+      withdraw: ['withdraw(uint256,address,address)', (from) => [big, TO, from]],
+      transferShares: ['transferShares(address,uint256)', () => [TO, big]],
+      authorizeOperator: ['authorizeOperator(address)', () => [TO]],
+    };
+    const UNNAMED: ReadonlySet<string> = new Set(['withdraw', 'transferShares', 'authorizeOperator']);
+
+    test('calls of a token that are not of ERC-20 count, or are refused', async () => {
+      const place = await limited(`eip155:1/erc20:${USDC}`);
+      expect(outcome(await onEthereum(place, { to: USDC, data: transfer(1n) }))).toEqual(DONE);
+      for (const [name, [signature, args]] of Object.entries(CALLS)) {
+        const abi = parseAbi([`function ${signature}` as string]);
+        const data = encodeFunctionData({ abi, args: args(place.evm) } as never);
+        const answer = await onEthereum(place, { to: USDC, data });
+        if (UNNAMED.has(name)) expectRefused(answer, place, USDC);
+        else expect([name, ...outcome(answer)]).toEqual([name, ...EXCEEDED]);
+        // Another token passes.
+        expect(outcome(await onEthereum(place, { to: TO, data }))).toEqual(DONE);
+      }
+      expect(outcome(await onEthereum(place, { to: USDC, data: '0xdeadbeef' }))).toEqual(DONE);
+      expect(outcome(await onEthereum(place, { to: USDC, data: transfer(9n) }))).toEqual(DONE);
+    });
+
+    test('the highest fee counts, if refuseUncounted is set', async () => {
+      const aggregation = upTo('100000');
+      const open = await limited(ETH, { aggregation });
+      const strict = await limited(ETH, { refuseUncounted: true, aggregation });
+      const gas = { gas: 21_000n, maxPriorityFeePerGas: 1n };
+      const tip = { ...gas, to: TO, maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n, value: 0n };
+      expect(outcome(await onEthereum(open, tip))).toEqual(DONE);
+      expect(outcome(await onEthereum(strict, tip))).toEqual(EXCEEDED);
+      // 63,000 of 100,000, and a payment.
+      expect(outcome(await onEthereum(strict, { ...gas, to: TO, maxFeePerGas: 3n, value: 16_000n }))).toEqual(DONE);
+      expect(outcome(await onEthereum(strict, { ...gas, to: strict.evm, maxFeePerGas: 2n }))).toEqual(EXCEEDED);
+      expect(outcome(await onEthereum(strict, { ...gas, to: strict.evm, maxFeePerGas: 1n }))).toEqual(DONE);
+      expect(outcome(await onEthereum(strict, { to: TO, value: 1n }))).toEqual(EXCEEDED);
     });
 
     test('what nobody can decode passes, unless refuseUncounted is set', async () => {
