@@ -133,8 +133,8 @@ async function attemptOnce(
   const draftWithVote = shortenRejected({ activity: draft.activity, vote }, expected.verdict, request, body);
   const stored = await store(app, actor, draftWithVote, { matter, version, expected, judge, effect });
   if (stored === 'AGAIN') return stored;
-  if (operation.sends && effect !== undefined) app.outbox.wake();
-  if (operation.broadcasts && effect !== undefined) app.sends.wake(effect.lanes);
+  if (executes && operation.sends) app.outbox.wake();
+  if (executes && operation.broadcasts && effect !== undefined) app.sends.wake(effect.lanes);
   const { activity, verdict, result, proofs } = stored;
   if (verdict.kind === 'deny') {
     throw denialError(verdict.why ?? denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
