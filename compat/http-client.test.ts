@@ -373,7 +373,7 @@ describe.each(DATABASES)('the HTTP client on %s', (database) => {
     });
 
     test('what waits, fails or is rejected is thrown with its id', async () => {
-      const { id, members, userIds } = await openCouncil(2);
+      const { id, members } = await openCouncil(2);
       const [first, second] = members as [TurnkeyClient, TurnkeyClient];
       const poll = createActivityPoller({ client: first, requestFn: first.createUserTag });
       const body = envelope('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'shared', userIds: [] }, id);
@@ -392,10 +392,11 @@ describe.each(DATABASES)('the HTTP client on %s', (database) => {
       const rejected = await failure(poll(body), TurnkeyActivityError);
       expect(rejected).toMatchObject({ activityId, activityStatus: 'ACTIVITY_STATUS_REJECTED' });
 
-      const doomed = await first.deleteUsers(
-        envelope('ACTIVITY_TYPE_DELETE_USERS', { userIds: [userIds[2] as string] }, id),
-      );
+      const tag = { userTagName: 'once', userIds: [] };
+      const ask = () => first.createUserTag(envelope('ACTIVITY_TYPE_CREATE_USER_TAG', tag, id));
+      const [taking, doomed] = [await ask(), await ask()];
       const approve = createActivityPoller({ client: second, requestFn: second.approveActivity });
+      await approve(envelope('ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint: taking.activity.fingerprint }, id));
       const failed = await failure(
         approve(envelope('ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint: doomed.activity.fingerprint }, id)),
         TurnkeyActivityError,

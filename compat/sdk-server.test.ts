@@ -703,11 +703,13 @@ describe.each(['postgres'] as const)('the server SDK on %s', (database) => {
     });
 
     test('an activity that fails when its last vote arrives is answered, not thrown', async () => {
-      const { members, userIds } = await openCouncil(service.baseUrl, root, 2);
+      const { members } = await openCouncil(service.baseUrl, root, 2);
       const [first, second] = members as [TurnkeyApiClient, TurnkeyApiClient];
-      const { activity } = await first.deleteUsers({ userIds: [userIds[2] as string] });
-      const done = await second.approveActivity({ fingerprint: activity.fingerprint });
-      expect(done.activity).toMatchObject({ status: 'ACTIVITY_STATUS_FAILED', result: {}, failure: { code: 3 } });
+      const propose = async () => (await first.createUserTag({ userTagName: 'once', userIds: [] })).activity;
+      const [one, two] = [await propose(), await propose()];
+      await second.approveActivity({ fingerprint: one.fingerprint });
+      const done = await second.approveActivity({ fingerprint: two.fingerprint });
+      expect(done.activity).toMatchObject({ status: 'ACTIVITY_STATUS_FAILED', result: {}, failure: { code: 6 } });
     });
   });
 
