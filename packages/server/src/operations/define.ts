@@ -197,11 +197,6 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly findsSubOrganization: boolean;
   /** Stamps that serve here besides those of keys and passkeys: of a key that a token attests, of a recovery. */
   readonly accepts: { readonly attested: boolean; readonly recovery: boolean };
-  /**
-   * Whether a proposal that waits is executed once and undone, which finds what cannot be done now. Operations that prepare
-   * something are never tried out: keys and the network are for what was approved.
-   */
-  readonly isTriedOut: boolean;
   /** Whether it leaves messages in the outbox. */
   readonly sends: boolean;
   /** Whether it leaves transactions for chains. */
@@ -331,8 +326,6 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly managesCredentialsOf?: (parameters: Static<S>, proposer: Actor) => string | undefined;
   readonly findsSubOrganization?: boolean;
   readonly accepts?: { readonly attested?: boolean; readonly recovery?: boolean };
-  /** False where that takes too long; such an operation checks its state in `describe`. */
-  readonly isTriedOut?: boolean;
   readonly sends?: boolean;
   readonly broadcasts?: boolean;
   readonly subject?: (described: Described) => LoginSubject | undefined;
@@ -410,7 +403,6 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     ...(definition.managesCredentialsOf && { managesCredentialsOf: definition.managesCredentialsOf }),
     findsSubOrganization: definition.findsSubOrganization ?? false,
     accepts: { attested: definition.accepts?.attested ?? false, recovery: definition.accepts?.recovery ?? false },
-    isTriedOut: definition.isTriedOut ?? true,
     sends: definition.sends ?? false,
     broadcasts: definition.broadcasts ?? false,
     ...(definition.subject && { subject: definition.subject }),

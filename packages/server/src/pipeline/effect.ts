@@ -42,11 +42,8 @@ export interface Effect {
   readonly announce: () => void;
   /** What only the credential that proposed may see of the result. */
   readonly secret: SealedResult | undefined;
-  /**
-   * In the transaction that stores a proposal which waits: uses up what the request proves, or tries out what it would do,
-   * so that nothing waits that cannot be done now.
-   */
-  readonly propose: (stores: Stores, target: Organization) => Promise<void>;
+  /** Uses up what the request proves, in the transaction that stores a proposal which waits. */
+  readonly prove: (stores: Stores) => Promise<void>;
   /** The result, with its secrets. */
   readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
 }
@@ -143,14 +140,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
     proofs,
     lanes,
     secret,
-    propose: async (store, target) => {
-      const context = executing(store, [proposer.userId]);
-      if (operation.useProof !== undefined) return await operation.useProof(context, parameters, prepared);
-      if (lockOf(operation, target) !== lock) throw new Stale();
-      await tryOut(store, () => operation.execute(context, parameters, prepared));
-      lanes.length = 0;
-      failed = [];
-    },
+    prove: async (store) => await operation.useProof?.(executing(store, []), parameters, prepared),
     announce: () => {
       for (const { activity: ended } of failed) app.observe.activity(ended);
       app.webhooks.wake(failed.flatMap(({ told }) => told));
@@ -185,25 +175,6 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
     },
   };
 }
-
-/** Thrown to undo what was only tried out. */
-class Undone extends Error {}
-
-/** Throws what the work would run into now, and leaves everything as it was. */
-async function tryOut(store: Stores, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await store.savepoint(async () => {
-      await work();
-      throw new Undone();
-    });
-  } catch (error) {
-    if (!(error instanceof Undone)) throw error;
-  }
-}
-
-/** Whether a proposal that waits does something when it is stored, for which it has to be prepared. */
-export const actsWhenProposed = ({ useProof, prepare, isTriedOut }: ActivityOperation): boolean =>
-  useProof !== undefined || (prepare === undefined && isTriedOut);
 
 /** Completes a proposal whose result was made with it; approvals that come too late have nothing to release. */
 async function release(store: Stores, { organizationId, id }: Activity, nowMs: number): Promise<object> {

@@ -17,7 +17,7 @@ import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
-import { type AttemptNote, actsWhenProposed, callerOf, type Effect, prepareEffect } from './effect.ts';
+import { type AttemptNote, callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
 import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
 import { type Court, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
@@ -109,24 +109,25 @@ async function attemptOnce(
   // Proofs that somebody else owes do not hold back the proposer's own approval.
   const isOwing = before.kind === 'authenticate' && before.owedBy === actor.userId;
   const vote: Vote = { ...draft.vote, counts: !isOwing };
-  // What the request proves is used up now, and what cannot be done now is refused, also where approvals are needed.
+  // What the request proves is checked and used up now, also where its result has to wait.
   const executes = before.kind === 'execute';
-  const acts = executes || (before.kind !== 'deny' && actsWhenProposed(operation));
-  const prepared = acts
-    ? await orRefusal(() =>
-        prepareEffect(app, {
-          matter,
-          version,
-          activity: draft.activity,
-          votes: [vote],
-          caller: callerOf(actor, request.clientAddress),
-          hasControls: decided.rules.controls.length > 0,
-          executes,
-          attempt: note,
-          nowMs,
-        }),
-      )
-    : undefined;
+  const isProven = operation.useProof !== undefined && before.kind !== 'deny';
+  const prepared =
+    executes || isProven
+      ? await orRefusal(() =>
+          prepareEffect(app, {
+            matter,
+            version,
+            activity: draft.activity,
+            votes: [vote],
+            caller: callerOf(actor, request.clientAddress),
+            hasControls: decided.rules.controls.length > 0,
+            executes,
+            attempt: note,
+            nowMs,
+          }),
+        )
+      : undefined;
   const isRefused = prepared !== undefined && 'kind' in prepared;
   const effect = isRefused ? undefined : prepared;
   const expected: Judged = isRefused ? { rules: decided.rules, verdict: prepared } : decided;
@@ -318,7 +319,7 @@ async function finish(
   effect: Effect | undefined,
 ): Promise<Activity> {
   if (verdict.kind !== 'execute') {
-    if (verdict.kind !== 'deny') await effect?.propose(stores, target);
+    if (verdict.kind !== 'deny') await effect?.prove(stores);
     return afterVerdict(activity, verdict);
   }
   assert(effect !== undefined, 'an activity executes only after it was prepared');

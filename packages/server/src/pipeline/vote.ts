@@ -292,7 +292,7 @@ async function prepareTarget(
   return {
     ...nothing,
     lock,
-    propose: async () => {},
+    prove: async () => {},
     run: () => Promise.reject(error),
     secretResults,
     isDescribed: false,

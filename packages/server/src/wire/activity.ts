@@ -42,9 +42,7 @@ export function renderActivity(
     type: activity.type,
     intent: { [intentKey]: parameters },
     result: activity.status === 'ACTIVITY_STATUS_COMPLETED' ? { [resultKey]: activity.result ?? {} } : {},
-    votes: (isTerminal(activity.status) ? votes : votes.filter((vote) => !vote.revoked))
-      .filter((vote) => vote.counts)
-      .map((vote) => renderVote(vote, isOthers(activity, reader))),
+    votes: votes.filter((vote) => vote.counts).map((vote) => renderVote(vote, isOthers(activity, reader))),
     fingerprint: activity.fingerprint,
     ...voteFlags(activity, votes, live, reader),
     createdAt: toRfc3339(activity.createdAtMs),

@@ -15,8 +15,6 @@ export const deleteSubOrganization = defineActivity({
   scope: 'sub-organization',
   parameters: Type.Object({ deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ subOrganizationUuid: Type.String() }),
-  // Its tables may be large.
-  isTriedOut: false,
   describe: ({ read, actor }, parameters) => requireExported(read, actor.organizationId, parameters),
   async execute({ store, actor, nowMs }, parameters) {
     const { organizationId } = actor;

@@ -15,7 +15,6 @@ import {
   read,
   times,
   UNPROVEN,
-  voters,
 } from '../fixtures/access.ts';
 
 describe.each(DATABASES)('a vote and the key that gave it, on %s', (database) => {
@@ -174,10 +173,7 @@ describe.each(DATABASES)('a vote and the key that gave it, on %s', (database) =>
       await approve(voter, fingerprint);
       await voter.run('stamp_login', { publicKey: voter.key.publicKey });
       await deleteKeys(second, await keyIdOf(second, voter.key));
-      const open = await approve(third, fingerprint);
-      expect(outcome(open)).toEqual([200, PENDING]);
-      // What no longer counts is not shown either.
-      expect(voters(open.body.activity)).toEqual([root.userId, third.userId]);
+      expect(outcome(await approve(third, fingerprint))).toEqual([200, PENDING]);
     });
 
     test('is not held up by a further vote without the factor that was taken away', async () => {

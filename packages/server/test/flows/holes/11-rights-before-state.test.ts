@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ActivityOperation } from '../../../src/operations/define.ts';
 import { activities, pathOf } from '../../../src/operations/registry.ts';
-import { openTestApp } from '../../harness/app.ts';
 import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';
@@ -124,39 +123,20 @@ describe('a proposal that would wait', () => {
     await using world = await World.open('sqlite');
     const { root } = world.parent;
     const asked: { operation: ActivityOperation; parameters: unknown; alone: unknown[] }[] = [];
-    for (const operation of activities.filter(({ scope }) => scope !== 'sub-organization')) {
+    // What names its object for policies or keys; the rest finds out when it is executed.
+    const described = activities.filter(({ scope, describe: lookUp }) => scope !== 'sub-organization' && lookUp);
+    for (const operation of described) {
       const parameters = unknownOf((await caseFor(operation.name, world.parent)).parameters);
       const answer = await root.sendStamped(pathOf(operation), root.submitBody(operation.name, parameters));
       if (answer.status !== 200) asked.push({ operation, parameters, alone: outcome(answer) });
     }
-    expect(asked.length).toBeGreaterThan(60);
+    expect(asked.length).toBeGreaterThan(30);
     const second = await createUser(root, 'another member');
     await root.run('update_root_quorum', { threshold: 2, userIds: [root.userId, second.userId] });
     for (const { operation, parameters, alone } of asked) {
       const answer = await root.sendStamped(pathOf(operation), root.submitBody(operation.name, parameters));
       expect.soft(outcome(answer), operation.name).toEqual(alone);
     }
-  });
-
-  test('leaves nothing of what was tried', async () => {
-    await using app = await openTestApp('sqlite');
-    const { root } = app;
-    const second = await createUser(root, 'second');
-    await root.run('update_root_quorum', { threshold: 2, userIds: [root.userId, second.userId] });
-    const tags = async () => (await root.query('list_user_tags')).body.userTags;
-    const version = async () =>
-      (await app.app.storage.read.organizations.get(root.organizationId as never)).authorityVersion;
-    const before = await version();
-    const asked = await root.submit('create_user_tag', { userTagName: 'tried', userIds: [second.userId] });
-    expect(asked.body.activity.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED');
-    expect([await tags(), await version()]).toEqual([[], before]);
-    const { fingerprint } = asked.body.activity;
-    expect((await second.submit('approve_activity', { fingerprint })).body.activity.status).toBe(
-      'ACTIVITY_STATUS_COMPLETED',
-    );
-    expect(await tags()).toHaveLength(1);
-    const again = await root.submit('create_user_tag', { userTagName: 'tried', userIds: [] });
-    expect(outcome(again)).toEqual([409, 'ALREADY_EXISTS']);
   });
 });
 
