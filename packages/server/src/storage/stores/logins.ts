@@ -4,6 +4,7 @@ import type { Otp, OtpType } from '../../lib/model.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { findRow } from '../organization-rows.ts';
 import type { OtpTable, Schema } from '../schema.ts';
+import { sweepExpired } from '../sweep.ts';
 
 const toOtp = (row: Selectable<OtpTable>): Otp => ({
   id: row.id as OtpId,
@@ -16,8 +17,11 @@ const toOtp = (row: Selectable<OtpTable>): Otp => ({
   createdAtMs: row.created_at_ms,
 });
 
-/** So much of what has expired goes with every new row, so that the tables stay small without a sweeper. */
-const SWEPT = 100;
+const EXPIRING = {
+  otp: { table: 'otp', key: 'id', expiry: 'expires_at_ms' },
+  rate_window: { table: 'rate_window', key: 'name', expiry: 'stale_at_ms' },
+  used_token: { table: 'used_token', key: 'token_id', expiry: 'expires_at_ms' },
+} as const;
 
 /** How often something happened up to a moment. */
 type Happened = readonly [untilMs: number, count: number];
@@ -90,7 +94,7 @@ export interface NewOtp extends Otp {
 export class LoginStore extends LoginReader {
   /** Adds a code; of those of its contact only the newest `keep` stay alive. */
   async insertOtp(organizationId: OrganizationId, otp: NewOtp, keep: number): Promise<void> {
-    await this.#sweep('otp', 'id', 'expires_at_ms', organizationId, otp.createdAtMs);
+    await sweepExpired(this.db, this.kind, EXPIRING.otp, organizationId, otp.createdAtMs);
     const older = await this.db
       .selectFrom('otp')
       .select('id')
@@ -176,7 +180,7 @@ export class LoginStore extends LoginReader {
 
   /** Forgets counts that have become stale. The last thing to do: it holds rows that others may want. */
   async sweepCounts(organizationId: OrganizationId, nowMs: number): Promise<void> {
-    await this.#sweep('rate_window', 'name', 'stale_at_ms', organizationId, nowMs);
+    await sweepExpired(this.db, this.kind, EXPIRING.rate_window, organizationId, nowMs);
   }
 
   /** Takes the newest count back. */
@@ -209,7 +213,7 @@ export class LoginStore extends LoginReader {
     },
     nowMs: number,
   ): Promise<boolean> {
-    await this.#sweep('used_token', 'token_id', 'expires_at_ms', organizationId, nowMs);
+    await sweepExpired(this.db, this.kind, EXPIRING.used_token, organizationId, nowMs);
     const inserted = await this.db
       .insertInto('used_token')
       .values({
@@ -244,21 +248,5 @@ export class LoginStore extends LoginReader {
         expires_at_ms: session.expiresAtMs,
       })
       .execute();
-  }
-
-  async #sweep(
-    table: 'otp' | 'rate_window' | 'used_token',
-    key: string,
-    expiry: string,
-    organizationId: OrganizationId,
-    nowMs: number,
-  ): Promise<void> {
-    // Rows that another sweep holds are left to it: two sweeps must not wait for each other.
-    const skip = this.kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
-    await sql`DELETE FROM ${sql.table(table)} WHERE organization_id = ${organizationId} AND ${sql.ref(expiry)} <= ${nowMs}
-      AND ${sql.ref(key)} IN (SELECT ${sql.ref(key)} FROM ${sql.table(table)}
-        WHERE organization_id = ${organizationId} AND ${sql.ref(expiry)} <= ${nowMs} LIMIT ${SWEPT} ${skip})`.execute(
-      this.db,
-    );
   }
 }

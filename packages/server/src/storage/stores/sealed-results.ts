@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
+import { type Swept, sweepExpired } from '../sweep.ts';
 
 /** The secret part of a result, which only the credential that proposed the activity may see. */
 export interface SealedResult {
@@ -10,8 +11,7 @@ export interface SealedResult {
   readonly shownAtMs: number | undefined;
 }
 
-/** So much of what has expired goes with every new row, which keeps the table small without a sweeper. */
-const SWEPT = 100;
+const EXPIRING: Swept = { table: 'sealed_result', key: 'activity_id', expiry: 'expires_at_ms' };
 
 export class SealedResultReader {
   protected readonly db: Kysely<Schema>;
@@ -43,11 +43,7 @@ export class SealedResultStore extends SealedResultReader {
     { sealed, expiresAtMs, shownAtMs }: SealedResult,
     nowMs: number,
   ): Promise<void> {
-    // Rows that another sweep holds are left to it: two sweeps must not wait for each other.
-    const skip = this.kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
-    await sql`DELETE FROM sealed_result WHERE organization_id = ${organizationId} AND activity_id IN (
-      SELECT activity_id FROM sealed_result
-      WHERE organization_id = ${organizationId} AND expires_at_ms <= ${nowMs} LIMIT ${SWEPT} ${skip})`.execute(this.db);
+    await sweepExpired(this.db, this.kind, EXPIRING, organizationId, nowMs);
     await this.db
       .insertInto('sealed_result')
       .values({
