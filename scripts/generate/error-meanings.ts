@@ -57,7 +57,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
     'The organization, or its parent, has not switched this way to log in on; the message names the feature.',
   IP_LOCKOUT:
     'The address of this very request would not be allowed afterwards; `allowLockout` makes it so all the same.',
-  RESULT_TOO_LARGE: 'The list is longer than `CUSTOS_LIST_MAX`; ask for pages with paginationOptions.',
+  RESULT_TOO_LARGE:
+    'The list is longer than `CUSTOS_LIST_MAX`, or the page has more bytes than one answer may have; ask for pages with paginationOptions, and with the `limit` that the message names.',
   FAILED_PRECONDITION: 'The object is not in a state that allows this.',
   ACTIVITY_ALREADY_DECIDED: 'The activity is completed, failed or rejected, and takes no more votes.',
   SIGNATURE_MISSING: 'The request carries no stamp.',
@@ -92,7 +93,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   UNIMPLEMENTED: 'This part of the wire protocol is not served, see [Not served](not-served.md).',
   UNAVAILABLE: 'The service or its database cannot answer right now; send the same body again.',
   CHAIN_UNAVAILABLE: 'No node of the chain gives a usable answer right now; send the same body again.',
-  BODY_TOO_LARGE: 'The body is larger than 2 MiB.',
+  BODY_TOO_LARGE:
+    'The body is larger than this operation reads; the limit is in the message and on the page of the operation.',
   HEADER_TOO_LARGE: 'The headers are larger than 16 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not plain `application/json`.',
   METHOD_NOT_ALLOWED: 'Operations take POST.',

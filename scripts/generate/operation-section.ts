@@ -29,6 +29,7 @@ function facts(operation: Operation): string[] {
     `- SDK: ${code(`client.${methodName(operation.name)}(parameters)`)}`,
     ...(operation.kind === 'activity' ? typeFacts(operation) : []),
     ...(operation.kind === 'vote' ? [`- Type: ${code(operation.type)}`] : []),
+    `- Largest body: ${operation.bodyLimit / 1024} KiB`,
     `- Who may run it: ${whoMay(operation)}`,
     ...(operation.kind === 'activity' ? [`- Where: ${whereOf(operation)}`, ...stampFacts(operation)] : []),
     ...(operation.kind === 'activity' ? secretFacts(operation) : []),

@@ -13,6 +13,7 @@ export function proxySections(nameOf: NameOf): string[] {
       call.summary,
       [
         `- Path: ${code(`POST ${proxyPathOf(call)}`)}`,
+        `- Largest body: ${call.bodyLimit / 1024} KiB`,
         ...(call.needsCaptcha ? [`- Needs ${code('X-Captcha-Token')} where the configuration has turned it on.`] : []),
         ...(call.takesNothing ? ['- The body may be left out.'] : []),
       ].join('\n'),

@@ -5,14 +5,22 @@ import { LIMITS } from '../lib/limits.ts';
 import type { App } from '../pipeline/app.ts';
 
 /** What to tell the caller. Anything that is not an ApiError is a bug: it gets an id, and only the log gets the cause. */
-export function toApiError(app: App, operation: string, error: unknown): ApiError {
+export function toApiError(
+  app: App,
+  operation: string,
+  error: unknown,
+  bodyLimit: number = LIMITS.defaultBodyBytes,
+): ApiError {
   if (error instanceof ApiError) {
     if (error.code === 'UNAVAILABLE') app.observe.unavailable(operation, error.cause);
     return error;
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new ApiError('BODY_TOO_LARGE', `the body is larger than ${LIMITS.bodyBytes} bytes`);
+    return new ApiError(
+      'BODY_TOO_LARGE',
+      `the body is larger than ${bodyLimit} bytes, which is the limit of this operation`,
+    );
   }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return new ApiError('REQUEST_INVALID', 'the body does not have the declared length');

@@ -11,7 +11,7 @@ import { rawBody } from './raw-body.ts';
 export function addProxyRoutes(server: FastifyInstance, app: App, proxy: SignUpProxy): void {
   for (const call of proxyCalls) {
     const operation = `proxy_${call.name}`;
-    server.post(proxyPathOf(call), async (request, reply) => {
+    server.post(proxyPathOf(call), { bodyLimit: call.bodyLimit }, async (request, reply) => {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
       const { readableBy, outcome } = await proxy.answer(call, {

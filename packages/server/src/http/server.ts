@@ -61,7 +61,7 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
   const inFlight = new InFlight();
   const server = fastify({
     logger: false,
-    bodyLimit: LIMITS.bodyBytes,
+    bodyLimit: LIMITS.defaultBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
@@ -76,7 +76,9 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
   // Everything that is signed, hashed or stored is these bytes; nothing may touch them on the way.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  server.setErrorHandler((error, _request, reply) => sendError(app, reply, toApiError(app, 'http', error)));
+  server.setErrorHandler((error, request, reply) =>
+    sendError(app, reply, toApiError(app, 'http', error, request.routeOptions.bodyLimit)),
+  );
   server.setNotFoundHandler((request, reply) => sendError(app, reply, notFound(request, known)));
   refuseWhileClosing(server, app);
   // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node's own 417 has no body.
@@ -113,7 +115,7 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
   for (const operation of operations) {
     const path = pathOf(operation);
     served.add(path);
-    server.post(path, async (request, reply) => {
+    server.post(path, { bodyLimit: operation.bodyLimit }, async (request, reply) => {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
       app.load.begin();

@@ -1,6 +1,9 @@
 /** Bounds that hold for everybody; those an operator may set are in the configuration. */
 export const LIMITS = {
+  /** Of the largest request; each operation has a limit of its own (docs/decisions/0033). */
   bodyBytes: 2 * 1024 * 1024,
+  /** Where there is nothing to read a larger body. */
+  defaultBodyBytes: 64 * 1024,
   headerBytes: 16 * 1024,
   nameLength: 255,
   /** How long the secrets of a result can be shown again after they were shown first. */

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Earn } from '../earn/earn.ts';
 import type { IdentityTokens, TokenUse } from '../identity/tokens.ts';
 import type { Actor } from '../lib/actor.ts';
+import { bodyLimitOf } from '../lib/body-limit.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { AuthenticationMethod } from '../lib/model.ts';
 import type { SendLaneName } from '../lib/send.ts';
@@ -180,6 +181,8 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly kind: 'activity';
   readonly name: string;
   readonly summary: string;
+  /** The largest body that is read, in bytes. */
+  readonly bodyLimit: number;
   /** The specification's value first, then the older ones. */
   readonly versions: readonly ActivityVersion<Parameters>[];
   /** Types of the wire protocol that share the name but that we do not serve: 501. */
@@ -241,6 +244,7 @@ export interface VoteOperation {
   readonly kind: 'vote';
   readonly name: string;
   readonly summary: string;
+  readonly bodyLimit: number;
   readonly type: string;
   readonly selection: 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED';
   readonly schema: TSchema;
@@ -253,6 +257,7 @@ export interface QueryOperation<Parameters = unknown, Result = unknown> {
   readonly kind: 'query';
   readonly name: string;
   readonly summary: string;
+  readonly bodyLimit: number;
   readonly schema: TSchema;
   readonly decode: (body: unknown) => Parameters;
   readonly response: TSchema;
@@ -311,6 +316,8 @@ export function legacy<S extends TSchema, Parameters>(
 interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends TSchema> extends CurrentVersion<S> {
   readonly name: string;
   readonly summary: string;
+  /** Where the schema has no bound that a request could keep: the largest body, in bytes. */
+  readonly bodyLimit?: number;
   readonly older?: readonly LegacyVersion<Static<S>>[];
   readonly unserved?: readonly string[];
   readonly policy: PolicyFacts;
@@ -353,6 +360,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
   definition: ActivityDefinition<S, Described, Prepared, R>,
 ): ActivityOperation {
   const check = definition.check ?? (() => {});
+  const schemas = [definition.parameters, ...(definition.older ?? []).map(({ schema }) => schema)];
   const decodeCurrent = decoder(definition.parameters);
   const version = (
     type: string,
@@ -378,6 +386,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     kind: 'activity',
     name: definition.name,
     summary: definition.summary,
+    bodyLimit: bodyLimitOf(definition.name, schemas, definition.bodyLimit),
     versions: [
       version(
         definition.type,
@@ -428,17 +437,24 @@ export function wireKeys(type: string, resultKey?: string): { readonly intentKey
   return { intentKey: `${base}Intent${version}`, resultKey: resultKey ?? `${base}Result` };
 }
 
-export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | 'ours'>): VoteOperation {
+export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | 'ours' | 'bodyLimit'>): VoteOperation {
   const decode = decoder(definition.schema) as unknown as (
     parameters: unknown,
     root: string,
   ) => { fingerprint: string };
-  return { ...definition, kind: 'vote', ours: false, decode: (parameters) => decode(parameters, 'parameters') };
+  return {
+    ...definition,
+    kind: 'vote',
+    ours: false,
+    bodyLimit: bodyLimitOf(definition.name, [definition.schema], undefined),
+    decode: (parameters) => decode(parameters, 'parameters'),
+  };
 }
 
 interface QueryDefinition<S extends TSchema, R extends TSchema> {
   readonly name: string;
   readonly summary: string;
+  readonly bodyLimit?: number;
   readonly parameters: S;
   readonly response: R;
   readonly ours?: boolean;
@@ -452,6 +468,7 @@ export function defineQuery<S extends TSchema, R extends TSchema>(definition: Qu
     kind: 'query',
     name: definition.name,
     summary: definition.summary,
+    bodyLimit: bodyLimitOf(definition.name, [definition.parameters], definition.bodyLimit),
     schema: definition.parameters,
     decode: (body) => decode(body),
     response: definition.response,

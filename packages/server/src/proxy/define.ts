@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { bodyLimitOf } from '../lib/body-limit.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { AuthProxyConfig, Organization } from '../lib/model.ts';
 import { decoder } from '../lib/shape.ts';
@@ -31,6 +32,8 @@ export interface Visit {
 export interface ProxyCall<Body = unknown, Reply = unknown> {
   readonly name: string;
   readonly summary: string;
+  /** The largest body that is read, in bytes. */
+  readonly bodyLimit: number;
   readonly body: TSchema;
   readonly reply: TSchema;
   readonly decode: (value: unknown) => Body;
@@ -48,6 +51,7 @@ export interface ProxyCall<Body = unknown, Reply = unknown> {
 interface ProxyCallDefinition<B extends TSchema, R extends TSchema> {
   readonly name: string;
   readonly summary: string;
+  readonly bodyLimit?: number;
   readonly body: B;
   readonly reply: R;
   readonly takesNothing?: boolean;
@@ -64,6 +68,7 @@ export function defineProxyCall<B extends TSchema, R extends TSchema>(
   const call: ProxyCall<Static<B>, Static<R>> = {
     name: definition.name,
     summary: definition.summary,
+    bodyLimit: bodyLimitOf(definition.name, [definition.body], definition.bodyLimit),
     body: definition.body,
     reply: definition.reply,
     decode: (value) => decode(value),

@@ -17,7 +17,7 @@ export function openApi(): Json {
       title: 'Custos',
       version: version(),
       description:
-        'Self-hosted key management and wallet custody. Every request is a POST of JSON whose exact bytes are stamped (header X-Stamp or X-Stamp-WebAuthn). Operations marked x-custos-addition are ours; the others follow the wire protocol of the public SDKs.',
+        'Self-hosted key management and wallet custody. Every request is a POST of JSON whose exact bytes are stamped (header X-Stamp or X-Stamp-WebAuthn). Operations marked x-custos-addition are ours; the others follow the wire protocol of the public SDKs. A body above x-body-limit-bytes is refused with 413 BODY_TOO_LARGE.',
       license: { name: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8080' }],
@@ -70,6 +70,7 @@ function describeOperation(operation: Operation): Json {
     operationId: operation.name,
     summary: operation.summary,
     ...(operation.ours && { 'x-custos-addition': true }),
+    'x-body-limit-bytes': operation.bodyLimit,
     ...(operation.kind === 'query' && { security: [{ stamp: [] }, { webauthn: [] }, { session: [] }] }),
     ...(takesAttested(operation) && { security: [{ stamp: [] }, { webauthn: [] }, { attested: [] }] }),
     ...(operation.kind === 'activity' && { 'x-activity-types': operation.versions.map(describeVersion) }),
@@ -87,6 +88,7 @@ function describeProxyCall(call: ProxyCall): Json {
   return {
     operationId: `proxy_${call.name}`,
     summary: call.summary,
+    'x-body-limit-bytes': call.bodyLimit,
     security: [{ authProxyConfig: [] }],
     ...(call.needsCaptcha && {
       parameters: [{ ...captcha, description: 'Needed where the configuration has turned the captcha on.' }],

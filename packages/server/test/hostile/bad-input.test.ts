@@ -868,8 +868,8 @@ describe('wrong bytes', () => {
       const body = whoamiBody().replace(/\}$/, ',"more":""}');
       return body.replace('"more":"', `"more":"${'x'.repeat(length - body.length)}`);
     };
-    expect((await ask(padded(LIMITS.bodyBytes)))[0]?.status).toBe(200);
-    await expectRawRefusal(ask(padded(LIMITS.bodyBytes + 1)), 'BODY_TOO_LARGE');
+    expect((await ask(padded(LIMITS.defaultBodyBytes)))[0]?.status).toBe(200);
+    await expectRawRefusal(ask(padded(LIMITS.defaultBodyBytes + 1)), 'BODY_TOO_LARGE');
     // The answer must arrive although the client is still sending.
     for (let round = 0; round < 5; round += 1) await expectRawRefusal(ask(padded(10_000_000)), 'BODY_TOO_LARGE');
     const chunk = Buffer.from('x'.repeat(65_536));

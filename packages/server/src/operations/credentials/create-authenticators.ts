@@ -11,6 +11,7 @@ export const createAuthenticators = defineActivity({
   name: 'create_authenticators',
   type: 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2',
   summary: 'Add passkeys to a user; each registration is verified.',
+  bodyLimit: 512 * 1024,
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'CREATE' },
   credentials: 'mints',
   // The user's row is held; a new passkey changes no decision that is being taken.

@@ -11,6 +11,7 @@ export const createTvcDeployment = defineActivity({
   name: 'create_tvc_deployment',
   type: 'ACTIVITY_TYPE_CREATE_TVC_DEPLOYMENT',
   summary: 'Create a deployment of an app with its manifest, which operators have to approve before it can be live.',
+  bodyLimit: 128 * 1024,
   policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'CREATE' },
   credentials: 'none',
   scope: 'parent',

@@ -9,6 +9,7 @@ export const createPolicies = defineActivity({
   name: 'create_policies',
   type: 'ACTIVITY_TYPE_CREATE_POLICIES',
   summary: 'Create several policies, all or nothing.',
+  bodyLimit: 1024 * 1024,
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
   credentials: 'none',
   parameters: Type.Object({ policies: listShape(PolicyParamsShape, 1) }),

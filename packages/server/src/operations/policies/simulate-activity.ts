@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { LIMITS } from '../../lib/limits.ts';
 import { defineQuery } from '../define.ts';
 import { SimulationRequestShape, SimulationShape } from './simulation.ts';
 
@@ -7,6 +8,7 @@ export const simulateActivity = defineQuery({
   ours: true,
   summary:
     'What would become of a submit request, and why: the decision with the reason of every policy, who could still approve, and what MFA, session, IP and velocity rules say. Nothing is changed.',
+  bodyLimit: LIMITS.bodyBytes,
   parameters: SimulationRequestShape,
   response: Type.Object({ simulation: SimulationShape }),
   async run({ simulate }, request) {

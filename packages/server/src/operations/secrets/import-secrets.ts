@@ -3,6 +3,7 @@ import { normalizePublicKey, parsePublicKey } from '../../authn/public-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { SecretId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import { defineActivity } from '../define.ts';
 import { listShape, NameShape, textShape } from '../shapes/basic.ts';
 import { EncryptedBundleShape, EncryptionSuiteShape, KeyValueShape } from '../shapes/wallets.ts';
@@ -21,6 +22,7 @@ export const importSecrets = defineActivity({
   name: 'import_secrets',
   type: 'ACTIVITY_TYPE_IMPORT_SECRETS',
   summary: 'Import secrets that were encrypted to keys of init_import_secrets, all or nothing.',
+  bodyLimit: LIMITS.bodyBytes,
   policy: { governedBy: 'policy', resource: 'SECRET', action: 'IMPORT' },
   credentials: 'none',
   lock: 'shared',

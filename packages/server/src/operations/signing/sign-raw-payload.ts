@@ -6,6 +6,7 @@ import {
   type PayloadEncoding,
   signingInput,
 } from '../../chains/payload.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import { payloadElements } from '../../policy-facts/transaction.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { IdShape, textShape } from '../shapes/basic.ts';
@@ -25,6 +26,7 @@ export const signRawPayload = defineActivity({
   name: 'sign_raw_payload',
   type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
   summary: 'Sign a payload with a wallet account or private key.',
+  bodyLimit: LIMITS.bodyBytes,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

@@ -8,6 +8,7 @@ import {
   signingInput,
 } from '../../chains/payload.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import { payloadElements } from '../../policy-facts/transaction.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
@@ -22,6 +23,7 @@ export const signRawPayloads = defineActivity({
   name: 'sign_raw_payloads',
   type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
   summary: 'Sign up to 100 payloads with one key, all or nothing.',
+  bodyLimit: LIMITS.bodyBytes,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

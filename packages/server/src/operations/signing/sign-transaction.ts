@@ -21,6 +21,7 @@ export const signTransaction = defineActivity({
   type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
   summary:
     'Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused.',
+  bodyLimit: LIMITS.bodyBytes,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

@@ -20,6 +20,7 @@ const NameOrEmptyShape = textShape(255);
 /** Whoever asks may be anybody, so that it gets what a person needs and no more. */
 const CREDENTIALS_MAX = 10;
 const ACCOUNTS_MAX = 32;
+const BODY_LIMIT = 256 * 1024;
 const few = <Item extends TSchema>(item: Item) => Type.Array(item, { maxItems: CREDENTIALS_MAX });
 
 const base = {
@@ -65,6 +66,7 @@ const needsCaptcha = ({ verificationToken }: Signup): boolean => !verificationTo
 export const signupV2 = defineProxyCall({
   name: 'signup_v2',
   summary: 'Sign a new user up: makes a sub-organization with one root user and, if wanted, a wallet.',
+  bodyLimit: BODY_LIMIT,
   body: SignupV2Shape,
   reply: ReplyShape,
   demands,
@@ -75,6 +77,7 @@ export const signupV2 = defineProxyCall({
 export const signup = defineProxyCall({
   name: 'signup',
   summary: 'The older form of signup_v2, where every OAuth provider comes with its token.',
+  bodyLimit: BODY_LIMIT,
   body: SignupShape,
   reply: ReplyShape,
   demands,
