@@ -38,6 +38,7 @@ const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
 
 /** The kinds that callers seal and open. Every other one is key material and stays inside. */
 export const CALLER_KINDS: ReadonlySet<string> = new Set([
+  'activity-body',
   'activity-parameters',
   'activity-result',
   'vote-message',

@@ -142,6 +142,8 @@ export async function createFirstOrganization(
         proposerId: undefined,
         authorityId: undefined,
         parameters,
+        body: undefined,
+        sealedBody: undefined,
         sealedParameters: undefined,
         result: { organizationId },
         failure: undefined,

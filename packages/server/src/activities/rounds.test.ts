@@ -18,6 +18,8 @@ const activity = (status: ActivityStatus, roundStartedAtMs = START): Activity =>
   status,
   proposerId: a,
   parameters: {},
+  body: undefined,
+  sealedBody: undefined,
   sealedParameters: undefined,
   result: undefined,
   failure: undefined,

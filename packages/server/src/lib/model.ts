@@ -171,6 +171,14 @@ export interface Activity {
   readonly authorityId: OrganizationId | undefined;
   /** Parameters as received, secrets replaced by their digests. */
   readonly parameters: unknown;
+  /**
+   * The signed body, secrets replaced by their digests; votes over the same bytes have no copy of their own. Undefined
+   * where no body was kept, and in what older versions stored.
+   */
+  readonly body: string | undefined;
+  /** The signed body with its secrets. */
+  readonly sealedBody: Uint8Array | undefined;
+  /** The parameters with their secrets, as older versions kept them. */
   readonly sealedParameters: Uint8Array | undefined;
   readonly result: unknown;
   readonly failure: StoredError | undefined;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from './errors.ts';
-import { type JsonValue, parseStrictJson, redactJson, redactValue } from './strict-json.ts';
+import { type JsonValue, parseStrictJson, redactJson } from './strict-json.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parse = (text: string): JsonValue => parseStrictJson(bytesOf(text));
@@ -312,7 +312,25 @@ describe('redactJson', () => {
   );
 });
 
-describe('redactValue', () => {
+/** The same on a parsed value, one path at a time and the longest first: where two overlap, the shorter one wins. */
+function redacted(value: JsonValue, paths: readonly string[]): JsonValue {
+  const steps = paths.map((path) => path.split('.')).sort((one, other) => other.length - one.length);
+  return steps.reduce(redactedAt, value);
+}
+
+function redactedAt(value: JsonValue, [step, ...rest]: readonly string[]): JsonValue {
+  if (value === null) return null;
+  if (step === undefined) return sha256(typeof value === 'string' ? value : JSON.stringify(value));
+  if (typeof value !== 'object') return value;
+  if (Array.isArray(value)) return step === '*' ? value.map((element) => redactedAt(element, rest)) : value;
+  const copy = JSON.parse(JSON.stringify(value));
+  if (!Object.hasOwn(copy, step) || step === '*') return copy;
+  const inner = redactedAt(copy[step], rest);
+  Object.defineProperty(copy, step, { value: inner, writable: true, enumerable: true, configurable: true });
+  return copy;
+}
+
+describe('redactJson on any value', () => {
   const paths = ['a', 'b.a', 'b.*', '*.a', '*.*.b', 'c.*.a', '__proto__.a'];
   const keyed = fc.letrec<{ value: JsonValue }>((tie) => ({
     value: fc.oneof(
@@ -323,26 +341,18 @@ describe('redactValue', () => {
     ) as fc.Arbitrary<JsonValue>,
   })).value;
 
-  test('agrees with redactJson', () => {
+  test('is the parsed value with the values at the paths replaced', () => {
     fc.assert(
       fc.property(keyed, (value) => {
         const text = JSON.stringify(value);
-        expect(parse(redactJson(text, paths))).toStrictEqual(redactValue(parse(text), paths));
+        expect(parse(redactJson(text, paths))).toStrictEqual(redacted(parse(text), paths));
       }),
       { numRuns: 1000 },
     );
   });
 
-  test('agrees with redactJson on any spelling where the secrets are strings', () => {
+  test('is the same for any spelling where the secrets are strings', () => {
     const text = '{ "a" : "\\u0041" , "b":[ 1.0, {"a":"\\/"} ], "c" : 1e2 }';
-    expect(parse(redactJson(text, ['a', 'b.*.a']))).toStrictEqual(redactValue(parse(text), ['a', 'b.*.a']));
-  });
-
-  test('leaves the input untouched and shares nothing with it', () => {
-    const value = parse('{"a":"x","b":{"c":["y"]}}') as { b: { c: JsonValue[] } };
-    const copy = redactValue(value, ['a']) as typeof value;
-    copy.b.c.push('z');
-    expect(value).toStrictEqual({ a: 'x', b: { c: ['y'] } });
-    expect(copy).toStrictEqual({ a: sha256('x'), b: { c: ['y', 'z'] } });
+    expect(parse(redactJson(text, ['a', 'b.*.a']))).toStrictEqual(redacted(parse(text), ['a', 'b.*.a']));
   });
 });

@@ -58,14 +58,6 @@ export function redactJson(text: string, paths: readonly string[]): string {
   return new Parser(text).redactedDocument(compilePaths(paths));
 }
 
-/**
- * The same on a parsed value, as a deep copy. The exact text of a value is gone after parsing, so a value that is not a
- * string is hashed as `JSON.stringify` writes it: equal to `redactJson` for text written that way.
- */
-export function redactValue(value: JsonValue, paths: readonly string[]): JsonValue {
-  return copyRedacted(value, compilePaths(paths));
-}
-
 interface PathNode {
   secret: boolean;
   everyElement: PathNode | undefined;
@@ -94,18 +86,6 @@ function compilePaths(paths: readonly string[]): PathNode {
 
 function hashed(text: string): string {
   return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
-}
-
-function copyRedacted(value: JsonValue, node: PathNode | undefined): JsonValue {
-  if (value === null) return null;
-  if (node?.secret) return hashed(typeof value === 'string' ? value : JSON.stringify(value));
-  if (typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((element) => copyRedacted(element, node?.everyElement));
-  const copy: JsonObject = {};
-  for (const key of Object.keys(value)) {
-    setMember(copy, key, copyRedacted(value[key] as JsonValue, node?.members.get(key)));
-  }
-  return copy;
 }
 
 /** Assignment would reach the setter of `__proto__`, and fails for inherited names where the prototype is frozen. */

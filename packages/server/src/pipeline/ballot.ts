@@ -24,7 +24,14 @@ export const readerFor = (app: App, actor: Actor, nowMs: number): Reader => ({
   keysOf: wireKeysOfType,
 });
 
-/** A vote with the bytes that were signed, or their redacted form and the original sealed (decision 10). */
+/** The signed body as it may rest: its secrets, which are parameters, are replaced by digests (decision 10). */
+export function keptText(request: RawRequest, secrets: readonly string[]): string {
+  const text = Buffer.from(request.body).toString('utf8');
+  const paths = secrets.map((path) => `parameters.${path}`);
+  return paths.length === 0 ? text : redactJson(text, paths);
+}
+
+/** A vote with the bytes that were signed; where they are the activity's own, it has them already (docs/decisions/0033). */
 export async function draftVote(
   app: App,
   { actor, evidence }: Authenticated,
@@ -37,22 +44,16 @@ export async function draftVote(
 ): Promise<Vote> {
   const { publicKey, signature, scheme, credentialId, webauthn } = evidence as StampEvidence;
   const id = app.newId<'vote'>();
-  const text = Buffer.from(request.body).toString('utf8');
+  const own = body.fingerprint === activity.fingerprint ? activity.body : undefined;
   return {
     id,
     activityId: activity.id,
     userId: actor.userId,
     selection,
     messageDigest: body.fingerprint,
-    message:
-      secrets.length === 0
-        ? text
-        : redactJson(
-            text,
-            secrets.map((path) => `parameters.${path}`),
-          ),
+    message: own ?? keptText(request, secrets),
     sealedMessage:
-      secrets.length === 0
+      secrets.length === 0 || own !== undefined
         ? undefined
         : await app.keyring.seal(
             actor.organization.wrappedKey,

@@ -205,7 +205,10 @@ async function failProposals(
     await store.activities.update(after);
     const place = await store.organizations.get(after.organizationId);
     const told = await announceActivity(app, store, { ...found, activity: after }, place, nowMs);
-    failed.push({ activity: { ...after, parameters: {}, sealedParameters: undefined }, told });
+    failed.push({
+      activity: { ...after, parameters: {}, body: undefined, sealedBody: undefined, sealedParameters: undefined },
+      told,
+    });
   }
   return failed;
 }

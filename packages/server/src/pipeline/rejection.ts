@@ -19,8 +19,8 @@ export function shortenRejected<Draft extends { readonly activity: Activity; rea
   const omittedBody = { bytes: request.body.length, sha256: body.fingerprint.replace(/^sha256:/, '') };
   return {
     ...draft,
-    activity: { ...draft.activity, parameters: { omittedBody }, sealedParameters: undefined },
-    vote: { ...draft.vote, message: JSON.stringify({ omittedBody }), sealedMessage: undefined },
+    activity: { ...draft.activity, parameters: { omittedBody }, body: undefined, sealedBody: undefined },
+    vote: { ...draft.vote, message: JSON.stringify({ omittedBody }) },
   };
 }
 

@@ -6,7 +6,6 @@ import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Activity, AppProof, Organization, Vote } from '../lib/model.ts';
-import { redactValue } from '../lib/strict-json.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
 import { useOidcToken } from '../operations/oauth/token-uses.ts';
 import { isParentRun, isProxyRun, type PolicyEvaluation } from '../policy/index.ts';
@@ -15,7 +14,7 @@ import { renderActivity } from '../wire/activity.ts';
 import { admit } from './admit.ts';
 import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
-import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
+import { type ActivityAnswer, draftVote, keptText, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
@@ -181,14 +180,15 @@ async function draftActivity(
 ): Promise<Draft> {
   const { actor } = caller;
   const secrets = keepsBody(verdict, request) ? version.secrets : [];
-  const sealedParameters =
+  const sealedBody =
     secrets.length === 0
       ? undefined
       : await app.keyring.seal(
           actor.organization.wrappedKey,
-          { organizationId: actor.organizationId, ownerId: id, kind: 'activity-parameters' },
-          Buffer.from(JSON.stringify(body.parameters)),
+          { organizationId: actor.organizationId, ownerId: id, kind: 'activity-body' },
+          request.body,
         );
+  const text = keptText(request, secrets);
   const activity: Activity = {
     id,
     organizationId: actor.organizationId,
@@ -198,8 +198,10 @@ async function draftActivity(
     status: 'ACTIVITY_STATUS_CREATED',
     proposerId: actor.userId,
     authorityId: actor.homeId === actor.organizationId ? undefined : actor.homeId,
-    parameters: secrets.length === 0 ? body.parameters : redactValue(body.parameters as never, secrets),
-    sealedParameters,
+    parameters: secrets.length === 0 ? body.parameters : JSON.parse(text).parameters,
+    body: text,
+    sealedBody,
+    sealedParameters: undefined,
     result: undefined,
     failure: undefined,
     denial: undefined,

@@ -156,7 +156,7 @@ async function castOnce(
     const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
     const votes = [...locked.votes, paper];
     const after = await nextState(stores, current.target, judgement, before, paper, effect);
-    await stores.activities.insertVote(actor.organizationId, paper);
+    await stores.activities.insertVote(after, paper);
     await stores.activities.update(after);
     const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
     await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
@@ -362,13 +362,13 @@ async function targetOf(
 }
 
 async function openParameters(app: App, { organization }: Actor, activity: Activity): Promise<unknown> {
-  if (activity.sealedParameters === undefined) return activity.parameters;
-  const opened = await app.keyring.open(
-    organization.wrappedKey,
-    { organizationId: organization.id, ownerId: activity.id, kind: 'activity-parameters' },
-    activity.sealedParameters,
-  );
-  return JSON.parse(Buffer.from(opened).toString('utf8'));
+  const { id: ownerId, parameters, sealedBody, sealedParameters } = activity;
+  const open = async (kind: string, sealed: Uint8Array) => {
+    const owner = { organizationId: organization.id, ownerId, kind };
+    return JSON.parse(Buffer.from(await app.keyring.open(organization.wrappedKey, owner, sealed)).toString('utf8'));
+  };
+  if (sealedBody !== undefined) return (await open('activity-body', sealedBody)).parameters;
+  return sealedParameters === undefined ? parameters : await open('activity-parameters', sealedParameters);
 }
 
 /** A voter who has to prove more before the vote counts is told so, whatever others have to do (AUTH 13). */

@@ -59,6 +59,8 @@ async function keepActivity(
     proposerId: undefined,
     authorityId: undefined,
     parameters: {},
+    body: undefined,
+    sealedBody: undefined,
     sealedParameters: undefined,
     result: { userId },
     failure: undefined,

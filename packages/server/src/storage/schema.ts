@@ -215,10 +215,14 @@ export interface ActivityTable {
   proposer_id: string | null;
   /** The organization whose rules decide, where it is the parent of this one. */
   authority_id: string | null;
-  /** The intent's parameters as received, with secrets replaced by their digests (decision 10). */
+  /** The intent's parameters with secrets replaced by their digests (decision 10); empty where `body` has them. */
   parameters: string;
-  /** The parameters with their secrets, sealed; null where the operation has none. */
+  /** The parameters with their secrets, sealed by an older version. */
   sealed_parameters: Uint8Array | null;
+  /** The signed body with secrets replaced by their digests; null where none was kept, and in older rows. */
+  body: string | null;
+  /** The signed body with its secrets, sealed; null where the operation has none. */
+  sealed_body: Uint8Array | null;
   result: string | null;
   failure: string | null;
   /** Set on a denial, so that the same body from the same user answers the same refusal. */
@@ -243,6 +247,7 @@ export interface VoteTable {
   selection: string;
   /** SHA-256 of the signed body; a body counts once per user and activity, for ever (decision 5). */
   message_digest: string;
+  /** Empty where the vote is over the activity's own body. */
   message: string;
   /** The signed body where `message` had to be redacted. */
   sealed_message: Uint8Array | null;

@@ -56,7 +56,7 @@ export class SealedWorld {
 
   static async make(server: TestServer): Promise<SealedWorld> {
     const root = TestClient.root(server.credentials, server.baseUrl);
-    // The body of create_users is sealed, once as parameters and once as the vote's message.
+    // The body of create_users is sealed.
     await createUser(root, 'a user');
     const { walletId, addresses } = await root.run('create_wallet', newWallet('a wallet'));
     const { privateKeys } = await root.run('create_private_keys', {

@@ -60,6 +60,8 @@ const activity = (organizationId: OrganizationId, extra: Partial<Activity> = {})
   proposerId: undefined,
   authorityId: undefined,
   parameters: { text: 'é😀', nested: [1, { a: null }] },
+  body: undefined,
+  sealedBody: undefined,
   sealedParameters: undefined,
   result: undefined,
   failure: undefined,
@@ -420,7 +422,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
           storage.write(async (store) => {
             await store.organizations.lock(id, 'shared');
             const locked = await store.activities.lock(id, target.id);
-            await store.activities.insertVote(id, vote(target));
+            await store.activities.insertVote(target, vote(target));
             return locked?.votes.length;
           }),
         ),

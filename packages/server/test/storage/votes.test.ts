@@ -19,6 +19,8 @@ const activityOf = (organizationId: OrganizationId, extra: Partial<Activity> = {
   proposerId: randomId<'user'>(),
   authorityId: undefined,
   parameters: {},
+  body: undefined,
+  sealedBody: undefined,
   sealedParameters: undefined,
   result: undefined,
   failure: undefined,

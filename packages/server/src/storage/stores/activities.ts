@@ -45,7 +45,9 @@ const toActivity = (row: Selectable<ActivityTable>): Activity => ({
   status: row.status as ActivityStatus,
   proposerId: (row.proposer_id as UserId | null) ?? undefined,
   authorityId: (row.authority_id as OrganizationId | null) ?? undefined,
-  parameters: JSON.parse(row.parameters),
+  parameters: row.body === null ? JSON.parse(row.parameters) : JSON.parse(row.body).parameters,
+  body: row.body ?? undefined,
+  sealedBody: row.sealed_body ?? undefined,
   sealedParameters: row.sealed_parameters ?? undefined,
   result: withoutDigests(row.type, parse(row.result)),
   failure: parse(row.failure) as StoredError | undefined,
@@ -67,7 +69,9 @@ const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
   status: activity.status,
   proposer_id: activity.proposerId ?? null,
   authority_id: activity.authorityId ?? null,
-  parameters: JSON.stringify(activity.parameters),
+  parameters: activity.body === undefined ? JSON.stringify(activity.parameters) : '',
+  body: activity.body ?? null,
+  sealed_body: activity.sealedBody ?? null,
   sealed_parameters: activity.sealedParameters ?? null,
   result: print(activity.result),
   failure: print(activity.failure),
@@ -82,13 +86,13 @@ const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
 
 type VoteRow = Selectable<VoteTable> & { readonly is_revoked: number };
 
-const toVote = (row: VoteRow): Vote => ({
+const toVote = (row: VoteRow, { body }: Pick<ActivityTable, 'body'>): Vote => ({
   id: row.id as VoteId,
   activityId: row.activity_id as ActivityId,
   userId: row.user_id as UserId,
   selection: row.selection as VoteSelection,
   messageDigest: row.message_digest,
-  message: row.message,
+  message: row.message === '' ? (body ?? '') : row.message,
   sealedMessage: row.sealed_message ?? undefined,
   publicKey: row.public_key,
   signature: row.signature,
@@ -106,14 +110,17 @@ const toVote = (row: VoteRow): Vote => ({
   revoked: row.is_revoked === 1,
 });
 
-const fromVote = (organizationId: OrganizationId, vote: Vote): Selectable<VoteTable> => ({
+/** What an activity's votes are stored with. */
+type Voted = Pick<Activity, 'organizationId' | 'fingerprint' | 'body'>;
+
+const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): Selectable<VoteTable> => ({
   organization_id: organizationId,
   activity_id: vote.activityId,
   id: vote.id,
   user_id: vote.userId,
   selection: vote.selection,
   message_digest: vote.messageDigest,
-  message: vote.message,
+  message: body !== undefined && vote.messageDigest === fingerprint ? '' : vote.message,
   sealed_message: vote.sealedMessage ?? null,
   public_key: vote.publicKey,
   signature: vote.signature,
@@ -163,6 +170,8 @@ const insertActivity = statement('activity-insert', (db, row: Selectable<Activit
       proposer_id: row.proposer_id,
       authority_id: row.authority_id,
       parameters: row.parameters,
+      body: row.body,
+      sealed_body: row.sealed_body,
       sealed_parameters: row.sealed_parameters,
       result: row.result,
       failure: row.failure,
@@ -229,7 +238,12 @@ export class ActivityReader {
     ]);
     if (row === undefined) return undefined;
     const proofs = row.wants_proofs === 1 ? await this.proofs(organizationId, activityId) : [];
-    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote), proofs };
+    return {
+      id: row.id as ActivityId,
+      activity: toActivity(row),
+      votes: votes.map((vote) => toVote(vote, row)),
+      proofs,
+    };
   }
 
   /** App proofs of one activity, in the order they were made. */
@@ -342,7 +356,7 @@ export class ActivityReader {
     return rows.map((row) => ({
       id: row.id as ActivityId,
       activity: toActivity(row),
-      votes: (votesOfActivity.get(row.id) ?? []).map(toVote),
+      votes: (votesOfActivity.get(row.id) ?? []).map((vote) => toVote(vote, row)),
       proofs: [],
     }));
   }
@@ -355,7 +369,12 @@ export class ActivityStore extends ActivityReader {
     const [row] = await select(this.db, { organizationId, id: activityId });
     if (row === undefined) return undefined;
     const votes = await votesOf(this.db, { organizationId, id: activityId });
-    return { id: row.id as ActivityId, activity: toActivity(row), votes: votes.map(toVote), proofs: [] };
+    return {
+      id: row.id as ActivityId,
+      activity: toActivity(row),
+      votes: votes.map((vote) => toVote(vote, row)),
+      proofs: [],
+    };
   }
 
   /** False when the organization already has an activity with this fingerprint. */
@@ -363,7 +382,7 @@ export class ActivityStore extends ActivityReader {
     const row = fromActivity(activity) as Selectable<ActivityTable> & Record<string, unknown>;
     const [inserted] = await Promise.all([
       insertActivity(this.db, row),
-      ...votes.map((vote) => this.insertVote(activity.organizationId, vote)),
+      ...votes.map((vote) => this.insertVote(activity, vote)),
     ]);
     return inserted.length === 1;
   }
@@ -390,8 +409,8 @@ export class ActivityStore extends ActivityReader {
       .execute();
   }
 
-  async insertVote(organizationId: OrganizationId, vote: Vote): Promise<void> {
-    await insertVote(this.db, fromVote(organizationId, vote) as Selectable<VoteTable> & Record<string, unknown>);
+  async insertVote(activity: Voted, vote: Vote): Promise<void> {
+    await insertVote(this.db, fromVote(activity, vote) as Selectable<VoteTable> & Record<string, unknown>);
   }
 
   async update(

@@ -30,6 +30,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...OWNED,
     kind: { wallet: 'import-target', 'private-key': 'import-target', secret: 'secret-target' },
   },
+  { table: 'activity', column: 'sealed_body', ...OWNED, kind: 'activity-body', isLarge: true },
   { table: 'activity', column: 'sealed_parameters', ...OWNED, kind: 'activity-parameters', isLarge: true },
   {
     table: 'vote',
