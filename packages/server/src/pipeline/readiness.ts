@@ -1,7 +1,7 @@
-import { MIGRATION_NAMES } from '../storage/migrate.ts';
+import { compareSchema } from '../storage/migrate.ts';
 import type { App } from './app.ts';
 
-/** The database answers, its schema is the one this program knows, and the keyring holds the key its secrets are under. */
+/** The database answers, its schema is one this program can use, and the keyring holds the key its secrets are under. */
 export async function readiness({
   storage,
   keyring,
@@ -11,8 +11,8 @@ export async function readiness({
       storage.read.deployment.appliedMigrations(),
       storage.read.deployment.get('root_key_id'),
     ]);
-    const migrations =
-      schema.length === MIGRATION_NAMES.length && schema.every((name) => MIGRATION_NAMES.includes(name));
+    const { missing, incompatible } = compareSchema(schema);
+    const migrations = missing.length === 0 && incompatible.length === 0;
     return { database: true, migrations, keyring: rootKeyId !== undefined && keyring.hasRootKey(rootKeyId) };
   } catch {
     return { database: false, migrations: false, keyring: keyring.hasRootKey(keyring.rootKeyId) };

@@ -3,8 +3,15 @@ import type { Schema } from './schema.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
+/**
+ * Whether programs that do not know a migration can go on beside it: after `expand` they read and write as before, after
+ * `contract` they must not (docs/decisions/0036).
+ */
+export type Compatibility = 'expand' | 'contract';
+
 /** A forward change of the schema. Numbered, small, never edited once released. */
 export interface Migration {
   readonly name: string;
+  readonly compatibility: Compatibility;
   up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void>;
 }

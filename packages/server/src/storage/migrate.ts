@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { StartError } from '../lib/start-error.ts';
-import type { DatabaseKind, Migration } from './dialect.ts';
+import type { Compatibility, DatabaseKind, Migration } from './dialect.ts';
 import { foundation } from './migrations/0001-foundation.ts';
 import { wallets } from './migrations/0002-wallets.ts';
 import { access } from './migrations/0003-access.ts';
@@ -17,6 +17,7 @@ import { sponsorship } from './migrations/0013-sponsorship.ts';
 import { votesAndTheirKeys } from './migrations/0014-votes-and-their-keys.ts';
 import { velocityUncounted } from './migrations/0015-velocity-uncounted.ts';
 import { bodiesOnce } from './migrations/0016-bodies-once.ts';
+import { compatibleMigrations } from './migrations/0017-compatible-migrations.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -36,27 +37,60 @@ const migrations: readonly Migration[] = [
   votesAndTheirKeys,
   velocityUncounted,
   bodiesOnce,
+  compatibleMigrations,
 ];
 
+/** The one mark that lets an older program go on. */
+const COMPATIBLE: Compatibility = 'expand';
+
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
+
+/** A migration as the database records it; the mark of one that this program does not know is any text. */
+export interface AppliedMigration {
+  readonly name: string;
+  /** Absent where no program has yet left a mark. */
+  readonly compatibility?: string;
+}
+
+export interface SchemaDifference {
+  /** What this program needs and the database does not have. */
+  readonly missing: readonly string[];
+  /** What a newer program did and this one cannot work beside. */
+  readonly incompatible: readonly string[];
+}
+
+/** How a database differs from what this program can use; what is marked compatible is no difference. */
+export function compareSchema(
+  applied: readonly AppliedMigration[],
+  known: readonly string[] = MIGRATION_NAMES,
+): SchemaDifference {
+  const names = new Set(applied.map(({ name }) => name));
+  return {
+    missing: known.filter((name) => !names.has(name)),
+    incompatible: applied
+      .filter(({ name, compatibility }) => !known.includes(name) && compatibility !== COMPATIBLE)
+      .map(({ name }) => name),
+  };
+}
 
 /** Brings the schema up to date inside the caller's transaction; refuses a database that a newer program has changed. */
 export async function migrate(db: Kysely<Schema>, kind: DatabaseKind, nowMs: number): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, applied_at_ms bigint NOT NULL)`.execute(
     db,
   );
-  const { rows } = await sql<{ name: string }>`SELECT name FROM schema_migration ORDER BY name`.execute(db);
-  const applied = new Set(rows.map((row) => row.name));
-  const known = new Set(migrations.map((migration) => migration.name));
-  const unknown = rows.filter((row) => !known.has(row.name)).map((row) => row.name);
-  if (unknown.length > 0) {
+  // A database from before the marks has no column for them.
+  const { rows } = await sql<AppliedMigration>`SELECT * FROM schema_migration ORDER BY name`.execute(db);
+  const { missing, incompatible } = compareSchema(rows);
+  if (incompatible.length > 0) {
     throw new StartError(
-      `the database is newer than this program (it has ${unknown.join(', ')}); start a newer version`,
+      `the database is newer than this program (it has ${incompatible.join(', ')}); start a newer version`,
     );
   }
-  for (const migration of migrations) {
-    if (applied.has(migration.name)) continue;
-    await migration.up(db, kind);
-    await sql`INSERT INTO schema_migration (name, applied_at_ms) VALUES (${migration.name}, ${nowMs})`.execute(db);
+  const wanted = migrations.filter(({ name }) => missing.includes(name));
+  for (const migration of wanted) await migration.up(db, kind);
+  // Recorded together at the end, when there is a column for the mark.
+  for (const { name, compatibility } of wanted) {
+    await sql`INSERT INTO schema_migration (name, applied_at_ms, compatibility)
+      VALUES (${name}, ${nowMs}, ${compatibility})`.execute(db);
   }
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../../src/lib/errors.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import type { Activity, ApiKey, Tag, Vote } from '../../src/lib/model.ts';
 import { StartError } from '../../src/lib/start-error.ts';
-import { MIGRATION_NAMES } from '../../src/storage/migrate.ts';
+import { compareSchema, MIGRATION_NAMES } from '../../src/storage/migrate.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Stores } from '../../src/storage/stores.ts';
@@ -620,10 +620,12 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       await using place = await Place.create(kind, { isEmpty: true });
       const first = await place.open();
       const made = await withOrganization(first);
-      expect(await first.read.deployment.appliedMigrations()).toEqual([...MIGRATION_NAMES].sort());
+      const applied = await first.read.deployment.appliedMigrations();
+      expect(applied.map(({ name }) => name)).toEqual([...MIGRATION_NAMES].sort());
+      expect(applied.at(-1)).toEqual({ name: '0017-compatible-migrations', compatibility: 'expand' });
       await place.close(first);
       const second = await place.open();
-      expect(await second.read.deployment.appliedMigrations()).toEqual([...MIGRATION_NAMES].sort());
+      expect(await second.read.deployment.appliedMigrations()).toEqual(applied);
       expect((await second.read.organizations.get(made.id)).name).toBe(made.name);
       expect(second.kind).toBe(kind);
     });
@@ -633,6 +635,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const made = await withOrganization(storage);
       await place.close(storage);
+      // Whoever leaves no mark, or one that this program has never heard of, is not known to be compatible.
       await place.run("INSERT INTO schema_migration (name, applied_at_ms) VALUES ('9999-future', 1)");
       const refused = await place.open().catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(StartError);
@@ -641,6 +644,35 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       await place.run("DELETE FROM schema_migration WHERE name = '9999-future'");
       const again = await place.open();
       expect((await again.read.organizations.get(made.id)).id).toBe(made.id);
+    });
+
+    test('what a newer program marked compatible is worked beside, next to what it did not it is not', async () => {
+      await using place = await Place.create(kind);
+      const storage = await place.open();
+      const made = await withOrganization(storage);
+      await place.close(storage);
+      const add = (name: string, mark: string): Promise<void> =>
+        place.run(`INSERT INTO schema_migration VALUES ('${name}', 1, '${mark}')`);
+      await add('9998-wider', 'expand');
+      const beside = await place.open();
+      expect((await beside.read.organizations.get(made.id)).id).toBe(made.id);
+      await place.close(beside);
+      await add('9999-narrower', 'contract');
+      const refused = await place.open().catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(StartError);
+      expect((refused as Error).message).toContain('(it has 9999-narrower)');
+    });
+
+    test('a database from before the marks gets them', async () => {
+      await using place = await Place.create(kind);
+      const storage = await place.open();
+      const made = await withOrganization(storage);
+      await place.close(storage);
+      await place.run(`ALTER TABLE schema_migration DROP COLUMN compatibility;
+        DELETE FROM schema_migration WHERE name = '0017-compatible-migrations'`);
+      const again = await place.open();
+      expect((await again.read.organizations.get(made.id)).id).toBe(made.id);
+      expect(compareSchema(await again.read.deployment.appliedMigrations())).toEqual({ missing: [], incompatible: [] });
     });
 
     if (kind === 'sqlite') {

@@ -21,6 +21,7 @@ const UNIQUE_HERE = [
 /** Every table is keyed by organization first, so that the organization can become a distribution column. */
 export const foundation: Migration = {
   name: '0001-foundation',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

@@ -14,6 +14,7 @@ const UNIQUE_HERE = [
 /** Wallets, private keys, secrets and what importing and proving them needs. */
 export const wallets: Migration = {
   name: '0002-wallets',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

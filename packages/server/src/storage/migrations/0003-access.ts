@@ -13,6 +13,7 @@ const UNIQUE_HERE = [
 /** Policies and what else limits access: MFA, session profiles, IP allowlists, contract interfaces, velocity controls. */
 export const access: Migration = {
   name: '0003-access',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

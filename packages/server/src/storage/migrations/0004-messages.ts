@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts';
 /** Mail and text messages that wait to be sent, what became of mails, and the development inbox. */
 export const messages: Migration = {
   name: '0004-messages',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

@@ -8,6 +8,7 @@ const UNIQUE_HERE = ['ux_oauth_provider', 'ux_oauth2_credential', 'ux_auth_proxy
 /** Logins and sign-ups: one-time codes, used tokens, OAuth identities and credentials, the sign-up proxy. */
 export const login: Migration = {
   name: '0005-login',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

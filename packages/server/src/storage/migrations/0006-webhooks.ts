@@ -8,6 +8,7 @@ const UNIQUE_HERE = ['ux_webhook_endpoint_name'] as const;
 /** Webhooks: endpoints, events, their deliveries, and who works on which endpoint's; from when on a service key signs. */
 export const webhooks: Migration = {
   name: '0006-webhooks',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts';
 /** Fiat on-ramp: credentials at providers, and the purchases that were begun. */
 export const onRamp: Migration = {
   name: '0007-on-ramp',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

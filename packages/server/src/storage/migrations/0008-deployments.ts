@@ -8,6 +8,7 @@ const UNIQUE_HERE = ['ux_tvc_operator_key', 'ux_tvc_operator_set', 'ux_tvc_manif
 /** Deployments: operators and their sets, apps, deployments with their manifests, and approvals of those. */
 export const deployments: Migration = {
   name: '0008-deployments',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts';
 /** Transactions that are sent to chains, and the keys that pay for operators. */
 export const sends: Migration = {
   name: '0009-sends',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

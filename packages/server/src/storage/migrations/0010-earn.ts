@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts';
 /** Earn: fee wrappers of organizations, and what was asked of them. */
 export const earn: Migration = {
   name: '0010-earn',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

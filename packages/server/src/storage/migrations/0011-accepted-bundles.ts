@@ -13,6 +13,7 @@ const ACCEPTED = [
 /** Which organization has sent a bundle first, with what is there already. */
 export const acceptedBundles: Migration = {
   name: '0011-accepted-bundles',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const text = sql.raw(kind === 'postgres' ? 'text COLLATE "C"' : 'text');
     await sql`CREATE TABLE accepted_bundle (

@@ -7,6 +7,7 @@ const BATCH = 100;
 /** How many replicas a deployment asks for, beside the manifest that says so: whoever counts them need not read that. */
 export const deploymentReplicas: Migration = {
   name: '0012-deployment-replicas',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>): Promise<void> {
     await sql`ALTER TABLE tvc_deployment ADD COLUMN replicas integer NOT NULL DEFAULT 0`.execute(db);
     for (let after = ''; ; ) {

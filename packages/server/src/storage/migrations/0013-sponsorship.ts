@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts';
 /** What organizations cost the operator by sponsored sends, and what their parents let them cost. */
 export const sponsorship: Migration = {
   name: '0013-sponsorship',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

@@ -24,6 +24,7 @@ interface OldCredential {
 /** A vote names its credential, and a credential that was removed says why; results that are secrets get a place. */
 export const votesAndTheirKeys: Migration = {
   name: '0014-votes-and-their-keys',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const text = sql.raw(kind === 'postgres' ? 'text COLLATE "C"' : 'text');
     const blob = sql.raw(kind === 'postgres' ? 'bytea' : 'blob');

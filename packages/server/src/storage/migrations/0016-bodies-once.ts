@@ -8,6 +8,7 @@ import type { Schema } from '../schema.ts';
  */
 export const bodiesOnce: Migration = {
   name: '0016-bodies-once',
+  compatibility: 'contract',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const text = sql.raw(kind === 'postgres' ? 'text COLLATE "C"' : 'text');
     const blob = sql.raw(kind === 'postgres' ? 'bytea' : 'blob');

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { ServiceKey } from '../../lib/model.ts';
+import type { AppliedMigration } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 
 /**
@@ -52,9 +53,10 @@ export class DeploymentReader {
     return rows.map((row) => ({ id: row.name.slice(PROCESS.length), state: row.value }));
   }
 
-  async appliedMigrations(): Promise<string[]> {
-    const { rows } = await sql<{ name: string }>`SELECT name FROM schema_migration ORDER BY name`.execute(this.db);
-    return rows.map((row) => row.name);
+  async appliedMigrations(): Promise<AppliedMigration[]> {
+    const { rows } =
+      await sql<AppliedMigration>`SELECT name, compatibility FROM schema_migration ORDER BY name`.execute(this.db);
+    return rows;
   }
 
   /** The service's own keys; of several for a role the newest is the active one. */

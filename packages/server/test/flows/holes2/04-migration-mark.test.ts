@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { onPostgres, statusOf } from '../../faults/support.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { DATABASES } from '../../harness/databases.ts';
+
+// While processes are replaced one by one, those of the old version stay ready beside what a newer one has migrated, if
+// it says that they can.
+
+async function runBeside({ app }: TestApp, statement: string): Promise<void> {
+  const { databaseUrl, dataDir } = app.config;
+  if (databaseUrl !== undefined) {
+    await onPostgres(databaseUrl, (client) => client.query(statement));
+    return;
+  }
+  const file = new Database(join(dataDir, 'custos.db'));
+  file.exec(statement);
+  file.close();
+}
+
+describe.each(DATABASES)('readiness beside a newer version on %s', (database) => {
+  test('stays after a compatible migration, ends with one that is not or says nothing', async () => {
+    await using at = await openTestApp(database);
+    const ready = (): Promise<number> => statusOf(at.baseUrl, '/readyz');
+    expect(await ready()).toBe(200);
+
+    await runBeside(at, "INSERT INTO schema_migration VALUES ('9997-wider', 1, 'expand')");
+    expect(await ready()).toBe(200);
+    const made = await at.root.submit('create_user_tag', { userTagName: 'beside', userIds: [] });
+    expect(made.status).toBe(200);
+
+    for (const mark of ["'contract'", "'later'", 'DEFAULT']) {
+      await runBeside(at, markedWith(mark));
+      expect([mark, await ready()]).toEqual([mark, 503]);
+      await runBeside(at, "DELETE FROM schema_migration WHERE name = '9998-narrower'");
+      expect(await ready()).toBe(200);
+    }
+  });
+
+  test('ends where a migration is missing that this version needs', async () => {
+    await using at = await openTestApp(database);
+    expect(await statusOf(at.baseUrl, '/readyz')).toBe(200);
+    await runBeside(at, "DELETE FROM schema_migration WHERE name LIKE '0015-%'");
+    expect(await statusOf(at.baseUrl, '/readyz')).toBe(503);
+  });
+});
+
+const markedWith = (mark: string): string =>
+  mark === 'DEFAULT'
+    ? "INSERT INTO schema_migration (name, applied_at_ms) VALUES ('9998-narrower', 1)"
+    : `INSERT INTO schema_migration VALUES ('9998-narrower', 1, ${mark})`;
