@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { onPostgres, statusOf } from '../../faults/support.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { DATABASES, type DatabaseKind } from '../../harness/databases.ts';
 
 // While processes are replaced one by one, those of the old version stay ready beside what a newer one has migrated, if
 // it says that they can.
@@ -19,9 +19,16 @@ async function runBeside({ app }: TestApp, statement: string): Promise<void> {
   file.close();
 }
 
+async function openReady(database: DatabaseKind): Promise<TestApp> {
+  const at = await openTestApp(database);
+  const { storage, keyring } = at.app;
+  await storage.write((store) => store.deployment.claim('root_key_id', keyring.rootKeyId));
+  return at;
+}
+
 describe.each(DATABASES)('readiness beside a newer version on %s', (database) => {
   test('stays after a compatible migration, ends with one that is not or says nothing', async () => {
-    await using at = await openTestApp(database);
+    await using at = await openReady(database);
     const ready = (): Promise<number> => statusOf(at.baseUrl, '/readyz');
     expect(await ready()).toBe(200);
 
@@ -39,7 +46,7 @@ describe.each(DATABASES)('readiness beside a newer version on %s', (database) =>
   });
 
   test('ends where a migration is missing that this version needs', async () => {
-    await using at = await openTestApp(database);
+    await using at = await openReady(database);
     expect(await statusOf(at.baseUrl, '/readyz')).toBe(200);
     await runBeside(at, "DELETE FROM schema_migration WHERE name LIKE '0015-%'");
     expect(await statusOf(at.baseUrl, '/readyz')).toBe(503);
