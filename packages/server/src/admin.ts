@@ -47,7 +47,7 @@ export async function initialize(environment: NodeJS.ProcessEnv, wanted: Initial
       throw new StartError(`the ${what} name must have 1 to ${LIMITS.nameLength} characters`);
   }
   const nowMs = Date.now();
-  const storage = await openStorage({ ...config, nowMs, onIdleError: () => {} });
+  const storage = await openStorage({ ...config, databaseWaitSeconds: 0, nowMs, onIdleError: () => {} });
   try {
     const keyring = await openRootKey(storage, config.rootKey, 'inline');
     const { organizationName, userName } = wanted;

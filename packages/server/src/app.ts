@@ -64,6 +64,7 @@ export function buildApp(parts: Parts): BuiltApp {
   const allow = config.outboundAllow;
   const load = new RequestLoad();
   const observe = new Observer(log);
+  observe.watchDatabase(storage);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });

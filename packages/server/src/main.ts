@@ -58,7 +58,7 @@ function runWorkers(config: Config): void {
   for (let index = 0; index < config.workers; index += 1) cluster.fork();
   cluster.on('message', (worker, message: Started | { readonly failure: string }) => {
     if ('failure' in message) {
-      if (!announced) sayAndExit(message.failure);
+      if (started.size === 0) sayAndExit(message.failure);
       process.stderr.write(`custos: ${message.failure}\n`);
       return;
     }
@@ -70,9 +70,9 @@ function runWorkers(config: Config): void {
   });
   cluster.on('exit', (worker, code) => {
     if (stopping) return exitWhenAlone();
-    // A worker that never got up has already said why; at the first start trying again would only say it again.
+    // A worker that never got up has already said why; where none has, trying again would only say it again.
     if (started.has(worker.id)) cluster.fork();
-    else if (announced) setTimeout(() => stopping || cluster.fork(), RESTART_DELAY_MS);
+    else if (started.size > 0) setTimeout(() => stopping || cluster.fork(), RESTART_DELAY_MS);
     else process.exit(code === 0 ? 1 : code);
   });
   // Whoever waits for this process may end the others with it, so it is the last to go.

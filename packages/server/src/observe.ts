@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from './lib/errors.ts';
 import type { Activity } from './lib/model.ts';
 import type { OutboxObserver } from './messages/outbox.ts';
 import type { SendObserver } from './sends/parts.ts';
+import type { PoolLoad, Storage } from './storage/storage.ts';
 import type { DeliveryObserver } from './webhooks/recorder.ts';
 
 /** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
@@ -67,6 +68,41 @@ export class Observer {
   constructor(log: Logger) {
     this.#log = log;
     collectDefaultMetrics({ register: this.metrics });
+  }
+
+  /** Read when somebody asks for the metrics. */
+  watchDatabase(storage: Pick<Storage, 'load'>): void {
+    const registers = [this.metrics];
+    const each = (report: (load: PoolLoad) => void) => () => {
+      for (const load of storage.load) report(load);
+    };
+    const connections = new Gauge({
+      name: 'custos_database_connections',
+      help: 'Connections to PostgreSQL by pool (read or write) and state (busy or idle).',
+      labelNames: ['pool', 'state'],
+      registers,
+      collect: each(({ pool, connections: all, busy }) => {
+        connections.set({ pool, state: 'busy' }, busy);
+        connections.set({ pool, state: 'idle' }, all - busy);
+      }),
+    });
+    const waiting = new Gauge({
+      name: 'custos_database_waiting',
+      help: 'Reads and transactions that wait for a connection to PostgreSQL, or for their turn to ask for one, by pool.',
+      labelNames: ['pool'],
+      registers,
+      collect: each((load) => waiting.set({ pool: load.pool }, load.waiting)),
+    });
+    new Counter({
+      name: 'custos_database_timeouts_total',
+      help: 'How often PostgreSQL answered, or a connection was free, too late, by pool.',
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        this.reset();
+        for (const load of storage.load) this.inc({ pool: load.pool }, load.timeouts);
+      },
+    });
   }
 
   request(operation: string, code: ErrorCode | 'OK', milliseconds: number): void {

@@ -51,6 +51,7 @@ export async function startService(config: Config): Promise<Service> {
     ...config,
     nowMs,
     onIdleError: (error) => log.warn({ reason: error.message }, 'idle database connection lost'),
+    onWaiting: (what) => log.warn(`waiting ${what}`),
   });
   const cleanups: (() => Promise<unknown>)[] = [() => storage.close()];
   const closeAll = async (): Promise<void> => {

@@ -22,6 +22,8 @@ test('nothing set works on a laptop', () => {
     databaseUrl: undefined,
     baseUrl: undefined,
     databasePool: 16,
+    databaseTimeoutSeconds: 5,
+    databaseWaitSeconds: 60,
     workers: 1,
     metricsPort: undefined,
     logLevel: 'info',

@@ -183,7 +183,24 @@ export const SETTINGS = {
     '`postgres://…` for PostgreSQL 13 or newer; unset for the embedded SQLite database.',
     databaseUrl,
   ),
-  databasePool: setting('CUSTOS_DATABASE_POOL', '16', 'PostgreSQL connections per process.', integer(2, 1000)),
+  databasePool: setting(
+    'CUSTOS_DATABASE_POOL',
+    '16',
+    'PostgreSQL connections per process; three in eight of them are for reads alone.',
+    integer(2, 1000),
+  ),
+  databaseTimeoutSeconds: setting(
+    'CUSTOS_DATABASE_TIMEOUT_SECONDS',
+    '5',
+    'How long PostgreSQL may take for a request before it is answered with 503.',
+    integer(1, 600),
+  ),
+  databaseWaitSeconds: setting(
+    'CUSTOS_DATABASE_WAIT_SECONDS',
+    '60',
+    'How long a start waits for a PostgreSQL that is away.',
+    integer(0, 86_400),
+  ),
   workers: setting('CUSTOS_WORKERS', '1', 'HTTP processes; more than one needs PostgreSQL.', integer(1, 256)),
   rootKey: setting(
     'CUSTOS_ROOT_KEY',

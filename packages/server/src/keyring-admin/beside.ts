@@ -10,6 +10,8 @@ import type { Stores } from '../storage/stores.ts';
 import { connectPostgres, explain } from './postgres-session.ts';
 
 const POOL = 4;
+/** Nobody waits for an answer meanwhile, and some of it goes over whole tables. */
+const TIMEOUT_MS = 60_000;
 /** A service that is busy leaves the embedded database free again and again, if not always at once. */
 const BUSY_MS_MAX = 60_000;
 const BUSY_PAUSE_MS = 50;
@@ -24,7 +26,13 @@ export async function openBeside(config: Config, command: string): Promise<Stora
   if (databaseUrl !== undefined) {
     requireSchema('the PostgreSQL database', await postgresMigrations(databaseUrl));
     const { openPostgres } = await import('../storage/postgres.ts');
-    return await openPostgres({ url: databaseUrl, poolSize: POOL, nowMs, onIdleError: () => {} });
+    return await openPostgres({
+      url: databaseUrl,
+      poolSize: POOL,
+      timeoutMs: TIMEOUT_MS,
+      nowMs,
+      onIdleError: () => {},
+    });
   }
   const file = join(dataDir, 'custos.db');
   requireSchema(file, await sqliteMigrations(file));

@@ -190,6 +190,8 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly policy: PolicyFacts;
   readonly credentials: CredentialEffect;
   readonly lock: OperationLock;
+  /** Whether it may take minutes, by how much the organization has. */
+  readonly isLong: boolean;
   /** Which organizations may run it (RES 3.3). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
@@ -325,6 +327,7 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   readonly credentials: CredentialEffect;
   /** Exclusive unless the operation cannot alter any decision. */
   readonly lock?: OperationLock;
+  readonly isLong?: boolean;
   readonly scope?: ActivityOperation['scope'];
   readonly ours?: boolean;
   readonly result: R;
@@ -406,6 +409,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     policy: definition.policy,
     credentials: definition.credentials,
     lock: definition.lock ?? 'exclusive',
+    isLong: definition.isLong ?? false,
     scope: definition.scope ?? 'any',
     ours: definition.ours ?? false,
     result: definition.result,

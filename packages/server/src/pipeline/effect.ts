@@ -35,6 +35,7 @@ export interface Grounds {
 /** What an allowed activity does: keys and proofs were used before the transaction, the rest happens in it. */
 export interface Effect {
   readonly lock: LockMode;
+  readonly isLong: boolean;
   readonly proofs: readonly AppProof[];
   /** Those that sends came into, once it has run. */
   readonly lanes: readonly SendLaneName[];
@@ -137,6 +138,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   };
   return {
     lock,
+    isLong: operation.isLong,
     proofs,
     lanes,
     secret,

@@ -3,6 +3,7 @@ import type { Actor } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Organization } from '../lib/model.ts';
+import type { WriteOptions } from '../storage/storage.ts';
 import { type LockMode, organizationNotFound } from '../storage/stores/organizations.ts';
 import type { Stores } from '../storage/stores.ts';
 import type { Matter } from './matter.ts';
@@ -33,6 +34,12 @@ export async function requireUnchanged(stores: Stores, { homeId, user }: Actor):
 export async function requireSameDescription(prepared: Matter, inside: Matter): Promise<void> {
   if (!isDeepStrictEqual(await inside.describe(), await prepared.describe())) throw new Stale();
 }
+
+/** How a unit that begins with `lockFor` asks for its transaction. */
+export const inTurn = ({ organizationId }: Actor, mode: LockMode, isLong = false): WriteOptions => ({
+  turn: { organizationId, mode },
+  isLong,
+});
 
 /**
  * Holds the organization, and the one that decides, for the rest of the transaction and makes sure that the caller may

@@ -19,7 +19,7 @@ import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
 import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
-import { type Court, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
+import { type Court, inTurn, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
 import { keepsBody, orRefusal, shortenRejected } from './rejection.ts';
@@ -249,32 +249,36 @@ async function store(
   { activity, vote }: Draft,
   { matter, version, expected, judge, effect }: Case,
 ): Promise<Stored | 'AGAIN'> {
+  const mode = effect?.lock ?? 'shared';
   try {
-    const stored = await app.storage.write(async (stores): Promise<Stored> => {
-      const court = await lockFor(stores, actor, effect?.lock ?? 'shared');
-      const isUnchanged = isSameCourt(court, { authority: actor.home, target: actor.organization });
-      if (!isUnchanged) await requireUnchanged(stores, actor);
-      const inside = matter.inside(stores, isUnchanged);
-      const judged = isUnchanged ? expected : await judge(stores, court, inside);
-      if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
-      if (!isUnchanged && effect !== undefined) await requireSameDescription(matter, inside);
-      const done = await finish(stores, court.target, actor, activity, judged, effect);
-      const finished: Activity = { ...done, result: withoutSecrets(done.result, version.secretResults) };
-      if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
-      if (effect?.secret !== undefined) {
-        const { secret } = effect;
-        const kept = judged.verdict.kind === 'execute' ? shownAtOnce(secret, activity.createdAtMs) : secret;
-        await stores.sealedResults.insert(activity.organizationId, activity.id, kept, activity.createdAtMs);
-      }
-      const proofs = judged.verdict.kind === 'execute' ? (effect?.proofs ?? []) : [];
-      await stores.activities.insertProofs(activity.organizationId, activity.id, proofs);
-      await keepGrounds(stores, finished, vote, judged.verdict);
-      if (judged.verdict.kind === 'authenticate' || judged.verdict.kind === 'wait')
-        await noteLogin(stores, actor, finished);
-      const announced = { activity: finished, votes: [vote], proofs };
-      const told = await announceActivity(app, stores, announced, court.target, finished.updatedAtMs);
-      return { activity: finished, verdict: judged.verdict, result: done.result, proofs, told };
-    });
+    const stored = await app.storage.write(
+      async (stores): Promise<Stored> => {
+        const court = await lockFor(stores, actor, mode);
+        const isUnchanged = isSameCourt(court, { authority: actor.home, target: actor.organization });
+        if (!isUnchanged) await requireUnchanged(stores, actor);
+        const inside = matter.inside(stores, isUnchanged);
+        const judged = isUnchanged ? expected : await judge(stores, court, inside);
+        if (!isSameVerdict(judged.verdict, expected.verdict)) throw new Stale();
+        if (!isUnchanged && effect !== undefined) await requireSameDescription(matter, inside);
+        const done = await finish(stores, court.target, actor, activity, judged, effect);
+        const finished: Activity = { ...done, result: withoutSecrets(done.result, version.secretResults) };
+        if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
+        if (effect?.secret !== undefined) {
+          const { secret } = effect;
+          const kept = judged.verdict.kind === 'execute' ? shownAtOnce(secret, activity.createdAtMs) : secret;
+          await stores.sealedResults.insert(activity.organizationId, activity.id, kept, activity.createdAtMs);
+        }
+        const proofs = judged.verdict.kind === 'execute' ? (effect?.proofs ?? []) : [];
+        await stores.activities.insertProofs(activity.organizationId, activity.id, proofs);
+        await keepGrounds(stores, finished, vote, judged.verdict);
+        if (judged.verdict.kind === 'authenticate' || judged.verdict.kind === 'wait')
+          await noteLogin(stores, actor, finished);
+        const announced = { activity: finished, votes: [vote], proofs };
+        const told = await announceActivity(app, stores, announced, court.target, finished.updatedAtMs);
+        return { activity: finished, verdict: judged.verdict, result: done.result, proofs, told };
+      },
+      inTurn(actor, mode, effect?.isLong),
+    );
     app.observe.activity(stored.activity);
     app.webhooks.wake(stored.told);
     effect?.announce();

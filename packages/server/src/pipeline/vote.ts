@@ -19,7 +19,7 @@ import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ba
 import { denialError, denialReason } from './denial.ts';
 import { type AttemptNote, callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { type Court, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
+import { type Court, inTurn, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
 import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, failedWith, keepGrounds } from './outcome.ts';
@@ -124,46 +124,50 @@ async function castOnce(
         )
       : undefined;
 
-  const outcome = await app.storage.write(async (stores): Promise<Outcome> => {
-    const current = await lockFor(stores, actor, effect?.lock ?? 'shared', court.authority.id);
-    const locked = await stores.activities.lock(actor.organizationId, activityId);
-    if (locked === undefined) throw activityNotFound();
-    const isUnchanged = isSameCourt(current, court);
-    if (!isUnchanged) await requireUnchanged(stores, actor);
-    if (!isUnchanged && proposal?.proposer !== undefined) await requireUnchanged(stores, proposal.proposer);
-    const matter = target?.matter.inside(stores, isUnchanged);
-    const ended = isTerminal(locked.activity.status) ? undefined : (await proposalOf(stores, current, locked)).ended;
-    const bench: Bench = { app, read: stores, court: current, found: locked, matter, ended };
-    const judgement = await judgeVote(bench, ballot);
-    if (judgement.kind === 'read') return { judgement, ...locked, told: [] };
-    if (judgement.kind === 'fail') {
-      const after = failedWith({ ...locked.activity, updatedAtMs: nowMs }, judgement.failure);
+  const mode = effect?.lock ?? 'shared';
+  const outcome = await app.storage.write(
+    async (stores): Promise<Outcome> => {
+      const current = await lockFor(stores, actor, mode, court.authority.id);
+      const locked = await stores.activities.lock(actor.organizationId, activityId);
+      if (locked === undefined) throw activityNotFound();
+      const isUnchanged = isSameCourt(current, court);
+      if (!isUnchanged) await requireUnchanged(stores, actor);
+      if (!isUnchanged && proposal?.proposer !== undefined) await requireUnchanged(stores, proposal.proposer);
+      const matter = target?.matter.inside(stores, isUnchanged);
+      const ended = isTerminal(locked.activity.status) ? undefined : (await proposalOf(stores, current, locked)).ended;
+      const bench: Bench = { app, read: stores, court: current, found: locked, matter, ended };
+      const judgement = await judgeVote(bench, ballot);
+      if (judgement.kind === 'read') return { judgement, ...locked, told: [] };
+      if (judgement.kind === 'fail') {
+        const after = failedWith({ ...locked.activity, updatedAtMs: nowMs }, judgement.failure);
+        await stores.activities.update(after);
+        const told = await announceActivity(app, stores, { ...locked, activity: after }, current.target, nowMs);
+        return { judgement, ...locked, activity: after, told };
+      }
+      const isPrepared = effect !== undefined && judgement.kind === 'approve' && judgement.verdict.kind === 'execute';
+      if (!isUnchanged && isPrepared && effect.isDescribed && target !== undefined && matter !== undefined) {
+        await requireSameDescription(target.matter, matter);
+      }
+      const startsRound = judgement.kind === 'approve' && judgement.startsRound;
+      const round = startsRound ? nowMs : locked.activity.roundStartedAtMs;
+      const paper: Vote = {
+        ...drafted,
+        roundStartedAtMs: round,
+        counts: judgement.kind === 'reject' || judgement.counts,
+      };
+      const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
+      const votes = [...locked.votes, paper];
+      const after = await nextState(stores, current.target, judgement, before, paper, effect);
+      await stores.activities.insertVote(after, paper);
       await stores.activities.update(after);
-      const told = await announceActivity(app, stores, { ...locked, activity: after }, current.target, nowMs);
-      return { judgement, ...locked, activity: after, told };
-    }
-    const isPrepared = effect !== undefined && judgement.kind === 'approve' && judgement.verdict.kind === 'execute';
-    if (!isUnchanged && isPrepared && effect.isDescribed && target !== undefined && matter !== undefined) {
-      await requireSameDescription(target.matter, matter);
-    }
-    const startsRound = judgement.kind === 'approve' && judgement.startsRound;
-    const round = startsRound ? nowMs : locked.activity.roundStartedAtMs;
-    const paper: Vote = {
-      ...drafted,
-      roundStartedAtMs: round,
-      counts: judgement.kind === 'reject' || judgement.counts,
-    };
-    const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
-    const votes = [...locked.votes, paper];
-    const after = await nextState(stores, current.target, judgement, before, paper, effect);
-    await stores.activities.insertVote(after, paper);
-    await stores.activities.update(after);
-    const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
-    await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
-    if (judgement.kind === 'approve') await keepGrounds(stores, after, paper, judgement.verdict);
-    const told = await announceActivity(app, stores, { activity: after, votes, proofs }, current.target, nowMs);
-    return { judgement, id: activityId, activity: after, votes, proofs, told };
-  });
+      const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
+      await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
+      if (judgement.kind === 'approve') await keepGrounds(stores, after, paper, judgement.verdict);
+      const told = await announceActivity(app, stores, { activity: after, votes, proofs }, current.target, nowMs);
+      return { judgement, id: activityId, activity: after, votes, proofs, told };
+    },
+    inTurn(actor, mode, effect?.isLong),
+  );
   app.webhooks.wake(outcome.told);
   effect?.announce();
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
@@ -292,6 +296,7 @@ async function prepareTarget(
   return {
     ...nothing,
     lock,
+    isLong: false,
     prove: async () => {},
     run: () => Promise.reject(error),
     secretResults,

@@ -7,18 +7,30 @@ export interface OpenOptions {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly databasePool: number;
+  readonly databaseTimeoutSeconds?: number;
+  readonly databaseWaitSeconds?: number;
   readonly nowMs: number;
   readonly onIdleError: (error: Error) => void;
+  /** Hears what the start waits for. */
+  readonly onWaiting?: (what: string) => void;
 }
 
 /** Opens the configured database and brings its schema up to date. Throws StartError with one clear sentence. */
 export async function openStorage(options: OpenOptions): Promise<Storage> {
-  const { dataDir, databaseUrl, databasePool, nowMs, onIdleError } = options;
+  const { dataDir, databaseUrl, databasePool, databaseTimeoutSeconds, databaseWaitSeconds, nowMs } = options;
   requireDataDir(dataDir);
   // Only the driver that is used is loaded.
   if (databaseUrl !== undefined) {
     const { openPostgres } = await import('./postgres.ts');
-    return await openPostgres({ url: databaseUrl, poolSize: databasePool, nowMs, onIdleError });
+    return await openPostgres({
+      url: databaseUrl,
+      poolSize: databasePool,
+      timeoutMs: databaseTimeoutSeconds && databaseTimeoutSeconds * 1000,
+      waitMs: databaseWaitSeconds && databaseWaitSeconds * 1000,
+      nowMs,
+      onIdleError: options.onIdleError,
+      onWaiting: options.onWaiting,
+    });
   }
   const { openSqlite } = await import('./sqlite.ts');
   return await openSqlite({ file: join(dataDir, 'custos.db'), lockFile: join(dataDir, 'custos.lock'), nowMs });

@@ -1,36 +1,32 @@
-import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type QueryResult } from 'kysely';
-import pg from 'pg';
-import { ApiError } from '../lib/errors.ts';
-import { StartError } from '../lib/start-error.ts';
+import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
-import type { Storage, WriteOptions } from './storage.ts';
+import { bringUp } from './postgres/bring-up.ts';
+import { Retry, translate, unavailable } from './postgres/errors.ts';
+import { SessionPool } from './postgres/pool.ts';
+import type { Session } from './postgres/session.ts';
+import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
-import { uniqueViolation } from './unique.ts';
+import { Turnstile } from './turnstile.ts';
 
-const CONNECT_TIMEOUT_MS = 3000;
-const STATEMENT_TIMEOUT_MS = 15_000;
 const ATTEMPTS_MAX = 5;
-/** Session-independent lock number for migrations and bootstrap. */
-const ADMIN_LOCK = 4_715_820_031;
+const TIMEOUT_MS = 5000;
+/** Of the connections, so many are for reads alone: they go on where no commit can end. */
+const READ_SHARE = 3 / 8;
+/** What is known to take long gets so much more time. */
+const LONG_FACTOR = 12;
 
 export interface PostgresOptions {
   readonly url: string;
   readonly poolSize: number;
+  /** The longest that a read, or a transaction with all that it waits for, may take. */
+  readonly timeoutMs?: number | undefined;
+  /** How long a database that is away at the start is waited for. */
+  readonly waitMs?: number | undefined;
   readonly nowMs: number;
   readonly onIdleError: (error: Error) => void;
-}
-
-// Times and counters are bigint; they stay far below 2^53 and are numbers everywhere in this program.
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(oid, format as 'text'),
-};
-
-function toSafeInteger(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new Error(`database integer out of range: ${text}`);
-  return value;
+  /** Hears what the start waits for. */
+  readonly onWaiting?: ((what: string) => void) | undefined;
 }
 
 const flavour = {
@@ -40,110 +36,55 @@ const flavour = {
 };
 
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    // For a server that neither answers nor hangs up; later than its own time-out.
-    query_timeout: STATEMENT_TIMEOUT_MS + 3000,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    application_name: 'custos',
-    keepAlive: true,
-    types,
-    // Statements of a transaction that do not wait for each other travel together.
-    ...{ pipeline: true },
-  } as pg.PoolConfig);
-  pool.on('error', options.onIdleError);
-  // A client in use has no listener of the pool, and an 'error' that nobody hears ends the process. Its statements fail too.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  const storage = new PostgresStorage(pool);
-  try {
-    await storage.migrate(options.nowMs);
-    return storage;
-  } catch (error) {
-    await pool.end().catch(() => {});
-    if (error instanceof StartError) throw error;
-    const reason = error instanceof ApiError ? (error.cause as Error | undefined) : (error as Error);
-    throw new StartError(`cannot use the PostgreSQL database: ${describe(reason)}`);
-  }
-}
-
-/** An AggregateError (several addresses refused) has an empty message of its own. */
-function describe(error: Error | undefined): string {
-  if (error instanceof AggregateError) return error.errors.map((inner: Error) => inner.message).join('; ');
-  return error?.message || String(error);
-}
-
-function executeOn(client: pg.Pool | pg.PoolClient): Execute {
-  return async (text, values, name): Promise<QueryResult<unknown>> => {
-    try {
-      const query = name === undefined ? { text, values: [...values] } : { name, text, values: [...values] };
-      const result = await client.query(query);
-      return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) };
-    } catch (error) {
-      throw translate(error);
-    }
-  };
-}
-
-class Retry extends Error {}
-
-function translate(error: unknown): unknown {
-  if (error instanceof ApiError || error instanceof Retry || !(error instanceof Error)) return error;
-  const code = 'code' in error ? String(error.code) : '';
-  if (code === '23505') {
-    const constraint = 'constraint' in error ? String(error.constraint) : undefined;
-    return uniqueViolation(constraint, undefined, error) ?? error;
-  }
-  // Serialization failure and deadlock: the transaction did nothing and may simply run again.
-  if (code === '40001' || code === '40P01') return new Retry(error.message, { cause: error });
-  if (isUnavailable(code, error)) {
-    return new ApiError('UNAVAILABLE', 'the database is not available', { retryAfterSeconds: 1, cause: error });
-  }
-  return error;
-}
-
-function isUnavailable(code: string, error: Error): boolean {
-  // Class 08 connection, 53 resources, 57P0x shutdown and start-up, 25006 read-only standby, 57014 and 25P03 time-outs; 25P02 is the echo of one on the
-  // statements that travelled behind it.
-  if (/^(08|53|57P0|25006|57014|25P0[234]|55P03|58)/.test(code)) return true;
-  if (/^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_)/.test(code)) return true;
-  if (error instanceof AggregateError) return true;
-  return /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout|Cannot use a pool/i.test(
-    error.message,
-  );
+  const { url, waitMs = 0, nowMs, onWaiting = () => {} } = options;
+  await bringUp({ url, waitMs, onWaiting }, async (client) => {
+    const execute: Execute = async (text, values) => {
+      const { rows, rowCount } = await client.query(text, [...values]);
+      return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+    };
+    await migrate(kyselyOver(flavour, execute), 'postgres', nowMs);
+  });
+  return new PostgresStorage(options);
 }
 
 class PostgresStorage implements Storage {
   readonly kind = 'postgres';
   readonly read;
-  readonly #pool: pg.Pool;
-  readonly #stores = new WeakMap<pg.PoolClient, ReturnType<typeof openStores>>();
+  readonly #timeoutMs: number;
+  readonly #reads: SessionPool;
+  readonly #writes: SessionPool;
+  readonly #turnstile = new Turnstile();
+  readonly #stores = new WeakMap<Session, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor(pool: pg.Pool) {
-    this.#pool = pool;
-    this.read = openReadStores(kyselyOver(flavour, executeOn(pool)), 'postgres');
+  constructor({ url, poolSize, timeoutMs = TIMEOUT_MS, onIdleError }: PostgresOptions) {
+    const forReads = Math.max(1, Math.round(poolSize * READ_SHARE));
+    const common = { url, timeoutMs, onIdleError };
+    this.#timeoutMs = timeoutMs;
+    this.#reads = new SessionPool('read', { ...common, size: forReads });
+    this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
+    this.read = openReadStores(kyselyOver(flavour, this.#executeRead), 'postgres');
   }
 
-  async migrate(nowMs: number): Promise<void> {
-    const client = await this.#connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('SELECT pg_advisory_xact_lock($1)', [ADMIN_LOCK]);
-      await migrate(kyselyOver(flavour, executeOn(client)), 'postgres', nowMs);
-      await client.query('COMMIT');
-    } finally {
-      client.release(true);
-    }
+  get load(): readonly PoolLoad[] {
+    const write = this.#writes.load;
+    return [this.#reads.load, { ...write, waiting: write.waiting + this.#turnstile.waiting }];
   }
+
+  readonly #executeRead: Execute = async (text, values, name) => {
+    const session = await this.#reads.acquire(performance.now() + this.#timeoutMs);
+    try {
+      return await session.execute(text, values, name);
+    } finally {
+      this.#reads.release(session);
+    }
+  };
 
   async write<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    if (this.#closed) throw new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 });
-    const done = this.#attempts(unit, options);
+    if (this.#closed) throw unavailable('the service is stopping');
+    const done = this.#inTurn(unit, options);
     this.#pending.add(done);
     try {
       return await done;
@@ -152,53 +93,58 @@ class PostgresStorage implements Storage {
     }
   }
 
-  async #attempts<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions): Promise<T> {
+  async #inTurn<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions): Promise<T> {
+    const deadlineMs = performance.now() + this.#timeoutMs * (options.isLong ? LONG_FACTOR : 1);
+    const leave = options.turn && (await this.#turnstile.enter(options.turn, deadlineMs));
+    try {
+      return await this.#attempts(unit, options, deadlineMs);
+    } finally {
+      leave?.();
+    }
+  }
+
+  async #attempts<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions, deadlineMs: number): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#transaction(unit, options);
+        return await this.#transaction(unit, options, deadlineMs);
       } catch (error) {
         if (!(error instanceof Retry)) throw error;
-        if (attempt === ATTEMPTS_MAX) {
-          throw new ApiError('UNAVAILABLE', 'the database is busy, try again', { retryAfterSeconds: 1, cause: error });
-        }
+        if (attempt === ATTEMPTS_MAX) throw unavailable('the database is busy, try again', error);
       }
     }
   }
 
-  async #transaction<T>(unit: (store: Stores) => Promise<T>, { isRepeatable }: WriteOptions): Promise<T> {
-    const client = await this.#connect();
-    let broken = false;
+  async #transaction<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions, deadlineMs: number): Promise<T> {
+    const session = await this.#writes.acquire(deadlineMs);
     try {
       // Not awaited: it travels with the unit's first statement. Its own failure surfaces there.
-      const begun = client.query(isRepeatable ? 'BEGIN; SET LOCAL synchronous_commit TO off' : 'BEGIN');
+      const begun = session.query(this.#beginning(options));
       begun.catch(() => {});
-      const value = await unit(this.#storesOn(client));
+      const value = await unit(this.#storesOn(session));
       await begun;
-      await client.query('COMMIT');
+      await session.commit();
       return value;
     } catch (error) {
-      await client.query('ROLLBACK').catch(() => {
-        broken = true;
-      });
+      await session.rollback();
       throw translate(error);
     } finally {
-      client.release(broken);
+      this.#writes.release(session);
     }
   }
 
-  async #connect(): Promise<pg.PoolClient> {
-    try {
-      return await this.#pool.connect();
-    } catch (error) {
-      throw translate(error);
-    }
+  #beginning({ isRepeatable, isLong }: WriteOptions): string {
+    const settings = [
+      isRepeatable ? '; SET LOCAL synchronous_commit TO off' : '',
+      isLong ? `; SET LOCAL statement_timeout TO ${this.#timeoutMs * LONG_FACTOR}` : '',
+    ];
+    return `BEGIN${settings.join('')}`;
   }
 
-  #storesOn(client: pg.PoolClient): Stores {
-    let opened = this.#stores.get(client);
+  #storesOn(session: Session): Stores {
+    let opened = this.#stores.get(session);
     if (opened === undefined) {
-      opened = openStores(kyselyOver(flavour, executeOn(client)), 'postgres', nestedSavepoint(client));
-      this.#stores.set(client, opened);
+      opened = openStores(kyselyOver(flavour, session.execute), 'postgres', nestedSavepoint(session));
+      this.#stores.set(session, opened);
     }
     opened.begin();
     return opened.stores;
@@ -207,19 +153,19 @@ class PostgresStorage implements Storage {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#pending);
-    await this.#pool.end();
+    await Promise.all([this.#reads.end(), this.#writes.end()]);
   }
 }
 
-function nestedSavepoint(client: pg.PoolClient) {
+function nestedSavepoint(session: Session) {
   return async <T>(inner: () => Promise<T>): Promise<T> => {
-    await client.query('SAVEPOINT effect');
+    await session.query('SAVEPOINT effect');
     try {
       const value = await inner();
-      await client.query('RELEASE SAVEPOINT effect');
+      await session.query('RELEASE SAVEPOINT effect');
       return value;
     } catch (error) {
-      await client.query('ROLLBACK TO SAVEPOINT effect');
+      await session.query('ROLLBACK TO SAVEPOINT effect');
       throw error;
     }
   };

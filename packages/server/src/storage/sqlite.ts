@@ -156,6 +156,7 @@ function translate(error: unknown): unknown {
 
 class SqliteStorage implements Storage {
   readonly kind = 'sqlite';
+  readonly load = [];
   readonly read;
   readonly #lock: Database.Database;
   readonly #writer: Database.Database;

@@ -1,7 +1,23 @@
 import type { ReadStores, Stores } from './stores.ts';
+import type { Turn } from './turnstile.ts';
 
 export interface WriteOptions {
   readonly isRepeatable?: boolean;
+  /** The organization that the unit holds first; those who would only wait for it keep no connection busy meanwhile. */
+  readonly turn?: Turn;
+  /** For what may take minutes and is worth them, such as erasing an organization. */
+  readonly isLong?: boolean;
+}
+
+/** How much of its connections a database has in use. */
+export interface PoolLoad {
+  readonly pool: 'read' | 'write';
+  readonly connections: number;
+  readonly busy: number;
+  /** Who waits for a connection, or for its turn to ask for one. */
+  readonly waiting: number;
+  /** How often an answer or a connection came too late, since the start. */
+  readonly timeouts: number;
 }
 
 /** A database that holds everything; SQLite and PostgreSQL behave the same behind it. */
@@ -9,6 +25,8 @@ export interface Storage {
   readonly kind: 'sqlite' | 'postgres';
   /** Reads committed rows, outside any transaction. */
   readonly read: ReadStores;
+  /** Nothing where there are no connections. */
+  readonly load: readonly PoolLoad[];
   /**
    * Runs `unit` in a transaction and answers after the durable commit; an error rolls its writes back. Inside, only the
    * handle it is given may be used, and nothing else may be waited for. The unit may run again after a deadlock. With

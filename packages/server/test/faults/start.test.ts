@@ -647,6 +647,8 @@ describe('settings', () => {
     baseUrl: ['custos.example', 'ftp://custos.example', 'http://custos.example/?a=1', 'http://custos.example/#a'],
     databaseUrl: ['mysql://localhost/x', 'localhost:5432', 'postgres:/x', 'sqlite://x'],
     databasePool: ['0', '1', '1001', 'many'],
+    databaseTimeoutSeconds: ['0', '601', '0.5', 'soon'],
+    databaseWaitSeconds: ['-1', '86401', 'forever'],
     workers: ['0', '-1', '257', 'all'],
     rootKey: ['0123456789abcdef', 'file:', 'env:KEY', 'passphrase:secret'],
     keyring: ['hsm', 'INLINE', 'true'],

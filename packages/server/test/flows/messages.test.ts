@@ -142,6 +142,7 @@ class World {
 /** The same database, whose writes fail while `isBroken` says so; reads go on. */
 const breakable = (storage: Storage, isBroken: () => boolean): Storage => ({
   kind: storage.kind,
+  load: [],
   read: storage.read,
   write: async (unit) => {
     if (isBroken()) throw new ApiError('UNAVAILABLE', 'the database is not available');

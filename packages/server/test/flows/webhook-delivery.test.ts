@@ -667,6 +667,7 @@ describe('one process', () => {
       }),
       storage: {
         kind: storage.kind,
+        load: [],
         read: storage.read,
         close: () => storage.close(),
         write: (unit) => (trouble.isDatabaseAway ? refuse('the database') : storage.write(unit)),

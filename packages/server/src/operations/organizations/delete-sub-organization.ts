@@ -13,6 +13,7 @@ export const deleteSubOrganization = defineActivity({
   // The credentials of its users go with it.
   credentials: 'removes',
   scope: 'sub-organization',
+  isLong: true,
   parameters: Type.Object({ deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ subOrganizationUuid: Type.String() }),
   describe: ({ read, actor }, parameters) => requireExported(read, actor.organizationId, parameters),

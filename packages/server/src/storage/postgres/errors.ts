@@ -1,0 +1,51 @@
+import { ApiError } from '../../lib/errors.ts';
+import { uniqueViolation } from '../unique.ts';
+
+/** The transaction did nothing and may simply run again. */
+export class Retry extends Error {}
+
+const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '');
+
+/** What the driver or this program made of an error of PostgreSQL, in the words of the API where it is for a caller. */
+export function translate(error: unknown): unknown {
+  if (error instanceof ApiError || error instanceof Retry || !(error instanceof Error)) return error;
+  const code = codeOf(error);
+  if (code === '23505') {
+    const constraint = 'constraint' in error ? String(error.constraint) : undefined;
+    return uniqueViolation(constraint, undefined, error) ?? error;
+  }
+  // Serialization failure and deadlock.
+  if (code === '40001' || code === '40P01') return new Retry(error.message, { cause: error });
+  return isUnavailable(error) ? unavailable('the database is not available', error) : error;
+}
+
+export const unavailable = (message: string, cause?: Error): ApiError =>
+  new ApiError('UNAVAILABLE', message, { retryAfterSeconds: 1, ...(cause && { cause }) });
+
+/** Whether the same may work later: nothing about the statement, the password or the name of the database is wrong. */
+export function isUnavailable(error: Error): boolean {
+  const code = codeOf(error);
+  // Class 08 connection, 53 resources, 57P0x shutdown and start-up, 25006 read-only standby, 57014 and 25P03 time-outs; 25P02 is the echo of one on the
+  // statements that travelled behind it.
+  if (/^(08|53|57P0|25006|57014|25P0[234]|55P03|58)/.test(code)) return true;
+  if (/^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_)/.test(code)) return true;
+  if (error instanceof AggregateError) return true;
+  return /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable|Query read timeout|Cannot use a pool/i.test(
+    error.message,
+  );
+}
+
+/**
+ * Whether the connection must not be used again: it is broken, or leads to a server that stops, starts, takes no more
+ * writes or does not answer in time, while a new connection may lead to the one that took over.
+ */
+export const condemns = (error: Error): boolean => isUnavailable(error) && codeOf(error) !== '55P03';
+
+export const isTimeout = (error: Error): boolean =>
+  codeOf(error) === '57014' || /timeout exceeded when trying to connect|Query read timeout/.test(error.message);
+
+/** An AggregateError (several addresses refused) has an empty message of its own. */
+export function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map((inner: Error) => inner.message).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

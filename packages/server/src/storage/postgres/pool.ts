@@ -1,0 +1,124 @@
+import pg from 'pg';
+import type { PoolLoad } from '../storage.ts';
+import { isTimeout, translate, unavailable } from './errors.ts';
+import { Session } from './session.ts';
+
+/** How long a new connection, or one of another request, is waited for. */
+const ACQUIRE_MS_MAX = 2000;
+const WAITING_MAX = 1024;
+/** The server gives up a little earlier than this program, so that its answer is still heard. */
+const SERVER_SHARE = 0.9;
+const IDLE_IN_TRANSACTION_MS = 15_000;
+
+export interface PoolOptions {
+  readonly url: string;
+  readonly size: number;
+  readonly timeoutMs: number;
+  readonly onIdleError: (error: Error) => void;
+}
+
+// Times and counters are bigint; they stay far below 2^53 and are numbers everywhere in this program.
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(oid, format as 'text'),
+};
+
+function toSafeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`database integer out of range: ${text}`);
+  return value;
+}
+
+/** What every connection of this program has in common. */
+export const connectionConfig = (url: string): pg.ClientConfig => ({
+  connectionString: url,
+  application_name: 'custos',
+  keepAlive: true,
+  types,
+});
+
+/** A number of connections, for reads or for writes, that nobody waits long for. */
+export class SessionPool {
+  readonly #name: PoolLoad['pool'];
+  readonly #pool: pg.Pool;
+  readonly #sessions = new WeakMap<pg.PoolClient, Session>();
+  #timeouts = 0;
+
+  constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError }: PoolOptions) {
+    const acquireMs = Math.min(ACQUIRE_MS_MAX, timeoutMs);
+    this.#name = name;
+    this.#pool = new pg.Pool({
+      ...connectionConfig(url),
+      max: size,
+      connectionTimeoutMillis: acquireMs,
+      statement_timeout: Math.round(timeoutMs * SERVER_SHARE),
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      // Statements of a transaction that do not wait for each other travel together.
+      ...{ pipeline: true },
+      ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, acquireMs) },
+    } as pg.PoolConfig);
+    this.#pool.on('error', onIdleError);
+    // A client in use has no listener of the pool, and an 'error' that nobody hears ends the process. Its statements fail too.
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  get load(): PoolLoad {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return {
+      pool: this.#name,
+      connections: totalCount,
+      busy: totalCount - idleCount,
+      waiting: waitingCount,
+      timeouts: this.#timeouts,
+    };
+  }
+
+  async acquire(deadlineMs: number): Promise<Session> {
+    if (this.#pool.waitingCount >= WAITING_MAX) throw unavailable('too many requests wait for the database');
+    const session = this.#sessionOf(await this.#connect());
+    session.begin(deadlineMs);
+    return session;
+  }
+
+  release({ client, isSuspect }: Session): void {
+    client.release(isSuspect);
+  }
+
+  async end(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      if (error instanceof Error && isTimeout(error)) this.#timeouts += 1;
+      throw translate(error);
+    }
+  }
+
+  #sessionOf(client: pg.PoolClient): Session {
+    let session = this.#sessions.get(client);
+    if (session === undefined) {
+      session = new Session(client, () => {
+        this.#timeouts += 1;
+      });
+      this.#sessions.set(client, session);
+    }
+    return session;
+  }
+}
+
+/**
+ * A standby is behind, nobody knows how far, and a primary that was demoted is one: neither is read nor written. One that
+ * takes no writes for another reason is still read.
+ */
+async function requireServer(client: pg.PoolClient, pool: PoolLoad['pool'], timeoutMs: number): Promise<void> {
+  const text = "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only";
+  const { rows } = await client.query({ text, ...{ query_timeout: timeoutMs } });
+  const { standby, read_only } = rows[0] as { standby: boolean; read_only: boolean };
+  if (standby) throw readOnly('the PostgreSQL server is a standby');
+  if (read_only && pool === 'write') throw readOnly('the PostgreSQL server takes no writes');
+}
+
+const readOnly = (message: string): Error => Object.assign(new Error(message), { code: '25006' });
