@@ -575,7 +575,7 @@ describe('PostgreSQL at start', () => {
     };
     try {
       const refuse = async ([name, url]: [string, string]): Promise<void> => {
-        const outcome = await runService({ ...place.env, CUSTOS_DATABASE_URL: url });
+        const outcome = await runService({ ...place.env, CUSTOS_DATABASE_URL: url, CUSTOS_DATABASE_WAIT_SECONDS: '0' });
         expect([name, outcome.stderr.trimEnd().split('\n').length]).toEqual([name, 1]);
         expectRefusal(outcome, /PostgreSQL/);
         for (const password of [right.password, 'not-the-password']) expect(outcome.stderr).not.toContain(password);
@@ -595,7 +595,12 @@ describe('PostgreSQL at start', () => {
     const away = new URL(place.url as string);
     away.port = String(await freePort());
     const env = { ...place.env, CUSTOS_WORKERS: '3', CUSTOS_PORT: String(await freePort()) };
-    expectRefusal(await runService({ ...env, CUSTOS_DATABASE_URL: away.toString() }), /PostgreSQL/);
+    const refused = await runService({
+      ...env,
+      CUSTOS_DATABASE_URL: away.toString(),
+      CUSTOS_DATABASE_WAIT_SECONDS: '0',
+    });
+    expectRefusal(refused, /PostgreSQL/);
     await startOnce(place);
   });
 
