@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { KeyringError } from './errors.ts';
 import type { Keyring } from './keyring.ts';
+import type { KeyringObserver } from './observer.ts';
 
 export { type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
 export {
@@ -20,6 +21,7 @@ export type { MnemonicLanguage } from './derive/mnemonic.ts';
 export { parsePath } from './derive/path.ts';
 export { KeyringError, type KeyringErrorCode } from './errors.ts';
 export * from './keyring.ts';
+export type { KeyringLoss, KeyringObserver } from './observer.ts';
 export type { Binding } from './seal/layout.ts';
 export type { Signature } from './sign/signature.ts';
 
@@ -32,17 +34,19 @@ export interface KeyringOptions {
   readonly mode?: 'inline' | 'process';
   /** Threads of the keyring process, at most 8. As many as cores when absent. */
   readonly threads?: number;
+  /** Told how the keyring process does. */
+  readonly observer?: KeyringObserver;
 }
 
 const THREADS_MAX = 8;
 
 /** Opens the key ring. What handles keys is loaded only into the process that holds them. */
 export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
-  const { rootKey, create = false, mode = 'inline', threads = availableParallelism() } = options;
+  const { rootKey, create = false, mode = 'inline', threads = availableParallelism(), observer } = options;
   if (!Number.isInteger(threads) || threads < 1) throw new KeyringError('INVALID_INPUT', 'threads are 1 or more');
   if (mode === 'process') {
     const { ProcessKeyring } = await import('./process/client.ts');
-    return ProcessKeyring.start({ rootKey, create, threads: Math.min(threads, THREADS_MAX) });
+    return ProcessKeyring.start({ rootKey, create, threads: Math.min(threads, THREADS_MAX), observer });
   }
   const { LocalKeyring } = await import('./local-keyring.ts');
   return LocalKeyring.open(rootKey, create);

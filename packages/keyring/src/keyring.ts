@@ -180,6 +180,8 @@ export interface Keyring extends AsyncDisposable {
   readonly rootKeyId: string;
   /** Whether the ring, as last read, holds this key; false while no keys can be used, as after the process died. */
   hasRootKey(id: string): boolean;
+  /** Resolves when everything that holds keys has answered, however much it has to do. */
+  ping(): Promise<void>;
   /** A new key for an organization, wrapped under the active root key. */
   createOrganizationKey(organizationId: string): Promise<Uint8Array>;
   /** The same organization key under the active root key, with its id kept, so that what it sealed still opens. */

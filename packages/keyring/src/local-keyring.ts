@@ -101,6 +101,10 @@ export class LocalKeyring implements api.Keyring {
     return this.#ring.has(id);
   }
 
+  async ping(): Promise<void> {
+    this.#checkOpen();
+  }
+
   async createOrganizationKey(organizationId: string): Promise<Uint8Array> {
     this.#checkOpen();
     layout.checkName(organizationId, 'organizationId');

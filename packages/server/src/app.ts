@@ -20,6 +20,7 @@ import { createOnRamp } from './on-ramp/on-ramp.ts';
 import type { Oauth2Exchange } from './operations/oauth/exchange.ts';
 import { createGuardedFetch } from './outbound/guarded-fetch.ts';
 import type { App } from './pipeline/app.ts';
+import { createReadiness } from './pipeline/readiness.ts';
 import { Rulebooks } from './pipeline/rulebooks.ts';
 import { UserRecords } from './pipeline/user-records.ts';
 import { createInterfaceCache } from './policy-facts/contract-interface.ts';
@@ -38,6 +39,8 @@ export interface Parts {
   readonly keyring: Keyring;
   readonly serviceKeys: ServiceKeySet;
   readonly log: Logger;
+  /** A new one over the log unless told otherwise. */
+  readonly observe?: Observer;
   readonly clock?: Clock;
   /** Who posts webhooks; in this thread unless told otherwise. */
   readonly courier?: Courier;
@@ -63,7 +66,7 @@ export function buildApp(parts: Parts): BuiltApp {
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
   const load = new RequestLoad();
-  const observe = new Observer(log);
+  const observe = parts.observe ?? new Observer(log);
   observe.watchDatabase(storage);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
@@ -122,6 +125,7 @@ export function buildApp(parts: Parts): BuiltApp {
     ownIssuer,
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
     observe,
+    readiness: createReadiness({ storage, keyring }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createKeyring, type Keyring, KeyringError } from '@custos/keyring';
+import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
 import { sha256Hex } from './lib/encoding.ts';
 import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
 import { FIRST_RULES_VERSION } from './lib/model.ts';
@@ -8,9 +8,14 @@ import type { Storage } from './storage/storage.ts';
 import { DEFAULT_PROXY_SETTINGS } from './storage/stores/auth-proxy.ts';
 
 /** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
-export async function openRootKey(storage: Storage, rootKey: string, mode: 'process' | 'inline'): Promise<Keyring> {
+export async function openRootKey(
+  storage: Storage,
+  rootKey: string,
+  mode: 'process' | 'inline',
+  observer?: KeyringObserver,
+): Promise<Keyring> {
   const recorded = await storage.read.deployment.get('root_key_id');
-  const keyring = await openKeyring(rootKey, recorded, mode);
+  const keyring = await openKeyring(rootKey, recorded, mode, observer);
   try {
     await requireRecorded(storage, keyring, rootKey, recorded);
     return keyring;
@@ -24,9 +29,10 @@ async function openKeyring(
   rootKey: string,
   recorded: string | undefined,
   mode: 'process' | 'inline',
+  observer: KeyringObserver | undefined,
 ): Promise<Keyring> {
   try {
-    return await createKeyring({ rootKey, create: recorded === undefined, mode });
+    return await createKeyring({ rootKey, create: recorded === undefined, mode, ...(observer && { observer }) });
   } catch (error) {
     if (!(error instanceof KeyringError)) throw error;
     const hint = recorded === undefined ? '' : ` (the database is under root key ${recorded}: restore that key)`;

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ErrorCode } from './lib/errors.ts';
 import type { Activity } from './lib/model.ts';
 import type { OutboxObserver } from './messages/outbox.ts';
+import { HealthObserver } from './observe-health.ts';
 import type { SendObserver } from './sends/parts.ts';
 import type { PoolLoad, Storage } from './storage/storage.ts';
 import type { DeliveryObserver } from './webhooks/recorder.ts';
@@ -10,6 +11,8 @@ import type { DeliveryObserver } from './webhooks/recorder.ts';
 /** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
 export class Observer {
   readonly metrics = new Registry();
+  /** How the keyring process and readiness do. */
+  readonly health: HealthObserver;
   readonly #log: Logger;
   readonly #requests = new Counter({
     name: 'custos_requests_total',
@@ -68,6 +71,7 @@ export class Observer {
   constructor(log: Logger) {
     this.#log = log;
     collectDefaultMetrics({ register: this.metrics });
+    this.health = new HealthObserver(log, this.metrics);
   }
 
   /** Read when somebody asks for the metrics. */

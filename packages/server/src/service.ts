@@ -9,9 +9,11 @@ import type { Config } from './config/config.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
+import { refuseWhileStarting } from './http/starting.ts';
 import { addStatusRoutes } from './http/status.ts';
 import { StartError } from './lib/start-error.ts';
 import { hasDevInbox } from './messages/ways.ts';
+import { Observer } from './observe.ts';
 import type { App } from './pipeline/app.ts';
 import { createSignUpProxy } from './proxy/sign-up-proxy.ts';
 import { openServiceKeys } from './service-keys.ts';
@@ -46,6 +48,7 @@ export const createLogger = (level: string): Logger =>
 /** Opens everything in order and listens; on a failure whatever was opened is closed again. */
 export async function startService(config: Config): Promise<Service> {
   const log = createLogger(config.logLevel);
+  const observe = new Observer(log);
   const nowMs = Date.now();
   const storage = await openStorage({
     ...config,
@@ -58,7 +61,7 @@ export async function startService(config: Config): Promise<Service> {
     for (const close of cleanups.reverse()) await close();
   };
   try {
-    const keyring = await openRootKey(storage, config.rootKey, config.keyring);
+    const keyring = await openRootKey(storage, config.rootKey, config.keyring, observe.health);
     cleanups.push(() => keyring.close());
     const serviceKeys = await openServiceKeys(storage, keyring, nowMs);
     let listening = '';
@@ -68,6 +71,7 @@ export async function startService(config: Config): Promise<Service> {
       keyring,
       serviceKeys,
       log,
+      observe,
       courier: threadCourier({
         allow: config.outboundAllow,
         died: (cause) =>
@@ -81,18 +85,29 @@ export async function startService(config: Config): Promise<Service> {
       Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() => app.closeChains()),
     );
     cleanups.push(() => closeServer(server));
+    const gates = [refuseWhileStarting(server, app)];
     const baseUrl = await listen(server, config, config.port);
     listening = baseUrl;
     const proxyServer = config.proxyPort === undefined ? undefined : buildProxyServer(app, proxy);
-    if (proxyServer !== undefined) cleanups.push(() => closeServer(proxyServer));
+    if (proxyServer !== undefined) {
+      cleanups.push(() => closeServer(proxyServer));
+      gates.push(refuseWhileStarting(proxyServer, app));
+    }
     const proxyUrl = proxyServer && (await listen(proxyServer, config, config.proxyPort ?? 0, 'CUSTOS_PROXY_PORT'));
-    if (config.metricsPort !== undefined) cleanups.push(await listenForMetrics(app, config.metricsPort));
-    if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
-    if (config.proxyPort === 0) writeFileSync(join(config.dataDir, 'proxy-address'), `${proxyUrl}\n`);
+    if (config.metricsPort !== undefined) {
+      const metrics = openMetrics(app);
+      cleanups.push(() => metrics.close());
+      gates.push(refuseWhileStarting(metrics, app));
+      await listen(metrics, config, config.metricsPort, 'CUSTOS_METRICS_PORT');
+    }
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
     app.outbox.start();
     app.webhooks.start();
     app.sends.start();
+    for (const open of gates) open();
+    // Whoever waits for these files may call at once.
+    if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
+    if (config.proxyPort === 0) writeFileSync(join(config.dataDir, 'proxy-address'), `${proxyUrl}\n`);
     const devInbox = hasDevInbox(config) ? `${baseUrl}${DEV_INBOX_PATH}` : undefined;
     app.observe.started(baseUrl);
     return { baseUrl, proxyUrl, created, devInbox, stop: closeAll };
@@ -135,11 +150,10 @@ async function listen(server: FastifyInstance, config: Config, port: number, set
 }
 
 /** Metrics and readiness on a port of their own, for scrapers that are not on this machine. */
-async function listenForMetrics(app: App, port: number): Promise<() => Promise<unknown>> {
+function openMetrics(app: App): FastifyInstance {
   const server = fastify({ logger: false });
   addStatusRoutes(server, app, () => true);
-  await listen(server, app.config, port, 'CUSTOS_METRICS_PORT');
-  return () => server.close();
+  return server;
 }
 
 async function bootstrap(app: App, baseUrl: string): Promise<Service['created']> {

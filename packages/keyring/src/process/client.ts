@@ -45,6 +45,10 @@ export class ProcessKeyring implements api.Keyring {
     return this.#process.isUp && this.#process.ring.ids.includes(id);
   }
 
+  ping(): Promise<void> {
+    return this.#process.ping();
+  }
+
   get closing(): AbortSignal {
     return this.#process.closing;
   }

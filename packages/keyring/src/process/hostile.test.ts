@@ -278,7 +278,8 @@ test('arguments with prototypes, getters and names that are not theirs', async (
     Array.from({ length: 9 }, () => 1),
   ];
   for (const method of Object.keys(ROUTES)) {
-    if (method === 'addRootKey' || method === 'refreshRing') continue;
+    // These look at no arguments.
+    if (['addRootKey', 'refreshRing', 'ping'].includes(method)) continue;
     for (const list of args) expect((await call(method, list)).refusal?.code).toMatch(/^[A-Z_]+$/);
   }
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();

@@ -3,29 +3,36 @@ import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { closed, KeyringError } from '../errors.ts';
 import type { RingState, SealedServiceKey } from '../keyring.ts';
+import type { KeyringLoss, KeyringObserver } from '../observer.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import { Line } from './line.ts';
 import { detached, errorOf, gone, type Method, type Notice, ROUTES, type Settings } from './protocol.ts';
-import { pipesOf, startKeyringProcess } from './start.ts';
+import { pipesOf, startKeyringProcess, startMsMax } from './start.ts';
 
 const PENDING_MAX = 10_000;
 const RESTART_DELAY_MS_MIN = 50;
 const RESTART_DELAY_MS_MAX = 5_000;
-/** A process that ran so long did not fail at its start, so that the next one may start at once. */
-const STABLE_MS = 10_000;
-/** A passphrase is stretched for each key and thread. */
-const START_MS_MAX = 120_000;
+/** A process that answered so often was in order: what ended it came from outside, and the next one starts at once. */
+const STABLE_BEATS = 5;
+/** Threads are asked whether they are there, and calls may take so many of these. */
+const BEAT_MS = 1000;
+/** Lists are done in parts, so that no call holds a thread for more than a fraction of a second. */
+const SILENT_BEATS_MAX = 5;
 const CLOSE_MS_MAX = 5_000;
 
-export type StartSettings = Omit<Settings, 'methods'>;
+export interface StartSettings extends Omit<Settings, 'methods'> {
+  readonly observer?: KeyringObserver | undefined;
+  /** For tests; a second when absent. */
+  readonly beatMs?: number;
+}
 type ServiceKeys = readonly [organizationKey: Uint8Array, keys: readonly SealedServiceKey[]];
 
 /** The process that holds the keys, which is started again whenever it ends, and the lines to its threads. */
 export class KeyringProcess {
   #settings: StartSettings;
   #child: ChildProcess | undefined;
-  /** One to each thread of the process. */
+  /** One to each thread of the process, once that is ready. */
   #lines: readonly Line[] = [];
   #isUp = false;
   readonly #closing = new AbortController();
@@ -33,6 +40,9 @@ export class KeyringProcess {
   #serviceKeys: ServiceKeys | undefined;
   #restartDelayMs = RESTART_DELAY_MS_MIN;
   #restartTimer: NodeJS.Timeout | undefined;
+  #beatTimer: NodeJS.Timeout | undefined;
+  /** How often all threads of the process have answered. */
+  #answeredBeats = 0;
   /** Those who wait for the process to be back. */
   #waiting: (() => void)[] = [];
 
@@ -44,7 +54,6 @@ export class KeyringProcess {
     const started = new KeyringProcess(settings);
     try {
       await started.#startChild();
-      if (settings.create) await started.#syncRing();
       // A ring that is gone at a later start is a ring to wait for, never a reason for a new key.
       started.#settings = { ...settings, create: false };
       if (started.#child === undefined) throw gone();
@@ -53,6 +62,7 @@ export class KeyringProcess {
       throw error;
     }
     started.#isUp = true;
+    started.#beatTimer = setInterval(() => started.#beat(), settings.beatMs ?? BEAT_MS).unref();
     return started;
   }
 
@@ -92,6 +102,13 @@ export class KeyringProcess {
     return (await this.#send(method, args)) as T;
   }
 
+  /** Also while no more calls may wait: that says much about the callers, and nothing about the process. */
+  async ping(): Promise<void> {
+    if (this.closing.aborted) throw closed();
+    if (!this.#isUp) throw gone();
+    await this.#callAll('ping', []);
+  }
+
   /** Every later process gets them too. */
   async loadServiceKeys(...keys: ServiceKeys): Promise<void> {
     // A copy that no caller can change.
@@ -105,6 +122,7 @@ export class KeyringProcess {
     this.#isUp = false;
     this.#closing.abort();
     clearTimeout(this.#restartTimer);
+    clearInterval(this.#beatTimer);
     this.#endLines(closed());
     this.#wakeWaiting();
     const child = this.#child;
@@ -144,12 +162,17 @@ export class KeyringProcess {
     return first?.value;
   }
 
-  /** What is written is synchronized whatever happens next. A thread that cannot read it now does so when it needs to. */
+  /**
+   * What is written is synchronized whatever happens next, also when the answer was lost: the ring may have been written
+   * all the same. A thread that cannot read it now does so when it needs to.
+   */
   async changeRing<T>(method: 'addRootKey' | 'removeRootKey', ...args: readonly unknown[]): Promise<T> {
-    const changed = await this.call<T>(method, ...args);
-    await this.#syncRing();
-    await this.#callAll('refreshRing', []).catch(() => {});
-    return changed;
+    try {
+      return await this.call<T>(method, ...args);
+    } finally {
+      await this.#syncRing();
+      await this.#callAll('refreshRing', []).catch(() => {});
+    }
   }
 
   get #pendingCount(): number {
@@ -160,32 +183,36 @@ export class KeyringProcess {
   async #startChild(): Promise<void> {
     const child = startKeyringProcess(this.#settings);
     this.#child = child;
-    const startedAtMs = performance.now();
+    this.#answeredBeats = 0;
     const pipes = pipesOf(child);
     const lines = pipes.map((pipe): Line => new Line(pipe, (ring) => this.#follow(lines, ring)));
-    this.#lines = lines;
     // Whoever waits for an answer hears of the end, even if nothing else keeps this process alive.
     for (const pipe of pipes) pipe.once('close', () => child.ref());
-    const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX);
+    let refusal: KeyringError | undefined;
+    const limitMs = startMsMax(this.#settings.rootKey);
+    const timer = setTimeout(() => {
+      refusal = new KeyringError('UNAVAILABLE', `the keyring process was not ready after ${limitMs / 1000} s`);
+      child.kill('SIGKILL');
+    }, limitMs);
     try {
-      await new Promise<void>((resolve, reject) => {
-        let refusal: KeyringError | undefined;
+      const ring = await new Promise<RingState>((resolve, reject) => {
         child.on('message', (message: Notice) => {
-          if (message.type === 'failed') {
-            refusal = errorOf(message.refusal);
-            return;
-          }
-          this.#ring = message.ring;
-          resolve();
+          if (message.type === 'failed') refusal = errorOf(message.refusal);
+          else resolve(message.ring);
         });
-        const ended = (): void => {
+        const ended = (how: string): void => {
           reject(refusal ?? gone());
-          this.#childEnded(child, performance.now() - startedAtMs);
+          this.#lose(child, 'ended', `the keyring process ended (${how})`);
         };
-        child.once('exit', ended);
+        child.once('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
         // A process that could not be started has no end.
-        child.once('error', () => child.pid === undefined && ended());
+        child.once('error', (error) => child.pid === undefined && ended(error.message));
       });
+      this.#lines = lines;
+      await this.#adopt(ring);
+    } catch (error) {
+      this.#giveUp(child, 'ended', 'the folder of the key ring cannot be synchronized');
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -193,7 +220,34 @@ export class KeyringProcess {
     child.channel?.unref();
   }
 
-  #childEnded(child: ChildProcess, lifetimeMs: number): void {
+  /** A process that was killed may have written it without saying so, and nothing may be under a key that a power cut can undo. */
+  async #adopt(ring: RingState): Promise<void> {
+    const isKnown = this.#ring.active === '' ? !this.#settings.create : isSameRing(ring, this.#ring);
+    if (!isKnown) await this.#syncRing();
+    this.#ring = ring;
+  }
+
+  /** A process, or a thread of it, that says nothing is killed: what is called from it would wait for ever. */
+  #beat(): void {
+    const child = this.#child;
+    if (child === undefined || this.#lines.length === 0) return;
+    const silences = this.#lines.map((line) => line.beat());
+    for (const silent of silences) if (silent === 1) this.#settings.observer?.pingLate();
+    const longest = Math.max(...silences);
+    if (longest === 0) this.#answeredBeats += 1;
+    if (longest < SILENT_BEATS_MAX) return;
+    this.#giveUp(child, 'silent', `the keyring process did not answer ${longest} times and was killed`);
+  }
+
+  /** Its end is not waited for: a process that the system cannot end must not keep the next one from its start. */
+  #giveUp(child: ChildProcess, reason: KeyringLoss, message: string): void {
+    child.kill('SIGKILL');
+    const lines = this.#lines;
+    this.#lose(child, reason, message);
+    for (const line of lines) line.destroy();
+  }
+
+  #lose(child: ChildProcess, reason: KeyringLoss, message: string): void {
     if (this.#child !== child) return;
     const wasUp = this.#isUp;
     this.#child = undefined;
@@ -201,28 +255,35 @@ export class KeyringProcess {
     this.#endLines(gone());
     this.#lines = [];
     if (this.closing.aborted) return;
-    if (lifetimeMs > STABLE_MS) this.#restartDelayMs = RESTART_DELAY_MS_MIN;
-    if (wasUp) this.#restartLater();
+    if (this.#answeredBeats >= STABLE_BEATS) this.#restartDelayMs = RESTART_DELAY_MS_MIN;
+    if (wasUp) this.#restartLater(reason, message);
   }
 
   /** Not before a first start has succeeded: until then whoever started it gets the reason. */
-  #restartLater(): void {
-    this.#restartTimer = setTimeout(() => void this.#restart(), this.#restartDelayMs);
+  #restartLater(reason: KeyringLoss, message: string): void {
+    const delayMs = this.#restartDelayMs;
+    this.#restartTimer = setTimeout(() => void this.#restart(), delayMs);
     this.#restartTimer.unref();
-    this.#restartDelayMs = Math.min(2 * this.#restartDelayMs, RESTART_DELAY_MS_MAX);
+    this.#restartDelayMs = Math.min(2 * delayMs, RESTART_DELAY_MS_MAX);
+    this.#settings.observer?.lost(reason, message, delayMs);
   }
 
   async #restart(): Promise<void> {
+    let refusal: unknown;
     try {
       await this.#startChild();
       if (this.#serviceKeys !== undefined) await this.#send('loadServiceKeys', this.#serviceKeys);
-    } catch {
-      // The process is gone again; or it refused its service keys, and everything else still works.
+    } catch (error) {
+      refusal = error;
     }
     if (this.closing.aborted) return;
+    const message = refusal instanceof Error ? refusal.message : String(refusal);
     this.#isUp = this.#child !== undefined;
-    if (this.#isUp) this.#wakeWaiting();
-    else this.#restartLater();
+    if (!this.#isUp) return this.#restartLater('start-failed', message);
+    // Everything else still works.
+    if (refusal !== undefined) this.#settings.observer?.serviceKeysRefused(message);
+    this.#settings.observer?.restored();
+    this.#wakeWaiting();
   }
 
   #wakeWaiting(): void {

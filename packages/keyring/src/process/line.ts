@@ -3,7 +3,17 @@ import { deserialize } from 'node:v8';
 import { KeyringError } from '../errors.ts';
 import type { RingState } from '../keyring.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
-import { ANSWER, ANSWER_BYTES_MAX, detached, errorOf, type Method, numberOf, type Refusal } from './protocol.ts';
+import {
+  ANSWER,
+  ANSWER_BYTES_MAX,
+  detached,
+  errorOf,
+  late,
+  type Method,
+  numberOf,
+  type Refusal,
+  secondsOf,
+} from './protocol.ts';
 
 /** The service's end of a pipe, which keeps a process alive or not. */
 export interface Pipe extends Duplex {
@@ -14,7 +24,14 @@ export interface Pipe extends Duplex {
 interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: KeyringError) => void;
+  /** The beat at which it is refused. */
+  readonly lastBeat: number;
 }
+
+/** Nobody waits for its answer any more, but the thread still has it to do. */
+const REFUSED: Pending = { resolve: () => {}, reject: () => {}, lastBeat: Number.POSITIVE_INFINITY };
+/** No call has this id. */
+const PING = encodeFrame(0, numberOf('ping'), []);
 
 /** A thread of the keyring process as the service sees it: calls, and the answers to them. */
 export class Line {
@@ -22,6 +39,9 @@ export class Line {
   readonly #pending = new Map<number, Pending>();
   readonly #ringChanged: (ring: RingState) => void;
   #lastId = 0;
+  #beats = 0;
+  #isHeard = true;
+  #silentBeats = 0;
 
   constructor(pipe: Pipe, ringChanged: (ring: RingState) => void) {
     this.#pipe = pipe;
@@ -31,6 +51,7 @@ export class Line {
       (frame) => this.#settle(frame),
     );
     pipe.on('data', (chunk) => {
+      this.#isHeard = true;
       try {
         reader.push(chunk);
       } catch {
@@ -60,9 +81,32 @@ export class Line {
     return new Promise((resolve, reject) => {
       // An idle keyring does not keep its service alive, one with work does.
       if (this.#pending.size === 0) this.#pipe.ref();
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject, lastBeat: this.#beats + secondsOf(method) });
       this.#pipe.write(frame);
     });
+  }
+
+  /**
+   * Once a second: refuses calls that have taken too long and asks the thread whether it is there. Answers for how many
+   * beats it has said nothing. Beats are counted, not time: while this process is stopped or busy itself there are none,
+   * and what has come meanwhile is read before the next one.
+   */
+  beat(): number {
+    this.#beats += 1;
+    this.#silentBeats = this.#isHeard ? 0 : this.#silentBeats + 1;
+    this.#isHeard = false;
+    for (const [id, { lastBeat, reject }] of this.#pending) {
+      if (lastBeat >= this.#beats) continue;
+      reject(late());
+      this.#pending.set(id, REFUSED);
+    }
+    this.#pipe.write(PING);
+    return this.#silentBeats;
+  }
+
+  /** Gives up a process that does not answer. */
+  destroy(): void {
+    this.#pipe.destroy();
   }
 
   /** The process has ended, or is to end. */

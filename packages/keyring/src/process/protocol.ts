@@ -46,6 +46,7 @@ export const ROUTES = {
   /** Every thread. */
   loadServiceKeys: 'all',
   refreshRing: 'all',
+  ping: 'all',
 } as const satisfies Partial<Record<keyof Keyring, 'any' | 'first' | 'all'>>;
 
 export type Method = keyof typeof ROUTES;
@@ -55,6 +56,25 @@ export const METHODS = Object.keys(ROUTES) as readonly Method[];
 const NUMBERS = Object.fromEntries(METHODS.map((method, number) => [method, number])) as Readonly<
   Record<Method, number>
 >;
+/** How long a call may take with its wait, in seconds, where it is not SECONDS. */
+const OTHER_SECONDS: Partial<Record<Method, number>> = {
+  ping: 2,
+  // Lists of thousands, which let others in between.
+  canOpen: 60,
+  createWallet: 60,
+  deriveAccounts: 60,
+  importWallet: 60,
+  signWebhooks: 60,
+  // A passphrase is stretched for each key of the ring, and another process may hold the ring's lock.
+  loadServiceKeys: 120,
+  refreshRing: 120,
+  addRootKey: 120,
+  removeRootKey: 120,
+};
+const SECONDS = 10;
+
+export const secondsOf = (method: Method): number => OTHER_SECONDS[method] ?? SECONDS;
+
 /** What comes back on a line. A ring has no call: it was read again and is another. */
 export const ANSWER = { value: 0, refusal: 1, ring: 2 } as const;
 /** The descriptor of the first thread's line, behind the standard ones and the channel; the others follow. */
@@ -127,6 +147,10 @@ export function errorOf(refusal: Refusal | undefined): KeyringError {
 
 export function gone(): KeyringError {
   return new KeyringError('UNAVAILABLE', 'the keyring process is gone or still starting');
+}
+
+export function late(): KeyringError {
+  return new KeyringError('UNAVAILABLE', 'the keyring did not answer in time');
 }
 
 /** With bytes as arrays of their own: unpacked ones are views of a buffer that holds other answers too. */

@@ -16,6 +16,9 @@ const PERMISSION_FLAG = ['--permission', '--experimental-permission'].find((flag
   process.allowedNodeEnvironmentFlags.has(flag),
 );
 
+const START_MS_MAX = 30_000;
+const STRETCHED_START_MS_MAX = 120_000;
+
 /** Starts the process with the rights that it needs and nothing of this one's environment. */
 export function startKeyringProcess({ rootKey, create, threads }: Omit<Settings, 'methods'>): ChildProcess {
   const source = parseRootKeySetting(rootKey);
@@ -42,6 +45,10 @@ export function startKeyringProcess({ rootKey, create, threads }: Omit<Settings,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc', ...Array.from({ length: threads }, () => 'pipe' as const)],
   });
 }
+
+/** How long a start may take. A passphrase is stretched for each key and thread. */
+export const startMsMax = (rootKey: string): number =>
+  parseRootKeySetting(rootKey).passphrasePath === undefined ? START_MS_MAX : STRETCHED_START_MS_MAX;
 
 /** To each of its threads. A process for which there were no descriptors left has none, whatever its type says. */
 export const pipesOf = ({ stdio }: { readonly stdio?: ChildProcess['stdio'] }): Pipe[] =>

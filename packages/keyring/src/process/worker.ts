@@ -4,7 +4,16 @@ import { LocalKeyring } from '../local-keyring.ts';
 import { flattenSignatures, type Signature } from '../sign/signature.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
 import { openPipe } from './pipe.ts';
-import { ANSWER, bytesMaxOf, methodOf, type Refusal, refusalOf, type Settings, unpackArguments } from './protocol.ts';
+import {
+  ANSWER,
+  bytesMaxOf,
+  methodOf,
+  numberOf,
+  type Refusal,
+  refusalOf,
+  type Settings,
+  unpackArguments,
+} from './protocol.ts';
 
 // A thread of the keyring process, with a keyring and a line to the service of its own.
 
@@ -25,6 +34,7 @@ export interface ThreadData {
 const WAITING_BYTES_MAX = 40 * 1024 * 1024;
 /** Each call counts for so much more, because those without arguments are bounded too. */
 const CALL_BYTES = 4096;
+const PING = numberOf('ping');
 
 if (parentPort === null) throw new Error('this file is the entry of a worker thread');
 const port = parentPort;
@@ -77,7 +87,13 @@ function serve(keyring: LocalKeyring): void {
     line.write(encodeFrame(0, ANSWER.ring, keyring.ringState));
   };
 
+  /** Ahead of what waits: a thread with much to do is there. Who does not listen hears nothing of this either. */
+  const answerPing = ({ id }: Frame): void => {
+    if (!line.writableNeedDrain) line.write(encodeFrame(id, ANSWER.value, undefined));
+  };
+
   const reader = new FrameReader(bytesMaxOf, (frame) => {
+    if (frame.tag === PING) return answerPing(frame);
     waiting.push(frame);
     waitingBytes += sizeOf(frame);
     if (waitingBytes >= WAITING_BYTES_MAX) line.pause();

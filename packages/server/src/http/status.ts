@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/errors.ts';
 import type { App } from '../pipeline/app.ts';
-import { readiness } from '../pipeline/readiness.ts';
+import { CHECKS } from '../pipeline/readiness.ts';
 import { openApi } from '../reference/openapi.ts';
 
 /** Whether a peer may see what runs inside. */
@@ -12,10 +12,14 @@ export function addStatusRoutes(server: FastifyInstance, app: App, privileged: P
   let document: string | undefined;
   server.get('/healthz', (_request, reply) => reply.send({ status: 'alive' }));
   server.get('/readyz', async (request, reply) => {
-    const checks = await readiness(app);
-    const ready = Object.values(checks).every(Boolean);
-    if (!ready) reply.code(503).header('retry-after', '1');
-    return { status: ready ? 'ready' : 'unavailable', ...(privileged(request) && { checks }) };
+    const reasons = await app.readiness.check();
+    app.observe.health.readiness(reasons);
+    const isReady = CHECKS.every((check) => reasons[check] === undefined);
+    if (!isReady) reply.code(503).header('retry-after', '1');
+    const status = isReady ? 'ready' : 'unavailable';
+    if (!privileged(request)) return { status };
+    const checks = Object.fromEntries(CHECKS.map((check) => [check, reasons[check] === undefined]));
+    return { status, checks, ...(!isReady && { reasons }) };
   });
   server.get('/metrics', async (request, reply) => {
     if (!privileged(request)) throw new ApiError('PATH_NOT_FOUND', 'there is nothing at this path; see /openapi.json');

@@ -18,6 +18,7 @@ import type { Oauth2Exchange } from '../operations/oauth/exchange.ts';
 import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { Readiness } from './readiness.ts';
 import type { Rulebooks } from './rulebooks.ts';
 import type { UserRecords } from './user-records.ts';
 
@@ -49,4 +50,5 @@ export interface App {
   readonly ownIssuer: () => OwnIssuer;
   readonly failedAuth: FailedAuthLimit;
   readonly observe: Observer;
+  readonly readiness: Readiness;
 }

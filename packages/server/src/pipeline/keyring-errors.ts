@@ -14,6 +14,10 @@ export async function withKeyringErrors<T>(work: () => Promise<T>): Promise<T> {
 function translate(error: KeyringError): unknown {
   switch (error.code) {
     case 'UNAVAILABLE':
+      return new ApiError('UNAVAILABLE', `the keyring is not available: ${error.message}`, {
+        retryAfterSeconds: 1,
+        cause: error,
+      });
     // A rotation that this machine's ring has not caught up with.
     case 'UNKNOWN_ROOT_KEY':
       return new ApiError('UNAVAILABLE', 'the keyring is not available', { retryAfterSeconds: 1, cause: error });

@@ -100,7 +100,7 @@ describe('PostgreSQL away', () => {
       root.key,
     );
     expectUnavailable(await answerOf(server, whoami));
-    expect(await statusOf(server.baseUrl, '/readyz')).toBe(503);
+    await waitUntil('the service is not ready', async () => (await statusOf(server.baseUrl, '/readyz')) === 503);
     expect(await statusOf(server.baseUrl, '/healthz')).toBe(200);
   }
 
@@ -304,6 +304,7 @@ describe('PostgreSQL away', () => {
       await waitUntil('the pool is used up', async () => (await hold.waiting()).length === 1);
       expect(await statusOf(server.baseUrl, '/healthz')).toBe(200);
       expect((await root.query('whoami')).status).toBe(200);
+      await waitUntil('the service is not ready', async () => (await statusOf(server.baseUrl, '/readyz')) === 503);
       for (const answer of await answers) expectUnavailable(answer);
     }
     for (const request of requests) expect(await activitiesWith(server, server.url, request)).toEqual([]);
@@ -400,7 +401,7 @@ describe('SQLite away', () => {
       expect((await answerOf(server, request)).status).toBe(200);
       expect(await activitiesWith(server, undefined, request)).toHaveLength(1);
     }
-    expect(await statusOf(server.baseUrl, '/readyz')).toBe(200);
+    await waitUntil('the service is ready again', async () => (await statusOf(server.baseUrl, '/readyz')) === 200);
     expect(server.output.stderr).not.toContain('internal error');
   });
 
@@ -422,7 +423,8 @@ describe('SQLite away', () => {
       }
       for (let round = 0; round < 5; round += 1) {
         expect(await statusOf(server.baseUrl, '/healthz')).toBe(200);
-        expect(await statusOf(server.baseUrl, '/readyz')).toBe(200);
+        // Nothing can be stored.
+        expect(await statusOf(server.baseUrl, '/readyz')).toBe(503);
         expect((await root.query('whoami')).status).toBe(200);
       }
       isOver = true;

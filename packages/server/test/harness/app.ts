@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKeyring } from '@custos/keyring';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
 import { buildApp, type Parts } from '../../src/app.ts';
-import { createFirstOrganization } from '../../src/bootstrap.ts';
+import { createFirstOrganization, openRootKey } from '../../src/bootstrap.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { openServiceKeys } from '../../src/service-keys.ts';
@@ -37,7 +36,7 @@ export async function openTestApp(
     ...env,
   });
   const storage = await openStorage({ ...config, nowMs: Date.now(), onIdleError: () => {} });
-  const keyring = await createKeyring({ rootKey: config.rootKey, create: true });
+  const keyring = await openRootKey(storage, config.rootKey, 'inline');
   let offset = 0;
   const serviceKeys = await openServiceKeys(storage, keyring, Date.now());
   const app = buildApp({

@@ -136,6 +136,13 @@ export class DeploymentStore extends DeploymentReader {
     await this.db.deleteFrom('deployment').where('name', '=', `${PROCESS}${id}`).execute();
   }
 
+  /** Shows with its commit that the database takes writes, and leaves nothing behind. */
+  async probe(id: string): Promise<void> {
+    const name = `probe:${id}`;
+    await this.#put(name, '');
+    await this.db.deleteFrom('deployment').where('name', '=', name).execute();
+  }
+
   async #put(name: string, value: string): Promise<void> {
     await this.db
       .insertInto('deployment')

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../lib/errors.ts';
+import type { App } from '../pipeline/app.ts';
+import { sendError } from './errors.ts';
+
+/**
+ * Refuses everything but /healthz until the returned function is called. A service has to listen before it knows its own
+ * address, which its first organization is told, and until that exists it has nothing to serve.
+ */
+export function refuseWhileStarting(server: FastifyInstance, app: App): () => void {
+  let isStarting = true;
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!isStarting || request.url === '/healthz') return done();
+    sendError(app, reply, new ApiError('UNAVAILABLE', 'the service is starting', { retryAfterSeconds: 1 }));
+  });
+  return () => {
+    isStarting = false;
+  };
+}

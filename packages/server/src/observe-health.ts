@@ -1,0 +1,73 @@
+import type { KeyringLoss, KeyringObserver } from '@custos/keyring';
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Problems } from './pipeline/readiness.ts';
+
+/** How the keyring process and the readiness of this process do, as log lines and metrics. */
+export class HealthObserver implements KeyringObserver {
+  readonly #log: Logger;
+  readonly #isUp;
+  readonly #losses;
+  readonly #latePings;
+  readonly #failures;
+  /** What was wrong when last looked at. */
+  #problems: Problems = {};
+
+  constructor(log: Logger, metrics: Registry) {
+    this.#log = log;
+    const registers = [metrics];
+    this.#isUp = new Gauge({
+      name: 'custos_keyring_up',
+      help: 'Whether the keyring process is there: 1, or 0 until it is started again.',
+      registers,
+    });
+    this.#losses = new Counter({
+      name: 'custos_keyring_restarts_total',
+      help: 'Restarts of the keyring process by reason: it ended, was killed because it was silent, or a start failed.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#latePings = new Counter({
+      name: 'custos_keyring_pings_late_total',
+      help: 'Pings that a thread of the keyring process did not answer within a second.',
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'custos_readiness_failures_total',
+      help: 'Answers of /readyz that were not ready, by the check that failed.',
+      labelNames: ['check'],
+      registers,
+    });
+    this.#isUp.set(1);
+  }
+
+  lost(reason: KeyringLoss, message: string, restartInMs: number): void {
+    this.#isUp.set(0);
+    this.#losses.inc({ reason });
+    this.#log.error({ reason, message, restartInMs }, 'keyring process lost');
+  }
+
+  restored(): void {
+    this.#isUp.set(1);
+    this.#log.warn('keyring process started again');
+  }
+
+  serviceKeysRefused(message: string): void {
+    this.#log.error({ reason: message }, 'the keyring process refused its service keys');
+  }
+
+  pingLate(): void {
+    this.#latePings.inc();
+  }
+
+  /** Each change is logged once, however often somebody asks. */
+  readiness(problems: Problems): void {
+    for (const check of Object.keys(problems)) this.#failures.inc({ check });
+    const before = Object.keys(this.#problems).join();
+    const now = Object.keys(problems).join();
+    this.#problems = problems;
+    if (now === before) return;
+    if (now === '') this.#log.warn('ready again');
+    else this.#log.warn({ problems }, 'not ready');
+  }
+}
