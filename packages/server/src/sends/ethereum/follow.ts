@@ -80,7 +80,6 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
     hash: receipt.blockHash,
     timestamp: block.timestamp,
     fee: String(receipt.gasUsed * receipt.effectiveGasPrice),
-    index: block.transactions.indexOf(receipt.transactionHash),
     ...withdrawnBy(send, receipt),
   };
   const isKnown = send.block?.hash === where.hash;
