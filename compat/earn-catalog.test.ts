@@ -101,7 +101,7 @@ describe('the catalog', () => {
     ]);
     expect(summaries.slice(2)).toEqual([
       [lower(morpho.vaultV2.address), 'EARN_PROVIDER_MORPHO', 'Second USDC'],
-      [lower(plain.address), 'EARN_PROVIDER_MORPHO', 'Test Vault'],
+      [lower(plain.address), undefined, 'Test Vault'],
     ]);
     const [first, second] = vaults;
     expect((first as CatalogVault).tvl >= (second as CatalogVault).tvl).toBe(true);

@@ -277,7 +277,7 @@ const enabledEntry = async ({ wrapper }: Wrapped, client = root) =>
 async function expectPosition(
   wallet: Address,
   { net, vault, wrapper, model }: Wrapped,
-  provider: string,
+  provider: string | undefined,
   [deposited, withdrawn]: readonly [bigint, bigint],
   depositsDisabled = false,
   client = root,
@@ -437,10 +437,11 @@ describe.each(['EARN_PROVIDER_MORPHO', 'EARN_PROVIDER_AAVE'] as const)('%s', (pr
     expect(await model.sharesOf(splitter)).toBe(paid.fees);
     expect(await positionsOf(saver)).toEqual([]);
 
-    // Who comes back begins anew.
+    // Nothing is left that MAX could take out. Who comes back finds the totals of a lifetime.
+    expect(await codeOf(ask.withdraw(root, wrapped, saver, 'MAX'))).toBe('EARN_NOTHING_TO_WITHDRAW');
     await root.earnSetWrapperState({ wrapperAddress: wrapper, depositsDisabled: false });
     await deposit(root, wrapped, saver, three);
-    await expectPosition(saver, wrapped, provider, [three, 0n]);
+    await expectPosition(saver, wrapped, provider, [one + three, two + three + paid.assets]);
 
     // The fees go to their wallet, and what it has saved itself stays.
     const due = await claim(root, wrapped);
@@ -499,7 +500,8 @@ describe('a wrapper', () => {
     // Nor does it act for their wallets.
     await withdraw(customer, shared, wallet, usdc(1));
     expect(await codeOf(ask.withdraw(root, shared, wallet, usdc(1)))).toBe('RESOURCE_NOT_FOUND');
-    expect(await codeOf(positionsOf(wallet, root))).toBe('RESOURCE_NOT_FOUND');
+    // It may look at them.
+    expect(await positionsOf(wallet, root)).toEqual(await positionsOf(wallet, customer));
 
     const shares = await model.sharesOf(wallet);
     const exit = await withdraw(customer, shared, wallet, 'MAX');
@@ -508,9 +510,11 @@ describe('a wrapper', () => {
     expect(await positionsOf(wallet, customer)).toEqual([]);
   });
 
-  test('counts in the order of the chain, whatever was asked for first', async () => {
+  test('counts everything, in whatever order the chain takes it', async () => {
     const wallet = await newWallet(root, { assets: usdc(150) });
     await deposit(root, shared, wallet, usdc(100));
+    const shares = await shared.model.sharesOf(wallet);
+    let paid = 0n;
     await anvil.request('evm_setAutomine', [false]);
     try {
       // The operator's transaction is held up, and the wallet's own one overtakes it.
@@ -533,10 +537,11 @@ describe('a wrapper', () => {
       expect(await poll(statusOf, hasEnded)).toMatchObject({ status: 'COMPLETED' });
       const blockOf = async (hash: string | undefined) => (await receiptOf(hash as Hex)).blockNumber;
       expect(await blockOf(depositTxHash)).toBeGreaterThan(await blockOf(exit.withdrawTxHash));
+      paid = (await shared.model.redemption(await blockOf(exit.withdrawTxHash), shares)).assets;
     } finally {
       await anvil.request('evm_setAutomine', [true]);
     }
-    await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(50), 0n]);
+    await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(150), paid]);
   });
 
   test('is needed for a deposit', async () => {
@@ -617,7 +622,10 @@ describe('who pays', () => {
     expect(shares).toBe((await model.deposit(entered.blockNumber, usdc(300))).shares);
     await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(300), 0n]);
     const exit = await withdraw(root, shared, wallet, 'MAX', { sponsor: true });
-    expect(await tokensOf(wallet)).toBe((await model.redemption(exit.blockNumber, shares)).assets);
+    const paid = (await model.redemption(exit.blockNumber, shares)).assets;
+    expect(await tokensOf(wallet)).toBe(paid);
+    await deposit(root, shared, wallet, usdc(1), { sponsor: true });
+    await expectPosition(wallet, shared, 'EARN_PROVIDER_MORPHO', [usdc(301), paid]);
     expect(await chain.reader.getBalance({ address: wallet })).toBe(0n);
     // Without a sponsor it cannot.
     const { depositRequestId } = await ask.deposit(root, shared, wallet, 1n);
@@ -639,17 +647,17 @@ describe('who pays', () => {
     expect(await tokensOf(wallet, bare)).toBe(usdc(300));
     expect(await bare.chain.read(bare.token, 'allowance', [wallet, wrapper])).toBe(0n);
     expect(await model.sharesOf(wallet)).toBe((await model.deposit(entered.blockNumber, usdc(200))).shares);
-    await expectPosition(wallet, wrapped, 'EARN_PROVIDER_MORPHO', [usdc(200), 0n]);
+    await expectPosition(wallet, wrapped, undefined, [usdc(200), 0n]);
     // Of two at once neither takes the other's approval.
     const twice = await Promise.all([20, 30].map((amount) => deposit(root, wrapped, wallet, usdc(amount))));
     expect(new Set(twice.map(({ hash }) => hash)).size).toBe(2);
     expect(await tokensOf(wallet, bare)).toBe(usdc(250));
-    await expectPosition(wallet, wrapped, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
+    await expectPosition(wallet, wrapped, undefined, [usdc(250), 0n]);
     // More than there is: the approval goes out, the deposit does not, and the status tells why.
     const { depositRequestId } = await ask.deposit(root, wrapped, wallet, usdc(251));
     const failed = await poll(() => root.getEarnDepositStatus({ depositRequestId }), hasEnded);
     expect(failed).toMatchObject({ status: 'FAILED', error: expect.stringContaining('ERC20InsufficientBalance') });
-    await expectPosition(wallet, wrapped, 'EARN_PROVIDER_MORPHO', [usdc(250), 0n]);
+    await expectPosition(wallet, wrapped, undefined, [usdc(250), 0n]);
     expect(await tokensOf(wallet, bare)).toBe(usdc(250));
     // The approval that is left over is replaced by the next one.
     await deposit(root, wrapped, wallet, usdc(250));

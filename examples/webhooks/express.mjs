@@ -7,7 +7,7 @@ import express from 'express';
 import { createOnce } from './once.mjs';
 
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** Nothing is known of such a delivery. After 503 it is sent again; 401 would be the last word. */
+/** Nothing is known of such a delivery yet: 503 says that the trouble is ours. */
 const RETRIED = new Set(['key_set_unavailable', 'verification_unavailable']);
 const REASONS = { 413: 'too_large', 500: 'internal' };
 

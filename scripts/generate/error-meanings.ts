@@ -52,6 +52,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   EARN_SETUP_REQUIRED: 'There is no wrapper at this address, or it is not on the chain yet, see `earn_deploy_wrapper`.',
   EARN_DEPOSITS_DISABLED: 'The parent organization has disabled deposits into this wrapper; withdrawals go on.',
   EARN_NOTHING_TO_CLAIM: 'The wrapper has earned no fees for the organization since the last claim.',
+  EARN_NOTHING_TO_WITHDRAW:
+    'The wallet holds no shares of the wrapper, so MAX has nothing to take out. A deposit counts once its status is COMPLETED.',
   EARN_VAULT_NOT_SERVED: 'The vault comes from none of the sources that are configured for its chain.',
   FEATURE_DISABLED:
     'The organization, or its parent, has not switched this way to log in on; the message names the feature.',

@@ -29,6 +29,8 @@ export function openService(options: ServiceOptions): {
     baseUrl: options.url ?? baseUrl,
     organizationId,
     stamper: new ApiKeyStamper({ publicKey: apiPublicKey, privateKey: apiPrivateKey }),
+    // Somebody waits at a terminal to hear that the service is not there.
+    retryAttempts: 1,
   });
   return { client, organizationId };
 }

@@ -1,6 +1,6 @@
 import { ActivityFailedError, ActivityPendingError, ActivityRejectedError } from './errors.ts';
+import { sleep } from './exchange.ts';
 import type { Activity } from './generated/operations.ts';
-import { sleep } from './transport.ts';
 
 const POLL_INTERVAL_MS = 1000;
 const POLL_ATTEMPTS = 10;

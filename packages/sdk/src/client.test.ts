@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createClient } from './client.ts';
-import { ActivityFailedError, ActivityPendingError, ActivityRejectedError } from './errors.ts';
+import { ActivityFailedError, ActivityPendingError, ActivityRejectedError, NetworkError } from './errors.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Activity, ActivityStatus } from './generated/operations.ts';
 import { SessionStamper } from './session-stamper.ts';
@@ -171,4 +171,83 @@ test('raw calls send the very bytes', async () => {
 test('an answer without an activity is refused', async () => {
   const { client } = clientOf({});
   await expect(client.createUserTag(TAG)).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });
+});
+
+/** A client whose requests meet these answers; what is no answer is a lost one. */
+function clientLosing(...answers: readonly (object | 'lost')[]) {
+  const sent: { path: string; body: string; stamp: string }[] = [];
+  const fetch = async (url: unknown, init?: RequestInit): Promise<Response> => {
+    const body = Buffer.from(init?.body as Uint8Array).toString('utf8');
+    const stamp = new Headers(init?.headers).get('X-Session') ?? '';
+    sent.push({ path: new URL(String(url)).pathname, body, stamp });
+    const answer = answers[Math.min(sent.length, answers.length) - 1];
+    if (answer === 'lost') throw new TypeError('fetch failed');
+    return Response.json(answer);
+  };
+  let stamps = 0;
+  const stamper = {
+    stamp: async () => {
+      stamps += 1;
+      return { headerName: 'X-Session', headerValue: `stamp ${stamps}` };
+    },
+  };
+  const client = createClient({
+    baseUrl: 'http://service.test',
+    organizationId: 'mine',
+    stamper,
+    fetch: fetch as typeof globalThis.fetch,
+    pollIntervalMs: 1,
+    retryAttempts: 0,
+  });
+  return { client, sent };
+}
+
+test('a lost submit is repeated as it was stamped, also from a copy, and answers as its method does', async () => {
+  const activity = activityIn('ACTIVITY_STATUS_COMPLETED');
+  const { client, sent } = clientLosing('lost', { activity: activityIn('ACTIVITY_STATUS_PENDING') }, { activity });
+  const error = await client.createUserTag(TAG).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(NetworkError);
+  const kept = JSON.stringify((error as NetworkError).request);
+  expect(await client.repeat(JSON.parse(kept))).toEqual({ userTagId: 'tag', userIds: [], activity });
+  expect(sent[1]).toEqual(sent[0]);
+  expect(sent[2]?.path).toBe('/public/v1/query/get_activity');
+});
+
+test('a lost query and a lost raw call are repeated too', async () => {
+  const { client, sent } = clientLosing('lost', { users: [] }, 'lost', { activity: { status: 'X' } });
+  const lost = async (call: Promise<unknown>) =>
+    ((await call.catch((thrown: unknown) => thrown)) as NetworkError).request;
+  expect(await client.repeat(await lost(client.listUsers()))).toEqual({ users: [] });
+  const request = await lost(client.submitRaw('some_new_operation', '{ "n":1 }'));
+  expect(await client.repeat(request)).toEqual({ activity: { status: 'X' } });
+  expect([sent[1], sent[3]]).toEqual([sent[0], sent[2]]);
+});
+
+test('errors about an activity carry the submit, whatever was asked last', async () => {
+  const pending = clientLosing({ activity: activityIn('ACTIVITY_STATUS_CONSENSUS_NEEDED') });
+  const waiting = await pending.client.createUserTag(TAG).catch((thrown: unknown) => thrown);
+  expect((waiting as ActivityPendingError).request?.body).toBe(pending.sent[0]?.body);
+  const polled = clientLosing({ activity: activityIn('ACTIVITY_STATUS_PENDING') }, 'lost');
+  const lost = await polled.client.createUserTag(TAG).catch((thrown: unknown) => thrown);
+  expect((lost as NetworkError).request).toMatchObject({ path: '/public/v1/submit/create_user_tag' });
+});
+
+test.each([
+  undefined,
+  {},
+  { path: '/x' },
+  { path: 'https://other.test/', body: '', headerName: 'a', headerValue: 'b' },
+])('%j is no signed request', async (request) => {
+  const { client, sent } = clientLosing({});
+  await expect(client.repeat(request as never)).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  expect(sent).toEqual([]);
+});
+
+test('a signal ends the wait for a running activity', async () => {
+  const { client, sent } = clientOf({ activity: activityIn('ACTIVITY_STATUS_PENDING') });
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  setImmediate(() => controller.abort(reason));
+  await expect(client.createUserTag(TAG, { signal: controller.signal })).rejects.toBe(reason);
+  expect(sent.length).toBeLessThan(4);
 });

@@ -1,8 +1,9 @@
 import { resultOf, settle } from './activity.ts';
-import { CustosError } from './errors.ts';
+import { CustosError, withRequest } from './errors.ts';
 import { exactBytes } from './fingerprint.ts';
 import { type Activity, OPERATIONS, type OperationMethods } from './generated/operations.ts';
 import type { ClientOptions, QueryOptions, RawOptions, SubmitOptions } from './options.ts';
+import { checkSignedRequest, type SignedRequest } from './signed-request.ts';
 import { createTransport } from './transport.ts';
 
 export interface CustosClient extends OperationMethods {
@@ -13,28 +14,30 @@ export interface CustosClient extends OperationMethods {
   submitRaw(operation: string, body: string | Uint8Array, options?: RawOptions): Promise<{ activity: Activity }>;
   /** Sends exact bytes to a query, by its name on the wire. */
   queryRaw(operation: string, body: string | Uint8Array, options?: RawOptions): Promise<unknown>;
+  /**
+   * Sends a request again as it was stamped, and answers what its method would have answered. A submit whose answer was
+   * lost is carried out at most once: what it did is found, and if it did nothing, it is done now. The service takes a
+   * request for the first time within an hour of its time.
+   */
+  repeat(request: SignedRequest | undefined, options?: RawOptions): Promise<unknown>;
 }
 
 type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
+type Submit = Extract<Operation, { type: string }>;
 
 /** A client of one service, acting by one stamper. An activity's method answers once it is completed, or throws. */
 export function createClient(options: ClientOptions): CustosClient {
-  const send = createTransport(options);
+  const { stamp, send } = createTransport(options);
 
-  async function submitTo(path: string, body: string | Uint8Array, signal?: AbortSignal): Promise<Activity> {
-    return activityOf(await send(path, exactBytes(body), signal));
-  }
+  const ask = async (path: string, body: string | Uint8Array, signal: AbortSignal | undefined): Promise<unknown> =>
+    await send(await stamp(path, exactBytes(body), signal), signal);
 
   async function query(operation: Operation, parameters: object, call: QueryOptions): Promise<unknown> {
     const body = { ...parameters, organizationId: call.organizationId ?? options.organizationId };
-    return await send(operation.path, exactBytes(JSON.stringify(body)), call.signal);
+    return await ask(operation.path, JSON.stringify(body), call.signal);
   }
 
-  async function submit(
-    operation: Extract<Operation, { type: string }>,
-    parameters: object,
-    call: SubmitOptions,
-  ): Promise<object> {
+  async function submit(operation: Submit, parameters: object, call: SubmitOptions): Promise<object> {
     const { organizationId = options.organizationId, timestampMs = nextTimestampMs(), signal } = call;
     const { generateAppProofs } = call;
     const body = {
@@ -44,10 +47,24 @@ export function createClient(options: ClientOptions): CustosClient {
       parameters,
       ...(generateAppProofs !== undefined && { generateAppProofs }),
     };
-    const submitted = await submitTo(operation.path, JSON.stringify(body), signal);
+    const request = await stamp(operation.path, exactBytes(JSON.stringify(body)), signal);
+    return await finish(operation, request, call);
+  }
+
+  /** Sends a submit and follows its activity. Whatever fails on the way, the submit is what to send again. */
+  async function finish(operation: Submit, request: SignedRequest, call: QueryOptions): Promise<object> {
+    try {
+      return await resultBy(operation, request, call);
+    } catch (error) {
+      throw withRequest(error, request);
+    }
+  }
+
+  async function resultBy(operation: Submit, request: SignedRequest, call: QueryOptions): Promise<object> {
+    const submitted = activityOf(await send(request, call.signal));
     const look = async ({ id: activityId, organizationId: ownerId }: Activity): Promise<Activity> =>
       activityOf(await query(OPERATIONS.getActivity, { activityId }, { ...call, organizationId: ownerId }));
-    const activity = await settle(submitted, look, options, signal);
+    const activity = await settle(submitted, look, options, call.signal);
     // A vote did its work whatever it led to.
     return operation.kind === 'vote' ? { activity } : { ...resultOf(activity, operation.resultKey), activity };
   }
@@ -61,9 +78,16 @@ export function createClient(options: ClientOptions): CustosClient {
     // The methods are made from the same registry as their types.
     ...(Object.fromEntries(methods) as OperationMethods),
     submitRaw: async (operation, body, call = {}) => ({
-      activity: await submitTo(`/public/v1/submit/${operation}`, body, call.signal),
+      activity: activityOf(await ask(`/public/v1/submit/${operation}`, body, call.signal)),
     }),
-    queryRaw: (operation, body, call = {}) => send(`/public/v1/query/${operation}`, exactBytes(body), call.signal),
+    queryRaw: (operation, body, call = {}) => ask(`/public/v1/query/${operation}`, body, call.signal),
+    async repeat(kept, call = {}) {
+      const request = checkSignedRequest(kept);
+      const operation: Operation | undefined = Object.values(OPERATIONS).find(({ path }) => path === request.path);
+      // Those that this version does not know answer as raw calls do.
+      if (operation === undefined || operation.kind === 'query') return await send(request, call.signal);
+      return await finish(operation, request, call);
+    },
   };
 }
 

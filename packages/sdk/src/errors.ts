@@ -1,4 +1,5 @@
 import type { Activity, ActivityStatus, ERROR_CODES } from './generated/operations.ts';
+import type { SignedRequest } from './signed-request.ts';
 
 /** Codes of the service. */
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -15,7 +16,8 @@ export type ClientErrorCode =
   | 'PASSKEY_UNAVAILABLE'
   | 'TOKEN_INVALID'
   | 'UNEXPECTED_ANSWER'
-  | 'UNSUPPORTED_SCHEME';
+  | 'UNSUPPORTED_SCHEME'
+  | 'VOTE_BODY_OMITTED';
 
 /** One refused field: `field` is a dotted path such as `parameters.users.0.userName`. */
 export interface FieldViolation {
@@ -30,6 +32,9 @@ export interface CustosErrorOptions {
   readonly violations?: readonly FieldViolation[];
   readonly cause?: unknown;
 }
+
+/** Beside the errors, so that no log prints what may hold secrets. */
+const requests = new WeakMap<CustosError, SignedRequest>();
 
 /** Everything that this package throws, save for the reason of an aborted signal. */
 export class CustosError extends Error {
@@ -50,9 +55,26 @@ export class CustosError extends Error {
     this.details = options.details ?? [];
     this.violations = options.violations ?? [];
   }
+
+  /**
+   * The request that the error is about, as it was stamped; undefined where none was sent. `client.repeat` sends it again.
+   * It may hold secrets, so it is not printed with the error.
+   */
+  get request(): SignedRequest | undefined {
+    return requests.get(this);
+  }
 }
 
-/** The service could not be reached, or the connection broke. A submit may have been carried out all the same. */
+/** Notes what was sent; of a call that sent several requests, the one that began it. */
+export function withRequest<Thrown>(error: Thrown, request: SignedRequest): Thrown {
+  if (error instanceof CustosError) requests.set(error, request);
+  return error;
+}
+
+/**
+ * The service could not be reached, did not answer in time, or the connection broke, also when asked again. A submit may
+ * have been carried out all the same: `client.repeat(error.request)` finds out, and carries it out at most once.
+ */
 export class NetworkError extends CustosError {
   override readonly name = 'NetworkError';
 

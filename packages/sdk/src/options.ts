@@ -12,13 +12,21 @@ export interface ClientOptions {
   readonly pollIntervalMs?: number;
   /** How often to look at an activity that is still running before giving up; 10 unless told. */
   readonly pollAttempts?: number;
-  /** How often a request is sent again after the service asked to come back later; 3 unless told. */
+  /**
+   * How often a request is sent again, byte for byte, when its answer was lost or the service asked to come back later
+   * (503 or 429 with Retry-After); 3 unless told.
+   */
   readonly retryAttempts?: number;
+  /** How long one answer may take; 30 seconds unless told. */
+  readonly timeoutMs?: number;
+  /** How long a request may take with all that is sent again; 90 seconds unless told, one hour at most. */
+  readonly totalTimeoutMs?: number;
 }
 
 export interface QueryOptions {
   /** Another organization than the client's, such as a sub-organization. */
   readonly organizationId?: string;
+  /** Ends the call, and whatever it waits for, with the signal's reason. What was sent may be carried out all the same. */
   readonly signal?: AbortSignal;
 }
 

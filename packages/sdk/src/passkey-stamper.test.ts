@@ -55,3 +55,15 @@ test('no passkey, no browser', async () => {
   });
   await expect(new PasskeyStamper({ rpId: 'a' }).stamp(BODY)).rejects.toMatchObject({ code: 'PASSKEY_UNAVAILABLE' });
 });
+
+test('a signal ends the question to the user with its reason', async () => {
+  const reason = new Error('enough');
+  const controller = new AbortController();
+  const get = ({ signal }: CredentialRequestOptions = {}) =>
+    new Promise<Credential | null>((_, reject) => {
+      signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
+      setImmediate(() => controller.abort(reason));
+    });
+  const stamper = new PasskeyStamper({ rpId: 'app.example', credentials: { get } });
+  await expect(stamper.stamp(BODY, { signal: controller.signal })).rejects.toBe(reason);
+});

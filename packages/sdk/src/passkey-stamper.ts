@@ -1,6 +1,6 @@
 import { type Bytes, fromBase64url, sha256, toBase64url, toBytes, toHex, toUtf8 } from './bytes.ts';
 import { credentialsOf, passkeyFailed } from './passkey.ts';
-import type { Stamp, Stamper } from './stamper.ts';
+import type { Stamp, Stamper, StampOptions } from './stamper.ts';
 
 export interface PasskeyStamperOptions {
   /** The domain that the passkeys belong to. */
@@ -21,15 +21,16 @@ export class PasskeyStamper implements Stamper {
     this.#options = options;
   }
 
-  async stamp(body: Uint8Array<ArrayBuffer>): Promise<Stamp> {
+  async stamp(body: Uint8Array<ArrayBuffer>, { signal }: StampOptions = {}): Promise<Stamp> {
     const { rpId, credentialIds = [], timeoutMs, userVerification = 'preferred', credentials } = this.#options;
-    const found = await ask(credentialsOf(credentials), {
+    const publicKey: PublicKeyCredentialRequestOptions = {
       challenge: await challengeOf(body),
       rpId,
       userVerification,
       allowCredentials: credentialIds.map((id) => ({ type: 'public-key', id: readId(id) })),
       ...(timeoutMs !== undefined && { timeout: timeoutMs }),
-    });
+    };
+    const found = await ask(credentialsOf(credentials), { publicKey, ...(signal && { signal }) });
     const { authenticatorData, clientDataJSON, signature } = found.response as AuthenticatorAssertionResponse;
     const value = {
       authenticatorData: toBase64url(toBytes(authenticatorData)),
@@ -46,12 +47,13 @@ export const challengeOf = async (body: Bytes): Promise<Bytes> => toUtf8(toHex(a
 
 async function ask(
   credentials: Pick<CredentialsContainer, 'get'>,
-  publicKey: PublicKeyCredentialRequestOptions,
+  request: CredentialRequestOptions,
 ): Promise<PublicKeyCredential> {
   try {
-    const found = await credentials.get({ publicKey });
+    const found = await credentials.get(request);
     if (found !== null) return found as PublicKeyCredential;
   } catch (error) {
+    request.signal?.throwIfAborted();
     throw passkeyFailed('the passkey was not used', error);
   }
   throw passkeyFailed('the browser has no passkey for this');

@@ -18,7 +18,7 @@ test('asks the service itself, without credentials, and follows nobody', async (
   expect(sent).toEqual([
     {
       url: 'http://service.test/public/v1/discovery/keys',
-      init: { headers: { Accept: 'application/json' }, redirect: 'error' },
+      init: { headers: { Accept: 'application/json' }, redirect: 'manual', signal: expect.any(AbortSignal) },
     },
   ]);
 });

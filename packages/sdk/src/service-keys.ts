@@ -1,5 +1,5 @@
 import { CustosError, errorOfAnswer } from './errors.ts';
-import { checkBaseUrl, exchange, globalFetch, parseAnswer } from './transport.ts';
+import { ATTEMPT_TIMEOUT_MS, checkBaseUrl, checkTimeout, exchange, globalFetch, parseAnswer } from './exchange.ts';
 
 /** A public key that the service signs with, or that clients encrypt to. */
 export interface ServiceKey {
@@ -19,6 +19,8 @@ export interface FetchServiceKeysOptions {
   /** Instead of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
   readonly signal?: AbortSignal;
+  /** How long the answer may take; 30 seconds unless told. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -26,15 +28,10 @@ export interface FetchServiceKeysOptions {
  * and pin the keys in your application.
  */
 export async function fetchServiceKeys(baseUrl: string, options: FetchServiceKeysOptions = {}): Promise<ServiceKey[]> {
-  const { fetch = globalFetch, signal } = options;
+  const { fetch = globalFetch, signal, timeoutMs = ATTEMPT_TIMEOUT_MS } = options;
   const url = `${checkBaseUrl(baseUrl)}/public/v1/discovery/keys`;
-  signal?.throwIfAborted();
-  const { response, text } = await exchange(fetch, url, {
-    headers: { Accept: 'application/json' },
-    // Keys are taken from the named service and from nobody it points to.
-    redirect: 'error',
-    ...(signal && { signal }),
-  });
+  const request = { headers: { Accept: 'application/json' }, ...(signal && { signal }) };
+  const { response, text } = await exchange(fetch, url, request, checkTimeout('timeoutMs', timeoutMs));
   if (!response.ok) throw errorOfAnswer(response.status, text);
   const { keys } = (parseAnswer(response.status, text) ?? {}) as { keys?: unknown };
   if (!Array.isArray(keys) || !keys.every(isServiceKey)) {

@@ -6,5 +6,10 @@ export interface Stamp {
 
 /** Proves who sends a body. Write your own for keys that live elsewhere, such as in a hardware module. */
 export interface Stamper {
-  stamp(body: Uint8Array<ArrayBuffer>): Promise<Stamp>;
+  /** Called once for a request, however often it is sent. The signal ends a question to the user. */
+  stamp(body: Uint8Array<ArrayBuffer>, options?: StampOptions): Promise<Stamp>;
+}
+
+export interface StampOptions {
+  readonly signal?: AbortSignal;
 }

@@ -1,103 +1,97 @@
-import { CustosError, errorOfAnswer, NetworkError } from './errors.ts';
+import { toUtf8 } from './bytes.ts';
+import { CustosError, errorOfAnswer, NetworkError, withRequest } from './errors.ts';
+import {
+  ATTEMPT_TIMEOUT_MS,
+  checkBaseUrl,
+  checkTimeout,
+  exchange,
+  globalFetch,
+  parseAnswer,
+  sleep,
+} from './exchange.ts';
 import type { ClientOptions } from './options.ts';
-import { parseUrl } from './url.ts';
+import { retryDelayMs } from './retry.ts';
+import type { SignedRequest } from './signed-request.ts';
 
 const RETRY_ATTEMPTS = 3;
-const RETRY_DELAY_MS = 1000;
-const RETRY_DELAY_MS_MAX = 30_000;
+const TOTAL_TIMEOUT_MS = 90_000;
+/** The service takes no request that is older. */
+const LIVE_MS = 60 * 60_000;
 
-/** Stamps a body, sends exactly those bytes, and answers the parsed JSON or throws what went wrong. */
-export type Send = (path: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal | undefined) => Promise<unknown>;
+export interface Transport {
+  /** Stamps a body, once. */
+  stamp(path: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal | undefined): Promise<SignedRequest>;
+  /** Sends exactly those bytes, again where that helps, and answers the parsed JSON or throws what went wrong. */
+  send(request: SignedRequest, signal: AbortSignal | undefined): Promise<unknown>;
+}
 
-export function createTransport(options: ClientOptions): Send {
+type Attempt = { readonly value: unknown } | { readonly error: CustosError; readonly retryAfter: string | null };
+
+/**
+ * The same bytes have the same fingerprint: the service finds the activity that they made, so asking again never makes a
+ * second one. Whoever asks again is told what became of it.
+ */
+export function createTransport(options: ClientOptions): Transport {
   const base = checkBaseUrl(options.baseUrl);
   const fetch = options.fetch ?? globalFetch;
   const retries = options.retryAttempts ?? RETRY_ATTEMPTS;
-  return async (path, body, signal) => {
-    signal?.throwIfAborted();
-    const { headerName, headerValue } = await options.stamper.stamp(body);
+  const timeoutMs = checkTimeout('timeoutMs', options.timeoutMs ?? ATTEMPT_TIMEOUT_MS);
+  const totalMs = Math.min(checkTimeout('totalTimeoutMs', options.totalTimeoutMs ?? TOTAL_TIMEOUT_MS), LIVE_MS);
+
+  async function attempt(
+    { path, body, headerName, headerValue }: SignedRequest,
+    signal: AbortSignal | undefined,
+    leftMs: number,
+  ): Promise<Attempt> {
     const request = {
       method: 'POST',
-      body,
+      body: toUtf8(body),
       headers: { Accept: 'application/json', 'Content-Type': 'application/json', [headerName]: headerValue },
-      // A stamp is meant for one service; it must not travel on to wherever an answer points.
-      redirect: 'error',
       ...(signal && { signal }),
-    } as const;
-    // The same bytes have the same fingerprint, so that sending them again can never run an activity twice.
-    for (let attempt = 0; ; attempt += 1) {
-      const { response, text } = await exchange(fetch, base + path, request);
-      if (response.ok) return parseAnswer(response.status, text);
-      const delayMs = attempt < retries ? retryDelayMs(response) : undefined;
-      if (delayMs === undefined) throw errorOfAnswer(response.status, text);
-      await sleep(delayMs, signal);
+    };
+    try {
+      const { response, text } = await exchange(fetch, base + path, request, Math.min(timeoutMs, leftMs));
+      if (response.ok) return { value: parseAnswer(response.status, text) };
+      return { error: errorOfAnswer(response.status, text), retryAfter: response.headers.get('retry-after') };
+    } catch (error) {
+      if (!(error instanceof CustosError)) throw error;
+      return { error, retryAfter: null };
     }
+  }
+
+  return {
+    async stamp(path, body, signal) {
+      signal?.throwIfAborted();
+      const text = textOf(body);
+      const { headerName, headerValue } = await options.stamper.stamp(body, signal && { signal });
+      return { path, body: text, headerName, headerValue };
+    },
+
+    async send(request, signal) {
+      const endsAt = performance.now() + totalMs;
+      for (let tries = 0; ; tries += 1) {
+        const outcome = await attempt(request, signal, Math.max(1, endsAt - performance.now()));
+        if ('value' in outcome) return outcome.value;
+        const { error, retryAfter } = outcome;
+        const delayMs = tries < retries ? retryDelayMs(error, retryAfter, tries, Math.random()) : undefined;
+        // Coming back before the service asked for it would not help either.
+        if (delayMs === undefined || performance.now() + delayMs >= endsAt) {
+          throw withRequest(tries > 0 ? afterTries(error, tries + 1) : error, request);
+        }
+        await sleep(delayMs, signal);
+      }
+    },
   };
 }
 
-/** The address without the slashes at its end. */
-export function checkBaseUrl(baseUrl: string, name = 'baseUrl'): string {
-  const base = baseUrl.replace(/\/+$/, '');
-  if (/^https?:\/\//i.test(base) && parseUrl(base) !== undefined) return base;
-  throw new CustosError(
-    'INVALID_OPTION',
-    `${name} must be an http:// or https:// address, not ${JSON.stringify(base)}`,
-  );
-}
+const afterTries = (error: CustosError, count: number): CustosError =>
+  error instanceof NetworkError ? new NetworkError(`${error.message} (asked ${count} times)`, error.cause) : error;
 
-/** Looked up at each call, so that a replaced one is used. */
-export const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
-
-export async function exchange(
-  fetch: typeof globalThis.fetch,
-  url: string,
-  request: RequestInit,
-): Promise<{ response: Response; text: string }> {
+/** The same bytes as text, which is how callers keep a request; a byte order mark is part of what is stamped. */
+function textOf(body: Uint8Array<ArrayBuffer>): string {
   try {
-    const response = await fetch(url, request);
-    return { response, text: await response.text() };
-  } catch (error) {
-    request.signal?.throwIfAborted();
-    throw new NetworkError(`no answer from ${new URL(url).origin}: ${reasonOf(error)}`, error);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    throw new CustosError('INVALID_OPTION', 'the body is not UTF-8, and the service takes nothing else');
   }
-}
-
-/** The innermost message, which is the one that says what happened. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return reasonOf(error.cause);
-  const code: unknown = 'code' in error ? error.code : undefined;
-  return error.message || (typeof code === 'string' ? code : error.name);
-}
-
-export function parseAnswer(httpStatus: number, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new CustosError('UNEXPECTED_ANSWER', 'the answer is not JSON', { httpStatus, cause });
-  }
-}
-
-/** How long to wait before asking again; undefined when asking again would not help. */
-function retryDelayMs(response: Response): number | undefined {
-  const header = response.headers.get('retry-after');
-  if (response.status !== 503 && !(response.status === 409 && header !== null)) return undefined;
-  const delayMs = header !== null && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : RETRY_DELAY_MS;
-  return Math.min(delayMs, RETRY_DELAY_MS_MAX);
-}
-
-/** Resolves after a while, or rejects with the signal's reason as soon as it is aborted. */
-export async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
 }

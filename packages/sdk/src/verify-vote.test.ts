@@ -44,6 +44,20 @@ describe('API keys', () => {
   });
 });
 
+test('a vote of which the service kept only the digest is neither valid nor invalid', async () => {
+  const vote = await apiKeyVote(BODY);
+  const omitted = { ...vote, message: JSON.stringify({ omittedBody: { bytes: 5316, sha256: '9f'.repeat(32) } }) };
+  const activity = { fingerprint: await fingerprintOf(BODY) };
+  for (const about of [undefined, activity]) {
+    await expect(verifyVote(omitted, about)).rejects.toMatchObject({ code: 'VOTE_BODY_OMITTED' });
+  }
+  // With the bytes that its sender has it is verified as any other.
+  expect(await verifyVote({ ...omitted, message: BODY }, activity)).toBe(true);
+  // A request cannot pass for one.
+  const request = await apiKeyVote('{"type":"T","omittedBody":{}}');
+  expect(await verifyVote(request)).toBe(true);
+});
+
 describe('passkeys', () => {
   // A fixed assertion over BODY for the domain app.example.
   const vector = {

@@ -13,11 +13,25 @@ const FLAG_USER_PRESENT = 0x01;
 
 /**
  * Whether the signature of a vote is by its key over its message. With `activity`, also whether the message is that vote
- * on that activity. Votes whose message holds a digest in place of a secret cannot be verified from outside.
+ * on that activity. Votes whose message holds a digest in place of a secret cannot be verified from outside. Of a large
+ * request that was denied the service keeps only the digest: that is a `CustosError` with `VOTE_BODY_OMITTED`, since such
+ * a vote is neither valid nor invalid without the bytes that its sender has.
  */
 export async function verifyVote(vote: CastVote, activity?: Pick<Activity, 'fingerprint'>): Promise<boolean> {
+  if (isOmitted(vote.message)) {
+    throw new CustosError(
+      'VOTE_BODY_OMITTED',
+      'the service keeps only the digest of what this vote signed: put the original body in place of the message',
+    );
+  }
   const isSigned = await verifySignature(vote);
   return isSigned && (activity === undefined || (await concerns(vote, activity.fingerprint)));
+}
+
+/** A request has a type, and what stands in its place has none. */
+function isOmitted(message: string): boolean {
+  const { type, omittedBody } = parseObject(message);
+  return type === undefined && typeof omittedBody === 'object' && omittedBody !== null;
 }
 
 async function verifySignature(vote: SignedVote): Promise<boolean> {

@@ -2675,7 +2675,7 @@ export interface ListEarnEnabledVaultsResponse {
   enabledVaults: {
     vaultAddress: string;
     wrapperAddress: string;
-    provider: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
+    provider?: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
     caip19: string;
     apyPct: string;
     netApyPct: string;
@@ -2727,7 +2727,7 @@ export interface ListEarnPositionsResponse {
   positions: {
     vaultAddress: string;
     wrapperAddress: string;
-    provider: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
+    provider?: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
     caip19: string;
     currentValue: string;
     totalDeposited: string;
@@ -2755,7 +2755,7 @@ export interface ListEarnVaultsParameters {
 export interface ListEarnVaultsResponse {
   vaults: {
     vaultAddress: string;
-    provider: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
+    provider?: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE';
     caip19: string;
     tvl: string;
     apyPct: string;
@@ -4514,7 +4514,7 @@ export interface OperationMethods {
     parameters?: ListEarnEnabledVaultsParameters,
     options?: QueryOptions,
   ): Promise<ListEarnEnabledVaultsResponse>;
-  /** What a wallet of the organization has in fee wrappers, its own or its parent's, on the configured chains. */
+  /** What a wallet of the organization or of its sub-organizations has in fee wrappers, its own or its parent's, on the configured chains. */
   listEarnPositions(
     parameters: ListEarnPositionsParameters,
     options?: QueryOptions,
@@ -6051,6 +6051,7 @@ export const ERROR_CODES = {
   EARN_SETUP_REQUIRED: { grpcCode: 9, httpStatus: 400 },
   EARN_DEPOSITS_DISABLED: { grpcCode: 9, httpStatus: 400 },
   EARN_NOTHING_TO_CLAIM: { grpcCode: 9, httpStatus: 400 },
+  EARN_NOTHING_TO_WITHDRAW: { grpcCode: 9, httpStatus: 400 },
   EARN_VAULT_NOT_SERVED: { grpcCode: 3, httpStatus: 400 },
   FEATURE_DISABLED: { grpcCode: 9, httpStatus: 400 },
   IP_LOCKOUT: { grpcCode: 9, httpStatus: 400 },

@@ -39,7 +39,8 @@ test.each([
           'X-Auth-Proxy-Config-Id': 'config',
           'X-Captcha-Token': 'passed',
         },
-        redirect: 'error',
+        redirect: 'manual',
+        signal: expect.any(AbortSignal),
       },
     },
   ]);

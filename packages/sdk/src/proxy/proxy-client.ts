@@ -1,5 +1,5 @@
 import { CustosError, errorOfAnswer } from '../errors.ts';
-import { checkBaseUrl, exchange, globalFetch, parseAnswer } from '../transport.ts';
+import { ATTEMPT_TIMEOUT_MS, checkBaseUrl, checkTimeout, exchange, globalFetch, parseAnswer } from '../exchange.ts';
 import type {
   ProxyAccount,
   ProxyAccountRequest,
@@ -28,6 +28,8 @@ export interface ProxyClientOptions {
   readonly configId: string;
   /** Instead of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
+  /** How long one answer may take; 30 seconds unless told. */
+  readonly timeoutMs?: number;
 }
 
 export interface ProxyCallOptions {
@@ -60,7 +62,9 @@ export interface ProxyClient {
 }
 
 /** A client of the sign-up proxy. No call is repeated by itself: each attempt at a code counts. */
-export function proxyClient({ authProxyUrl, configId, fetch = globalFetch }: ProxyClientOptions): ProxyClient {
+export function proxyClient(options: ProxyClientOptions): ProxyClient {
+  const { authProxyUrl, configId, fetch = globalFetch } = options;
+  const timeoutMs = checkTimeout('timeoutMs', options.timeoutMs ?? ATTEMPT_TIMEOUT_MS);
   const base = checkBaseUrl(authProxyUrl, 'authProxyUrl');
   if (typeof configId !== 'string' || configId === '') {
     throw new CustosError('INVALID_OPTION', 'configId must be the id of a sign-up proxy configuration');
@@ -69,8 +73,7 @@ export function proxyClient({ authProxyUrl, configId, fetch = globalFetch }: Pro
   const call =
     <Request extends object, Answer>(path: string): ProxyCall<Request, Answer> =>
     async (request, { captchaToken, signal } = {}) => {
-      signal?.throwIfAborted();
-      const { response, text } = await exchange(fetch, `${base}/v1/${path}`, {
+      const init = {
         method: 'POST',
         body: JSON.stringify(request),
         headers: {
@@ -79,9 +82,9 @@ export function proxyClient({ authProxyUrl, configId, fetch = globalFetch }: Pro
           'X-Auth-Proxy-Config-Id': configId,
           ...(captchaToken !== undefined && { 'X-Captcha-Token': captchaToken }),
         },
-        redirect: 'error',
         ...(signal && { signal }),
-      });
+      };
+      const { response, text } = await exchange(fetch, `${base}/v1/${path}`, init, timeoutMs);
       if (!response.ok) throw errorOfAnswer(response.status, text);
       return parseAnswer(response.status, text) as Answer;
     };

@@ -1,5 +1,5 @@
 import { CustosError } from '../errors.ts';
-import { globalFetch } from '../transport.ts';
+import { globalFetch } from '../exchange.ts';
 import { parseUrl } from '../url.ts';
 import type { WebhookHeaders } from './headers.ts';
 import { createKeySet } from './key-set.ts';

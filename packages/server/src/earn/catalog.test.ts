@@ -122,6 +122,25 @@ describe('the list', () => {
     expect(await earn.vault(chain, ONE)).toMatchObject({ vaultAddress: ONE });
   });
 
+  test('names a provider only where the vault is one of theirs', async () => {
+    stub.contracts.set(ONE, plainVault());
+    stub.contracts.set(
+      TWO,
+      plainVault({ 'MORPHO() returns (address)': OTHER, 'withdrawQueueLength() returns (uint256)': 31n }),
+    );
+    stub.contracts.set(
+      THREE,
+      plainVault({ 'adaptersLength() returns (uint256)': 11n, 'maxRate() returns (uint64)': 0n }),
+    );
+    const { earn, chain, vaults } = open();
+    const providers = new Map((await vaults()).map(({ vaultAddress, provider }) => [vaultAddress, provider]));
+    const expected = [undefined, 'EARN_PROVIDER_MORPHO', 'EARN_PROVIDER_MORPHO'];
+    expect([ONE, TWO, THREE].map((address) => providers.get(address))).toEqual(expected);
+    for (const [index, address] of [ONE, TWO, THREE].entries()) {
+      expect((await earn.vault(chain, address))?.provider).toBe(expected[index]);
+    }
+  });
+
   test('cleans what contracts call themselves', async () => {
     stub.contracts.set(ONE, plainVault({ 'name() returns (string)': `\u001b[2J\u202eevil\n${'x'.repeat(500)}` }));
     const [vault] = await open({ vaults: [ONE] }).vaults();

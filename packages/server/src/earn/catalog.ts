@@ -11,7 +11,7 @@ import { type Growth, sharesOf } from './growth.ts';
 import { readMorphoV1, type VaultState } from './morpho-v1.ts';
 import { readMorphoV2 } from './morpho-v2.ts';
 import { fromWad, rateText, ratio } from './rates.ts';
-import { token, vault as vaultViews } from './views.ts';
+import { morphoV1, morphoV2, token, vault as vaultViews } from './views.ts';
 
 /** Of one asset, those of factories that have the highest value. */
 const VAULTS_MAX = 500;
@@ -74,9 +74,11 @@ export async function readCatalog(
   const { questionsMax = QUESTIONS_MAX } = parts;
   const forChosen = partOf(questionsMax / 2, chosen.length);
   const forOthers = partOf(questionsMax - forChosen * chosen.length, largest.length);
+  const fromFactories = new Set(made);
+  const isMade = (address: string): boolean => fromFactories.has(address);
   const read = await Promise.all([
-    ...chosen.map((address) => readVault(place, address, asset, forChosen)),
-    ...largest.map((address) => readVault(place, address, asset, forOthers)),
+    ...chosen.map((address) => readVault(place, address, asset, forChosen, isMade(address))),
+    ...largest.map((address) => readVault(place, address, asset, forOthers, isMade(address))),
   ]);
   const vaults = read.filter((found) => found !== undefined);
   if (reserve?.isOpen) vaults.push(aaveVault(place, reserve, asset));
@@ -138,7 +140,7 @@ export async function readOneVault(
   if (maker === undefined && !chain.vaults.includes(vaultAddress)) return undefined;
   const underlying = someAddress(await reader.read(vaultViews.asset, vaultAddress));
   const asset = underlying && (await readAsset(place, underlying));
-  return asset ? await readVault(place, vaultAddress, asset, QUESTIONS_PER_VAULT) : undefined;
+  return asset ? await readVault(place, vaultAddress, asset, QUESTIONS_PER_VAULT, maker !== undefined) : undefined;
 }
 
 async function readAsset({ reader, chain }: Place, address: string): Promise<Asset | undefined> {
@@ -168,11 +170,13 @@ async function readVault(
   address: string,
   asset: Asset,
   questions: number,
+  isMade: boolean,
 ): Promise<CatalogVault | undefined> {
   const { reader, chain } = place;
-  const [name, curator, state] = await Promise.all([
+  const [name, curator, isMorpho, state] = await Promise.all([
     reader.read(token.name, address),
     reader.read(vaultViews.curator, address),
+    isMade || looksLikeMorpho(reader, address),
     readState(place, address, asset.address, questions),
   ]);
   if (state === undefined) return undefined;
@@ -180,7 +184,7 @@ async function readVault(
   return {
     caip2: chain.caip2,
     vaultAddress: address,
-    provider: 'EARN_PROVIDER_MORPHO',
+    provider: isMorpho ? 'EARN_PROVIDER_MORPHO' : undefined,
     assetAddress: asset.address,
     assetSymbol: asset.symbol,
     assetDecimals: asset.decimals,
@@ -190,6 +194,17 @@ async function readVault(
     name: chainText(name),
     curator: await curatorText(curator),
   };
+}
+
+/** A vault that the operator lists is Morpho's where it has the functions of one of its two kinds, whoever made it. */
+async function looksLikeMorpho(reader: ContractReader, address: string): Promise<boolean> {
+  const [morpho, queue, adapters, maxRate] = await Promise.all([
+    reader.read(morphoV1.MORPHO, address),
+    reader.read(morphoV1.withdrawQueueLength, address),
+    reader.read(morphoV2.adaptersLength, address),
+    reader.read(morphoV2.maxRate, address),
+  ]);
+  return (morpho !== undefined && queue !== undefined) || (adapters !== undefined && maxRate !== undefined);
 }
 
 /**

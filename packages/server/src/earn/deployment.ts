@@ -41,7 +41,7 @@ export const BATCH_DEPLOYMENT_DATA: Hex = concatHex([zeroHash, custosBatchByteco
 export interface WrapperTerms {
   readonly organizationId: string;
   readonly chainId: bigint;
-  readonly provider: EarnProvider;
+  readonly provider: EarnProvider | undefined;
   /** The ERC-4626 vault; for Aave the aToken. */
   readonly vaultAddress: string;
   readonly clientFeeBps: number;

@@ -5,7 +5,8 @@ import type { EarnProvider } from '../lib/earn.ts';
 export interface CatalogVault {
   readonly caip2: string;
   readonly vaultAddress: string;
-  readonly provider: EarnProvider;
+  /** Undefined for a vault that the operator lists and that is of no provider we know. */
+  readonly provider: EarnProvider | undefined;
   readonly assetAddress: string;
   readonly assetSymbol: string;
   readonly assetDecimals: number;

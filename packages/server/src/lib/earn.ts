@@ -11,7 +11,8 @@ export interface EarnWrapper {
   readonly wrapperAddress: string;
   readonly splitterAddress: string;
   readonly vaultAddress: string;
-  readonly provider: EarnProvider;
+  /** Undefined for a vault of neither provider. */
+  readonly provider: EarnProvider | undefined;
   readonly assetAddress: string;
   readonly assetSymbol: string;
   readonly assetDecimals: number;
@@ -39,17 +40,19 @@ export interface EarnRequest {
   readonly wrapperAddress: string;
   /** Whose deposit it is; empty for a deployment. */
   readonly walletAddress: string;
-  /** In the smallest unit of the asset, decimal; MAX closes the position; empty where there is none. */
+  /** In the smallest unit of the asset, decimal; MAX for all there is when it runs; empty where there is none. */
   readonly amount: string;
   /** Undefined for a wrapper that was on the chain already. */
   readonly sendId: SendId | undefined;
   readonly createdAtMs: number;
 }
 
-/** What a wallet has put into a wrapper and taken out of it since it last took out everything. */
+/** What a wallet has put into a wrapper and taken out of it, ever, by what is in blocks now. */
 export interface EarnTotals {
   readonly wrapperAddress: string;
   readonly caip2: string;
   readonly deposited: bigint;
   readonly withdrawn: bigint;
+  /** Transactions that took out everything there was, of which nobody has noted how much that was. */
+  readonly unread: readonly string[];
 }

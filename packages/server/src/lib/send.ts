@@ -136,8 +136,8 @@ export interface SendBlock {
   readonly timestamp: number;
   /** What was paid for it, in the smallest unit of the native asset; decimal, empty where the node does not tell. */
   readonly fee: string;
-  /** Its place among the transactions of the block. Absent on Solana, and where nobody noted it yet. */
-  readonly index?: number;
+  /** Of a withdrawal from a fee wrapper: what its receipt says was paid out, in the smallest unit of the asset. */
+  readonly withdrawn?: string;
 }
 
 /** What of a send changes while it is on its way. */

@@ -312,6 +312,29 @@ test('the third failure in a row gives the endpoint a rest, and each further one
   expect(rests).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
+test('answers that refuse one delivery delay that one alone, however many there are', async () => {
+  const { add, answerWith, queue, sent, inFlight, run } = setUp();
+  const deliveries = add(200);
+  // The receiver would like to be left alone, which is for the delivery to heed.
+  answerWith(async () => {
+    await turn();
+    return { latencyMs: 1, status: 404, retryAfter: '3000' };
+  });
+  expect(await run()).toEqual({ failures: 0, restingUntilMs: 0 });
+  expect(new Set(sent)).toEqual(new Set(eventIds(deliveries)));
+  expect([sent.length, inFlight.max]).toEqual([200, 16]);
+  expect(new Set(queue.recorded.map(({ state, nextAttemptAtMs }) => `${state} ${nextAttemptAtMs}`))).toEqual(
+    new Set([`pending ${NOW + 3_000_000}`]),
+  );
+});
+
+test('an answer of whatever kind ends the trouble of an endpoint', async () => {
+  const { add, answerWith, run } = setUp({ failures: 5 });
+  add(1);
+  answerWith(() => ({ latencyMs: 1, status: 403 }));
+  expect(await run()).toEqual({ failures: 0, restingUntilMs: 0 });
+});
+
 test('an endpoint in trouble is tried with one event and one retry, and gets the rest once it answers', async () => {
   const { add, queue, sent, answerWith, run } = setUp({ failures: 5 });
   const fresh = add(20);

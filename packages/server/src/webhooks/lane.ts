@@ -278,6 +278,7 @@ export class Lane {
 
   /** One endpoint's trouble must cost others nothing: who fails in a row, or asks for it, is left alone for a while. */
   #note({ verdict, retryAfterMs = 0 }: Attempted): void {
+    // Whoever answers is there, also with a refusal: that delays its own delivery and no other.
     if (verdict !== 'retry') {
       this.#failures = 0;
       return;

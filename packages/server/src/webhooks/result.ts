@@ -2,7 +2,7 @@ import type { DeliveryResult, QueuedDelivery, WebhookAttempt } from '../lib/webh
 import type { OutboundReason } from '../outbound/outbound-error.ts';
 import type { Receipt } from './courier/courier.ts';
 import { nextAttemptAt, retryAfterMs } from './schedule.ts';
-import { type DeliveryVerdict, verdictOf } from './verdict.ts';
+import { type DeliveryVerdict, isTriedAgain, verdictOf } from './verdict.ts';
 
 /** An attempt and what it means. */
 export interface Attempted extends DeliveryResult {
@@ -36,7 +36,7 @@ export function resultOf(
   const waitMs = retryAfterMs(receipt.retryAfter, nowMs);
   const base = { delivery, attempt, verdict, retryAfterMs: waitMs, nextAttemptAtMs: delivery.nextAttemptAtMs };
   if (verdict === 'delivered') return { ...base, state: 'delivered' };
-  if (verdict !== 'retry') return { ...base, state: 'failed' };
+  if (!isTriedAgain(verdict)) return { ...base, state: 'failed' };
   const failed = {
     failures: delivery.failures + 1,
     roundStartedAtMs: delivery.roundStartedAtMs,

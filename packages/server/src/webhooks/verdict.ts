@@ -1,15 +1,21 @@
 import type { Receipt } from './courier/courier.ts';
 
-/** `gone`: the receiver wants nothing more. `refused`: trying again changes nothing. */
-export type DeliveryVerdict = 'delivered' | 'retry' | 'refused' | 'gone';
+/**
+ * What an attempt means for its delivery. `retry`: it is tried again, and the receiver is in trouble, as are its other
+ * deliveries. `refused`: it is tried again, and nothing is said about others; a receiver that is being deployed answers
+ * 404 for minutes. `gone`: the receiver wants nothing more. `unsendable`: trying again changes nothing.
+ */
+export type DeliveryVerdict = 'delivered' | 'retry' | 'refused' | 'gone' | 'unsendable';
 
-const RETRIED: ReadonlySet<number> = new Set([408, 425, 429]);
+const GONE = 410;
+const TOO_MANY = 429;
 
-/** What an attempt means for its delivery (decision 42). */
 export function verdictOf({ status, error }: Receipt): DeliveryVerdict {
   // A name can lead to a wrong address for a moment, a URL is wrong for good.
-  if (status === undefined) return error === 'bad-url' ? 'refused' : 'retry';
+  if (status === undefined) return error === 'bad-url' ? 'unsendable' : 'retry';
   if (status >= 200 && status < 300) return 'delivered';
-  if (status === 410) return 'gone';
-  return status >= 500 || RETRIED.has(status) ? 'retry' : 'refused';
+  if (status === GONE) return 'gone';
+  return status >= 500 || status === TOO_MANY ? 'retry' : 'refused';
 }
+
+export const isTriedAgain = (verdict: DeliveryVerdict): boolean => verdict === 'retry' || verdict === 'refused';

@@ -33,6 +33,9 @@ export async function startEarnChain(): Promise<StubNode> {
     stubContract({
       'asset() returns (address)': TOKEN,
       'name() returns (string)': 'A vault',
+      // As a vault of Morpho has them, which says nothing of its markets.
+      'MORPHO() returns (address)': TOKEN,
+      'withdrawQueueLength() returns (uint256)': 0n,
       'decimals() returns (uint8)': 18,
       'totalAssets() returns (uint256)': 1_000_000_000n,
       'convertToAssets(uint256) returns (uint256)': (shares: bigint) => shares / 10n ** 12n,

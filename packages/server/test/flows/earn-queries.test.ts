@@ -32,8 +32,9 @@ const ETHEREUM = {
 };
 const RAY = 10n ** 27n;
 
-const vault = (totalAssets: bigint, name: string) =>
+const vault = (totalAssets: bigint, name: string, others: Parameters<typeof stubContract>[0] = {}) =>
   stubContract({
+    ...others,
     'asset() returns (address)': USDC,
     'totalAssets() returns (uint256)': totalAssets,
     'name() returns (string)': name,
@@ -47,12 +48,15 @@ const newAddress = (): Hex => {
   return address(made.toString(16));
 };
 
+/** By which a vault is known to be Morpho's. */
+const MORPHO = { 'MORPHO() returns (address)': USDC, 'withdrawQueueLength() returns (uint256)': 0n };
+
 /** Three vaults and a reserve. */
 function furnish(stub: StubNode): void {
   stub.contracts.set(USDC, stubToken('USDC', 6, { [LARGE]: 10n ** 12n, [A_TOKEN]: 40_000n * 10n ** 6n }));
   stub.contracts.set(LARGE, vault(10n ** 12n, 'Large'));
   stub.contracts.set(MIDDLE, vault(5n * 10n ** 10n, 'Middle'));
-  stub.contracts.set(SMALL, vault(1_500_000n, 'Small'));
+  stub.contracts.set(SMALL, vault(1_500_000n, 'Small', MORPHO));
   stub.contracts.set(PROVIDER, stubContract({ 'getPoolDataProvider() returns (address)': MARKET }));
   const data = Array.from({ length: 12 }, (_, index) => (index === 2 ? 10n ** 11n : index === 5 ? RAY / 20n : 0n));
   stub.contracts.set(
@@ -218,7 +222,6 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       expect(body.vaults).toEqual([
         {
           vaultAddress: getAddress(LARGE),
-          provider: 'EARN_PROVIDER_MORPHO',
           caip19: CAIP19,
           tvl: '1000000000000',
           apyPct: '',
@@ -243,7 +246,11 @@ describe.each(DATABASES)('Earn on %s', (database) => {
           liquidityDisplay: { usd: '60000.00', crypto: '40000' },
         },
         expect.objectContaining({ name: 'Middle', liquidity: '', liquidityDisplay: { usd: '', crypto: '' } }),
-        expect.objectContaining({ name: 'Small', display: { usd: '2.25', crypto: '1.5' } }),
+        expect.objectContaining({
+          name: 'Small',
+          provider: 'EARN_PROVIDER_MORPHO',
+          display: { usd: '2.25', crypto: '1.5' },
+        }),
       ]);
       expect(body.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: false });
     });
@@ -254,7 +261,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       const all = ['Large', 'USDC', 'Middle', 'Small'];
       expect(await names({ caip19: CAIP19.toLowerCase(), provider: 'EARN_PROVIDER_UNSPECIFIED' })).toEqual(all);
       expect(await names({ provider: 'EARN_PROVIDER_AAVE' })).toEqual(['USDC']);
-      expect(await names({ provider: 'EARN_PROVIDER_MORPHO' })).toEqual(['Large', 'Middle', 'Small']);
+      expect(await names({ provider: 'EARN_PROVIDER_MORPHO' })).toEqual(['Small']);
       expect(await names({ caip19: `eip155:31337/erc20:${address('99')}` })).toEqual([]);
     });
 
@@ -327,7 +334,6 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       const note = (kind: 'deposit' | 'withdraw', amount: string, state: Send['state']) =>
         insertRequest(organizationId, state, { kind, amount, wrapperAddress, walletAddress: wallet.toLowerCase() });
       await note('deposit', '1000', 'INCLUDED');
-      await note('withdraw', 'MAX', 'INCLUDED');
       await note('deposit', '5000000', 'INCLUDED');
       await note('deposit', '77', 'BROADCASTING');
       await note('withdraw', '250000', 'INCLUDED');
@@ -340,14 +346,14 @@ describe.each(DATABASES)('Earn on %s', (database) => {
           provider: 'EARN_PROVIDER_MORPHO',
           caip19: CAIP19,
           currentValue: '5500000',
-          totalDeposited: '5000000',
+          totalDeposited: '5001000',
           totalWithdrawn: '250000',
           display: {
             currentValueUsd: '8.25',
             totalDepositedUsd: '7.50',
             totalWithdrawnUsd: '0.38',
             currentValueCrypto: '5.5',
-            totalDepositedCrypto: '5',
+            totalDepositedCrypto: '5.001',
             totalWithdrawnCrypto: '0.25',
           },
           depositsDisabled: true,
@@ -398,20 +404,15 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       expect(body.positions[1].display).toMatchObject({ currentValueUsd: '', totalDepositedUsd: '0.00' });
     });
 
-    test('is about a wallet of the organization alone', async () => {
+    test('is about a wallet of the organization, and of its sub-organizations for a parent', async () => {
       const [ours, theirs] = [await walletOf(root), await walletOf(sub)];
       for (const wallet of [ours, theirs]) shares.set(wallet.toLowerCase(), 5n);
       await insertWrapper();
       expect((await list(root, ours)).body.positions).toHaveLength(1);
       expect((await list(sub, theirs)).body.positions).toHaveLength(1);
-      for (const [client, wallet] of [
-        [root, theirs],
-        [sub, ours],
-      ] as const) {
-        const { status, body } = await list(client, wallet);
-        expect([status, body.errorCode]).toEqual([404, 'RESOURCE_NOT_FOUND']);
-      }
-      expect((await list(root, 'not an address')).body.errorCode).toBe('RESOURCE_NOT_FOUND');
+      expect((await list(root, theirs)).body.positions).toHaveLength(1);
+      expect((await list(sub, ours)).body).toEqual({ positions: [] });
+      expect((await list(root, 'not an address')).body.errorCode).toBe('REQUEST_INVALID');
     });
 
     test('says so when no node answers', async () => {
@@ -469,6 +470,19 @@ describe.each(DATABASES)('Earn on %s', (database) => {
         },
       ]);
       expect(await listed(sub, [wrapper], { includeExposure: true })).toEqual([{ ...seen, exposures: [] }]);
+    });
+
+    test('leaves out the provider of a vault that is neither of them', async () => {
+      const wrapper = await insertWrapper({ provider: undefined });
+      const [seen] = await listed(root, [wrapper]);
+      expect(seen).not.toHaveProperty('provider');
+      expect(await listed(root, [wrapper], { provider: 'EARN_PROVIDER_MORPHO' })).toEqual([]);
+      const wallet = await walletOf(root);
+      shares.set(wallet.toLowerCase(), 5n);
+      const { positions } = (await root.query('list_earn_positions', { walletAddress: wallet })).body;
+      const own = positions.find((one: EarnWrapper) => one.wrapperAddress.toLowerCase() === wrapper.wrapperAddress);
+      expect(own).toMatchObject({ currentValue: '10' });
+      expect(own).not.toHaveProperty('provider');
     });
 
     test('tells what became of a deployment, and of a chain that is gone what is known', async () => {

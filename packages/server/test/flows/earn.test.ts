@@ -761,37 +761,6 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     });
   });
 
-  test('what is in one block counts in its order there', async () => {
-    const { wrapperAddress } = batched;
-    const chain = world.chain(BATCHED);
-    const { root, wallet } = await newDepositor();
-    const totals = async () => {
-      const { positions } = (await root.query('list_earn_positions', { walletAddress: wallet })).body;
-      return positions.map(({ totalDeposited }: { totalDeposited: string }) => totalDeposited);
-    };
-    const first = await root.run('earn_deposit', deposit(wrapperAddress, wallet, { assets: '7' }));
-    await statusOf(root, 'earn_deposit', first.depositRequestId, 'COMPLETED');
-    expect(await totals()).toEqual(['7']);
-    chain.isMiningAtOnce = false;
-    // Two lanes: the operator's, and the wallet's own.
-    const { depositRequestId } = await root.run('earn_deposit', deposit(wrapperAddress, wallet, { sponsor: true }));
-    await world.handedBy(BATCHED, OPERATOR);
-    const { withdrawRequestId } = await root.run(
-      'earn_withdraw',
-      withdrawal(wrapperAddress, wallet, { amountValue: 'MAX' }),
-    );
-    await world.handedBy(BATCHED, wallet);
-    // The one that was asked for last comes first.
-    const waiting = [...chain.pool].reverse();
-    chain.pool.clear();
-    for (const [hash, one] of waiting) chain.pool.set(hash, one);
-    chain.mine();
-    const { depositTxHash } = await statusOf(root, 'earn_deposit', depositRequestId, 'COMPLETED');
-    const { withdrawTxHash } = await statusOf(root, 'earn_withdraw', withdrawRequestId, 'COMPLETED');
-    expect(chain.head.transactions).toEqual([withdrawTxHash, depositTxHash]);
-    expect(await totals()).toEqual(['1000']);
-  });
-
   describe('a claim of fees', () => {
     const nothing = encodeErrorResult({ abi: SPLITTER, errorName: 'NothingToRelease' });
 

@@ -14,6 +14,7 @@ import {
   type Answer as ScriptedAnswer,
   WebhookReceiver,
 } from '../harness/webhook-receiver.ts';
+import { builderOf } from '../storage/place.ts';
 import { ClockClient, outcome } from './fixtures/policy-flows.ts';
 import {
   deliveriesOf,
@@ -94,6 +95,14 @@ class World implements AsyncDisposable {
   }
 }
 
+/** As older versions did after an answer of 4xx. */
+async function giveUp({ app }: TestApp, deliveryIds: readonly string[]): Promise<void> {
+  await app.storage.write(async (store) => {
+    const update = builderOf(store).updateTable('webhook_delivery').set({ state: 'failed' });
+    await update.where('id', 'in', [...deliveryIds]).execute();
+  });
+}
+
 describe.each(DATABASES)('deliveries on %s', (database) => {
   let world: World;
   let app: TestApp;
@@ -168,7 +177,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     expect(hook.arrivals.filter((arrival) => arrival.eventId === eventId)).toHaveLength(attempts + 3);
   });
 
-  test('what may pass is tried again, anything else is final', async () => {
+  test('every answer but 2xx and 410 is tried again, and nobody is followed elsewhere', async () => {
     const { sub, hook, endpointId, tell: told } = await world.newListener();
     const elsewhere = world.receiver.hook();
     const cases: readonly (readonly [ScriptedAnswer, string, Record<string, unknown>])[] = [
@@ -179,14 +188,14 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
       [502, STATES.pending, { status: 502 }],
       [503, STATES.pending, { status: 503 }],
       [599, STATES.pending, { status: 599 }],
-      [{ status: 301, headers: { location: elsewhere.url } }, STATES.failed, { status: 301 }],
-      [{ status: 307, headers: { location: elsewhere.url } }, STATES.failed, { status: 307 }],
-      [304, STATES.failed, { status: 304 }],
-      [400, STATES.failed, { status: 400 }],
-      [401, STATES.failed, { status: 401 }],
-      [403, STATES.failed, { status: 403 }],
-      [404, STATES.failed, { status: 404 }],
-      [413, STATES.failed, { status: 413 }],
+      [{ status: 301, headers: { location: elsewhere.url } }, STATES.pending, { status: 301 }],
+      [{ status: 307, headers: { location: elsewhere.url } }, STATES.pending, { status: 307 }],
+      [304, STATES.pending, { status: 304 }],
+      [400, STATES.pending, { status: 400 }],
+      [401, STATES.pending, { status: 401 }],
+      [403, STATES.pending, { status: 403 }],
+      [404, STATES.pending, { status: 404 }],
+      [413, STATES.pending, { status: 413 }],
       [201, STATES.delivered, { status: 201 }],
       [204, STATES.delivered, { status: 204 }],
       [{ status: 202, body: 'x'.repeat(200_000) }, STATES.delivered, { status: 202 }],
@@ -211,19 +220,13 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     const { attempts } = await settled(sub, { eventId: dropped }, 'pending', 1);
     expect(attempts).toMatchObject([{ error: 'network' }]);
     hook.otherwise = 200;
-    const stateIs = (state: string) => cases.filter((each) => each[1] === state).length;
+    const waiting = cases.filter(([, state]) => state === STATES.pending).length + 1;
     const found = async (state: string) => (await deliveriesOf(sub, { endpointId, state })).length;
-    expect(await found(STATES.failed)).toBe(stateIs(STATES.failed));
-    expect(await found(STATES.pending)).toBe(stateIs(STATES.pending) + 1);
-    // The failed ones, all of them, again.
+    expect([await found(STATES.failed), await found(STATES.pending)]).toEqual([0, waiting]);
     const before = hook.arrivals.length;
-    const replayed = await sub.run('replay_webhook_delivery', { endpointId, sinceMs: '0' });
-    expect(replayed).toEqual({ endpointId, replayedCount: stateIs(STATES.failed), hasMore: false });
-    await hook.count(before + stateIs(STATES.failed) + 1);
-    expect(await found(STATES.failed)).toBe(0);
     world.later(10 * SECOND);
-    await hook.count(before + stateIs(STATES.failed) + 1 + stateIs(STATES.pending) + 1);
-    expect(new Set(eventIds(hook.arrivals)).size).toBe(1 + 2 * cases.length + 1 + 1);
+    await hook.count(before + waiting);
+    expect(new Set(eventIds(hook.arrivals)).size).toBe(1 + 2 * cases.length + 1);
   });
 
   test('failed ones are replayed since a time, and nobody replays what is not theirs', async () => {
@@ -232,11 +235,13 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     hook.answerNext(404, 404, 404, 200);
     const early = await told(2);
     await hook.count(3);
-    await settled(sub, { eventId: early.eventIds[1] }, 'failed');
+    await settled(sub, { eventId: early.eventIds[1] }, 'pending', 1);
+    await giveUp(app, early.deliveryIds);
     world.later(MINUTE);
     const sinceMs = String(app.app.clock());
     const late = await told(2);
     await settled(sub, { eventId: late.eventIds[1] }, 'delivered');
+    await giveUp(app, late.deliveryIds.slice(0, 1));
     const replay = (client: TestClient, parameters: Record<string, unknown>) =>
       client.submit('replay_webhook_delivery', { endpointId, ...parameters });
     const [deliveryId] = early.deliveryIds as [string];
@@ -448,7 +453,11 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
       made.push(...(await told(10)).deliveryIds);
       await hook.count(12 + 10 * index);
     }
-    await expect.poll(() => deliveriesOf(sub, { endpointId, state: STATES.pending })).toEqual([]);
+    await expect.poll(() => deliveriesOf(sub, { endpointId, state: STATES.pending })).toHaveLength(10);
+    await giveUp(
+      app,
+      made.filter((_, index) => index % 10 === 0),
+    );
     const pages = async (filter: Record<string, unknown>, limit: string) => {
       const found: string[] = [];
       const sizes: number[] = [];

@@ -114,7 +114,8 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
 /** Texts that name a tenant's thing in one operation only. */
 const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
   'import_secrets secrets.0.targetPublicKey': ['secretTarget'],
-  'list_earn_positions walletAddress': ['address', 'keyAddress'],
+  // Whatever holds nothing that the caller may see has an empty list.
+  'list_earn_positions walletAddress': [],
   // What an address has on a chain is there for everybody to see.
   'get_nonces address': [],
   'get_wallet_address_balances address': [],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { EarnRequest, EarnWrapper } from '../../src/lib/earn.ts';
 import type { OrganizationId, SendId } from '../../src/lib/ids.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import type { Send, SendPurpose } from '../../src/lib/send.ts';
+import type { Send, SendBlock, SendPurpose } from '../../src/lib/send.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, withOrganization } from './place.ts';
@@ -117,6 +117,7 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
     request: Pick<EarnRequest, 'kind' | 'amount'> & Partial<EarnRequest>,
     state: Send['state'] = 'INCLUDED',
     block: Send['block'] = undefined,
+    txHash: Send['txHash'] = undefined,
   ): Promise<EarnRequest> => {
     const sendId: SendId = randomId();
     const made: EarnRequest = {
@@ -142,7 +143,7 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
       state,
       nonce: undefined,
       attempts: [],
-      txHash: undefined,
+      txHash,
       block,
       error: undefined,
       isOpen: false,
@@ -164,8 +165,9 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
     expect(await codeOf(earn.getRequest(randomId(), 'deposit', request.id))).toBe('RESOURCE_NOT_FOUND');
   });
 
-  test('totals are of what is in blocks, and begin anew when everything was taken out', async () => {
-    const totals = () => storage.read.earn.totals(organizationId, WALLET);
+  const totals = (...ids: OrganizationId[]) => storage.read.earn.totals(ids, WALLET);
+
+  test('totals are of what is in blocks, and go on when everything was taken out', async () => {
     const most = String(2n ** 256n - 1n);
     await insertRequest({ kind: 'deposit', amount: most });
     await insertRequest({ kind: 'deposit', amount: '7' });
@@ -175,57 +177,39 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
     await insertRequest({ kind: 'claim', amount: '' });
     await insertRequest({ kind: 'deposit', amount: '3', wrapperAddress: `0x${'1b'.repeat(20)}` });
     await insertRequest({ kind: 'deposit', amount: '4', walletAddress: `0x${'1a'.repeat(20)}` });
-    const other = { caip2: CHAIN, wrapperAddress: `0x${'1b'.repeat(20)}`, deposited: 3n, withdrawn: 0n };
-    const own = { caip2: CHAIN, wrapperAddress: WRAPPER };
-    expect(await totals()).toEqual([{ ...own, deposited: BigInt(most) + 7n, withdrawn: 2n }, other]);
+    const own = { caip2: CHAIN, wrapperAddress: WRAPPER, unread: [] };
+    const other = { ...own, wrapperAddress: `0x${'1b'.repeat(20)}`, deposited: 3n, withdrawn: 0n };
+    expect(await totals(organizationId)).toEqual([{ ...own, deposited: BigInt(most) + 7n, withdrawn: 2n }, other]);
     await insertRequest({ kind: 'withdraw', amount: 'MAX' }, 'BROADCASTING');
-    expect(await totals()).toEqual([{ ...own, deposited: BigInt(most) + 7n, withdrawn: 2n }, other]);
-    await insertRequest({ kind: 'withdraw', amount: 'MAX' });
+    await insertRequest({ kind: 'withdraw', amount: 'MAX' }, 'INCLUDED', block({ withdrawn: '40' }));
     await insertRequest({ kind: 'deposit', amount: '9' });
-    expect(await totals()).toEqual([{ ...own, deposited: 9n, withdrawn: 0n }, other]);
+    expect(await totals(organizationId)).toEqual([{ ...own, deposited: BigInt(most) + 16n, withdrawn: 42n }, other]);
   });
 
-  /** In a block that tells places in it, or in one that was noted before they were. */
-  const at = (
-    [number, index]: readonly [number, number?],
-    request: Pick<EarnRequest, 'kind' | 'amount'> & Partial<EarnRequest>,
-  ): Promise<EarnRequest> =>
-    insertRequest(request, 'INCLUDED', {
-      number,
-      hash: `0x${'b1'.repeat(32)}`,
-      timestamp: 0,
-      fee: '0',
-      ...(index !== undefined && { index }),
-    });
-
-  test('totals follow the order in a block, whatever was asked for first', async () => {
-    const totals = () => storage.read.earn.totals(organizationId, WALLET);
-    const own = { caip2: CHAIN, wrapperAddress: WRAPPER };
-    await at([10, 12], { kind: 'deposit', amount: '100' });
-    await at([10, 1], { kind: 'deposit', amount: '7' });
-    await at([10, 9], { kind: 'withdraw', amount: 'MAX' });
-    expect(await totals()).toEqual([{ ...own, deposited: 100n, withdrawn: 0n }]);
-    await at([10, 13], { kind: 'withdraw', amount: 'MAX' });
-    expect(await totals()).toEqual([{ ...own, deposited: 0n, withdrawn: 0n }]);
-    await at([10, 14], { kind: 'deposit', amount: '3' });
-    await at([11, 0], { kind: 'withdraw', amount: '2' });
-    expect(await totals()).toEqual([{ ...own, deposited: 3n, withdrawn: 2n }]);
+  test('a withdrawal of everything whose amount nobody noted is named by its transaction', async () => {
+    await insertRequest({ kind: 'deposit', amount: '7' });
+    await insertRequest({ kind: 'withdraw', amount: 'MAX' }, 'INCLUDED', block({}), '0x12');
+    await insertRequest({ kind: 'withdraw', amount: 'MAX' }, 'INCLUDED', undefined);
+    const [found] = await totals(organizationId);
+    expect(found).toMatchObject({ deposited: 7n, withdrawn: 0n, unread: ['0x12', ''] });
   });
 
-  test('totals follow the order of the blocks, whatever was asked for first', async () => {
-    const totals = () => storage.read.earn.totals(organizationId, WALLET);
-    const own = { caip2: CHAIN, wrapperAddress: WRAPPER };
-    await at([12], { kind: 'deposit', amount: '5' });
-    await at([9], { kind: 'withdraw', amount: '1' });
-    await at([10], { kind: 'withdraw', amount: 'MAX' });
-    // Without places in the block the order of the requests decides.
-    await at([10], { kind: 'deposit', amount: '100', id: '00000000-0000-4000-8000-000000000000' as EarnRequest['id'] });
-    await at([10], { kind: 'deposit', amount: '20', id: 'ffffffff-ffff-4fff-8fff-ffffffffffff' as EarnRequest['id'] });
-    await at([8], { kind: 'deposit', amount: '3', caip2: 'eip155:10' });
-    const other = { ...own, caip2: 'eip155:10', deposited: 3n, withdrawn: 0n };
-    const ordered = async () => (await totals()).sort((one, two) => one.caip2.localeCompare(two.caip2));
-    expect(await ordered()).toEqual([{ ...own, deposited: 25n, withdrawn: 0n }, other]);
-    await at([11], { kind: 'withdraw', amount: 'MAX' });
-    expect(await ordered()).toEqual([{ ...own, deposited: 5n, withdrawn: 0n }, other]);
+  test('totals are of the organizations that are named', async () => {
+    const other = (await withOrganization(storage)).id;
+    await insertRequest({ kind: 'deposit', amount: '7' });
+    await insertRequest({ kind: 'deposit', amount: '5', organizationId: other });
+    const depositedOf = async (...ids: OrganizationId[]) => (await totals(...ids)).map(({ deposited }) => deposited);
+    expect(await depositedOf(organizationId)).toEqual([7n]);
+    expect(await depositedOf(other)).toEqual([5n]);
+    expect(await depositedOf(organizationId, other)).toEqual([12n]);
+    expect(await depositedOf()).toEqual([]);
   });
+});
+
+const block = (extra: Partial<SendBlock>): SendBlock => ({
+  number: 10,
+  hash: `0x${'b1'.repeat(32)}`,
+  timestamp: 0,
+  fee: '0',
+  ...extra,
 });

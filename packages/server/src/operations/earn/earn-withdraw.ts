@@ -1,6 +1,9 @@
 import Type from 'typebox';
+import { createContractReader } from '../../earn/contract-reader.ts';
+import { token } from '../../earn/views.ts';
 import { redeemAllCall, withdrawCall } from '../../earn/wrapper-calls.ts';
-import { defineActivity } from '../define.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { defineActivity, type PrepareContext } from '../define.ts';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../shapes/chain.ts';
 import { AmountOrMaxShape, checkAmount, MAX } from './parameters.ts';
 import { describeUse, insertRequest, planFacts, planMovements, type WalletPlan } from './wallet-calls.ts';
@@ -45,8 +48,9 @@ export const earnWithdraw = defineActivity({
   }),
   facts: (context, _parameters, plan) => planFacts(context, plan),
   movements: (context, _parameters, plan) => planMovements(context, plan),
-  async prepare(context, _parameters, plan) {
+  async prepare(context, { amountValue }, plan) {
     await requireOnChain(context, plan.wrapper);
+    if (amountValue === MAX) await requirePosition(context, plan);
     return plan;
   },
   async execute(context, { amountValue }, plan) {
@@ -54,3 +58,14 @@ export const earnWithdraw = defineActivity({
     return { withdrawRequestId: await insertRequest(context, plan, { kind: 'withdraw', amount: amountValue }) };
   },
 });
+
+/** Without shares the transaction would cost gas and take out nothing. A wrapper that does not tell decides by itself. */
+async function requirePosition({ nodes }: PrepareContext, { wrapper, wallet }: WalletPlan): Promise<void> {
+  const { caip2, wrapperAddress } = wrapper;
+  const shares = await createContractReader(nodes.evm(caip2)).read(token.balanceOf, wrapperAddress, wallet);
+  if (shares !== 0n) return;
+  throw new ApiError(
+    'EARN_NOTHING_TO_WITHDRAW',
+    'signWith holds no shares of this wrapper; a deposit can be withdrawn once get_earn_deposit_status says COMPLETED',
+  );
+}

@@ -112,10 +112,11 @@ async function render(
   ]);
   const { caip19, display } = values;
   const liquidity = vault?.liquidity;
+  const { provider } = wrapper;
   return {
     vaultAddress: toChecksum(wrapper.vaultAddress),
     wrapperAddress: toChecksum(wrapper.wrapperAddress),
-    provider: wrapper.provider,
+    ...(provider && { provider }),
     caip19,
     apyPct: vault?.apy ?? '',
     netApyPct: netOfFees(vault?.apy ?? '', wrapper),

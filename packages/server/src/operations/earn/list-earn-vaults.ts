@@ -65,7 +65,7 @@ const render = (
   enabled: boolean,
 ): Static<typeof EarnVaultShape> => ({
   vaultAddress: toChecksum(vault.vaultAddress),
-  provider: vault.provider,
+  ...(vault.provider && { provider: vault.provider }),
   caip19,
   tvl: String(vault.tvl),
   apyPct: vault.apy,

@@ -2,14 +2,15 @@ import Type from 'typebox';
 import { EARN_PROVIDERS, type EarnProvider } from '../../lib/earn.ts';
 import { DisplayShape } from './chain.ts';
 
-const EarnProviderShape = Type.Enum([...EARN_PROVIDERS]);
+/** Absent for a vault of neither provider. */
+const OptionalProviderShape = Type.Optional(Type.Enum([...EARN_PROVIDERS]));
 
 const ANY_PROVIDER = 'EARN_PROVIDER_UNSPECIFIED';
 
 /** What a list is narrowed to; clients of generated code name the one that stands for all (EARN 1.1). */
 export const EarnProviderFilterShape = Type.Enum([...EARN_PROVIDERS, ANY_PROVIDER]);
 
-export const isAsked = (provider: EarnProvider, filter: string | undefined): boolean =>
+export const isAsked = (provider: EarnProvider | undefined, filter: string | undefined): boolean =>
   filter === undefined || filter === ANY_PROVIDER || filter === provider;
 
 /** Vaults hold tokens: the native asset of a chain has none (EARN 1.3). */
@@ -27,7 +28,7 @@ export function tokenOf(caip19: string): { readonly caip2: string; readonly asse
 /** spec 2.8. */
 export const EarnVaultShape = Type.Object({
   vaultAddress: Type.String(),
-  provider: EarnProviderShape,
+  provider: OptionalProviderShape,
   caip19: Type.String(),
   tvl: Type.String(),
   apyPct: Type.String(),
@@ -43,7 +44,7 @@ export const EarnVaultShape = Type.Object({
 export const EarnPositionShape = Type.Object({
   vaultAddress: Type.String(),
   wrapperAddress: Type.String(),
-  provider: EarnProviderShape,
+  provider: OptionalProviderShape,
   caip19: Type.String(),
   currentValue: Type.String(),
   totalDeposited: Type.String(),
@@ -73,7 +74,7 @@ const ExposureShape = Type.Object({
 export const EarnEnabledVaultShape = Type.Object({
   vaultAddress: Type.String(),
   wrapperAddress: Type.String(),
-  provider: EarnProviderShape,
+  provider: OptionalProviderShape,
   caip19: Type.String(),
   apyPct: Type.String(),
   netApyPct: Type.String(),

@@ -2,6 +2,7 @@ import { KeyringError } from '@custos/keyring';
 import { encodeEventTopics } from 'viem';
 import { isDelegatedTo } from '../../chains/ethereum/delegation.ts';
 import { custosBatchAbi } from '../../contracts/artifacts.ts';
+import { withdrawnIn } from '../../earn/withdrawn.ts';
 import { laneAddress, type Send, type SendAttempt, type SendBlock, type SendError } from '../../lib/send.ts';
 import { blockWith } from '../../nodes/block-with.ts';
 import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
@@ -79,7 +80,7 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
     hash: receipt.blockHash,
     timestamp: block.timestamp,
     fee: String(receipt.gasUsed * receipt.effectiveGasPrice),
-    index: block.transactions.indexOf(receipt.transactionHash),
+    ...withdrawnBy(send, receipt),
   };
   const isKnown = send.block?.hash === where.hash;
   const error = isKnown ? send.error : await failureOf(round, node, send, landed);
@@ -91,6 +92,13 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
     error,
     isOpen: !isSettled,
   });
+}
+
+/** A withdrawal of everything names no amount: how much it was is known by its receipt alone (docs/decisions/0040). */
+function withdrawnBy({ purpose, request, sender }: Send, { logs }: EvmReceipt): Pick<SendBlock, 'withdrawn'> {
+  const call = request.kind === 'ethereum' ? request.calls.at(-1) : undefined;
+  if (purpose !== 'earn-withdraw' || call === undefined) return {};
+  return { withdrawn: String(withdrawnIn(logs, call.to, sender)) };
 }
 
 async function failureOf(round: Round, node: EvmNode, send: Send, landed: Landed): Promise<SendError | undefined> {

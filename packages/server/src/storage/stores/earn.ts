@@ -5,7 +5,7 @@ import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
 import type { SendBlock } from '../../lib/send.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { findRow } from '../organization-rows.ts';
-import type { EarnRequestTable, EarnWrapperTable, Schema } from '../schema.ts';
+import type { ChainSendTable, EarnRequestTable, EarnWrapperTable, Schema } from '../schema.ts';
 
 const toWrapper = (row: Selectable<EarnWrapperTable>): EarnWrapper => ({
   organizationId: row.organization_id as OrganizationId,
@@ -13,7 +13,7 @@ const toWrapper = (row: Selectable<EarnWrapperTable>): EarnWrapper => ({
   wrapperAddress: row.wrapper_address,
   splitterAddress: row.splitter_address,
   vaultAddress: row.vault_address,
-  provider: row.provider as EarnProvider,
+  provider: (row.provider as EarnProvider | '') || undefined,
   assetAddress: row.asset_address,
   assetSymbol: row.asset_symbol,
   assetDecimals: row.asset_decimals,
@@ -91,73 +91,44 @@ export class EarnReader {
     return toRequest(row);
   }
 
-  /**
-   * What a wallet has put in and taken out, of each wrapper, by what is in blocks now. A withdrawal of everything that
-   * is in a block begins anew, and what is in blocks before it is not read.
-   */
-  async totals(organizationId: OrganizationId, walletAddress: string): Promise<EarnTotals[]> {
-    const included = this.db
+  /** What a wallet of some organizations has ever put in and taken out, of each wrapper, by what is in blocks now. */
+  async totals(organizationIds: readonly OrganizationId[], walletAddress: string): Promise<EarnTotals[]> {
+    if (organizationIds.length === 0) return [];
+    const rows = await this.db
       .selectFrom('earn_request')
       .innerJoin('chain_send', (join) =>
         join
           .onRef('chain_send.organization_id', '=', 'earn_request.organization_id')
           .onRef('chain_send.id', '=', 'earn_request.send_id'),
       )
-      .where('earn_request.organization_id', '=', organizationId)
+      .where('earn_request.organization_id', 'in', organizationIds)
       .where('earn_request.wallet_address', '=', walletAddress)
-      .where('chain_send.state', '=', 'INCLUDED');
-    const emptied = included
-      .where('earn_request.kind', '=', 'withdraw')
-      .where('earn_request.amount', '=', 'MAX')
-      .groupBy(['earn_request.caip2', 'earn_request.wrapper_address'])
-      .select(({ fn }) => [
-        'earn_request.caip2',
-        'earn_request.wrapper_address',
-        fn.max('chain_send.block_number').as('block_number'),
-      ]);
-    const rows = await included
-      .leftJoin(emptied.as('emptied'), (join) =>
-        join
-          .onRef('emptied.caip2', '=', 'earn_request.caip2')
-          .onRef('emptied.wrapper_address', '=', 'earn_request.wrapper_address'),
-      )
-      .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
-      .select(['chain_send.block', 'chain_send.block_number'])
       .where('earn_request.kind', 'in', ['deposit', 'withdraw'])
-      .where(({ or, eb, ref }) =>
-        or([
-          eb('emptied.block_number', 'is', null),
-          // What is in the same block comes before it or after it.
-          eb('chain_send.block_number', '>=', ref('emptied.block_number')),
-        ]),
-      )
+      .where('chain_send.state', '=', 'INCLUDED')
+      .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
+      .select(['chain_send.block', 'chain_send.tx_hash'])
       .orderBy('earn_request.id')
       .execute();
     const totals = new Map<string, EarnTotals>();
-    for (const { caip2, wrapper_address: wrapperAddress, kind, amount } of inChainOrder(rows)) {
+    for (const row of rows) {
+      const { caip2, wrapper_address: wrapperAddress } = row;
       const key = `${caip2} ${wrapperAddress}`;
-      const before = totals.get(key) ?? { caip2, wrapperAddress, deposited: 0n, withdrawn: 0n };
-      if (kind === 'withdraw' && amount === 'MAX') totals.set(key, { ...before, deposited: 0n, withdrawn: 0n });
-      else if (kind === 'deposit') totals.set(key, { ...before, deposited: before.deposited + BigInt(amount) });
-      else totals.set(key, { ...before, withdrawn: before.withdrawn + BigInt(amount) });
+      const before = totals.get(key) ?? { caip2, wrapperAddress, deposited: 0n, withdrawn: 0n, unread: [] };
+      totals.set(key, withRow(before, row));
     }
     return [...totals.values()];
   }
 }
 
-interface Placed {
-  readonly block: string | null;
-  readonly block_number: number | null;
-}
+type LedgerRow = Pick<Selectable<EarnRequestTable>, 'kind' | 'amount'> &
+  Pick<Selectable<ChainSendTable>, 'block' | 'tx_hash'>;
 
-/** What an operator paid for may have been overtaken by what the wallet sent itself, also within a block. */
-function inChainOrder<Row extends Placed>(rows: readonly Row[]): Row[] {
-  const placed = rows.map((row) => {
-    const block = row.block === null ? undefined : (JSON.parse(row.block) as SendBlock);
-    return { row, number: row.block_number ?? 0, index: block?.index ?? 0 };
-  });
-  placed.sort((one, other) => one.number - other.number || one.index - other.index);
-  return placed.map(({ row }) => row);
+function withRow(totals: EarnTotals, { kind, amount, block, tx_hash: txHash }: LedgerRow): EarnTotals {
+  if (kind === 'deposit') return { ...totals, deposited: totals.deposited + BigInt(amount) };
+  if (amount !== 'MAX') return { ...totals, withdrawn: totals.withdrawn + BigInt(amount) };
+  const { withdrawn } = block === null ? {} : (JSON.parse(block) as Partial<SendBlock>);
+  if (withdrawn === undefined) return { ...totals, unread: [...totals.unread, txHash ?? ''] };
+  return { ...totals, withdrawn: totals.withdrawn + BigInt(withdrawn) };
 }
 
 export class EarnStore extends EarnReader {
@@ -170,7 +141,7 @@ export class EarnStore extends EarnReader {
         wrapper_address: wrapper.wrapperAddress,
         splitter_address: wrapper.splitterAddress,
         vault_address: wrapper.vaultAddress,
-        provider: wrapper.provider,
+        provider: wrapper.provider ?? '',
         asset_address: wrapper.assetAddress,
         asset_symbol: wrapper.assetSymbol,
         asset_decimals: wrapper.assetDecimals,

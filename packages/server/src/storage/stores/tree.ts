@@ -26,6 +26,9 @@ const UNIQUE_KINDS: ReadonlySet<TreeKind> = new Set([
   'OIDC',
 ]);
 
+/** Nobody needs one key in more places. */
+const HOLDERS_MAX = 100;
+
 /** An OAuth identity as one value. */
 export const oidcTreeValue = ({ issuer, subject, audience }: OauthIdentity): string =>
   JSON.stringify([issuer, subject, audience]);
@@ -94,6 +97,12 @@ export class TreeReader {
       .where('organization_id', '!=', rootId)
       .executeTakeFirst();
     return row?.organization_id as OrganizationId | undefined;
+  }
+
+  /** The sub-organizations with a wallet account of this address; several where they hold the same key. */
+  async holdersOfAddress(rootId: OrganizationId, address: string): Promise<OrganizationId[]> {
+    const range = { order: 'asc', limit: HOLDERS_MAX } as const;
+    return (await this.#holders(rootId, 'WALLET_ACCOUNT_ADDRESS', address, range)) as OrganizationId[];
   }
 
   /** Whether a user of the tree has an identity of this issuer. */

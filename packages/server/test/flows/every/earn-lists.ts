@@ -84,6 +84,7 @@ export const EARN_LIST_QUERIES: Readonly<Record<string, QueryCase>> = {
         },
       ],
     }),
+    foreignAnswer: { positions: [] },
   },
   list_earn_enabled_vaults: {
     parameters: async (world) => {
