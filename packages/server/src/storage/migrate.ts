@@ -16,6 +16,7 @@ import { deploymentReplicas } from './migrations/0012-deployment-replicas.ts';
 import { sponsorship } from './migrations/0013-sponsorship.ts';
 import { votesAndTheirKeys } from './migrations/0014-votes-and-their-keys.ts';
 import { velocityUncounted } from './migrations/0015-velocity-uncounted.ts';
+import { subOrganizationsCost } from './migrations/0018-sub-organizations-cost.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   sponsorship,
   votesAndTheirKeys,
   velocityUncounted,
+  subOrganizationsCost,
 ];
 
 export const MIGRATION_NAMES: readonly string[] = migrations.map((migration) => migration.name);
