@@ -67,7 +67,7 @@ export function buildApp(parts: Parts): BuiltApp {
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
-  const nodes = parts.nodes ?? createNodes(config.chains, { clock, report: (...said) => observe.nodeRefused(...said) });
+  const nodes = parts.nodes ?? createNodes(config.chains, { report: (...said) => observe.nodeRefused(...said) });
   const earn: Earn & { close?(): void } =
     parts.earn ?? createEarn({ nodes, clock, observe: (key, error) => observe.unavailable(`earn ${key}`, error) });
   const webhooks = createWebhooks({

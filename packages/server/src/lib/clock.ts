@@ -16,3 +16,9 @@ export function toTimestamp(atMs: number): Timestamp {
 
 /** Activities carry their times as RFC 3339 text with milliseconds (decision 1). */
 export const toRfc3339 = (atMs: number): string => new Date(atMs).toISOString();
+
+/**
+ * Milliseconds that pass, from no particular moment. For whatever is only compared within this process: the time of day
+ * can be set, and whoever waits for a difference of it then waits for as long as it was wrong.
+ */
+export const monotonicClock: Clock = () => performance.now();

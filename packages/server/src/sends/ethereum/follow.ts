@@ -9,16 +9,15 @@ import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { hasLasted, isWatchOver, type Since, sinceOf } from '../since.ts';
 import { BATCH_LIFE_SECONDS } from './build.ts';
+import { raisedFees } from './fees.ts';
 import { giveNonceOn, handOver } from './hand-over.ts';
 import { refusalError } from './revert.ts';
-import { callOf, cappedFees, feesOf, lastNonceOf, payerOf, signAttempt, withFees } from './transaction.ts';
+import { callOf, feesOf, lastNonceOf, payerOf, signAttempt, withFees } from './transaction.ts';
 
 /** Blocks on top of a transaction after which it is not looked at again. */
 const SETTLED_DEPTH = 12n;
 /** How long a node is left alone with bytes that it was given. */
 const REBROADCAST_AFTER_MS = 15_000;
-/** Nodes take a replacement that pays a tenth more; some want an eighth. */
-const FEE_RISE = { numerator: 125n, denominator: 100n };
 const ATTEMPTS_MAX = 12;
 /** Blocks for which a nonce must be taken, without a receipt of ours, until the send is given up. */
 const MISSING_BLOCKS = 3n;
@@ -223,19 +222,9 @@ async function replace(round: Round, node: EvmNode, send: Send, newest: SendAtte
   ) {
     return false;
   }
-  const before = feesOf(newest);
-  const advised = await node.fees();
-  const raised = (old: bigint, now: bigint): bigint => {
-    const least = (old * FEE_RISE.numerator) / FEE_RISE.denominator + 1n;
-    return now > least ? now : least;
-  };
-  const wanted = {
-    maxFeePerGas: raised(before.maxFeePerGas, advised.maxFeePerGas),
-    maxPriorityFeePerGas: raised(before.maxPriorityFeePerGas, advised.maxPriorityFeePerGas),
-  };
-  const fees = cappedFees(wanted, round.chain.maxFeePerGas);
+  const fees = await raisedFees(round, node, feesOf(newest));
   // At the limit there is nothing to be gained.
-  if (fees.maxFeePerGas !== wanted.maxFeePerGas) return false;
+  if (fees === undefined) return false;
   let attempt: SendAttempt;
   try {
     attempt = await signAttempt(round, send, payerOf(send), withFees(newest, fees));
