@@ -5,7 +5,7 @@ import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
 import type { Earn } from './earn/earn.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
-import { type Clock, systemClock } from './lib/clock.ts';
+import { type Clock, monotonicClock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { createMessages } from './messages/messages.ts';
@@ -39,6 +39,8 @@ export interface Parts {
   readonly serviceKeys: ServiceKeySet;
   readonly log: Logger;
   readonly clock?: Clock;
+  /** Goes on when the clock is set; for what is compared within this process only. */
+  readonly elapsed?: Clock;
   /** Who posts webhooks; in this thread unless told otherwise. */
   readonly courier?: Courier;
   /** How chains are asked, and what Earn reads from them; by the settings unless told otherwise. */
@@ -59,7 +61,7 @@ export interface BuiltApp extends App {
 
 /** The composition root: every dependency is built here, once, and handed down. */
 export function buildApp(parts: Parts): BuiltApp {
-  const { config, storage, keyring, log, clock = systemClock, baseUrl } = parts;
+  const { config, storage, keyring, log, clock = systemClock, elapsed = monotonicClock, baseUrl } = parts;
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
   const load = new RequestLoad();
@@ -112,6 +114,7 @@ export function buildApp(parts: Parts): BuiltApp {
       signer: createSendSigner({ storage, keyring }),
       webhooks,
       clock,
+      elapsed,
       newId: randomId,
       observe,
     }),
@@ -119,7 +122,7 @@ export function buildApp(parts: Parts): BuiltApp {
     oauth2: oauth2Exchange(config),
     onRamp: createOnRamp({ config, storage, keyring, clock }),
     ownIssuer,
-    failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
+    failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, elapsed),
     observe,
   };
 }

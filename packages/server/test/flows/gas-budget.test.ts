@@ -201,6 +201,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       signer,
       webhooks: { wake: () => {} },
       clock: now,
+      elapsed: now,
       newId: randomId,
       observe: {
         send: ({ id }, state) => {

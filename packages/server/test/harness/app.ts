@@ -19,8 +19,10 @@ export interface TestApp extends AsyncDisposable {
   readonly server: FastifyInstance;
   readonly baseUrl: string;
   readonly root: TestClient;
-  /** Milliseconds added to the real clock. */
+  /** Lets milliseconds pass. */
   readonly advance: (milliseconds: number) => void;
+  /** Sets the time of day so many milliseconds ahead of what it is, which lets no time pass. */
+  readonly setClock: (milliseconds: number) => void;
 }
 
 export async function openTestApp(
@@ -39,6 +41,7 @@ export async function openTestApp(
   const storage = await openStorage({ ...config, nowMs: Date.now(), onIdleError: () => {} });
   const keyring = await createKeyring({ rootKey: config.rootKey, create: true });
   let offset = 0;
+  let passed = 0;
   const serviceKeys = await openServiceKeys(storage, keyring, Date.now());
   const app = buildApp({
     config,
@@ -47,6 +50,7 @@ export async function openTestApp(
     serviceKeys,
     log: pino({ level: 'silent' }),
     clock: () => Date.now() + offset,
+    elapsed: () => performance.now() + passed,
     baseUrl: () => baseUrl,
     ...parts,
   });
@@ -65,6 +69,10 @@ export async function openTestApp(
     root: new TestClient(baseUrl, created.organizationId, key, created.userId),
     advance: (milliseconds) => {
       offset += milliseconds;
+      passed += milliseconds;
+    },
+    setClock: (milliseconds) => {
+      offset = passed + milliseconds;
     },
     [Symbol.asyncDispose]: async () => {
       await server.close();

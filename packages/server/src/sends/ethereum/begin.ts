@@ -127,7 +127,7 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
   try {
     if (request.kind === 'ethereum-raw') return await beginRaw(round, node, send, request);
     const begun = await beginTransaction(round, node, send, request, line);
-    if (begun === 'skip') round.memory.heldSince.set(send.id, heldSinceMs ?? round.parts.clock());
+    if (begun === 'skip') round.memory.heldSince.set(send.id, heldSinceMs ?? round.parts.elapsed());
     return begun;
   } catch (error) {
     if (error instanceof NotYet) return await hold(round, send, error.message, heldSinceMs);
@@ -143,7 +143,7 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
 }
 
 async function hold(round: Round, send: Send, why: string, heldSinceMs: number | undefined): Promise<Begun> {
-  const nowMs = round.parts.clock();
+  const nowMs = round.parts.elapsed();
   const sinceMs = heldSinceMs ?? nowMs;
   if (nowMs - sinceMs >= HELD_MS_MAX) {
     return await fail(round, send, { message: `${why}, for a minute by now; nothing was sent` });

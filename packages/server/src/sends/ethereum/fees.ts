@@ -10,6 +10,10 @@ const NEVER_TOO_MUCH = 2n * 10n ** 9n;
 /** Nodes take a replacement that pays a tenth more; some want an eighth. */
 const FEE_RISE = { numerator: 125n, denominator: 100n };
 
+/** What nodes advise, where nobody fixed anything. */
+export const advisedFees = async ({ chain }: Round, node: EvmNode): Promise<EvmFees> =>
+  cappedFees(await node.fees(), chain.maxFeePerGas);
+
 /** What the caller fixed, and the advice of nodes for the rest. */
 export async function feesFor(
   { chain }: Round,
