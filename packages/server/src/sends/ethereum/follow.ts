@@ -163,7 +163,9 @@ async function undone(round: Round, node: EvmNode, send: Send, block: SendBlock,
   if (there === undefined || there.hash === block.hash) return;
   const back = await round.save(send, {
     ...progressOf(send),
-    ...(isFilled(send) ? { state: 'FAILED', error: send.error ?? REFUSED } : { state: 'BROADCASTING', error: undefined }),
+    ...(isFilled(send)
+      ? { state: 'FAILED', error: send.error ?? REFUSED }
+      : { state: 'BROADCASTING', error: undefined }),
     // One that a node had refused has it again: it was in a block, and is on its way like any other.
     nonce: send.nonce ?? lastNonceOf(send),
     block: undefined,

@@ -46,12 +46,7 @@ export async function fillGap(round: Round, node: EvmNode, { gap }: View): Promi
   if (outcome?.kind === 'refused') await round.save(stored, { ...progressOf(stored), nonce: undefined });
 }
 
-async function emptyAttempt(
-  round: Round,
-  node: EvmNode,
-  send: Send,
-  nonce: number,
-): Promise<SendAttempt | undefined> {
+async function emptyAttempt(round: Round, node: EvmNode, send: Send, nonce: number): Promise<SendAttempt | undefined> {
   const payer = payerOf(send);
   const self = payer.address as Hex;
   const [estimate, fees] = await Promise.all([
@@ -59,7 +54,14 @@ async function emptyAttempt(
     advisedFees(round, node),
   ]);
   const gas = estimate.ok ? (estimate.gas * GAS_MARGIN) / 100n : PLAIN_GAS;
-  const transaction = { chainId: Number(round.chain.reference), type: 'eip1559', nonce, to: self, gas, ...fees } as const;
+  const transaction = {
+    chainId: Number(round.chain.reference),
+    type: 'eip1559',
+    nonce,
+    to: self,
+    gas,
+    ...fees,
+  } as const;
   try {
     return { ...(await signAttempt(round, send, payer, transaction)), isEmpty: true };
   } catch (error) {
