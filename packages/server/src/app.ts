@@ -5,7 +5,7 @@ import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
 import type { Earn } from './earn/earn.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
-import { type Clock, systemClock } from './lib/clock.ts';
+import { type Clock, monotonicClock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { createMessages } from './messages/messages.ts';
@@ -42,6 +42,8 @@ export interface Parts {
   /** A new one over the log unless told otherwise. */
   readonly observe?: Observer;
   readonly clock?: Clock;
+  /** Goes on when the clock is set; for what is compared within this process only. */
+  readonly elapsed?: Clock;
   /** Who posts webhooks; in this thread unless told otherwise. */
   readonly courier?: Courier;
   /** How chains are asked, and what Earn reads from them; by the settings unless told otherwise. */
@@ -62,7 +64,7 @@ export interface BuiltApp extends App {
 
 /** The composition root: every dependency is built here, once, and handed down. */
 export function buildApp(parts: Parts): BuiltApp {
-  const { config, storage, keyring, log, clock = systemClock, baseUrl } = parts;
+  const { config, storage, keyring, log, clock = systemClock, elapsed = monotonicClock, baseUrl } = parts;
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
   const load = new RequestLoad();
@@ -71,7 +73,7 @@ export function buildApp(parts: Parts): BuiltApp {
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
-  const nodes = parts.nodes ?? createNodes(config.chains, { clock, report: (...said) => observe.nodeRefused(...said) });
+  const nodes = parts.nodes ?? createNodes(config.chains, { report: (...said) => observe.nodeRefused(...said) });
   const earn: Earn & { close?(): void } =
     parts.earn ?? createEarn({ nodes, clock, observe: (key, error) => observe.unavailable(`earn ${key}`, error) });
   const webhooks = createWebhooks({
@@ -116,6 +118,7 @@ export function buildApp(parts: Parts): BuiltApp {
       signer: createSendSigner({ storage, keyring }),
       webhooks,
       clock,
+      elapsed,
       newId: randomId,
       observe,
     }),
@@ -123,7 +126,7 @@ export function buildApp(parts: Parts): BuiltApp {
     oauth2: oauth2Exchange(config),
     onRamp: createOnRamp({ config, storage, keyring, clock }),
     ownIssuer,
-    failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
+    failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, elapsed),
     observe,
     readiness: createReadiness({ storage, keyring }),
   };

@@ -43,7 +43,7 @@ describe('what is taken', () => {
       sendWithinSeconds: 3600,
       maxFeePerGas: 1_000_000_000_000n,
       sponsoredGasMax: 2_000_000n,
-      sponsoredPerDay: undefined,
+      sponsoredPerDay: { most: 50_000_000n, of: 'sub-organizations' },
       assets: [],
       prices: new Map(),
       batchContract: undefined,
@@ -71,7 +71,7 @@ describe('what is taken', () => {
     };
     expect(readOne(given)).toMatchObject({
       ...given,
-      sponsoredPerDay: 12_000_000_345n,
+      sponsoredPerDay: { most: 12_000_000_345n, of: 'tree' },
       prices: new Map([
         [`eip155:1/erc20:${USDC.toLowerCase()}`, '1.00'],
         ['eip155:1/slip44:60', '2500'],
@@ -82,6 +82,12 @@ describe('what is taken', () => {
       morphoFactories: [USDC.toLowerCase(), WETH.toLowerCase()],
       vaults: [WETH.toLowerCase()],
     });
+  });
+
+  test('has no limit on sponsored sends where the operator says so', () => {
+    const settings = { rpcUrls: ['https://node.example'], sponsoredPerDay: 'unlimited' };
+    const [chain] = chains(JSON.stringify({ 'eip155:1': settings })).values();
+    expect(chain?.sponsoredPerDay).toBeUndefined();
   });
 
   test('Solana, by the name that people use or by its whole genesis hash', () => {

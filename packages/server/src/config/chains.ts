@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import Type, { type Static, type TObject } from 'typebox';
 import { toUnits } from '../lib/amount.ts';
-import { type ChainSettings, type ConfiguredChains, chainName } from '../lib/chain.ts';
+import { type ChainSettings, type ConfiguredChains, chainName, type SponsoredPerDay } from '../lib/chain.ts';
 import { ApiError } from '../lib/errors.ts';
 import { decoder } from '../lib/shape.ts';
 import { NATIVE_DIGITS } from '../lib/sponsorship.ts';
@@ -16,7 +16,9 @@ const ASSET =
   /^(?:eip155:[1-9][0-9]{0,14}\/(?:erc20:0x[0-9a-fA-F]{40}|slip44:60)|solana:[1-9A-HJ-NP-Za-km-z]{32}\/(?:token:[1-9A-HJ-NP-Za-km-z]{32,44}|slip44:501))$/;
 const CHAIN = /^(?:(eip155):([1-9][0-9]{0,14})|(solana):([1-9A-HJ-NP-Za-km-z]{32}))$/;
 /** Below a million, in billionths: what costs are counted in. */
-const NATIVE_AMOUNT = /^(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,9})?$/;
+const NATIVE_AMOUNT = /^(?:unlimited|(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,9})?)$/;
+/** In whole units of the native asset: what strangers who sign up can spend of the operator's money, unless it is set. */
+const SUB_ORGANIZATIONS_PER_DAY = '0.05';
 const PRICE = /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/;
 /** What is not shown may be a secret in the wrong place, such as an address with a password in it. */
 const SHOWN = /^[\w:/.-]{1,120}$/;
@@ -32,7 +34,7 @@ const Caip19 = Type.String({
 const NativeAmount = Type.String({
   pattern: NATIVE_AMOUNT.source,
   'x-message':
-    'must be a decimal number as text such as "0.05", below a million and with at most 9 digits behind the point',
+    'must be a decimal number as text such as "0.05", below a million and with at most 9 digits behind the point, or "unlimited"',
 });
 const NodeUrl = Type.String({
   pattern: '^https?://',
@@ -117,7 +119,7 @@ function toChain(
     replaceAfterSeconds: chain.replaceAfterSeconds ?? 90,
     sendWithinSeconds: chain.sendWithinSeconds ?? 3600,
     sponsoredGasMax: BigInt(chain.sponsoredGasMax ?? 2_000_000),
-    sponsoredPerDay: chain.sponsoredPerDay === undefined ? undefined : toUnits(chain.sponsoredPerDay, NATIVE_DIGITS),
+    sponsoredPerDay: readSponsoredPerDay(chain.sponsoredPerDay),
     maxFeePerGas: BigInt(chain.maxFeePerGasGwei ?? 1000) * 10n ** 9n,
     assets: chain.assets ?? [],
     prices: lists.prices,
@@ -127,6 +129,12 @@ function toChain(
     morphoFactories: lists.morphoFactories,
     vaults: lists.vaults,
   };
+}
+
+function readSponsoredPerDay(amount: string | undefined): SponsoredPerDay | undefined {
+  if (amount === 'unlimited') return undefined;
+  const most = toUnits(amount ?? SUB_ORGANIZATIONS_PER_DAY, NATIVE_DIGITS);
+  return { most, of: amount === undefined ? 'sub-organizations' : 'tree' };
 }
 
 /** A misspelled key would leave its default in place and nobody would notice. */

@@ -20,11 +20,8 @@ export interface ChainSettings {
   readonly maxFeePerGas: bigint;
   /** The most gas that the operator pays for in a sponsored send. */
   readonly sponsoredGasMax: bigint;
-  /**
-   * What sponsored sends of an organization with its sub-organizations may cost in any 24 hours, in billionths of the
-   * native asset; undefined: as much as they like.
-   */
-  readonly sponsoredPerDay: bigint | undefined;
+  /** What the operator pays for in any 24 hours; undefined: as much as is asked for. */
+  readonly sponsoredPerDay: SponsoredPerDay | undefined;
   readonly assets: readonly ChainAsset[];
   /** US dollars for one whole unit, by CAIP-19 in lower case. */
   readonly prices: ReadonlyMap<string, string>;
@@ -37,6 +34,16 @@ export interface ChainSettings {
   readonly vaults: readonly string[];
 }
 
+export interface SponsoredPerDay {
+  /** In billionths of the native asset. */
+  readonly most: bigint;
+  /**
+   * Whose sends count: a `tree` is an organization with its sub-organizations. `sub-organizations` leaves out what the
+   * parent asks for itself: strangers can become sub-organizations, and never a parent.
+   */
+  readonly of: 'tree' | 'sub-organizations';
+}
+
 export interface ChainAsset {
   readonly caip19: string;
   readonly symbol: string;
@@ -46,7 +53,6 @@ export interface ChainAsset {
   readonly stable?: boolean;
 }
 
-/** By CAIP-2. */
 /** SLIP-44. */
 const COIN_TYPES = { eip155: '60', solana: '501' } as const;
 
@@ -54,6 +60,7 @@ const COIN_TYPES = { eip155: '60', solana: '501' } as const;
 export const nativeCaip19 = ({ caip2, namespace }: Pick<ChainSettings, 'caip2' | 'namespace'>): string =>
   `${caip2}/slip44:${COIN_TYPES[namespace]}`;
 
+/** By CAIP-2. */
 export type ConfiguredChains = ReadonlyMap<string, ChainSettings>;
 
 /**

@@ -69,6 +69,8 @@ export interface SendAttempt {
   /** On Solana: the block height after which no block takes it. */
   readonly lastValidBlockHeight?: number;
   readonly signedAtMs: number;
+  /** It does nothing but take the nonce: nodes refused what was asked for, and others wait behind it. */
+  readonly isEmpty?: true;
   /** Where the operator pays: the most that it can cost, in the smallest unit of the native asset. */
   readonly maxCost?: string;
   /** Beside it: US dollars for one whole unit when the send was first signed, if the operator had set a price. */

@@ -222,6 +222,58 @@ describe('what a node says of the chain', () => {
     ).rejects.toMatchObject(ILL_SHAPED);
   });
 
+  describe('the fees of several nodes', () => {
+    const GWEI = 10n ** 9n;
+    const asks = (gwei: bigint) => ({
+      eth_getBlockByNumber: { ...BLOCK, baseFeePerGas: `0x${((gwei * GWEI) / 2n).toString(16)}` },
+      eth_maxPriorityFeePerGas: '0x0',
+    });
+    const nodesThatAsk = (...all: bigint[]) => Promise.all(all.map((gwei) => startNode(asks(gwei))));
+    const feeOf = async (node: EvmNode) => (await node.fees()).maxFeePerGas / GWEI;
+    const set = (node: FakeNode, gwei: bigint) => {
+      for (const [method, answer] of Object.entries(asks(gwei))) node.answers.set(method, answer);
+    };
+
+    test('are their median, whoever is asked first', async () => {
+      expect(await feeOf(evmNode(await nodesThatAsk(900n, 20n, 22n)))).toBe(22n);
+      expect(await feeOf(evmNode(await nodesThatAsk(0n, 20n, 22n)))).toBe(20n);
+      // Of an even number the lower one in the middle: one node alone raises nothing.
+      expect(await feeOf(evmNode(await nodesThatAsk(900n, 20n)))).toBe(20n);
+      expect(await feeOf(evmNode(await nodesThatAsk(900n, 24n, 22n, 20n)))).toBe(22n);
+    });
+
+    test('are those of whoever answers, and one that hangs is waited for once', async () => {
+      const [liar, slow, honest] = await nodesThatAsk(900n, 20n, 22n);
+      if (liar === undefined || slow === undefined || honest === undefined) throw new Error('three nodes');
+      slow.misbehave = (response, body, asked) => {
+        // It tells its chain, and nothing after that.
+        if (!Array.isArray(asked) && asked.method === 'eth_chainId') sendJson(response, body);
+      };
+      const node = evmNode([liar, slow, honest], { patienceMs: 100, timeoutMs: 2000 });
+      expect(await feeOf(node)).toBe(22n);
+      const before = slow.requests.length;
+      expect(await feeOf(node)).toBe(22n);
+      expect(slow.requests).toHaveLength(before);
+    });
+
+    test('of a node that is left alone are believed up to three times what was known', async () => {
+      let nowMs = 0;
+      const [liar, honest] = await nodesThatAsk(900n, 20n);
+      if (liar === undefined || honest === undefined) throw new Error('two nodes');
+      const node = evmNode([liar, honest], { clock: () => nowMs });
+      expect(await feeOf(node)).toBe(20n);
+      honest.answers.set('eth_getBlockByNumber', new Refusal(-32005, 'limit exceeded'));
+      await expect(node.fees()).rejects.toThrow(/only node that answers asks for 900000000000 wei .* 20000000000 of/);
+      set(liar, 60n);
+      expect(await feeOf(node)).toBe(60n);
+      // It cannot climb by steps either, but a price that stays is believed in the end.
+      set(liar, 61n);
+      await expect(node.fees()).rejects.toThrow('more than three times');
+      nowMs += 5 * 60_000;
+      expect(await feeOf(node)).toBe(61n);
+    });
+  });
+
   test('logs', async () => {
     const asked: unknown[] = [];
     const node = await only({

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { ChainSettings } from '../lib/chain.ts';
+import { monotonicClock } from '../lib/clock.ts';
 import { toHex } from '../lib/encoding.ts';
 import {
   asBytes,
@@ -14,7 +15,9 @@ import {
   resultOf,
   revertDataOf,
 } from './answers.ts';
+import { readBlockAt } from './block-at.ts';
 import { readBroadcastRefusal } from './broadcast-outcome.ts';
+import { createFeeAdvice } from './fee-advice.ts';
 import { callThroughMulticall, MULTICALL3 } from './multicall.ts';
 import type {
   Broadcast,
@@ -22,26 +25,23 @@ import type {
   CallResult,
   EvmCall,
   EvmEstimate,
-  EvmFees,
   EvmLogFilter,
   EvmNode,
   EvmReceipt,
   Hex,
 } from './node.ts';
 import { NodeError } from './node-error.ts';
-import { createRpc, type Rpc, type RpcCall, type RpcOptions } from './rpc.ts';
+import { createRpc, type RpcCall, type RpcOptions } from './rpc.ts';
 import type { RpcAnswer, RpcRefusal } from './rpc-answer.ts';
 
 export type NodeOptions = Omit<RpcOptions, 'identity'>;
-
-/** A million gwei. Whoever names more would have the payer's whole balance burnt. */
-const FEE_PER_GAS_MAX = 10n ** 15n;
 
 export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): EvmNode {
   const rpc = createRpc(chain.rpcUrls, {
     ...options,
     identity: { method: 'eth_chainId', problemOf: (result) => chainProblem(result, chain.reference) },
   });
+  const fees = createFeeAdvice(rpc, options.clock ?? monotonicClock);
   const servedBy = new WeakMap<EvmReceipt, number>();
   let hasMulticall: boolean | undefined;
 
@@ -79,8 +79,8 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
     chain,
     call,
     code,
-    fees: () => readFees(rpc),
-    block: (at) => readBlockAt(rpc, at),
+    fees,
+    block: (at) => rpc.ask(readBlockAt(at)),
     transactionCount: (address, at) => rpc.ask(countCall(address, at)),
     transactionCounts: (address) => rpc.askEach((ask) => ask(countCall(address, 'latest'))),
     balance: (address) => value('eth_getBalance', [address, 'latest'], (result) => asQuantity(result, 'the balance')),
@@ -182,60 +182,6 @@ function callRefusal(refusal: RpcRefusal): CallRefusal {
   const isOfCall = code === 3 || revertDataOf(data) !== undefined || /revert/i.test(message);
   if (!isOfCall && (UNSERVED_CODES.has(code) || UNSERVED.test(message))) throw new NodeError('unavailable', message);
   return { ok: false, message, data: revertDataOf(data) };
-}
-
-const NO_BLOCK = /not found|unknown block|out of range|greater than|beyond|future|no .*block|not (yet )?available/i;
-const NO_TAG_CODES: ReadonlySet<number> = new Set([-32602, -32000, -39001]);
-
-function readBlockAt(rpc: Rpc, at: Parameters<EvmNode['block']>[0]): ReturnType<EvmNode['block']> {
-  return rpc.ask({
-    method: 'eth_getBlockByNumber',
-    params: [typeof at === 'bigint' ? quantity(at) : at, false],
-    read: (answer) => {
-      if (answer.ok) {
-        const block = readBlock(answer.result, typeof at === 'bigint' ? at : undefined);
-        if (block === undefined && at === 'latest') throw illShaped('the latest block');
-        return block;
-      }
-      heedTrouble(answer);
-      const isTag = at === 'finalized' || at === 'safe';
-      const isMissing = at !== 'latest' && NO_BLOCK.test(answer.message);
-      if (isMissing || (isTag && NO_TAG_CODES.has(answer.code))) return undefined;
-      throw new NodeError('unavailable', answer.message);
-    },
-  });
-}
-
-async function readFees(rpc: Rpc): Promise<EvmFees> {
-  const [block, tip] = await Promise.all([
-    readBlockAt(rpc, 'latest'),
-    rpc.ask({
-      method: 'eth_maxPriorityFeePerGas',
-      params: [],
-      read: (answer) => {
-        if (answer.ok) return asFee(answer.result);
-        heedTrouble(answer);
-        return undefined;
-      },
-    }),
-  ]);
-  const baseFee = block?.baseFeePerGas;
-  if (baseFee !== undefined && baseFee > FEE_PER_GAS_MAX) throw illShaped('the base fee');
-  if (baseFee !== undefined && tip !== undefined) return feesOf(baseFee, tip);
-  const price = await rpc.ask({ method: 'eth_gasPrice', params: [], read: (answer) => asFee(resultOf(answer)) });
-  if (baseFee === undefined) return { maxFeePerGas: price, maxPriorityFeePerGas: price };
-  return feesOf(baseFee, price > baseFee ? price - baseFee : 0n);
-}
-
-const feesOf = (baseFee: bigint, tip: bigint): EvmFees => ({
-  maxFeePerGas: 2n * baseFee + tip,
-  maxPriorityFeePerGas: tip,
-});
-
-function asFee(result: unknown): bigint {
-  const fee = asQuantity(result, 'the fee');
-  if (fee > FEE_PER_GAS_MAX) throw illShaped('the fee');
-  return fee;
 }
 
 const logParameters = ({ address, topics, fromBlock, toBlock }: EvmLogFilter): Readonly<Record<string, unknown>> => ({

@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { type Clock, monotonicClock } from '../lib/clock.ts';
 import { createEndpoint, type Endpoint, type Identity, type Question } from './endpoint.ts';
 import { NodeError } from './node-error.ts';
 import type { RpcAnswer } from './rpc-answer.ts';
 
 const TIMEOUT_MS = 10_000;
 const RETRY_PAUSE_MS = 200;
+const PATIENCE_MS = 1000;
 /** How nodes say that fewer blocks must be asked for at once. */
 const RANGE_TOO_LARGE =
   /(more than|exceed\w*|limited to|too (many|wide|large|big)|max\w*)[^.]*\b(results?|logs?|range|blocks?|size)\b|\b(range|size|results?)\b[^.]*\b(exceed\w*|too (many|wide|large|big)|limit\w*)/i;
@@ -18,6 +19,8 @@ export interface RpcOptions {
   readonly isBatching?: boolean;
   /** Before the one try more when every URL has failed. */
   readonly retryPauseMs?: number;
+  /** For the answers of other nodes once one has answered, where several are asked at once. */
+  readonly patienceMs?: number;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   /** Told of each new reason why a node is not used; neither holds anything of the URL but its host. */
@@ -43,6 +46,11 @@ export interface Rpc {
   /** The same of every node, or of all but one; those that do not answer are left out. */
   askEach<Value>(question: (ask: Rpc['ask']) => Promise<Value>, except?: number): Promise<readonly Value[]>;
   /**
+   * The same of every node that is not resting, for a moment longer than the first of them takes: one that hangs must not
+   * hold up whoever asks, and is left out until it has answered.
+   */
+  askPromptly<Value>(question: (ask: Rpc['ask']) => Promise<Value>): Promise<readonly Value[]>;
+  /**
    * Hands something over once to one node, and to the next ones while it is uncertain what became of it. A NodeError
    * of `read` is uncertain too.
    */
@@ -52,12 +60,14 @@ export interface Rpc {
 }
 
 export function createRpc(urls: readonly string[], options: RpcOptions): Rpc {
-  const { timeoutMs = TIMEOUT_MS, isBatching = true, retryPauseMs = RETRY_PAUSE_MS, clock = systemClock } = options;
+  const { timeoutMs = TIMEOUT_MS, isBatching = true, retryPauseMs = RETRY_PAUSE_MS } = options;
+  const { patienceMs = PATIENCE_MS, clock = monotonicClock } = options;
   const { identity, report = () => {}, signal = new AbortController().signal } = options;
   const endpoints = urls.map((url) => createEndpoint(url, { identity, timeoutMs, isBatching, clock, signal, report }));
   // Each request listens until it is answered, and there may be many.
   setMaxListeners(0, signal);
   let preferred = 0;
+  const late = new Set<Endpoint>();
 
   /** The one that answered last comes first, the resting ones last. */
   function inOrder(): { readonly awake: readonly Endpoint[]; readonly resting: readonly Endpoint[] } {
@@ -133,8 +143,30 @@ export function createRpc(urls: readonly string[], options: RpcOptions): Rpc {
     return uncertain ?? { kind: 'uncertain', message: unreached };
   }
 
+  async function askPromptly<Value>(question: (ask: Rpc['ask']) => Promise<Value>): Promise<readonly Value[]> {
+    const waitedFor = new Set(inOrder().awake.filter((endpoint) => !late.has(endpoint)));
+    const values: Value[] = [];
+    const answers = [...waitedFor].map(async (endpoint) => {
+      try {
+        values.push(await question((call) => tryOne(endpoint, call, endpoint.ask)));
+      } finally {
+        waitedFor.delete(endpoint);
+        late.delete(endpoint);
+      }
+    });
+    const all = Promise.all(answers.map((answer) => answer.catch(unlessOfNode)));
+    const first = Promise.any(answers).then(
+      () => pause(patienceMs, undefined, { ref: false }),
+      () => all,
+    );
+    await Promise.race([all, first]);
+    for (const endpoint of waitedFor) late.add(endpoint);
+    return [...values];
+  }
+
   return {
     ask,
+    askPromptly,
     offer,
     async askEach(question, except) {
       const asked = endpoints.filter((_endpoint, index) => index !== except);
@@ -149,6 +181,10 @@ export function createRpc(urls: readonly string[], options: RpcOptions): Rpc {
     },
     preferred: () => preferred,
   };
+}
+
+function unlessOfNode(error: unknown): void {
+  if (!(error instanceof NodeError)) throw error;
 }
 
 const isOfCaller = ({ kind }: NodeError, { isOfRange = false }: RpcCall<unknown>): boolean =>

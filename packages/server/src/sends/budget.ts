@@ -50,7 +50,10 @@ export async function charge(
   const minute = minuteOf(first.signedAtMs);
   // Of one that is erased nothing is kept, but its tree goes on.
   const counted = payee.deletedAtMs === undefined ? new Set([payee.id, treeId]) : [treeId];
-  for (const id of counted) await store.sponsorship.add(id, chain.caip2, minute, change);
+  for (const id of counted) {
+    const bySubOrganizations = id === treeId && payee.parentId !== undefined;
+    await store.sponsorship.add(id, chain.caip2, minute, change, bySubOrganizations);
+  }
 }
 
 async function requireBudget(
@@ -64,10 +67,12 @@ async function requireBudget(
   const treeId = parentId ?? id;
   // What others in the tree have used is not told.
   const isOwn = (limited: typeof id): boolean => limited === id;
-  if (sponsoredPerDay !== undefined) {
-    const used = await sponsorship.nativeUsage(treeId, caip2, firstMinute(nowMs, DAY_MINUTES));
-    refuseAbove(sponsoredPerDay, used, cost.native, NATIVE_DIGITS, isOwn(treeId), (limit) => {
-      const whose = 'an organization with its sub-organizations';
+  if (sponsoredPerDay?.of === 'tree' || (sponsoredPerDay !== undefined && parentId !== undefined)) {
+    const { most, of } = sponsoredPerDay;
+    const used = await sponsorship.nativeUsage(treeId, caip2, firstMinute(nowMs, DAY_MINUTES), of);
+    refuseAbove(most, used, cost.native, NATIVE_DIGITS, isOwn(treeId), (limit) => {
+      const whose =
+        of === 'tree' ? 'an organization with its sub-organizations' : 'the sub-organizations of an organization';
       return `the operator pays at most ${limit} of the native asset of ${caip2} for ${whose} in 24 hours (sponsoredPerDay in CUSTOS_CHAINS)`;
     });
   }

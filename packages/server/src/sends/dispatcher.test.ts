@@ -89,6 +89,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       signer,
       webhooks: { wake: () => {} },
       clock: () => nowMs,
+      elapsed: () => nowMs + performance.now(),
       newId: randomId,
       observe: {
         send: ({ id, txHash }, state) => {
@@ -410,7 +411,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       const id = await hidden();
       await reached(id, 'FAILED');
       chain.mine(12);
-      nowMs += 29_999;
+      nowMs += 15_000;
       await rounds(3);
       expect(await read(id)).toMatchObject({ state: 'FAILED', isOpen: true });
       chain.receiptOf = undefined;
@@ -518,6 +519,153 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     nowMs += CHAIN.replaceAfterSeconds * 1000;
     await pause(4 * CHAIN.pollMs);
     expect((await read(stuck)).attempts).toHaveLength(1);
+  });
+
+  test('a fee far above what nodes advise is not signed, but a bound that is high costs nothing', async () => {
+    const fixed = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({
+      request: {
+        ...{ kind: 'ethereum' as const, calls: [call()] },
+        ...{ maxFeePerGas: String(maxFeePerGas), maxPriorityFeePerGas: String(maxPriorityFeePerGas) },
+      },
+    });
+    const honest = await insert(fixed(100n * chain.baseFee, 4n * chain.baseFee));
+    const greedy = await insert(fixed(100n * chain.baseFee, 6n * chain.baseFee));
+    start();
+    await reached(honest, 'INCLUDED');
+    const refused = await reached(greedy, 'FAILED');
+    expect(refused).toMatchObject({ attempts: [], isOpen: false });
+    expect(refused.error?.message).toBe(
+      'it would pay 7000000000 wei a unit of gas, more than three times the 2000000001 that nodes of the chain advise; ask again with a lower maxPriorityFeePerGas',
+    );
+  });
+
+  test('one that is stuck is raised up to three times what nodes advise, and no further', async () => {
+    chain.isMiningAtOnce = false;
+    const id = await insert();
+    start({ pollMs: 10 });
+    await reached(id, 'BROADCASTING');
+    for (let count = 2; count <= 5; count += 1) {
+      nowMs += CHAIN.replaceAfterSeconds * 1000;
+      await until(async () => (await read(id)).attempts.length === count);
+    }
+    nowMs += CHAIN.replaceAfterSeconds * 1000;
+    await rounds(4);
+    const { attempts } = await read(id);
+    const fees = attempts.map(({ raw }) => Number(parseTransaction(raw as Hex).maxFeePerGas) / Number(chain.baseFee));
+    expect(fees.map((fee) => Math.round(fee * 10) / 10)).toEqual([2, 2.5, 3.1, 3.9, 4.9]);
+  });
+
+  describe('a refused re-broadcast leaves a nonce that others wait behind', () => {
+    const POOR = { kind: 'refused', message: 'insufficient funds' } as const;
+    let ids: SendId[];
+
+    /** Nodes forget a transaction, and will not have it again. */
+    function lose(lost: Hex): void {
+      chain.onBroadcast = async (raw, take) => (keccak256(raw) === lost ? POOR : await take());
+      chain.pool.delete(lost);
+    }
+
+    /** Three that are out; the first one is lost. */
+    async function threeOut(isLost = true): Promise<Hex> {
+      chain.isMiningAtOnce = false;
+      ids = [await insert(), await insert(), await insert()];
+      start({ pollMs: 10 });
+      const [first] = await Promise.all(ids.map((id) => reached(id, 'BROADCASTING')));
+      const hash = first?.txHash as Hex;
+      await until(() => chain.pool.size === 3);
+      if (isLost) {
+        lose(hash);
+        nowMs += 15_000;
+      }
+      return hash;
+    }
+
+    test('an empty transaction takes it, and the others land', async () => {
+      const hash = await threeOut();
+      const failed = await reached(ids[0] as SendId, 'FAILED');
+      await until(() => chain.pool.size === 3);
+      chain.mine();
+      await Promise.all(ids.slice(1).map((id) => reached(id, 'INCLUDED')));
+      expect(failed.error?.message).toBe('the node refused it: insufficient funds');
+      const [empty, ...others] = chain.landed(FROM);
+      expect(empty).toMatchObject({ nonce: 0, to: FROM });
+      expect(parseTransaction(empty?.raw as Hex).value ?? 0n).toBe(0n);
+      expect(others.map(({ nonce }) => nonce)).toEqual([1, 2]);
+      await until(async () => (await read(ids[0] as SendId)).block !== undefined);
+      const after = await read(ids[0] as SendId);
+      expect(after).toMatchObject({ state: 'FAILED', error: failed.error, nonce: 0, block: { number: 1 } });
+      expect(after.attempts.map(({ hash: one, isEmpty }) => [one, isEmpty])).toEqual([
+        [hash, undefined],
+        [after.txHash, true],
+      ]);
+      // Its block is undone: nobody asks for what was refused again.
+      chain.reorganise(1, false);
+      await until(() => chain.pool.size === 3);
+      chain.mine();
+      await until(async () => ((await read(ids[2] as SendId)).block?.number ?? 0) > 1);
+      expect(chain.landed(FROM)[0]?.hash).toBe(empty?.hash);
+      expect((await read(ids[0] as SendId)).state).toBe('FAILED');
+      expect(seen.filter(({ id, state }) => id === ids[0] && state === 'BROADCASTING')).toHaveLength(1);
+    });
+
+    test('what waits in the lane takes it first', async () => {
+      const first = await threeOut(false);
+      await running[0]?.stop();
+      const next = await insert({ fee: String(3n * chain.baseFee) });
+      lose(first);
+      start({ pollMs: 10 });
+      await reached(ids[0] as SendId, 'FAILED');
+      await until(() => chain.pool.size === 3);
+      chain.mine();
+      await Promise.all([...ids.slice(1), next].map((id) => reached(id, 'INCLUDED')));
+      expect(chain.landed(FROM).map(({ nonce, hash }) => [nonce, hash])).toEqual(
+        (await Promise.all([next, ...ids.slice(1)].map(read))).map(({ txHash }, nonce) => [nonce, txHash]),
+      );
+    });
+
+    test('while nodes refuse that too it is tried again, for as long as others wait', async () => {
+      await threeOut();
+      chain.onBroadcast = async () => POOR;
+      await until(async () => (await read(ids[0] as SendId)).attempts.length === 2);
+      chain.mine(20);
+      nowMs += 30_000;
+      await rounds(4);
+      nowMs += 600_000;
+      await rounds(4);
+      expect(await read(ids[0] as SendId)).toMatchObject({ state: 'FAILED', isOpen: true });
+      chain.onBroadcast = undefined;
+      nowMs += 15_000;
+      await until(() => chain.pool.size >= 3);
+      chain.mine();
+      await Promise.all(ids.slice(1).map((id) => reached(id, 'INCLUDED')));
+      expect(chain.landed(FROM)[0]).toMatchObject({ nonce: 0, to: FROM });
+    });
+  });
+
+  test('what is in a block is watched until that is final, where the chain tells', async () => {
+    chain.finalized = 1n;
+    chain.mine(2);
+    const id = await insert();
+    start({ pollMs: 10 });
+    expect(await reached(id, 'INCLUDED')).toMatchObject({ block: { number: 3 }, isOpen: true });
+    chain.mine(40);
+    chain.finalized = 2n;
+    await rounds(12);
+    expect((await read(id)).isOpen).toBe(true);
+    // Nodes that are away, or know no such word, end nothing.
+    for (const silence of ['away', undefined] as const) {
+      chain.finalized = silence;
+      await rounds(12);
+      expect((await read(id)).isOpen).toBe(true);
+    }
+    chain.finalized = 2n;
+    chain.isMiningAtOnce = false;
+    chain.reorganise(41, true);
+    await reached(id, 'BROADCASTING', 2);
+    chain.mine();
+    const { block } = await reached(id, 'INCLUDED', 2);
+    chain.finalized = BigInt(block?.number ?? 0);
+    await until(async () => !(await read(id)).isOpen);
   });
 
   test('two blocks are undone: it is on its way again with the same bytes, and in a block again', async () => {
@@ -729,10 +877,10 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       await rounds(2);
       const others = [await insert({ ...deployment, organizationId: elsewhere.id }), await insert(deployment)];
       await until(() => others.every((id) => isSeen(id, 'INCLUDED')));
-      nowMs += 59_999;
+      nowMs += 40_000;
       await rounds(3);
       for (const id of flood) expect((await read(id)).state).toBe('INITIALIZED');
-      nowMs += 1;
+      nowMs += 20_000;
       const failed = await Promise.all(flood.map((id) => reached(id, 'FAILED')));
       for (const send of failed) {
         expect(send).toMatchObject({ attempts: [], isOpen: false });

@@ -18,7 +18,14 @@ const FORGOTTEN_MS = 5 * 60 * 1000;
 
 /** What is known from the last turn. */
 function memoryOf(known: LaneMemory | undefined, nowMs: number): LaneMemory {
-  const memory = known ?? { seenAtMs: nowMs, broadcastAtMs: new Map(), heldSince: new Map(), missingSince: new Map() };
+  const memory = known ?? {
+    seenAtMs: nowMs,
+    broadcastAtMs: new Map(),
+    lookedAtMs: new Map(),
+    heldSince: new Map(),
+    missingSince: new Map(),
+    hasFinality: false,
+  };
   if (nowMs - memory.seenAtMs > FORGOTTEN_MS) memory.missingSince.clear();
   return memory;
 }
@@ -109,7 +116,7 @@ export class SendDispatcher implements AsyncDisposable {
       );
       if (claimed === undefined || chain === undefined) continue;
       const key = keyOf(claimed);
-      const memory = memoryOf(this.#memories.get(key), nowMs);
+      const memory = memoryOf(this.#memories.get(key), this.#parts.elapsed());
       this.#memories.set(key, memory);
       const running = new Lane({
         parts: this.#parts,

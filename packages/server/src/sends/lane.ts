@@ -107,7 +107,7 @@ export class Lane {
           memory: this.#options.memory,
           save: (send, progress) => saveProgress(parts, lane, send, progress),
         };
-        const startedAtMs = parts.clock();
+        const startedAtMs = parts.elapsed();
         if (chain.namespace === 'eip155') await ethereumRound(round, open, isPoked);
         else await solanaRound(round, open, isPoked);
         failures = 0;
@@ -146,12 +146,12 @@ export class Lane {
   }
 
   #forget(open: ReadonlySet<string>): void {
-    const { broadcastAtMs, missingSince, heldSince } = this.#options.memory;
-    for (const map of [broadcastAtMs, missingSince]) {
+    const { broadcastAtMs, lookedAtMs, missingSince, heldSince } = this.#options.memory;
+    for (const map of [broadcastAtMs, lookedAtMs, missingSince]) {
       for (const id of map.keys()) if (!open.has(id)) map.delete(id);
     }
     // Those that were not read are still held, but not for ever.
-    const oldestMs = this.#options.parts.clock() - this.#options.chain.sendWithinSeconds * 1000;
+    const oldestMs = this.#options.parts.elapsed() - this.#options.chain.sendWithinSeconds * 1000;
     for (const [id, sinceMs] of heldSince) if (!open.has(id) && sinceMs < oldestMs) heldSince.delete(id);
   }
 }

@@ -22,6 +22,8 @@ export interface SendParts {
   readonly signer: SendSigner;
   readonly webhooks: Pick<Webhooks, 'wake'>;
   readonly clock: Clock;
+  /** For what is compared within this process only: it goes on when the clock is set. */
+  readonly elapsed: Clock;
   readonly newId: NewId;
   readonly observe: SendObserver;
 }
@@ -45,6 +47,10 @@ export interface LaneMemory {
   seenAtMs: number;
   /** When a send's bytes were last handed to a node. */
   readonly broadcastAtMs: Map<string, number>;
+  /** When a send was last looked at. */
+  readonly lookedAtMs: Map<string, number>;
+  /** Whether the chain has told of a block that is final. */
+  hasFinality: boolean;
   /** Since when a send is looked for in vain that can land no more, or that failed. */
   readonly missingSince: Map<string, Since>;
   /** Since when, in milliseconds, a send may not begin that others in its lane do not wait for. */

@@ -1,8 +1,7 @@
-import type { Send } from '../lib/send.ts';
-
 /** From when on something is so, by the chain and by the clock: some chains make several blocks a second. */
 export interface Since {
   readonly height: bigint;
+  /** By the clock that is never set. */
   readonly atMs: number;
 }
 
@@ -22,5 +21,5 @@ export const hasLasted = (since: Since, now: Since, blocks: bigint): boolean =>
   now.height - since.height >= blocks && now.atMs - since.atMs >= LASTING_MS;
 
 /** Whether a send that failed, and has not turned up since, was looked for during enough blocks. */
-export const isWatchOver = (send: Send, since: Since, now: Since, blocks: bigint): boolean =>
-  hasLasted(since, now, now.atMs - send.updatedAtMs >= WATCHED_MS_MAX ? 0n : blocks);
+export const isWatchOver = (since: Since, now: Since, blocks: bigint): boolean =>
+  hasLasted(since, now, now.atMs - since.atMs >= WATCHED_MS_MAX ? 0n : blocks);

@@ -18,6 +18,7 @@ import { votesAndTheirKeys } from './migrations/0014-votes-and-their-keys.ts';
 import { velocityUncounted } from './migrations/0015-velocity-uncounted.ts';
 import { bodiesOnce } from './migrations/0016-bodies-once.ts';
 import { compatibleMigrations } from './migrations/0017-compatible-migrations.ts';
+import { subOrganizationsCost } from './migrations/0018-sub-organizations-cost.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -38,6 +39,7 @@ const migrations: readonly Migration[] = [
   velocityUncounted,
   bodiesOnce,
   compatibleMigrations,
+  subOrganizationsCost,
 ];
 
 /** The one mark that lets an older program go on. */

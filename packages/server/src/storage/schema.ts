@@ -865,4 +865,6 @@ export interface SponsoredCostTable {
   native_cost: number;
   /** In millionths of a US dollar. */
   usd_micros: number;
+  /** The part of `native_cost` that sub-organizations asked for; in a parent's row only. */
+  sub_organizations_cost: number;
 }

@@ -45,6 +45,8 @@ export class FakeChain {
   /** Whether nodes fail when each of them is asked. */
   isEachAway = false;
   isMiningAtOnce = true;
+  /** The height that nodes call final; `away` where they fail to answer. Unless it is set they know no such thing. */
+  finalized: bigint | 'away' | undefined;
   /** How often somebody asked for the newest block to learn what became of something. */
   looks = 0;
   readonly codes = new Map<string, Hex>();
@@ -144,7 +146,9 @@ export class FakeChain {
             this.looks += 1;
             return this.head;
           }
-          return typeof at === 'bigint' ? this.blocks.find(({ number }) => number === at) : undefined;
+          if (at === 'finalized' && this.finalized === 'away') throw new NodeError('unavailable', 'no answer');
+          const wanted = at === 'finalized' ? this.finalized : at;
+          return typeof wanted === 'bigint' ? this.blocks.find(({ number }) => number === wanted) : undefined;
         }),
       transactionCount: (address, at) =>
         up(() => {

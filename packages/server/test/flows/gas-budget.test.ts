@@ -6,6 +6,7 @@ import { base58 } from '@scure/base';
 import { type Hex, keccak256, parseTransaction, toBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { chains as chainsOf } from '../../src/config/chains.ts';
 import type { ChainSettings } from '../../src/lib/chain.ts';
 import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
 import type { Send } from '../../src/lib/send.ts';
@@ -200,6 +201,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       signer,
       webhooks: { wake: () => {} },
       clock: now,
+      elapsed: now,
       newId: randomId,
       observe: {
         send: ({ id }, state) => {
@@ -391,7 +393,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
   });
 
   describe('the limit of the operator', () => {
-    const daily = (gwei: bigint): ChainSettings => ({ ...CHAIN, sponsoredPerDay: gwei });
+    const daily = (gwei: bigint): ChainSettings => ({ ...CHAIN, sponsoredPerDay: { most: gwei, of: 'tree' } });
 
     test('holds for a tree together, and for each tree by itself', async () => {
       start(daily(PAID + RESERVED));
@@ -416,6 +418,27 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       ahead += DAY_MS - 60_000;
       expect(await refused(child)).toContain('sponsoredPerDay');
       ahead += 120_000;
+      await sent(child);
+    });
+
+    test('is for what sub-organizations ask for unless it is set, and outlives them', async () => {
+      const [unset] = [...chainsOf(JSON.stringify({ [CHAIN.caip2]: { rpcUrls: PLAIN.rpcUrls } })).values()];
+      expect(unset?.sponsoredPerDay).toEqual({ most: 50_000_000n, of: 'sub-organizations' });
+      start({ ...CHAIN, sponsoredPerDay: { most: PAID + RESERVED, of: 'sub-organizations' } });
+      const deployment = { sender: operator.address, purpose: 'earn-deploy', request: EMPTY } as const;
+      // What the parent asks for is neither refused nor counted.
+      for (let count = 0; count < 3; count += 1) await sent(parent);
+      await sent(parent, deployment);
+      await sent(child);
+      await sent(sibling);
+      expect(await refused(child)).toBe(
+        `not sent: the operator pays at most 0.000071401 of the native asset of ${CHAIN.caip2} for the sub-organizations of an organization in 24 hours (sponsoredPerDay in CUSTOS_CHAINS); less is left than the 0.000050401 that it may cost`,
+      );
+      await sent(parent);
+      // Whoever deletes one and signs up again gets nothing back.
+      await opened.app.storage.write((store) => store.organizations.erase(sibling, opened.app.clock()));
+      expect(await refused(await newOrganization(parent))).toContain('sponsoredPerDay');
+      ahead += DAY_MS + 60_000;
       await sent(child);
     });
 
@@ -445,7 +468,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       };
       const began = minuteOf(now());
       const used = () => opened.app.storage.read.sponsorship.nativeUsage(parent, SOLANA.caip2, began);
-      start({ ...SOLANA, sponsoredPerDay: 35_000n });
+      start({ ...SOLANA, sponsoredPerDay: { most: 35_000n, of: 'tree' } });
       await sent(child, sponsored(1));
       expect(await used()).toBe(5000n);
       const err = { InstructionError: [0, { Custom: 1 }] };
@@ -473,7 +496,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
 
     test('is exact for Solana, where each sender is a lane', async () => {
       solana.landsAs = undefined;
-      start({ ...SOLANA, sponsoredPerDay: 35_000n });
+      start({ ...SOLANA, sponsoredPerDay: { most: 35_000n, of: 'tree' } });
       const sends = await Promise.all(
         Array.from({ length: 8 }, async (_, index) => {
           const secret = randomBytes(32);

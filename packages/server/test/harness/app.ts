@@ -18,8 +18,10 @@ export interface TestApp extends AsyncDisposable {
   readonly server: FastifyInstance;
   readonly baseUrl: string;
   readonly root: TestClient;
-  /** Milliseconds added to the real clock. */
+  /** Lets milliseconds pass. */
   readonly advance: (milliseconds: number) => void;
+  /** Sets the time of day so many milliseconds ahead of what it is, which lets no time pass. */
+  readonly setClock: (milliseconds: number) => void;
 }
 
 export async function openTestApp(
@@ -38,6 +40,7 @@ export async function openTestApp(
   const storage = await openStorage({ ...config, nowMs: Date.now(), onIdleError: () => {} });
   const keyring = await openRootKey(storage, config.rootKey, 'inline');
   let offset = 0;
+  let passed = 0;
   const serviceKeys = await openServiceKeys(storage, keyring, Date.now());
   const app = buildApp({
     config,
@@ -46,6 +49,7 @@ export async function openTestApp(
     serviceKeys,
     log: pino({ level: 'silent' }),
     clock: () => Date.now() + offset,
+    elapsed: () => performance.now() + passed,
     baseUrl: () => baseUrl,
     ...parts,
   });
@@ -64,6 +68,10 @@ export async function openTestApp(
     root: new TestClient(baseUrl, created.organizationId, key, created.userId),
     advance: (milliseconds) => {
       offset += milliseconds;
+      passed += milliseconds;
+    },
+    setClock: (milliseconds) => {
+      offset = passed + milliseconds;
     },
     [Symbol.asyncDispose]: async () => {
       await server.close();

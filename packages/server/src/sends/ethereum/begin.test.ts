@@ -93,7 +93,7 @@ describe('one whose estimate fails while others are on their way', () => {
     const heldSince = new Map<string, number>();
     const failed: string[] = [];
     const round = {
-      parts: { clock: () => 5, storage: { read: {} } },
+      parts: { clock: () => 5, elapsed: () => 5, storage: { read: {} } },
       chain: chainSettings(),
       memory: { heldSince },
       save: async (one: Send) => {

@@ -10,16 +10,17 @@ import {
   type Send,
   type SendError,
 } from '../../lib/send.ts';
-import type { CallRefusal, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
+import type { CallRefusal, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { OverBudget } from '../budget.ts';
 import { isPaidByOperator } from '../cost.ts';
 import { progressOf, type Round, unlessGone } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
+import { feesFor } from './fees.ts';
 import { handOverFirst } from './hand-over.ts';
 import { refusalError } from './revert.ts';
-import { cappedFees, signAttempt } from './transaction.ts';
+import { signAttempt } from './transaction.ts';
 
 /** Of one address; nodes keep no more than a few dozen. */
 const ON_THE_WAY_MAX = 32;
@@ -126,7 +127,7 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
   try {
     if (request.kind === 'ethereum-raw') return await beginRaw(round, node, send, request);
     const begun = await beginTransaction(round, node, send, request, line);
-    if (begun === 'skip') round.memory.heldSince.set(send.id, heldSinceMs ?? round.parts.clock());
+    if (begun === 'skip') round.memory.heldSince.set(send.id, heldSinceMs ?? round.parts.elapsed());
     return begun;
   } catch (error) {
     if (error instanceof NotYet) return await hold(round, send, error.message, heldSinceMs);
@@ -142,7 +143,7 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
 }
 
 async function hold(round: Round, send: Send, why: string, heldSinceMs: number | undefined): Promise<Begun> {
-  const nowMs = round.parts.clock();
+  const nowMs = round.parts.elapsed();
   const sinceMs = heldSinceMs ?? nowMs;
   if (nowMs - sinceMs >= HELD_MS_MAX) {
     return await fail(round, send, { message: `${why}, for a minute by now; nothing was sent` });
@@ -217,20 +218,6 @@ async function gasOf(
   if (!estimate.ok) return estimate;
   const margin = purpose.startsWith('earn-') ? EARN_GAS_MARGIN : GAS_MARGIN;
   return { ok: true, gas: (estimate.gas * margin) / 100n };
-}
-
-/** What the caller fixed, and the node's advice for the rest. */
-async function feesFor(
-  { chain }: Round,
-  node: EvmNode,
-  { maxFeePerGas, maxPriorityFeePerGas }: EthereumSendRequest,
-): Promise<EvmFees> {
-  if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
-    return { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) };
-  }
-  const advised = await node.fees();
-  if (maxFeePerGas === undefined) return cappedFees(advised, chain.maxFeePerGas);
-  return { ...cappedFees(advised, BigInt(maxFeePerGas)), maxFeePerGas: BigInt(maxFeePerGas) };
 }
 
 /** A transaction that was signed elsewhere has its nonce already. */

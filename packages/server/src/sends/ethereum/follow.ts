@@ -3,6 +3,8 @@ import { encodeEventTopics } from 'viem';
 import { isDelegatedTo } from '../../chains/ethereum/delegation.ts';
 import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import { withdrawnIn } from '../../earn/withdrawn.ts';
+import type { ChainSettings } from '../../lib/chain.ts';
+import { isOfFuture } from '../../lib/clock.ts';
 import { laneAddress, type Send, type SendAttempt, type SendBlock, type SendError } from '../../lib/send.ts';
 import { blockWith } from '../../nodes/block-with.ts';
 import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
@@ -10,16 +12,15 @@ import { progressOf, type Round } from '../parts.ts';
 import { SignerGone } from '../signer.ts';
 import { hasLasted, isWatchOver, type Since, sinceOf } from '../since.ts';
 import { BATCH_LIFE_SECONDS } from './build.ts';
-import { giveNonceOn, handOver } from './hand-over.ts';
+import { raisedFees } from './fees.ts';
+import { giveNonceOn, handOver, REBROADCAST_AFTER_MS } from './hand-over.ts';
 import { refusalError } from './revert.ts';
-import { callOf, cappedFees, feesOf, lastNonceOf, payerOf, signAttempt, withFees } from './transaction.ts';
+import { callOf, feesOf, lastNonceOf, payerOf, signAttempt, withFees } from './transaction.ts';
 
-/** Blocks on top of a transaction after which it is not looked at again. */
+/** Blocks on top of a transaction after which it is not looked at again, on chains that do not tell what is final. */
 const SETTLED_DEPTH = 12n;
-/** How long a node is left alone with bytes that it was given. */
-const REBROADCAST_AFTER_MS = 15_000;
-/** Nodes take a replacement that pays a tenth more; some want an eighth. */
-const FEE_RISE = { numerator: 125n, denominator: 100n };
+/** How many polls apart what is in a block is looked at: finality takes a quarter of an hour on some chains. */
+const INCLUDED_POLLS = 10;
 const ATTEMPTS_MAX = 12;
 /** Blocks for which a nonce must be taken, without a receipt of ours, until the send is given up. */
 const MISSING_BLOCKS = 3n;
@@ -27,10 +28,12 @@ const MISSING_BLOCKS = 3n;
 /** How the chain looks in this round. */
 export interface View {
   readonly head: EvmBlock;
-  /** Height of the newest block that cannot be undone; undefined where the chain does not tell. */
-  readonly finalized: bigint | undefined;
+  /** Height of the newest block that cannot be undone; `none` where the chain has no such thing. */
+  readonly finalized: bigint | 'unknown' | 'none';
   /** How many transactions of the lane's address are in blocks. */
   readonly count: number;
+  /** The next nonce, where nothing of ours takes it and something behind it waits. */
+  readonly gap: number | undefined;
 }
 
 interface Landed {
@@ -39,9 +42,25 @@ interface Landed {
   readonly block: EvmBlock;
 }
 
+/** Whether a send is to be looked at in this round. */
+export function isDue({ chain, memory, parts }: Round, send: Send, view: View): boolean {
+  const lastMs = memory.lookedAtMs.get(send.id);
+  if (send.block === undefined || lastMs === undefined || isFinal(BigInt(send.block.number), chain, view)) return true;
+  return parts.elapsed() - lastMs >= INCLUDED_POLLS * chain.pollMs;
+}
+
+/** Whether a block stays where it is. */
+function isFinal(number: bigint, { confirmations }: ChainSettings, { head, finalized }: View): boolean {
+  if (finalized === 'unknown') return false;
+  if (finalized !== 'none') return number <= finalized;
+  const settled = BigInt(confirmations) > SETTLED_DEPTH ? BigInt(confirmations) : SETTLED_DEPTH;
+  return head.number - number >= settled;
+}
+
 /** Finds out what became of a send that nodes may have, and does what helps it on. */
 export async function follow(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
   const landed = await findLanded(node, send);
+  round.memory.lookedAtMs.set(send.id, round.parts.elapsed());
   if (landed === 'unclear') return;
   if (landed !== undefined) {
     if (await isAnothers(round, send, landed)) await round.save(send, { ...progressOf(send), isOpen: false });
@@ -73,7 +92,7 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
   const depth = view.head.number - receipt.blockNumber + 1n;
   round.memory.missingSince.delete(send.id);
   if (depth < BigInt(round.chain.confirmations)) return;
-  const isSettled = depth > SETTLED_DEPTH || (view.finalized !== undefined && receipt.blockNumber <= view.finalized);
+  const isSettled = isFinal(receipt.blockNumber, round.chain, view);
   if (send.block?.hash === receipt.blockHash && !isSettled) return;
   const where: SendBlock = {
     number: Number(receipt.blockNumber),
@@ -102,6 +121,7 @@ function withdrawnBy({ purpose, request, sender }: Send, { logs }: EvmReceipt): 
 }
 
 async function failureOf(round: Round, node: EvmNode, send: Send, landed: Landed): Promise<SendError | undefined> {
+  if (landed.attempt.isEmpty) return send.error ?? REFUSED;
   if (!landed.receipt.isSuccess) return await revertOf(round, node, send, landed);
   if (await didItsCalls(round, node, send, landed.receipt)) return undefined;
   return {
@@ -151,14 +171,21 @@ async function undone(round: Round, node: EvmNode, send: Send, block: SendBlock,
   if (there === undefined || there.hash === block.hash) return;
   const back = await round.save(send, {
     ...progressOf(send),
-    state: 'BROADCASTING',
+    ...(isFilled(send)
+      ? { state: 'FAILED', error: send.error ?? REFUSED }
+      : { state: 'BROADCASTING', error: undefined }),
     // One that a node had refused has it again: it was in a block, and is on its way like any other.
     nonce: send.nonce ?? lastNonceOf(send),
     block: undefined,
-    error: undefined,
   });
   await handOver(round, node, back);
 }
+
+/** Whether an empty transaction took the place of what nodes refused. */
+const isFilled = ({ attempts }: Send): boolean => attempts.at(-1)?.isEmpty === true;
+
+/** For one that a block had in spite of it, until that was undone. */
+const REFUSED: SendError = { message: 'the node refused it' };
 
 async function missing(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
   // A node would not have it, so that its nonce was given on.
@@ -168,18 +195,20 @@ async function missing(round: Round, node: EvmNode, send: Send, view: View): Pro
   round.memory.missingSince.delete(send.id);
   // Given up before, and now the nonce is open again: the chain was reorganised.
   const current =
-    send.state === 'FAILED'
+    send.state === 'FAILED' && !isFilled(send)
       ? await round.save(send, { ...progressOf(send), state: 'BROADCASTING', error: undefined })
       : send;
   const nowMs = round.parts.clock();
   const newest = current.attempts.at(-1);
   const isFirst = view.count === nonce;
-  if (isFirst && newest !== undefined && nowMs - newest.signedAtMs >= round.chain.replaceAfterSeconds * 1000) {
+  const isOld = ({ signedAtMs }: SendAttempt): boolean =>
+    nowMs - signedAtMs >= round.chain.replaceAfterSeconds * 1000 || isOfFuture(signedAtMs, nowMs);
+  if (isFirst && newest !== undefined && isOld(newest)) {
     if (await replace(round, node, current, newest)) return;
   }
   const lastMs = round.memory.broadcastAtMs.get(send.id);
   // Also right after a start: whoever stored it may have died before a node had it.
-  if (lastMs !== undefined && nowMs - lastMs < REBROADCAST_AFTER_MS) return;
+  if (lastMs !== undefined && round.parts.elapsed() - lastMs < REBROADCAST_AFTER_MS) return;
   const outcome = await handOver(round, node, current);
   // Whoever stored it died before it heard the refusal.
   if (isFirst && outcome?.kind === 'refused') await giveNonceOn(round, current, outcome.message);
@@ -204,49 +233,40 @@ async function overtaken(round: Round, node: EvmNode, send: Send, view: View): P
 
 /** Lets a send go that failed, when enough blocks have come without it. */
 async function watch(round: Round, node: EvmNode, send: Send, view: View): Promise<void> {
+  // Others wait for its nonce, which is tried to be filled until it is.
+  if (view.gap !== undefined && send.attempts[0]?.nonce === view.gap) return;
   const now = nowOf(round, view);
   const since = sinceOf(round.memory.missingSince, send.id, now);
-  if (!isWatchOver(send, since, now, SETTLED_DEPTH) || !(await isNowhere(node, send))) return;
+  if (!isWatchOver(since, now, SETTLED_DEPTH) || !(await isNowhere(node, send))) return;
   await round.save(send, { ...progressOf(send), isOpen: false });
 }
 
-const nowOf = ({ parts }: Round, { head }: View): Since => ({ height: head.number, atMs: parts.clock() });
+const nowOf = ({ parts }: Round, { head }: View): Since => ({ height: head.number, atMs: parts.elapsed() });
 
 /** The node that was asked so far may be behind, or lie; when nobody answers any more nothing is known. */
 const isNowhere = async (node: EvmNode, { attempts }: Send): Promise<boolean> =>
   (await node.hasReceiptAnywhere(attempts.map(({ hash }) => hash as Hex))) === false;
 
-/** The same transaction at the same nonce for more, so that one of them lands at most. False where it is not to be. */
-async function replace(round: Round, node: EvmNode, send: Send, newest: SendAttempt): Promise<boolean> {
-  const { request } = send;
+/** Whether a send is worth more than its caller said at first. */
+function isRaised({ parts }: Round, { request, attempts: [first] }: Send): boolean {
   // Whoever fixed a fee meant it.
   if (request.kind !== 'ethereum' || request.maxFeePerGas !== undefined) return false;
-  if (send.attempts.length >= ATTEMPTS_MAX) return false;
+  if (request.sponsored === undefined) return true;
   // A batch does nothing after its deadline.
-  const [first] = send.attempts;
   const lastMs = (first?.signedAtMs ?? 0) + BATCH_LIFE_SECONDS * 1000;
-  if (
-    request.sponsored !== undefined &&
-    round.parts.clock() >= Math.min(lastMs, (request.deadline ?? Infinity) * 1000)
-  ) {
-    return false;
-  }
-  const before = feesOf(newest);
-  const advised = await node.fees();
-  const raised = (old: bigint, now: bigint): bigint => {
-    const least = (old * FEE_RISE.numerator) / FEE_RISE.denominator + 1n;
-    return now > least ? now : least;
-  };
-  const wanted = {
-    maxFeePerGas: raised(before.maxFeePerGas, advised.maxFeePerGas),
-    maxPriorityFeePerGas: raised(before.maxPriorityFeePerGas, advised.maxPriorityFeePerGas),
-  };
-  const fees = cappedFees(wanted, round.chain.maxFeePerGas);
+  return parts.clock() < Math.min(lastMs, (request.deadline ?? Infinity) * 1000);
+}
+
+/** The same transaction at the same nonce for more, so that one of them lands at most. False where it is not to be. */
+async function replace(round: Round, node: EvmNode, send: Send, newest: SendAttempt): Promise<boolean> {
+  if (send.attempts.length >= ATTEMPTS_MAX || (!newest.isEmpty && !isRaised(round, send))) return false;
+  const fees = await raisedFees(round, node, feesOf(newest));
   // At the limit there is nothing to be gained.
-  if (fees.maxFeePerGas !== wanted.maxFeePerGas) return false;
+  if (fees === undefined) return false;
   let attempt: SendAttempt;
   try {
-    attempt = await signAttempt(round, send, payerOf(send), withFees(newest, fees));
+    const signed = await signAttempt(round, send, payerOf(send), withFees(newest, fees));
+    attempt = newest.isEmpty ? { ...signed, isEmpty: true } : signed;
   } catch (error) {
     // What is out may still land.
     if (error instanceof SignerGone || (error instanceof KeyringError && error.code === 'NOT_OPENED')) return false;

@@ -2,11 +2,14 @@ import type { Send, SendAttempt } from '../../lib/send.ts';
 import type { Broadcast, EvmNode, Hex } from '../../nodes/node.ts';
 import { progressOf, type Round } from '../parts.ts';
 
+/** How long a node is left alone with bytes that it was given. */
+export const REBROADCAST_AFTER_MS = 15_000;
+
 /** Gives the newest bytes of a send to a node. */
 export async function handOver(round: Round, node: EvmNode, send: Send): Promise<Broadcast | undefined> {
   const newest = send.attempts.at(-1);
   if (newest === undefined) return undefined;
-  round.memory.broadcastAtMs.set(send.id, round.parts.clock());
+  round.memory.broadcastAtMs.set(send.id, round.parts.elapsed());
   return await node.broadcast(newest.raw as Hex);
 }
 
@@ -42,6 +45,7 @@ export async function handOverFirst(
 
 /** The node would not have it: its nonce is free for the next. It is watched for a while, in case that was not true. */
 export async function giveNonceOn(round: Round, send: Send, why: string): Promise<void> {
-  const error = { message: `the node refused it: ${why}` };
+  // One that gave it on before failed for the first reason, and an empty transaction is refused for its own.
+  const error = send.error ?? { message: `the node refused it: ${why}` };
   await round.save(send, { ...progressOf(send), state: 'FAILED', nonce: undefined, error });
 }

@@ -1,10 +1,12 @@
 import { chunks } from '../../lib/collections.ts';
 import { laneAddress, type Send } from '../../lib/send.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
 import { isPaidByOperator } from '../cost.ts';
 import { LaneLost, type Round, SendGone, unlessGone } from '../parts.ts';
 import { begin, openLine, readyToBegin } from './begin.ts';
-import { follow, type View } from './follow.ts';
+import { follow, isDue, type View } from './follow.ts';
+import { fillGap, findGap } from './gap.ts';
 
 /** Their questions to the node travel together. */
 const FOLLOWED_AT_ONCE = 16;
@@ -21,7 +23,11 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
   const out = open.filter(({ attempts }) => attempts.length > 0);
   if (!isPoked && out.length > 0) {
     const view = await look(round, node);
-    for (const some of chunks(out, FOLLOWED_AT_ONCE)) {
+    await fillGap(round, node, view);
+    for (const some of chunks(
+      out.filter((send) => isDue(round, send, view)),
+      FOLLOWED_AT_ONCE,
+    )) {
       const outcomes = await Promise.allSettled(some.map((send) => unlessGone(() => follow(round, node, send, view))));
       for (const outcome of outcomes) if (outcome.status === 'rejected') failure = keep(failure, outcome.reason);
     }
@@ -48,12 +54,26 @@ function keep(before: unknown, failure: unknown): unknown {
   return before ?? failure;
 }
 
-async function look({ lane }: Round, node: EvmNode): Promise<View> {
+async function look(round: Round, node: EvmNode): Promise<View> {
   const [head, finalized, count] = await Promise.all([
     node.block('latest'),
-    node.block('finalized').catch(() => undefined),
-    node.transactionCount(laneAddress(lane.lane) as Hex, 'latest'),
+    finalizedBlock(round, node),
+    node.transactionCount(laneAddress(round.lane.lane) as Hex, 'latest'),
   ]);
   if (head === undefined) throw new Error('the node has no latest block');
-  return { head, finalized: finalized?.number, count };
+  return { head, finalized, count, gap: await findGap(round, count) };
+}
+
+/** A chain that told of a final block once has them, whatever a node says that is away or knows no such word. */
+async function finalizedBlock({ memory }: Round, node: EvmNode): Promise<View['finalized']> {
+  try {
+    const block = await node.block('finalized');
+    // Nodes of chains without finality name the first block, if any.
+    memory.hasFinality ||= block !== undefined && block.number > 0n;
+    if (memory.hasFinality) return block?.number ?? 'unknown';
+    return 'none';
+  } catch (error) {
+    if (error instanceof NodeError) return 'unknown';
+    throw error;
+  }
 }

@@ -156,14 +156,3 @@ export function callOf({ raw }: SendAttempt): {
   const { to, data, value, gas } = parseTransaction(raw as Hex);
   return { to: to ?? undefined, data: data ?? '0x', value: value ?? 0n, gas: gas ?? 0n };
 }
-
-/** A node's advice, but never more than the limit: what a node says must not cost a fortune. */
-export const cappedFees = ({ maxFeePerGas, maxPriorityFeePerGas }: EvmFees, highest: bigint): EvmFees => ({
-  maxFeePerGas: capped(maxFeePerGas, highest),
-  maxPriorityFeePerGas: capped(maxPriorityFeePerGas, highest),
-});
-
-function capped(value: bigint, highest: bigint): bigint {
-  if (value > highest) return highest;
-  return value;
-}

@@ -82,11 +82,11 @@ function agreed(statuses: readonly SolanaSignatureStatus[]): SolanaSignatureStat
  * No block can take it any more, and none has. Believed when the chain has grown and it is still so. It is watched for a
  * while afterwards, in case nodes were wrong.
  */
-function missing({ missingSince, nowMs }: SolanaParts, send: Send, height: bigint): SendProgress | undefined {
-  const now = { height, atMs: nowMs };
+function missing({ missingSince, elapsedMs }: SolanaParts, send: Send, height: bigint): SendProgress | undefined {
+  const now = { height, atMs: elapsedMs };
   const since = sinceOf(missingSince, send.id, now);
   if (send.state === 'FAILED') {
-    return isWatchOver(send, since, now, WATCHED_BLOCKS) ? { ...progressOf(send), isOpen: false } : undefined;
+    return isWatchOver(since, now, WATCHED_BLOCKS) ? { ...progressOf(send), isOpen: false } : undefined;
   }
   if (height <= since.height) return undefined;
   missingSince.set(send.id, now);

@@ -21,6 +21,7 @@ async function stepOf(round: Round, send: Send): Promise<void> {
     read: round.parts.storage.read,
     sign: (_send, address, payload) => sign(round, send, address, payload),
     nowMs: round.parts.clock(),
+    elapsedMs: round.parts.elapsed(),
     missingSince: round.memory.missingSince,
     save: async (progress) => {
       current = await round.save(current, progress);

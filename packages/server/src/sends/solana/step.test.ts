@@ -86,6 +86,7 @@ async function step(overrides: Partial<SolanaParts> = {}): Promise<SendProgress 
     read: { sends: { hasHash: async (_caip2, hash) => taken.has(hash) } },
     sign,
     nowMs,
+    elapsedMs: nowMs,
     missingSince,
     save: write,
     ...overrides,

@@ -184,18 +184,39 @@ export class SendReader {
 
   /** The nonces of a lane that sends which may still land, or be undone, have taken. */
   async takenNonces(caip2: string, lane: string): Promise<ReadonlySet<number>> {
-    const attempts = this.kind === 'postgres' ? sql`CAST(attempts AS json)` : sql`attempts`;
     const rows = await this.db
       .selectFrom('chain_send')
       .select('nonce')
       // An authorization in a transaction takes the nonce behind its own.
-      .select(sql<number | null>`CAST(${attempts} -> 0 ->> 'nonce' AS bigint)`.as('first'))
+      .select(this.#firstNonce().as('first'))
       .where('caip2', '=', caip2)
       .where('lane', '=', lane)
       .where('is_open', '=', 1)
       .where('nonce', 'is not', null)
       .execute();
     return new Set(rows.flatMap(({ nonce, first }) => [Number(nonce), first ?? Number(nonce)]));
+  }
+
+  /** The newest of the sends under way that had a nonce of the lane and gave it on, as nodes would not have them. */
+  async refusedAt(caip2: string, lane: string, nonce: number): Promise<Send | undefined> {
+    const row = await this.db
+      .selectFrom('chain_send')
+      .selectAll()
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('is_open', '=', 1)
+      .where('state', '=', 'FAILED')
+      .where('nonce', 'is', null)
+      .where(this.#firstNonce(), '=', nonce)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row && toSend(row);
+  }
+
+  #firstNonce() {
+    const attempts = this.kind === 'postgres' ? sql`CAST(attempts AS json)` : sql`attempts`;
+    return sql<number | null>`CAST(${attempts} -> 0 ->> 'nonce' AS bigint)`;
   }
 
   /** Whether a send has this hash already. */
@@ -323,7 +344,12 @@ export class SendStore extends SendReader {
         claimed_until_ms: 0,
       })
       .onConflict((conflict) =>
-        conflict.columns(['caip2', 'lane']).doUpdateSet({ is_active: 1, version: sql<number>`chain_lane.version + 1` }),
+        conflict.columns(['caip2', 'lane']).doUpdateSet({
+          is_active: 1,
+          version: sql<number>`chain_lane.version + 1`,
+          // Before the lanes that only wait for blocks to become final.
+          claimed_until_ms: sql<number>`CASE WHEN chain_lane.owner = '' THEN 0 ELSE chain_lane.claimed_until_ms END`,
+        }),
       )
       .execute();
   }

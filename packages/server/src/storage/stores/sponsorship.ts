@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { SponsoredPerDay } from '../../lib/chain.ts';
 import type { GasUsageConfigId, OrganizationId } from '../../lib/ids.ts';
 import { DAY_MINUTES, firstMinute, type GasUsageConfig, type SponsoredCost } from '../../lib/sponsorship.ts';
 import type { DatabaseKind } from '../dialect.ts';
@@ -43,9 +44,15 @@ export class SponsorshipReader {
   }
 
   /** On one chain since a minute, that minute included, in billionths of its native asset. */
-  async nativeUsage(organizationId: OrganizationId, caip2: string, sinceMinute: number): Promise<bigint> {
+  async nativeUsage(
+    organizationId: OrganizationId,
+    caip2: string,
+    sinceMinute: number,
+    of: SponsoredPerDay['of'] = 'tree',
+  ): Promise<bigint> {
+    const column = sql.ref(of === 'tree' ? 'native_cost' : 'sub_organizations_cost');
     const { rows } = await sql<{ total: string }>`
-      SELECT CAST(COALESCE(SUM(native_cost), 0) AS text) AS total FROM sponsored_cost
+      SELECT CAST(COALESCE(SUM(${column}), 0) AS text) AS total FROM sponsored_cost
       WHERE organization_id = ${organizationId} AND caip2 = ${caip2} AND minute >= ${sinceMinute}`.execute(this.db);
     return BigInt(rows[0]?.total ?? 0);
   }
@@ -92,13 +99,16 @@ export class SponsorshipStore extends SponsorshipReader {
   /**
    * Adds to the costs of a minute; less than nothing where a send became cheaper. A minute never falls below nothing,
    * which would be there for others to spend: a process of an older version may have counted otherwise.
+   * `bySubOrganizations`: the row is a parent's, and what it counts was asked for by a sub-organization.
    */
   async add(
     organizationId: OrganizationId,
     caip2: string,
     minute: number,
     { native, usdMicros }: SponsoredCost,
+    bySubOrganizations = false,
   ): Promise<void> {
+    const ofSubOrganizations = bySubOrganizations ? native : 0n;
     await this.db
       .insertInto('sponsored_cost')
       .values({
@@ -107,17 +117,19 @@ export class SponsorshipStore extends SponsorshipReader {
         minute,
         native_cost: Math.max(0, Number(native)),
         usd_micros: Math.max(0, Number(usdMicros)),
+        sub_organizations_cost: Math.max(0, Number(ofSubOrganizations)),
       })
       .onConflict((conflict) =>
         conflict.columns(['organization_id', 'caip2', 'minute']).doUpdateSet({
           native_cost: this.#raised('native_cost', native),
           usd_micros: this.#raised('usd_micros', usdMicros),
+          sub_organizations_cost: this.#raised('sub_organizations_cost', ofSubOrganizations),
         }),
       )
       .execute();
   }
 
-  #raised(column: 'native_cost' | 'usd_micros', change: bigint): RawBuilder<number> {
+  #raised(column: 'native_cost' | 'usd_micros' | 'sub_organizations_cost', change: bigint): RawBuilder<number> {
     const largest = sql.raw(this.kind === 'postgres' ? 'greatest' : 'max');
     return sql<number>`${largest}(0, ${sql.ref(`sponsored_cost.${column}`)} + CAST(${Number(change)} AS bigint))`;
   }
