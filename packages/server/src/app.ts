@@ -1,5 +1,7 @@
 import type { Keyring } from '@custos/keyring';
 import type { Logger } from 'pino';
+import { Admission } from './admission/admission.ts';
+import { countRefusals, showQueues } from './admission/metrics.ts';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
@@ -64,6 +66,8 @@ export function buildApp(parts: Parts): BuiltApp {
   const allow = config.outboundAllow;
   const load = new RequestLoad();
   const observe = new Observer(log);
+  const admission = new Admission(config, countRefusals(observe.metrics));
+  showQueues(observe.metrics, admission);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
@@ -120,6 +124,7 @@ export function buildApp(parts: Parts): BuiltApp {
     onRamp: createOnRamp({ config, storage, keyring, clock }),
     ownIssuer,
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, clock),
+    admission,
     observe,
   };
 }

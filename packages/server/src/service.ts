@@ -31,6 +31,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** Connections that the system keeps for us until we take them; with Node's 511 a burst waits for retransmissions. */
+const LISTEN_BACKLOG = 4096;
+
 export const createLogger = (level: string): Logger =>
   // Logs go to standard error, so that standard output holds only what a person reads.
   pino(
@@ -113,7 +116,7 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 
 async function listen(server: FastifyInstance, config: Config, port: number, setting = 'CUSTOS_PORT'): Promise<string> {
   try {
-    await server.listen({ host: config.host, port });
+    await server.listen({ host: config.host, port, backlog: LISTEN_BACKLOG });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')

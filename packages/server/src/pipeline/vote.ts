@@ -125,6 +125,7 @@ async function castOnce(
       : undefined;
 
   const outcome = await app.storage.write(async (stores): Promise<Outcome> => {
+    request.passage?.requireClient();
     const current = await lockFor(stores, actor, effect?.lock ?? 'shared', court.authority.id);
     const locked = await stores.activities.lock(actor.organizationId, activityId);
     if (locked === undefined) throw activityNotFound();
