@@ -7,6 +7,7 @@ import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
+import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
 import { addStatusRoutes } from './http/status.ts';
@@ -30,9 +31,6 @@ export interface Service {
   /** Finishes what is in flight, refuses what is new. */
   stop(): Promise<void>;
 }
-
-/** Connections that the system keeps for us until we take them; with Node's 511 a burst waits for retransmissions. */
-const LISTEN_BACKLOG = 4096;
 
 export const createLogger = (level: string): Logger =>
   // Logs go to standard error, so that standard output holds only what a person reads.

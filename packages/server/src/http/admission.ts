@@ -12,6 +12,9 @@ import { errorResponse, sendError } from './errors.ts';
 /** Requests that bring no body, or none that is read. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Larger bodies are read piece by piece, and not at all where nobody needs them. */
+const LARGE_BYTES = 64 * 1024;
+
 const bodies = new WeakMap<IncomingMessage, Body>();
 const refused = new WeakSet<Socket>();
 
@@ -45,6 +48,8 @@ export function addAdmission(server: FastifyInstance, app: App): void {
         countBody(app, request, reply);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
+        // A connection can be used again only after the rest of the body was read, which costs more than a new one.
+        if (!(declaredBytes(request) <= LARGE_BYTES)) reply.header('connection', 'close');
         sendError(app, reply, error);
         return;
       }
@@ -53,13 +58,16 @@ export function addAdmission(server: FastifyInstance, app: App): void {
   });
 }
 
+/** Not a number for a body that comes in chunks. */
+const declaredBytes = ({ headers }: FastifyRequest): number => Number(headers['content-length']);
+
 function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void {
   const { admission } = app;
   const { raw } = request;
   const client = clientKeyOf(app, request);
   admission.gates.clients.requireHope([client]);
   const connection = admission.connections.of(raw.socket);
-  const body = admission.bodies.open(client, Number(request.headers['content-length'] ?? 0), (error) => {
+  const body = admission.bodies.open(client, declaredBytes(request) || 0, (error) => {
     connection?.bodies.delete(body);
     // Nobody needs the rest of it.
     raw.removeAllListeners('data');
@@ -67,7 +75,15 @@ function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void
   });
   bodies.set(raw, body);
   connection?.bodies.add(body);
-  raw.on('data', (piece: Buffer) => body.received(piece.length));
+  let receivedBytes = 0;
+  raw.on('data', (piece: Buffer) => {
+    body.received(piece.length);
+    receivedBytes += piece.length;
+    if (receivedBytes < LARGE_BYTES || raw.isPaused()) return;
+    // Left alone, Node reads two megabytes of each connection before it looks at another one.
+    raw.pause();
+    setImmediate(() => raw.resume());
+  });
   raw.once('end', () => {
     connection?.bodies.delete(body);
     body.complete();

@@ -9,6 +9,7 @@ import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
 import { createSignUpProxy, type SignUpProxy } from '../proxy/sign-up-proxy.ts';
+import { acceptInRushes } from './accept.ts';
 import { addAdmission, openPassage } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { addCors } from './cors.ts';
@@ -90,6 +91,7 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
   refuseWhileClosing(server, app);
   // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node's own 417 has no body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
+  acceptInRushes(server);
   addAdmission(server, app);
   server.addHook('onRequest', (request, reply, done) => {
     inFlight.add(request);
