@@ -49,8 +49,12 @@ answerParent(async (order: Order): Promise<Report> => {
   }
   const endsAt = performance.now() + order.seconds * 1000;
   const isOver = (): boolean => performance.now() >= endsAt;
-  const client = order.kind === 'write' ? () => write(order.port, isOver, accepted, count) : () => stall(order, endsAt, count);
-  const timer = setTimeout(() => wires.forEach((wire) => wire.close()), (order.seconds + PATIENCE_SECONDS) * 1000);
+  const client =
+    order.kind === 'write' ? () => write(order.port, isOver, accepted, count) : () => stall(order, endsAt, count);
+  const giveUp = (): void => {
+    for (const wire of wires) wire.close();
+  };
+  const timer = setTimeout(giveUp, (order.seconds + PATIENCE_SECONDS) * 1000);
   await Promise.all(Array.from({ length: order.clients }, client));
   clearTimeout(timer);
   return { accepted, statuses };

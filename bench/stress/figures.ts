@@ -1,7 +1,7 @@
 export interface Figure {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | 'MB' | 's';
+  readonly unit: 'ms' | 'MB' | 'requests';
   readonly atMost: number;
 }
 
@@ -16,7 +16,12 @@ export function printFigures(title: string, figures: readonly Figure[], notes: r
   ]);
   const table = [['figure', 'measured', 'at most', ''], ...rows];
   const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  const lines = table.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
   process.stdout.write(`\n${title}\n${[...lines, ...notes].map((line) => `  ${line}\n`).join('')}`);
 }
 

@@ -2,7 +2,7 @@ const WINDOW_MS = 250;
 /** How much a new window counts. */
 const WEIGHT = 0.4;
 const RETRY_MS = 1000;
-const RETRY_SECONDS_MAX = 20;
+const RETRY_SECONDS_MAX = 8;
 /** How many may come for each that can be served: a few are refused, and nothing idles. */
 const DEMAND = 1.25;
 
@@ -48,7 +48,7 @@ export class Pace {
   retryAfterSeconds(nowMs: number): number {
     if (nowMs - this.#retryAtMs >= RETRY_MS) {
       const change = this.#arrivals / (DEMAND * Math.max(1, this.#starts));
-      this.#retrySeconds = clamp(this.#retrySeconds * clamp(change, 0.7, 4), 1, RETRY_SECONDS_MAX);
+      this.#retrySeconds = clamp(this.#retrySeconds * clamp(change, 0.7, 2), 1, RETRY_SECONDS_MAX);
       this.#retryAtMs = nowMs;
       this.#arrivals = 0;
       this.#starts = 0;

@@ -223,13 +223,13 @@ export const SETTINGS = {
   ),
   admitRequests: setting(
     'CUSTOS_ADMIT_REQUESTS',
-    '48',
+    '16',
     'Requests that run at once in a process; more wait for their turn, by tree and organization, and are refused with 503 or 429 where that would take too long.',
     integer(1, 100_000),
   ),
   admitWaitMs: setting(
     'CUSTOS_ADMIT_WAIT_MS',
-    '500',
+    '250',
     'Milliseconds that a request may wait for its turn; what would wait longer is refused at once.',
     integer(1, 60_000),
   ),

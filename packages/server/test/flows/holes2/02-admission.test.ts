@@ -63,7 +63,8 @@ async function stalled(app: TestApp, from: string, sent: number): Promise<Socket
     `POST /public/v1/query/whoami HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${2 * MIB}\r\n\r\n`,
   );
   socket.write(Buffer.alloc(sent, 0x20));
-  return socket;
+  // Only a connection that is read notices its end.
+  return socket.resume();
 }
 
 const until = async (isSo: () => boolean): Promise<void> => {
@@ -95,15 +96,16 @@ describe('admission', () => {
   test('a full house closes the most idle connection of the address that has the most', async () => {
     await using app = await openTestApp('sqlite', { CUSTOS_ADMIT_CONNECTIONS: '4' });
     const crowd = [];
-    for (let count = 0; count < 4; count += 1) crowd.push(await open(app, '127.0.0.1'));
+    for (let count = 0; count < 4; count += 1) crowd.push((await open(app, '127.0.0.1')).resume());
     await until(() => app.app.admission.connections.count === 4);
     const closed = once(crowd[0] as Socket, 'close');
     expect((await ask(app, '127.0.0.2', whoami(app.root))).status).toBe(200);
     await closed;
     expect(crowd.filter(({ destroyed }) => destroyed)).toHaveLength(1);
     // One more of the same address finds no idle one yet, and is told so at once.
+    await until(() => app.app.admission.connections.count === 3);
     const last = await open(app, '127.0.0.1');
-    await until(() => app.app.admission.connections.count <= 4);
+    await until(() => app.app.admission.connections.count === 4);
     const refused = await open(app, '127.0.0.1');
     const reply = await replyOn(refused);
     expect(reply.status).toBe(503);
