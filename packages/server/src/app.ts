@@ -1,5 +1,7 @@
 import type { Keyring } from '@custos/keyring';
 import type { Logger } from 'pino';
+import { Admission } from './admission/admission.ts';
+import { countRefusals, showQueues } from './admission/metrics.ts';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
@@ -70,6 +72,8 @@ export function buildApp(parts: Parts): BuiltApp {
   const load = new RequestLoad();
   const observe = parts.observe ?? new Observer(log);
   observe.watchDatabase(storage);
+  const admission = new Admission(config, countRefusals(observe.metrics));
+  showQueues(observe.metrics, admission);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
@@ -127,6 +131,7 @@ export function buildApp(parts: Parts): BuiltApp {
     onRamp: createOnRamp({ config, storage, keyring, clock }),
     ownIssuer,
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, elapsed),
+    admission,
     observe,
     readiness: createReadiness({ storage, keyring }),
   };

@@ -7,6 +7,7 @@ import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
+import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
 import { refuseWhileStarting } from './http/starting.ts';
@@ -129,7 +130,7 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 
 async function listen(server: FastifyInstance, config: Config, port: number, setting = 'CUSTOS_PORT'): Promise<string> {
   try {
-    await server.listen({ host: config.host, port });
+    await server.listen({ host: config.host, port, backlog: LISTEN_BACKLOG });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')

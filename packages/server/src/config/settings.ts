@@ -238,6 +238,30 @@ export const SETTINGS = {
     'How many objects a list answers without paginationOptions; beyond it the answer is RESULT_TOO_LARGE.',
     integer(1, 1_000_000),
   ),
+  admitRequests: setting(
+    'CUSTOS_ADMIT_REQUESTS',
+    '16',
+    'Requests that run at once in a process; more wait for their turn, by tree and organization, and are refused with 503 or 429 where that would take too long.',
+    integer(1, 100_000),
+  ),
+  admitWaitMs: setting(
+    'CUSTOS_ADMIT_WAIT_MS',
+    '250',
+    'Milliseconds that a request may wait for its turn; what would wait longer is refused at once.',
+    integer(1, 60_000),
+  ),
+  admitConnections: setting(
+    'CUSTOS_ADMIT_CONNECTIONS',
+    '8192',
+    'Open connections per process; beyond, the client address that has the most loses its most idle one.',
+    integer(1, 1_000_000),
+  ),
+  admitBodyMib: setting(
+    'CUSTOS_ADMIT_BODY_MIB',
+    '64',
+    'MiB of bodies that a process keeps for requests that have not started; beyond, the client address that has the most loses its slowest one.',
+    integer(1, 1_000_000),
+  ),
   failedAuthPerMinute: setting(
     'CUSTOS_FAILED_AUTH_PER_MINUTE',
     '300',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import { Refused } from '../admission/refused.ts';
 import { ApiError, toErrorBody } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import type { App } from '../pipeline/app.ts';
@@ -12,7 +13,8 @@ export function toApiError(
   bodyLimit: number = LIMITS.defaultBodyBytes,
 ): ApiError {
   if (error instanceof ApiError) {
-    if (error.code === 'UNAVAILABLE') app.observe.unavailable(operation, error.cause);
+    // Admission counts its own, of which there may be thousands in a second.
+    if (error.code === 'UNAVAILABLE' && !(error instanceof Refused)) app.observe.unavailable(operation, error.cause);
     return error;
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -41,4 +43,11 @@ export function sendError(app: App, reply: FastifyReply, error: ApiError): Fasti
     .code(error.httpStatus)
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(error, app.config.vendorNames)));
+}
+
+/** A whole response, for where no route can answer; the connection ends with it. */
+export function errorResponse(error: ApiError, reason: string, vendorNames: boolean): string {
+  const body = JSON.stringify(toErrorBody(error, vendorNames));
+  const retry = error.retryAfterSeconds === undefined ? '' : `retry-after: ${error.retryAfterSeconds}\r\n`;
+  return `HTTP/1.1 ${error.httpStatus} ${reason}\r\ncontent-type: application/json; charset=utf-8\r\n${retry}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }

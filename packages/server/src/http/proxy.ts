@@ -3,6 +3,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import type { App } from '../pipeline/app.ts';
 import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
 import type { ProxyAnswer, SignUpProxy } from '../proxy/sign-up-proxy.ts';
+import { openPassage } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { sendError, toApiError } from './errors.ts';
 import { rawBody } from './raw-body.ts';
@@ -14,11 +15,15 @@ export function addProxyRoutes(server: FastifyInstance, app: App, proxy: SignUpP
     server.post(proxyPathOf(call), { bodyLimit: call.bodyLimit }, async (request, reply) => {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
-      const { readableBy, outcome } = await proxy.answer(call, {
-        body: rawBody(request),
-        headers: request.headers,
-        clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
-      });
+      const passage = openPassage(app, request, reply);
+      const { readableBy, outcome } = await proxy
+        .answer(call, {
+          body: rawBody(request),
+          headers: request.headers,
+          clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
+          passage,
+        })
+        .finally(() => passage.end());
       allowReading(reply, readableBy);
       if ('reply' in outcome) {
         reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(outcome.reply));

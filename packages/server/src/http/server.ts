@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { ApiError, type ErrorCode, notServed, toErrorBody } from '../lib/errors.ts';
+import { ApiError, type ErrorCode, notServed } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { addIssuerRoutes } from '../oidc/own-issuer.ts';
 import { operations, pathOf } from '../operations/registry.ts';
@@ -9,11 +9,13 @@ import type { App } from '../pipeline/app.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
 import { createSignUpProxy, type SignUpProxy } from '../proxy/sign-up-proxy.ts';
+import { acceptInRushes } from './accept.ts';
+import { addAdmission, openPassage } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { addCors } from './cors.ts';
 import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
-import { sendError, toApiError } from './errors.ts';
+import { errorResponse, sendError, toApiError } from './errors.ts';
 import { InFlight } from './in-flight.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addProxyRoutes } from './proxy.ts';
@@ -22,6 +24,9 @@ import { addStatusRoutes } from './status.ts';
 import { welcomePage } from './welcome.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** How often connections are looked at for these. */
+const TIMEOUT_CHECK_MS = 1000;
 const KEEP_ALIVE_MS = 72_000;
 
 /** Every path of the wire protocol with its operation's name; those that nothing serves answer 501. */
@@ -67,7 +72,12 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
     forceCloseConnections: 'idle',
     // A request on an open connection during a stop gets our own error body, see below.
     return503OnClosing: false,
-    http: { maxHeaderSize: LIMITS.headerBytes, requireHostHeader: false },
+    http: {
+      maxHeaderSize: LIMITS.headerBytes,
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     clientErrorHandler: answerClientError(app.config.vendorNames, inFlight),
     frameworkErrors: (error, _request, reply) => {
       sendError(app, reply, new ApiError('REQUEST_INVALID', error.message));
@@ -83,6 +93,8 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
   refuseWhileClosing(server, app);
   // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node's own 417 has no body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
+  acceptInRushes(server);
+  addAdmission(server, app);
   server.addHook('onRequest', (request, reply, done) => {
     inFlight.add(request);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
@@ -118,12 +130,17 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
     server.post(path, { bodyLimit: operation.bodyLimit }, async (request, reply) => {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
+      const passage = openPassage(app, request, reply);
       app.load.begin();
       try {
+        const body = rawBody(request);
+        const turn = passage.enter();
+        if (turn !== undefined) await turn;
         const answer = await dispatch(app, operation, {
-          body: rawBody(request),
+          body,
           headers: request.headers,
           clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
+          passage,
         });
         reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer));
       } catch (thrown) {
@@ -131,6 +148,7 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
         code = error.code;
         sendError(app, reply, error);
       } finally {
+        passage.end();
         app.load.end();
       }
       app.observe.request(operation.name, code, performance.now() - startedAt);
@@ -169,10 +187,7 @@ function answerClientError(vendorNames: boolean, inFlight: InFlight) {
             ? 'the request took too long to arrive'
             : 'the request is not valid HTTP',
         );
-    const body = JSON.stringify(toErrorBody(answer, vendorNames));
     const reason = tooLarge ? 'Request Header Fields Too Large' : 'Bad Request';
-    socket.end(
-      `HTTP/1.1 ${answer.httpStatus} ${reason}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-    );
+    socket.end(errorResponse(answer, reason, vendorNames));
   };
 }

@@ -4,6 +4,7 @@ import type { Authenticated, StampedRequest } from '../authn/stamped.ts';
 import { isAllowedFrom } from '../authz/allowlist.ts';
 import { type Actor, publicKeyOf } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
+import { treeRoot } from '../lib/model.ts';
 import type { App } from './app.ts';
 import { guardAuthentication } from './guard.ts';
 import type { RawRequest } from './request.ts';
@@ -13,7 +14,7 @@ type Asked = Omit<StampedRequest, 'stamp' | 'body' | 'byService'> & {
   readonly acceptsRecovery: boolean;
 };
 
-/** Who asks, and whether it may ask from where it does: the first two questions of every request (AUTH 16). */
+/** Who asks, and whether it may ask from where it does: the first two questions of every request (AUTH 16). Then it takes its turn. */
 export async function admit(app: App, request: RawRequest, asked: Asked): Promise<Authenticated> {
   const { acceptsRecovery, ...stamped } = asked;
   const byService = request.byService === true;
@@ -28,6 +29,9 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   }
   // Its configuration judges the sign-up proxy (decision 21).
   if (!byService) await requireAllowedAddress(app, caller.actor, request.clientAddress);
+  const { organization, organizationId } = caller.actor;
+  const turn = request.passage?.asTenant(treeRoot(organization), organizationId);
+  if (turn !== undefined) await turn;
   return caller;
 }
 

@@ -1,4 +1,5 @@
 import type { Keyring } from '@custos/keyring';
+import type { Admission } from '../admission/admission.ts';
 import type { FailedAuthLimit } from '../authn/failed-auth-limit.ts';
 import type { Config } from '../config/config.ts';
 import type { Earn } from '../earn/earn.ts';
@@ -49,6 +50,7 @@ export interface App {
   /** The issuer of our own OpenID tokens. */
   readonly ownIssuer: () => OwnIssuer;
   readonly failedAuth: FailedAuthLimit;
+  readonly admission: Admission;
   readonly observe: Observer;
   readonly readiness: Readiness;
 }

@@ -1,3 +1,4 @@
+import type { Passage } from '../admission/passage.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import { isUuid, type OrganizationId } from '../lib/ids.ts';
@@ -12,6 +13,8 @@ export interface RawRequest {
   readonly clientAddress: string | undefined;
   /** True for what the sign-up proxy asks for with its own key; nothing from outside can set it. */
   readonly byService?: boolean;
+  /** Its way through admission; what the service asks of itself has none. */
+  readonly passage?: Passage;
 }
 
 type JsonObject = { readonly [key: string]: JsonValue };

@@ -131,7 +131,14 @@ async function attemptOnce(
   const effect = isRefused ? undefined : prepared;
   const expected: Judged = isRefused ? { rules: decided.rules, verdict: prepared } : decided;
   const draftWithVote = shortenRejected({ activity: draft.activity, vote }, expected.verdict, request, body);
-  const stored = await store(app, actor, draftWithVote, { matter, version, expected, judge, effect });
+  const stored = await store(app, actor, draftWithVote, {
+    matter,
+    version,
+    expected,
+    judge,
+    effect,
+    passage: request.passage,
+  });
   if (stored === 'AGAIN') return stored;
   if (executes && operation.sends) app.outbox.wake();
   if (executes && operation.broadcasts && effect !== undefined) app.sends.wake(effect.lanes);
@@ -230,6 +237,7 @@ interface Case {
   readonly expected: Judged;
   readonly judge: Judge;
   readonly effect: Effect | undefined;
+  readonly passage: RawRequest['passage'];
 }
 
 interface Stored {
@@ -247,12 +255,13 @@ async function store(
   app: App,
   actor: Actor,
   { activity, vote }: Draft,
-  { matter, version, expected, judge, effect }: Case,
+  { matter, version, expected, judge, effect, passage }: Case,
 ): Promise<Stored | 'AGAIN'> {
   const mode = effect?.lock ?? 'shared';
   try {
     const stored = await app.storage.write(
       async (stores): Promise<Stored> => {
+        passage?.requireClient();
         const court = await lockFor(stores, actor, mode);
         const isUnchanged = isSameCourt(court, { authority: actor.home, target: actor.organization });
         if (!isUnchanged) await requireUnchanged(stores, actor);

@@ -127,6 +127,7 @@ async function castOnce(
   const mode = effect?.lock ?? 'shared';
   const outcome = await app.storage.write(
     async (stores): Promise<Outcome> => {
+      request.passage?.requireClient();
       const current = await lockFor(stores, actor, mode, court.authority.id);
       const locked = await stores.activities.lock(actor.organizationId, activityId);
       if (locked === undefined) throw activityNotFound();

@@ -1,4 +1,5 @@
 import type { Signature } from '@custos/keyring';
+import type { Passage } from '../admission/passage.ts';
 import { sha256, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { AuthProxyConfig, Organization } from '../lib/model.ts';
@@ -16,6 +17,7 @@ interface Caller {
   readonly config: AuthProxyConfig;
   readonly parent: Organization;
   readonly clientAddress: string | undefined;
+  readonly passage: Passage;
 }
 
 /** Submits as the proxy's user, like any client with a key: the whole pipeline judges it (decision 25). */
@@ -36,7 +38,7 @@ export function activityRunner(caller: Caller): Visit['run'] {
 }
 
 async function submit(caller: Caller, identity: ProxyIdentity, activity: ProxyActivity): Promise<WireActivity> {
-  const { app, parent, clientAddress } = caller;
+  const { app, parent, clientAddress, passage } = caller;
   const { type, parameters, organizationId = parent.id, generateAppProofs } = activity;
   const body = Buffer.from(
     JSON.stringify({
@@ -54,6 +56,7 @@ async function submit(caller: Caller, identity: ProxyIdentity, activity: ProxyAc
     headers: { 'x-stamp': await stampFor(caller, identity, body) },
     clientAddress,
     byService: true,
+    passage,
   });
   return (answer as ActivityAnswer).activity;
 }

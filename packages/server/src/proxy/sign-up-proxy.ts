@@ -1,3 +1,4 @@
+import type { Passage } from '../admission/passage.ts';
 import { ApiError } from '../lib/errors.ts';
 import { parseStrictJson } from '../lib/strict-json.ts';
 import type { App } from '../pipeline/app.ts';
@@ -14,7 +15,11 @@ export interface ProxyRequest {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly clientAddress: string | undefined;
+  readonly passage: Passage;
 }
+
+/** The class of its calls beside the organizations of a tree, so that neither keeps the other waiting. */
+const ADMITTED_AS = 'sign-up proxy';
 
 export interface ProxyAnswer {
   /** Whose pages may read it: one origin, `*` for any, undefined for none. */
@@ -35,16 +40,18 @@ export function createSignUpProxy(app: App): SignUpProxy {
   const codes = new RequestLimit(settings.proxyCodesPerMinute, clock, 'Max number of OTPs have been initiated');
   return {
     async answer(call, request) {
+      const { passage, clientAddress } = request;
       // Whoever has no good configuration yet may read why.
       let readableBy: string | undefined = '*';
       try {
         const configId = configIdOf(request.headers);
-        calls.take(request.clientAddress);
+        calls.take(clientAddress);
+        await passage.enter();
         const { config, parent } = await openConfiguration(app, configId);
         readableBy = undefined;
         readableBy = requireOrigin(config.settings, request.headers.origin);
-        const { clientAddress } = request;
-        const run = activityRunner({ app, config, parent, clientAddress });
+        const run = activityRunner({ app, config, parent, clientAddress, passage });
+        await passage.asTenant(parent.id, ADMITTED_AS);
         if (call.sendsCode) codes.take(clientAddress);
         const visit: Visit = { app, config, parent, clientAddress, nowMs: app.clock(), run };
         return { readableBy, outcome: { reply: await withKeyringErrors(() => receive(call, visit, request)) } };

@@ -11,6 +11,8 @@ import { uniqueViolation } from './unique.ts';
 
 /** How many units may share one commit; bounds the wait of the first. */
 const UNITS_PER_COMMIT = 128;
+/** Far more than admission lets in: a bound for what the service asks of itself. */
+const UNITS_WAITING_MAX = 10_000;
 const STATEMENTS_CACHED = 1000;
 /** Nothing of ours competes for the file; a foreign tool that holds it must not hold the service. */
 const BUSY_TIMEOUT_MS = 250;
@@ -186,6 +188,8 @@ class SqliteStorage implements Storage {
   write<T>(unit: (store: Stores) => Promise<T>, { isRepeatable = false }: WriteOptions = {}): Promise<T> {
     if (this.#closed)
       return Promise.reject(new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
+    if (this.#queue.length >= UNITS_WAITING_MAX)
+      return Promise.reject(new ApiError('UNAVAILABLE', 'too many writes wait', { retryAfterSeconds: 1 }));
     return new Promise<T>((resolve, reject) => {
       let value: T;
       this.#queue.push({

@@ -11,6 +11,7 @@ import { openServiceKeys } from '../../src/service-keys.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { newKeyPair, TestClient } from './client.ts';
 import { createPostgresDatabase, type DatabaseKind } from './databases.ts';
+import { PATIENT } from './server.ts';
 
 /** A service in this process whose clock the test moves; for rules about time. Everything else uses TestServer. */
 export interface TestApp extends AsyncDisposable {
@@ -34,6 +35,7 @@ export async function openTestApp(
   const config = readConfig({
     CUSTOS_DATA_DIR: dataDir,
     CUSTOS_LOG_LEVEL: 'silent',
+    ...PATIENT,
     ...(postgres && { CUSTOS_DATABASE_URL: postgres.url, CUSTOS_DATABASE_POOL: '8' }),
     ...env,
   });

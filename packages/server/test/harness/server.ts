@@ -9,6 +9,9 @@ import { createPostgresDatabase, type DatabaseKind, type TestDatabase } from './
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
+/** Tests send many requests at once to machines of any speed; those about admission set their own limits. */
+export const PATIENT = { CUSTOS_ADMIT_WAIT_MS: '30000' } as const;
+
 export interface TestServerOptions {
   readonly database?: DatabaseKind;
   readonly env?: Readonly<Record<string, string>>;
@@ -72,6 +75,7 @@ export class TestServer implements AsyncDisposable {
       PATH: process.env['PATH'] ?? '',
       CUSTOS_DATA_DIR: this.dataDir,
       CUSTOS_PORT: '0',
+      ...PATIENT,
       ...(this.#postgres && { CUSTOS_DATABASE_URL: this.#postgres.url, CUSTOS_DATABASE_POOL: '8' }),
       ...this.#options.env,
     };

@@ -1,0 +1,158 @@
+import { ApiError } from '../lib/errors.ts';
+import { type AdmissionObserver, Refused } from './refused.ts';
+
+export interface BodiesSettings {
+  /** How much all bodies may take up before their requests start. */
+  readonly bytesMax: number;
+  readonly nowMs: () => number;
+  readonly observe: AdmissionObserver;
+}
+
+const STAGE = 'body';
+/** A body that pauses for longer is given up. */
+const STALLED_MS = 5000;
+/** The same while more than half of the room is taken. */
+const STALLED_WHEN_SHORT_MS = 1000;
+const SWEEP_MS = 500;
+/** What a piece of a body costs besides its bytes: a client may send them one at a time. */
+const PIECE_BYTES = 256;
+const RETRY_AFTER_SECONDS = 2;
+
+interface Holder {
+  bytes: number;
+  readonly arriving: Set<Body>;
+}
+
+/** A body on its way in, and its bytes until the request that they are starts. */
+export interface Body {
+  received(bytes: number): void;
+  /** It is whole: from here on the request waits for us, not we for it. */
+  complete(): void;
+  /** Its bytes are no longer counted. */
+  release(): void;
+  readonly isArriving: boolean;
+  readonly lastProgressMs: number;
+  /** Ends it with an answer. */
+  cut(error: ApiError): void;
+}
+
+/** Bounds the bytes of requests that nobody has vouched for yet. Bytes count as they arrive, whatever a request declares. */
+export class Bodies {
+  readonly #settings: BodiesSettings;
+  readonly #holders = new Map<string, Holder>();
+  #bytes = 0;
+  #arriving = 0;
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(settings: BodiesSettings) {
+    this.#settings = settings;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get arriving(): number {
+    return this.#arriving;
+  }
+
+  /** Refuses a body for which there is no room before it is read. */
+  open(client: string, declaredBytes: number, cut: (error: ApiError) => void): Body {
+    const holder = this.#holders.get(client) ?? { bytes: 0, arriving: new Set() };
+    this.#holders.set(client, holder);
+    if (this.#bytes + declaredBytes > this.#settings.bytesMax) this.#cutStalled();
+    if (this.#bytes + declaredBytes > this.#settings.bytesMax && holder.bytes > 0 && this.#largest() === holder) {
+      throw this.#refusal(this.#holders.size > 1);
+    }
+    const body = this.#body(client, holder, cut);
+    holder.arriving.add(body);
+    this.#arriving += 1;
+    this.#sweep ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
+    return body;
+  }
+
+  #body(client: string, holder: Holder, cut: (error: ApiError) => void): Body {
+    let bytes = 0;
+    let isOver = false;
+    const arrived = (): void => {
+      if (holder.arriving.delete(body)) this.#arriving -= 1;
+    };
+    const body = {
+      isArriving: true,
+      lastProgressMs: this.#settings.nowMs(),
+      received: (length: number) => {
+        if (isOver) return;
+        bytes += length + PIECE_BYTES;
+        holder.bytes += length + PIECE_BYTES;
+        this.#bytes += length + PIECE_BYTES;
+        body.lastProgressMs = this.#settings.nowMs();
+        if (this.#bytes > this.#settings.bytesMax) this.#makeRoom();
+      },
+      complete: () => {
+        body.isArriving = false;
+        arrived();
+      },
+      release: () => {
+        if (isOver) return;
+        isOver = true;
+        body.complete();
+        holder.bytes -= bytes;
+        this.#bytes -= bytes;
+        if (holder.bytes === 0 && holder.arriving.size === 0) this.#holders.delete(client);
+      },
+      cut: (error: ApiError) => {
+        body.release();
+        cut(error);
+      },
+    };
+    return body;
+  }
+
+  #largest(): Holder | undefined {
+    let largest: Holder | undefined;
+    for (const holder of this.#holders.values()) {
+      if (holder.arriving.size > 0 && holder.bytes > (largest?.bytes ?? 0)) largest = holder;
+    }
+    return largest;
+  }
+
+  /** The client that has most of the room loses the body that waited longest for more. */
+  #makeRoom(): void {
+    while (this.#bytes > this.#settings.bytesMax) {
+      const longest = mostStalled(this.#largest()?.arriving ?? []);
+      if (longest === undefined) return;
+      longest.cut(this.#refusal(this.#holders.size > 1));
+    }
+  }
+
+  #cutStalled(): void {
+    const isShort = this.#bytes > this.#settings.bytesMax / 2;
+    const before = this.#settings.nowMs() - (isShort ? STALLED_WHEN_SHORT_MS : STALLED_MS);
+    for (const { arriving } of this.#holders.values()) {
+      for (const body of arriving) {
+        if (body.lastProgressMs <= before) body.cut(isShort ? this.#refusal(false) : tooSlow());
+      }
+    }
+  }
+
+  sweep(): void {
+    this.#cutStalled();
+    if (this.#arriving > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  #refusal(isShare: boolean): Refused {
+    const reason = isShare ? 'share' : 'busy';
+    this.#settings.observe.refused(STAGE, reason);
+    return new Refused(reason, 'too many bodies are on their way to the service', RETRY_AFTER_SECONDS);
+  }
+}
+
+export function mostStalled(bodies: Iterable<Body>): Body | undefined {
+  let found: Body | undefined;
+  for (const body of bodies) if (found === undefined || body.lastProgressMs < found.lastProgressMs) found = body;
+  return found;
+}
+
+const tooSlow = (): ApiError => new ApiError('REQUEST_INVALID', 'the request took too long to arrive');

@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net';
+import { type Body, mostStalled } from './bodies.ts';
+import { type AdmissionObserver, Refused } from './refused.ts';
+
+const STAGE = 'connection';
+/** A connection that did nothing for so long makes room for one of the same client. */
+const IDLE_MS = 2000;
+const RETRY_AFTER_SECONDS = 2;
+
+/** An open connection and what it is doing. */
+export interface Connection {
+  readonly client: string;
+  readonly socket: Socket;
+  /** Requests begun and not answered. */
+  requests: number;
+  /** Those of them that are still arriving. */
+  readonly bodies: Set<Body>;
+  lastActiveMs: number;
+}
+
+export interface ConnectionsSettings {
+  readonly max: number;
+  readonly nowMs: () => number;
+  readonly observe: AdmissionObserver;
+}
+
+/** All open connections, by client. When they are too many, the client that has the most loses its most idle one. */
+export class Connections {
+  readonly #settings: ConnectionsSettings;
+  readonly #open = new Map<Socket, Connection>();
+  readonly #clients = new Map<string, Set<Connection>>();
+
+  constructor(settings: ConnectionsSettings) {
+    this.#settings = settings;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  of(socket: Socket): Connection | undefined {
+    return this.#open.get(socket);
+  }
+
+  /** Throws Refused where there is no room and nobody has to make any. */
+  add(socket: Socket, client: string): void {
+    if (this.#open.size >= this.#settings.max) this.#makeRoom(client);
+    const connection: Connection = {
+      client,
+      socket,
+      requests: 0,
+      bodies: new Set(),
+      lastActiveMs: this.#settings.nowMs(),
+    };
+    const siblings = this.#clients.get(client) ?? new Set();
+    this.#clients.set(client, siblings.add(connection));
+    this.#open.set(socket, connection);
+    socket.once('close', () => this.#remove(connection));
+  }
+
+  /** Notes that a request begins or ends. */
+  note(socket: Socket, change: 1 | -1): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    connection.requests += change;
+    connection.lastActiveMs = this.#settings.nowMs();
+  }
+
+  #remove(connection: Connection): void {
+    if (!this.#open.delete(connection.socket)) return;
+    const siblings = this.#clients.get(connection.client);
+    siblings?.delete(connection);
+    if (siblings?.size === 0) this.#clients.delete(connection.client);
+  }
+
+  #makeRoom(client: string): void {
+    const [largest, most] = [...this.#clients].reduce((one, other) => (other[1].size > one[1].size ? other : one));
+    const isOwn = client === largest || (this.#clients.get(client)?.size ?? 0) >= most.size;
+    const since = isOwn ? this.#settings.nowMs() - IDLE_MS : Number.POSITIVE_INFINITY;
+    let idlest: Connection | undefined;
+    for (const connection of most) {
+      // One that works on a request that arrived whole stays: its client could not know what became of it.
+      if (connection.requests > connection.bodies.size) continue;
+      if (idlest === undefined || activeAt(connection) < activeAt(idlest)) idlest = connection;
+    }
+    if (idlest === undefined || activeAt(idlest) > since) throw this.#refusal();
+    this.#settings.observe.refused(STAGE, 'share');
+    this.#close(idlest);
+  }
+
+  #close(connection: Connection): void {
+    this.#remove(connection);
+    for (const body of connection.bodies) body.cut(this.#refusal());
+    if (connection.requests === 0) connection.socket.destroy();
+  }
+
+  #refusal(): Refused {
+    this.#settings.observe.refused(STAGE, 'busy');
+    return new Refused('busy', 'the service has too many connections', RETRY_AFTER_SECONDS);
+  }
+}
+
+const activeAt = ({ bodies, lastActiveMs }: Connection): number => mostStalled(bodies)?.lastProgressMs ?? lastActiveMs;

@@ -1,0 +1,205 @@
+import { Pace } from './pace.ts';
+import { type AdmissionObserver, ClientLeft, Refused } from './refused.ts';
+import { Share, type Waiter } from './shares.ts';
+
+export interface GateSettings {
+  /** Its name in metrics. */
+  readonly stage: string;
+  /** How many run at once while nobody is short of its share. */
+  readonly slots: number;
+  /** Whoever could not start within so long is refused instead. */
+  readonly waitMs: number;
+  /** Milliseconds that only go forward. */
+  readonly nowMs: () => number;
+  readonly observe: AdmissionObserver;
+}
+
+/** Holds a slot until it ends. */
+export interface Turn {
+  end(): void;
+}
+
+/** A turn to come. */
+export interface Waiting {
+  readonly turn: Promise<Turn>;
+  /** The client is gone: its place is free. */
+  leave(): void;
+}
+
+/** The line never gets longer than this, however fast the gate is. */
+const WAITING_PER_SLOT = 32;
+/** How far those who are short of their share may go beyond the slots, by level: the rest of the slots may be held for long. */
+const HEADROOM = [2, 1.5] as const;
+/** How many classes are looked at for one that is short of its share. */
+const LOOKED_AT = 8;
+const SWEEP_MS = 100;
+
+/**
+ * Lets a bounded number of requests run at once. A request belongs to a class by its path: an address, or a tree and an
+ * organization in it. While slots are free everybody enters. When requests wait, classes take turns, level by level, so
+ * one that asks for little waits for little. See docs/decisions/0034.
+ */
+export class Gate {
+  readonly #settings: GateSettings;
+  readonly #everybody = new Share();
+  readonly #pace = new Pace();
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(settings: GateSettings) {
+    this.#settings = settings;
+  }
+
+  get running(): number {
+    return this.#everybody.running;
+  }
+
+  get waiting(): number {
+    return this.#everybody.waiting;
+  }
+
+  /** A turn at once where there is room, else a place in line. Throws Refused where the wait would be too long. */
+  enter(path: readonly string[], sinceMs: number): Turn | Waiting {
+    const share = this.#everybody.at(path);
+    this.#pace.arrived();
+    if (this.waiting === 0 && this.running < this.#settings.slots) return this.#start(share);
+    if (share.waiting === 0 && this.#isShort(share)) return this.#start(share);
+    const nowMs = this.#settings.nowMs();
+    try {
+      this.#requireRoom(share, sinceMs, nowMs);
+    } catch (error) {
+      // A class that was made for this request alone.
+      share.run(1);
+      share.run(-1);
+      throw error;
+    }
+    return this.#wait(share, sinceMs, nowMs);
+  }
+
+  /** Refuses a request that has not arrived whole, where it would be refused later anyway. */
+  requireHope(path: readonly string[]): void {
+    if (this.waiting === 0 || path.length === 0) return;
+    const share = this.#everybody.at(path);
+    try {
+      if (share.waiting === 0 && this.#isShort(share)) return;
+      const nowMs = this.#settings.nowMs();
+      this.#requireTime(share, nowMs, nowMs, () => this.#pace.arrived());
+    } finally {
+      share.run(1);
+      share.run(-1);
+    }
+  }
+
+  #start(share: Share): Turn {
+    share.run(1);
+    this.#pace.started();
+    let isOver = false;
+    return {
+      end: () => {
+        if (isOver) return;
+        isOver = true;
+        share.run(-1);
+        this.#letIn();
+      },
+    };
+  }
+
+  #letIn(): void {
+    if (this.waiting === 0) return;
+    this.#pace.served(this.#settings.nowMs());
+    while (this.running < this.#settings.slots) {
+      const next = this.#everybody.next();
+      if (next === undefined) return;
+      next.start();
+    }
+    // Others hold all slots, perhaps for long; who has less than its share does not wait for them.
+    for (let looked = 0; looked < Math.min(LOOKED_AT, this.#everybody.turns.size); looked += 1) {
+      const next = this.#everybody.next();
+      if (next === undefined || !this.#isShort(next.share)) continue;
+      next.start();
+      return;
+    }
+  }
+
+  /** Whether the class has less than its share of the slots, at any level, and there is headroom for such. */
+  #isShort(leaf: Share): boolean {
+    const { slots } = this.#settings;
+    const levels: Share[] = [];
+    for (let share = leaf; share.parent !== undefined; share = share.parent) levels.unshift(share);
+    let part = slots;
+    return levels.some((share, level) => {
+      part = Math.max(1, Math.floor(part / (share.parent?.children.size ?? 1)));
+      return share.running < part && this.running < slots * (HEADROOM[level] ?? 1);
+    });
+  }
+
+  #requireRoom(share: Share, sinceMs: number, nowMs: number): void {
+    this.#requireTime(share, sinceMs, nowMs);
+    if (this.waiting < this.#settings.slots * WAITING_PER_SLOT) return;
+    // A full line is no reason to refuse somebody who has no part in it: the last of the longest line goes instead.
+    const longest = this.#everybody.longest();
+    if (share === longest || share.waiting + 1 >= longest.waiting) throw this.#refusal(share, nowMs);
+    const last = [...longest.line].at(-1);
+    if (last !== undefined && longest.leave(last)) last.refuse(this.#refusal(longest, nowMs));
+  }
+
+  #requireTime(share: Share, sinceMs: number, nowMs: number, note = (): void => {}): void {
+    const expectedMs = nowMs - sinceMs + this.#pace.timeFor(share.position());
+    if (expectedMs <= this.#settings.waitMs) return;
+    note();
+    throw this.#refusal(share, nowMs);
+  }
+
+  #refusal(share: Share, nowMs: number): Refused {
+    const reason = share.hasMoreThanOthers() ? 'share' : 'busy';
+    this.#settings.observe.refused(this.#settings.stage, reason);
+    const what =
+      reason === 'share'
+        ? 'others wait for the service, and too many requests of yours wait already'
+        : 'the service has too much to do';
+    return new Refused(reason, what, this.#pace.retryAfterSeconds(nowMs));
+  }
+
+  #wait(share: Share, sinceMs: number, nowMs: number): Waiting {
+    if (this.waiting === 0) this.#pace.saturated(nowMs);
+    let leave = (): void => {};
+    const turn = new Promise<Turn>((resolve, reject) => {
+      const waiter: Waiter = {
+        share,
+        sinceMs,
+        start: () => {
+          const started = this.#start(share);
+          share.leave(waiter);
+          resolve(started);
+        },
+        refuse: reject,
+      };
+      share.join(waiter);
+      leave = () => {
+        if (!share.leave(waiter)) return;
+        this.#settings.observe.dropped(this.#settings.stage);
+        reject(new ClientLeft());
+      };
+    });
+    this.#sweep ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
+    return { turn, leave };
+  }
+
+  /** Refuses those who waited too long after all, because the gate became slower. */
+  sweep(): void {
+    const nowMs = this.#settings.nowMs();
+    this.#refuseOverdue(this.#everybody, nowMs);
+    if (this.waiting > 0 || this.#sweep === undefined) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  #refuseOverdue(share: Share, nowMs: number): void {
+    for (const child of share.turns) this.#refuseOverdue(child, nowMs);
+    for (const waiter of share.line) {
+      // Twice as long as was expected of it, so that a hiccup refuses nobody.
+      if (nowMs - waiter.sinceMs <= 2 * this.#settings.waitMs) return;
+      const error = this.#refusal(share, nowMs);
+      if (share.leave(waiter)) waiter.refuse(error);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+const WINDOW_MS = 250;
+/** How much a new window counts. */
+const WEIGHT = 0.4;
+const RETRY_MS = 1000;
+const RETRY_SECONDS_MAX = 8;
+/** How many may come for each that can be served: a few are refused, and nothing idles. */
+const DEMAND = 1.25;
+
+/** How fast a gate serves while requests wait, and when those that it refuses should come again. */
+export class Pace {
+  #windowAtMs = 0;
+  #served = 0;
+  #perMs: number | undefined;
+  #retryAtMs = 0;
+  #arrivals = 0;
+  #starts = 0;
+  #retrySeconds = 1;
+
+  /** From here on every slot is taken, so what ends is what can be served. */
+  saturated(nowMs: number): void {
+    this.#windowAtMs = nowMs;
+    this.#served = 0;
+  }
+
+  served(nowMs: number): void {
+    this.#served += 1;
+    const elapsedMs = nowMs - this.#windowAtMs;
+    if (elapsedMs < WINDOW_MS) return;
+    const perMs = this.#served / elapsedMs;
+    this.#perMs = this.#perMs === undefined ? perMs : this.#perMs + WEIGHT * (perMs - this.#perMs);
+    this.saturated(nowMs);
+  }
+
+  /** How long it takes until so many were served; 0 while that was never measured. */
+  timeFor(requests: number): number {
+    return this.#perMs === undefined ? 0 : requests / this.#perMs;
+  }
+
+  arrived(): void {
+    this.#arrivals += 1;
+  }
+
+  started(): void {
+    this.#starts += 1;
+  }
+
+  /** Spread over time, or all that were refused together would be refused together again. */
+  retryAfterSeconds(nowMs: number): number {
+    if (nowMs - this.#retryAtMs >= RETRY_MS) {
+      const change = this.#arrivals / (DEMAND * Math.max(1, this.#starts));
+      this.#retrySeconds = clamp(this.#retrySeconds * clamp(change, 0.7, 2), 1, RETRY_SECONDS_MAX);
+      this.#retryAtMs = nowMs;
+      this.#arrivals = 0;
+      this.#starts = 0;
+    }
+    return Math.max(1, Math.round(this.#retrySeconds * (0.5 + Math.random())));
+  }
+}
+
+const clamp = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));

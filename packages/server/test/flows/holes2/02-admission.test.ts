@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { createSubOrganization, stampFor, type TestClient } from '../../harness/client.ts';
+import { DATABASES } from '../../harness/databases.ts';
+
+const MIB = 1024 * 1024;
+
+interface Reply {
+  readonly status: number;
+  readonly retryAfter: number;
+  readonly text: string;
+}
+
+const portOf = ({ server }: TestApp): number => (server.server.address() as AddressInfo).port;
+
+async function open(app: TestApp, from: string): Promise<Socket> {
+  const socket = connect({ port: portOf(app), host: '127.0.0.1', localAddress: from });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** The next answer on a connection; status 0 if it closes without one. */
+function replyOn(socket: Socket): Promise<Reply> {
+  return new Promise((resolve) => {
+    let text = '';
+    const finish = (): void => {
+      socket.removeListener('data', read).removeListener('close', finish);
+      const retryAfter = Number(/retry-after: (\d+)/i.exec(text)?.[1] ?? Number.NaN);
+      resolve({ status: Number(text.slice(9, 12)), retryAfter, text });
+    };
+    const read = (chunk: Buffer): void => {
+      text += chunk.toString();
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? Number.NaN);
+      const head = text.indexOf('\r\n\r\n');
+      if (head >= 0 && text.length - head - 4 >= length) finish();
+    };
+    socket.on('data', read).on('close', finish);
+  });
+}
+
+function requestOf(client: TestClient, path: string, body: string): string {
+  const length = Buffer.byteLength(body);
+  return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nx-stamp: ${stampFor(Buffer.from(body), client.key)}\r\n\r\n${body}`;
+}
+
+const whoami = (client: TestClient): string =>
+  requestOf(client, '/public/v1/query/whoami', JSON.stringify({ organizationId: client.organizationId }));
+
+async function ask(app: TestApp, from: string, request: string): Promise<Reply> {
+  const socket = await open(app, from);
+  const reply = replyOn(socket);
+  socket.write(request);
+  return await reply.finally(() => socket.destroy());
+}
+
+/** A body of which `sent` bytes arrive and then nothing. */
+async function stalled(app: TestApp, from: string, sent: number): Promise<Socket> {
+  const socket = await open(app, from);
+  socket.write(
+    `POST /public/v1/query/whoami HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${2 * MIB}\r\n\r\n`,
+  );
+  socket.write(Buffer.alloc(sent, 0x20));
+  // Only a connection that is read notices its end.
+  return socket.resume();
+}
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  const endsAt = performance.now() + 10_000;
+  while (!isSo()) {
+    if (performance.now() > endsAt) throw new Error('it did not happen within ten seconds');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+describe('admission', () => {
+  test('stalled bodies of one address take no more than the room for bodies, and another address is served', async () => {
+    await using app = await openTestApp('sqlite', { CUSTOS_ADMIT_BODY_MIB: '4' });
+    const { bodies } = app.app.admission;
+    expect((await ask(app, '127.0.0.1', whoami(app.root))).status).toBe(200);
+    const sockets = await Promise.all(Array.from({ length: 8 }, () => stalled(app, '127.0.0.1', MIB)));
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    // Some of them are told so, or cut: all eight do not fit.
+    await Promise.race(closed);
+    expect(bodies.bytes).toBeLessThanOrEqual(4 * MIB + 64 * 1024);
+    expect((await ask(app, '127.0.0.2', whoami(app.root))).status).toBe(200);
+    expect((await ask(app, '127.0.0.1', whoami(app.root))).status).toBe(200);
+    // More than half of the room is taken, so those that pause for a second go too.
+    await until(() => bodies.bytes < 3 * MIB);
+    for (const socket of sockets) socket.destroy();
+    await until(() => bodies.bytes === 0 && bodies.arriving === 0);
+  });
+
+  test('a full house closes the most idle connection of the address that has the most', async () => {
+    await using app = await openTestApp('sqlite', { CUSTOS_ADMIT_CONNECTIONS: '4' });
+    const crowd = [];
+    for (let count = 0; count < 4; count += 1) crowd.push((await open(app, '127.0.0.1')).resume());
+    await until(() => app.app.admission.connections.count === 4);
+    const closed = once(crowd[0] as Socket, 'close');
+    expect((await ask(app, '127.0.0.2', whoami(app.root))).status).toBe(200);
+    await closed;
+    expect(crowd.filter(({ destroyed }) => destroyed)).toHaveLength(1);
+    // One more of the same address finds no idle one yet, and is told so at once.
+    await until(() => app.app.admission.connections.count === 3);
+    const last = await open(app, '127.0.0.1');
+    await until(() => app.app.admission.connections.count === 4);
+    const refused = await open(app, '127.0.0.1');
+    const reply = await replyOn(refused);
+    expect(reply.status).toBe(503);
+    expect(reply.retryAfter).toBeGreaterThanOrEqual(1);
+    expect(reply.text).toContain('"errorCode":"UNAVAILABLE"');
+    for (const socket of [...crowd, last, refused]) socket.destroy();
+  });
+});
+
+describe.each(DATABASES)('turns on %s', (database) => {
+  test('one tenant alone may use everything, and gets 503 beyond it; another enters at once', async () => {
+    await using app = await openTestApp(database, { CUSTOS_ADMIT_REQUESTS: '2', CUSTOS_ADMIT_WAIT_MS: '200' });
+    const busy = await createSubOrganization(app.root, 'Busy');
+    const other = await createSubOrganization(app.root, 'Other');
+    const { tenants } = app.app.admission.gates;
+    const tree = app.root.organizationId;
+    const turns = [1, 2].map(() => tenants.enter([tree, busy.organizationId], performance.now()));
+    expect(tenants.running).toBe(2);
+    const asked = performance.now();
+    const reply = await ask(app, '127.0.0.1', whoami(busy));
+    expect(performance.now() - asked).toBeLessThan(5000);
+    expect(reply.status).toBe(503);
+    expect(reply.retryAfter).toBeGreaterThanOrEqual(1);
+    expect((await ask(app, '127.0.0.1', whoami(other))).status).toBe(200);
+    for (const turn of turns) if ('end' in turn) turn.end();
+    expect((await ask(app, '127.0.0.1', whoami(busy))).status).toBe(200);
+    expect((await app.app.observe.metrics.metrics()).toString()).toContain(
+      'custos_admission_refused_total{stage="tenant",reason="busy"} 1',
+    );
+  });
+
+  test('what waits for its turn is not begun for a client that left', async () => {
+    await using app = await openTestApp(database, { CUSTOS_ADMIT_REQUESTS: '1' });
+    const rename = (userName: string): string =>
+      requestOf(
+        app.root,
+        '/public/v1/submit/update_user_name',
+        app.root.submitBody('update_user_name', { userId: app.root.userId, userName }),
+      );
+    expect((await ask(app, '127.0.0.1', rename('Honest'))).status).toBe(200);
+    const { tenants } = app.app.admission.gates;
+    const turn = tenants.enter([app.root.organizationId, app.root.organizationId], performance.now());
+    const gone = await open(app, '127.0.0.1');
+    gone.write(rename('Gone'));
+    await until(() => tenants.waiting === 1);
+    gone.destroy();
+    await until(() => tenants.waiting === 0);
+    if ('end' in turn) turn.end();
+    const user = await app.root.query('get_user', { userId: app.root.userId });
+    expect(user.body.user.userName).toBe('Honest');
+    expect((await app.app.observe.metrics.metrics()).toString()).toContain(
+      'custos_admission_dropped_total{stage="tenant"} 1',
+    );
+  });
+});
