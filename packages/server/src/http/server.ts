@@ -15,6 +15,7 @@ import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
 import { sendError, toApiError } from './errors.ts';
 import { InFlight } from './in-flight.ts';
+import { jsonInPieces } from './json-in-pieces.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addProxyRoutes } from './proxy.ts';
 import { rawBody } from './raw-body.ts';
@@ -125,7 +126,9 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
           headers: request.headers,
           clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
         });
-        reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer));
+        // An activity that is answered to its proposer is one body and one vote.
+        const text = operation.kind === 'activity' ? JSON.stringify(answer) : await jsonInPieces(answer);
+        reply.header('content-type', 'application/json; charset=utf-8').send(text);
       } catch (thrown) {
         const error = toApiError(app, operation.name, thrown);
         code = error.code;

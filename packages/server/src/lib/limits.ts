@@ -29,6 +29,10 @@ export const LIMITS = {
   largeListItems: 100,
   emailLength: 254,
   listItems: 1000,
+  /** Of the rows of one answer, as they are stored (docs/decisions/0033). */
+  pageBytes: 4 * 1024 * 1024,
+  /** Of what voters signed on one activity. */
+  votesBytes: 8 * 1024 * 1024,
   pageSize: 100,
   pageSizeDefault: 10,
   expiringApiKeysPerUser: 10,
