@@ -23,6 +23,7 @@ import { addStatusRoutes } from './status.ts';
 import { welcomePage } from './welcome.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+const SHORT_BODY_BYTES = 4096;
 const KEEP_ALIVE_MS = 72_000;
 
 /** Every path of the wire protocol with its operation's name; those that nothing serves answer 501. */
@@ -121,13 +122,15 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
       let code: ErrorCode | 'OK' = 'OK';
       app.load.begin();
       try {
+        const body = rawBody(request);
         const answer = await dispatch(app, operation, {
-          body: rawBody(request),
+          body,
           headers: request.headers,
           clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
         });
-        // An activity that is answered to its proposer is one body and one vote.
-        const text = operation.kind === 'activity' ? JSON.stringify(answer) : await jsonInPieces(answer);
+        // A new activity is shown with its body and one vote.
+        const isShort = operation.kind === 'activity' && body.length < SHORT_BODY_BYTES;
+        const text = isShort ? JSON.stringify(answer) : await jsonInPieces(answer);
         reply.header('content-type', 'application/json; charset=utf-8').send(text);
       } catch (thrown) {
         const error = toApiError(app, operation.name, thrown);

@@ -7,6 +7,7 @@ import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
 import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.ts';
+import { turnAfter } from '../lib/turn.ts';
 import type { ActivityVersion, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
 import { isProxyRun } from '../policy/index.ts';
@@ -91,6 +92,8 @@ async function castOnce(
   const { read } = app.storage;
   const found = await read.activities.find(caller.actor.organizationId, activityId);
   if (found === undefined) throw activityNotFound();
+  const large = found.activity.body?.length ?? 0;
+  await turnAfter(large);
   const court = await courtOf(read, found.activity);
   const actor = actorBefore(caller.actor, court);
   const nowMs = app.clock();
@@ -110,6 +113,7 @@ async function castOnce(
   if (expected.kind === 'read') return answer(app, actor, found, nowMs);
 
   if (expected.kind === 'approve') requireRoom(found, request);
+  await turnAfter(large);
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
   const effect =
     expected.kind === 'approve' && expected.verdict.kind === 'execute' && target !== undefined
@@ -168,6 +172,7 @@ async function castOnce(
   });
   app.webhooks.wake(outcome.told);
   effect?.announce();
+  await turnAfter(large);
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
   if (effect?.sends === true) app.outbox.wake();
   if (effect?.broadcasts === true) app.sends.wake(effect.lanes);

@@ -126,7 +126,7 @@ test('an activity whose votes would have too many bytes takes short approvals on
   const members: TestClient[] = [];
   for (let index = 0; index < 6; index += 1) members.push(await createUser(root, `member ${index}`));
   await root.run('update_root_quorum', { threshold: 7, userIds: [root, ...members].map(({ userId }) => userId) });
-  const body = largeBody(root, address, 2 * MIB - 1000);
+  const body = largeBody(root, address, MIB - 1000);
   const { activity } = (await root.sendStamped(SIGN, body)).body;
   const [first, second, third, fourth, ...others] = members as [TestClient, TestClient, TestClient, TestClient];
   for (const member of [first, second, third]) expect((await member.sendStamped(SIGN, body)).status).toBe(200);
