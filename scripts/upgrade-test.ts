@@ -4,16 +4,18 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type PostgresDriver from 'pg';
 import { TestClient } from '../packages/server/test/harness/client.ts';
 import { runNpm } from './lib/npm.mjs';
 import { startPostgres } from './lib/postgres.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const pg = createRequire(path.join(root, 'packages/server/package.json'))('pg') as typeof PostgresDriver;
 const MARK = 'packages/server/src/storage/migrations/0017-compatible-migrations.ts';
 const START_MS_MAX = 60_000;
 const LOAD_MS = 2000;
@@ -139,7 +141,7 @@ function loadOn(instance: Instance, name: string): () => Promise<number> {
 const tagsAt = async (instance: Instance): Promise<string> =>
   JSON.stringify((await instance.client.query('list_user_tags')).body.userTags);
 
-async function onDatabase(url: string, statement: string): Promise<pg.QueryResult> {
+async function onDatabase(url: string, statement: string): Promise<PostgresDriver.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
