@@ -36,7 +36,12 @@ export async function openTestApp(
     CUSTOS_DATA_DIR: dataDir,
     CUSTOS_LOG_LEVEL: 'silent',
     ...PATIENT,
-    ...(postgres && { CUSTOS_DATABASE_URL: postgres.url, CUSTOS_DATABASE_POOL: '8' }),
+    ...(postgres && {
+      CUSTOS_DATABASE_URL: postgres.url,
+      CUSTOS_DATABASE_POOL: '8',
+      // A busy machine is no reason to be refused.
+      CUSTOS_DATABASE_TIMEOUT_SECONDS: '60',
+    }),
     ...env,
   });
   const storage = await openStorage({ ...config, nowMs: Date.now(), onIdleError: () => {} });

@@ -622,7 +622,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const made = await withOrganization(first);
       const applied = await first.read.deployment.appliedMigrations();
       expect(applied.map(({ name }) => name)).toEqual([...MIGRATION_NAMES].sort());
-      expect(applied.at(-1)).toEqual({ name: '0017-compatible-migrations', compatibility: 'expand' });
+      expect(applied).toContainEqual({ name: '0017-compatible-migrations', compatibility: 'expand' });
       await place.close(first);
       const second = await place.open();
       expect(await second.read.deployment.appliedMigrations()).toEqual(applied);

@@ -3,8 +3,9 @@ import type { PoolLoad } from '../storage.ts';
 import { isTimeout, translate, unavailable } from './errors.ts';
 import { Session } from './session.ts';
 
-/** How long a new connection, or one of another request, is waited for. */
-const ACQUIRE_MS_MAX = 2000;
+/** How long a new connection, or one of another request, is waited for: a share of the time, but not too little to connect. */
+const ACQUIRE_SHARE = 0.4;
+const ACQUIRE_MS_MIN = 2000;
 const WAITING_MAX = 1024;
 /** The server gives up a little earlier than this program, so that its answer is still heard. */
 const SERVER_SHARE = 0.9;
@@ -45,7 +46,7 @@ export class SessionPool {
   #timeouts = 0;
 
   constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError }: PoolOptions) {
-    const acquireMs = Math.min(ACQUIRE_MS_MAX, timeoutMs);
+    const acquireMs = Math.min(timeoutMs, Math.max(ACQUIRE_MS_MIN, timeoutMs * ACQUIRE_SHARE));
     this.#name = name;
     this.#pool = new pg.Pool({
       ...connectionConfig(url),
