@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import { onPostgres } from '../packages/server/test/faults/support.ts';
 import { TestClient } from '../packages/server/test/harness/client.ts';
 import { runNpm } from './lib/npm.mjs';
 import { startPostgres } from './lib/postgres.mjs';
@@ -139,14 +139,8 @@ function loadOn(instance: Instance, name: string): () => Promise<number> {
 const tagsAt = async (instance: Instance): Promise<string> =>
   JSON.stringify((await instance.client.query('list_user_tags')).body.userTags);
 
-async function onDatabase(url: string, statement: string): Promise<pg.QueryResult> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await client.query(statement);
-  } finally {
-    await client.end();
-  }
+async function addMigration(url: string, name: string, mark: string): Promise<void> {
+  await onPostgres(url, (client) => client.query(`INSERT INTO schema_migration VALUES ('${name}', 1, '${mark}')`));
 }
 
 let credentials: Parameters<typeof TestClient.root>[0];
@@ -178,7 +172,7 @@ async function main(): Promise<void> {
     await sleep(LOAD_MS / 2);
     expect(await newer.start(), 'the new version starts beside it and migrates');
     // There may be no migration after the first mark yet, and there must be one that the old version does not know.
-    await onDatabase(postgres.url, "INSERT INTO schema_migration VALUES ('9998-synthetic-expand', 1, 'expand')");
+    await addMigration(postgres.url, '9998-synthetic-expand', 'expand');
     const endSecond = loadOn(newer, 'by the new one');
     await sleep(LOAD_MS);
     const rounds = [await endFirst(), await endSecond()];
@@ -198,7 +192,7 @@ async function main(): Promise<void> {
     await sleep(LOAD_MS / 2);
     say(`the old one serves alone after rolling back (${await endFourth()} rounds)`);
 
-    await onDatabase(postgres.url, "INSERT INTO schema_migration VALUES ('9999-synthetic-contract', 1, 'contract')");
+    await addMigration(postgres.url, '9999-synthetic-contract', 'contract');
     // Readiness may be a second old.
     await sleep(LOAD_MS);
     expect(!(await older.isReady()), 'it is not ready beside a migration that is not compatible');

@@ -31,13 +31,14 @@ export async function flood(service: Service, size: FloodSize): Promise<{ figure
   await using writing = new Child<Order, Report>(new URL('./crowd.ts', import.meta.url));
   await using stalling = new Child<Order, Report>(new URL('./crowd.ts', import.meta.url));
   await writing.ask({ kind: 'prepare', workload: await renames(crowded, USERS), requests: writers * 4 });
+  await writing.ask({ kind: 'connect', port, clients: writers });
   const own = prepareRequests(await renames(other, 1), 25 * seconds);
   const newcomers = prepareRequests(whoami(crowded), 512);
 
   const { value, peakMb } = await peakMemory(pid, () =>
     Promise.all([
       stalling.ask({ kind: 'stall', port, clients: stalled, seconds, sentBytes: STALLED_BYTES }),
-      writing.ask({ kind: 'write', port, clients: writers, seconds }),
+      writing.ask({ kind: 'write', seconds }),
       visit({ port, from: OTHER_ADDRESS, requests: own, everyMs: 50, seconds, isNew: false }),
       visit({ port, from: '127.0.0.1', requests: newcomers, everyMs: 250, seconds, isNew: true }),
     ]),

@@ -23,6 +23,18 @@ export class Wire {
     this.#from = from;
   }
 
+  /** Connects before anything is sent. */
+  connected(): Promise<void> {
+    const socket = this.#open();
+    return new Promise((resolve) => {
+      socket.once('connect', resolve);
+      socket.once('close', () => {
+        if (this.#socket === socket) this.#socket = undefined;
+        resolve();
+      });
+    });
+  }
+
   /** The time includes that of the connection, where one has to be made. */
   send(request: Buffer): Promise<Reply> {
     const sentAt = performance.now();
@@ -68,7 +80,7 @@ export class Wire {
   }
 }
 
-const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0);
+export const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0);
 
 export const quantile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((one, other) => one - other);

@@ -1,4 +1,5 @@
 import { ApiError } from '../lib/errors.ts';
+import { RetryAfter } from './pace.ts';
 import { type AdmissionObserver, Refused } from './refused.ts';
 
 export interface BodiesSettings {
@@ -16,7 +17,8 @@ const STALLED_WHEN_SHORT_MS = 1000;
 const SWEEP_MS = 500;
 /** What a piece of a body costs besides its bytes: a client may send them one at a time. */
 const PIECE_BYTES = 256;
-const RETRY_AFTER_SECONDS = 2;
+/** How many may be refused in a second. */
+const REFUSED_PER_SECOND = 100;
 
 interface Holder {
   bytes: number;
@@ -40,6 +42,7 @@ export interface Body {
 export class Bodies {
   readonly #settings: BodiesSettings;
   readonly #holders = new Map<string, Holder>();
+  readonly #retryAfter = new RetryAfter(REFUSED_PER_SECOND);
   #bytes = 0;
   #arriving = 0;
   #sweep: NodeJS.Timeout | undefined;
@@ -145,7 +148,8 @@ export class Bodies {
   #refusal(isShare: boolean): Refused {
     const reason = isShare ? 'share' : 'busy';
     this.#settings.observe.refused(STAGE, reason);
-    return new Refused(reason, 'too many bodies are on their way to the service', RETRY_AFTER_SECONDS);
+    const retryAfter = this.#retryAfter.seconds(this.#settings.nowMs());
+    return new Refused(reason, 'too many bodies are on their way to the service', retryAfter);
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net';
 import { type Body, mostStalled } from './bodies.ts';
+import { RetryAfter } from './pace.ts';
 import { type AdmissionObserver, Refused } from './refused.ts';
 
 const STAGE = 'connection';
 /** A connection that did nothing for so long makes room for one of the same client. */
 const IDLE_MS = 2000;
-const RETRY_AFTER_SECONDS = 2;
+/** How many may be refused in a second. */
+const REFUSED_PER_SECOND = 200;
 
 /** An open connection and what it is doing. */
 export interface Connection {
@@ -29,6 +31,7 @@ export class Connections {
   readonly #settings: ConnectionsSettings;
   readonly #open = new Map<Socket, Connection>();
   readonly #clients = new Map<string, Set<Connection>>();
+  readonly #retryAfter = new RetryAfter(REFUSED_PER_SECOND);
 
   constructor(settings: ConnectionsSettings) {
     this.#settings = settings;
@@ -96,7 +99,8 @@ export class Connections {
 
   #refusal(): Refused {
     this.#settings.observe.refused(STAGE, 'busy');
-    return new Refused('busy', 'the service has too many connections', RETRY_AFTER_SECONDS);
+    const retryAfter = this.#retryAfter.seconds(this.#settings.nowMs());
+    return new Refused('busy', 'the service has too many connections', retryAfter);
   }
 }
 

@@ -44,7 +44,7 @@ export class Pace {
     this.#starts += 1;
   }
 
-  /** Spread over time, or all that were refused together would be refused together again. */
+  /** For somebody who is refused now. */
   retryAfterSeconds(nowMs: number): number {
     if (nowMs - this.#retryAtMs >= RETRY_MS) {
       const change = this.#arrivals / (DEMAND * Math.max(1, this.#starts));
@@ -53,8 +53,35 @@ export class Pace {
       this.#arrivals = 0;
       this.#starts = 0;
     }
-    return Math.max(1, Math.round(this.#retrySeconds * (0.5 + Math.random())));
+    return spread(this.#retrySeconds);
   }
 }
+
+/** When those should come again for whom there is no room: so few at a time that to refuse them costs little. */
+export class RetryAfter {
+  readonly #perSecond: number;
+  #windowAtMs = 0;
+  #refused = 0;
+  #seconds = 1;
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  seconds(nowMs: number): number {
+    this.#refused += 1;
+    const elapsedMs = nowMs - this.#windowAtMs;
+    if (elapsedMs >= RETRY_MS) {
+      const change = (this.#refused * 1000) / (elapsedMs * this.#perSecond);
+      this.#seconds = clamp(this.#seconds * clamp(change, 0.7, 2), 1, RETRY_SECONDS_MAX);
+      this.#windowAtMs = nowMs;
+      this.#refused = 0;
+    }
+    return spread(this.#seconds);
+  }
+}
+
+/** Those who are refused together must not come again together. */
+const spread = (seconds: number): number => Math.max(1, Math.round(seconds * (0.5 + Math.random())));
 
 const clamp = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));

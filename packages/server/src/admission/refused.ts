@@ -8,9 +8,13 @@ export class Refused extends ApiError {
   readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason, what: string, retryAfterSeconds: number) {
+    // Where it was thrown tells nobody anything, and to write that down costs more than all the rest of a refusal.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(reason === 'share' ? 'RATE_LIMIT_EXCEEDED' : 'UNAVAILABLE', `${what}; try again after Retry-After seconds`, {
       retryAfterSeconds,
     });
+    Error.stackTraceLimit = stackTraceLimit;
     this.reason = reason;
   }
 }

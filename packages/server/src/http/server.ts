@@ -17,6 +17,7 @@ import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
 import { errorResponse, sendError, toApiError } from './errors.ts';
 import { InFlight } from './in-flight.ts';
+import { jsonInPieces } from './json-in-pieces.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addProxyRoutes } from './proxy.ts';
 import { rawBody } from './raw-body.ts';
@@ -27,6 +28,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often connections are looked at for these. */
 const TIMEOUT_CHECK_MS = 1000;
+const SHORT_BODY_BYTES = 4096;
 const KEEP_ALIVE_MS = 72_000;
 
 /** Every path of the wire protocol with its operation's name; those that nothing serves answer 501. */
@@ -142,7 +144,10 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
           clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
           passage,
         });
-        reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer));
+        // A new activity is shown with its body and one vote.
+        const isShort = operation.kind === 'activity' && body.length < SHORT_BODY_BYTES;
+        const text = isShort ? JSON.stringify(answer) : await jsonInPieces(answer);
+        reply.header('content-type', 'application/json; charset=utf-8').send(text);
       } catch (thrown) {
         const error = toApiError(app, operation.name, thrown);
         code = error.code;

@@ -2,6 +2,8 @@
 export const LIMITS = {
   /** Of the largest request; each operation has a limit of its own (docs/decisions/0033). */
   bodyBytes: 2 * 1024 * 1024,
+  /** JSON values in one body: more than its operation's lists have a use for. */
+  bodyValues: 25_000,
   /** Where there is nothing to read a larger body. */
   defaultBodyBytes: 64 * 1024,
   headerBytes: 16 * 1024,
@@ -29,6 +31,10 @@ export const LIMITS = {
   largeListItems: 100,
   emailLength: 254,
   listItems: 1000,
+  /** Of the rows of one answer, as they are stored (docs/decisions/0033). */
+  pageBytes: 4 * 1024 * 1024,
+  /** Of what voters signed on one activity. */
+  votesBytes: 4 * 1024 * 1024,
   pageSize: 100,
   pageSizeDefault: 10,
   expiringApiKeysPerUser: 10,

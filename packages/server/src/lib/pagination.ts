@@ -57,27 +57,18 @@ function parseCursor(name: 'before' | 'after', text: string): string {
   return id;
 }
 
-/** Cuts the one extra row that a store fetched to learn whether more follow; `behind` tells of rows on the cursor's side. */
+/** Items in list order, and whether there are more on either side. */
 export function toPage<Item extends { readonly id: string }>(
-  rows: readonly Item[],
-  request: PageRequest,
-  behind: boolean,
+  items: readonly Item[],
+  more: { readonly next: boolean; readonly previous: boolean },
 ): Page<Item> {
-  if (request.kind === 'all') return { items: rows, pageInfo: pageInfo(rows, false, false) };
-  const more = rows.length > request.limit;
-  if (request.before !== undefined) {
-    const items = more ? rows.slice(rows.length - request.limit) : rows;
-    return { items, pageInfo: pageInfo(items, behind, more) };
-  }
-  const items = more ? rows.slice(0, request.limit) : rows;
-  return { items, pageInfo: pageInfo(items, more, behind) };
-}
-
-function pageInfo(items: readonly { readonly id: string }[], next: boolean, previous: boolean): PageInfo {
   return {
-    hasNextPage: next,
-    hasPreviousPage: previous,
-    startCursor: items[0]?.id ?? '',
-    endCursor: items.at(-1)?.id ?? '',
+    items,
+    pageInfo: {
+      hasNextPage: more.next,
+      hasPreviousPage: more.previous,
+      startCursor: items[0]?.id ?? '',
+      endCursor: items.at(-1)?.id ?? '',
+    },
   };
 }

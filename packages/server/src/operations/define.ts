@@ -441,6 +441,9 @@ export function wireKeys(type: string, resultKey?: string): { readonly intentKey
   return { intentKey: `${base}Intent${version}`, resultKey: resultKey ?? `${base}Result` };
 }
 
+/** A vote is a fingerprint; votes are many and shown together. */
+const VOTE_BODY_LIMIT = 8 * 1024;
+
 export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | 'ours' | 'bodyLimit'>): VoteOperation {
   const decode = decoder(definition.schema) as unknown as (
     parameters: unknown,
@@ -450,7 +453,7 @@ export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | '
     ...definition,
     kind: 'vote',
     ours: false,
-    bodyLimit: bodyLimitOf(definition.name, [definition.schema], undefined),
+    bodyLimit: VOTE_BODY_LIMIT,
     decode: (parameters) => decode(parameters, 'parameters'),
   };
 }

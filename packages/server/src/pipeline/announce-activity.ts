@@ -29,8 +29,10 @@ export async function announceActivity(
       keysOf: wireKeysOfType,
     });
     const told = { ...rendered, result: withoutSession(rendered.result) };
-    const body = JSON.stringify(told);
-    if (body.length <= BODY_LENGTH_MAX) return body;
+    const length = rendered.votes.reduce((sum, { message }) => sum + message.length, 0);
+    // What is too long for certain is not even written out.
+    const body = length <= BODY_LENGTH_MAX ? JSON.stringify(told) : undefined;
+    if (body !== undefined && body.length <= BODY_LENGTH_MAX) return body;
     return JSON.stringify({ ...told, votes: told.votes.map((vote) => ({ ...vote, message: '' })) });
   };
   let shared: string | undefined;

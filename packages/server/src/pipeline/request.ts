@@ -38,7 +38,7 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parseObject(body: Uint8Array): JsonObject {
-  const value = parseStrictJson(body);
+  const value = parseStrictJson(body, LIMITS.bodyValues);
   if (!isObject(value)) throw new ApiError('REQUEST_INVALID', 'the body must be a JSON object');
   return value;
 }

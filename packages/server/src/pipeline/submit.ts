@@ -6,6 +6,7 @@ import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Activity, AppProof, Organization, Vote } from '../lib/model.ts';
+import { turnAfter } from '../lib/turn.ts';
 import type { ActivityOperation, ActivityVersion } from '../operations/define.ts';
 import { useOidcToken } from '../operations/oauth/token-uses.ts';
 import { isParentRun, isProxyRun, type PolicyEvaluation } from '../policy/index.ts';
@@ -35,6 +36,7 @@ const ATTEMPTS_MAX = 20;
 export async function submit(app: App, operation: ActivityOperation, request: RawRequest): Promise<ActivityAnswer> {
   const body = parseSubmitBody(request.body);
   const version = versionOf(operation, body.type);
+  await turnAfter(request.body.length);
   const note: AttemptNote = { isNoted: false };
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const caller = await admit(app, request, {
@@ -104,6 +106,7 @@ async function attemptOnce(
   };
   const decided = await judge(read, { authority: actor.home, target: actor.organization }, matter);
   const { verdict: before } = decided;
+  await turnAfter(request.body.length);
   const draft = await draftActivity(app, activityId, operation, version, caller, submission, before, nowMs);
   // Proofs that somebody else owes do not hold back the proposer's own approval.
   const isOwing = before.kind === 'authenticate' && before.owedBy === actor.userId;
@@ -143,6 +146,7 @@ async function attemptOnce(
   if (executes && operation.sends) app.outbox.wake();
   if (executes && operation.broadcasts && effect !== undefined) app.sends.wake(effect.lanes);
   const { activity, verdict, result, proofs } = stored;
+  await turnAfter(request.body.length);
   if (verdict.kind === 'deny') {
     throw denialError(verdict.why ?? denialReason(verdict.decision), evaluationsOf(verdict), activity.id);
   }

@@ -5,7 +5,9 @@ import type { Actor } from '../lib/actor.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
+import { LIMITS } from '../lib/limits.ts';
 import type { Activity, Organization, Vote, VoteSelection } from '../lib/model.ts';
+import { turnAfter } from '../lib/turn.ts';
 import type { ActivityVersion, VoteOperation } from '../operations/define.ts';
 import { operationOfType } from '../operations/registry.ts';
 import { isProxyRun } from '../policy/index.ts';
@@ -90,6 +92,8 @@ async function castOnce(
   const { read } = app.storage;
   const found = await read.activities.find(caller.actor.organizationId, activityId);
   if (found === undefined) throw activityNotFound();
+  const large = found.activity.body?.length ?? 0;
+  await turnAfter(large);
   const court = await courtOf(read, found.activity);
   const actor = actorBefore(caller.actor, court);
   const nowMs = app.clock();
@@ -108,6 +112,8 @@ async function castOnce(
   const expected = await judgeVote({ app, read, court, found, matter: target?.matter, ended }, ballot);
   if (expected.kind === 'read') return answer(app, actor, found, nowMs);
 
+  if (expected.kind === 'approve') requireRoom(found, request);
+  await turnAfter(large);
   const drafted = await draftVote(app, { ...caller, actor }, request, body, found.activity, selection, secrets, nowMs);
   const effect =
     expected.kind === 'approve' && expected.verdict.kind === 'execute' && target !== undefined
@@ -171,6 +177,7 @@ async function castOnce(
   );
   app.webhooks.wake(outcome.told);
   effect?.announce();
+  await turnAfter(large);
   if (outcome.activity.status !== found.activity.status) app.observe.activity(outcome.activity);
   if (effect?.sends === true) app.outbox.wake();
   if (effect?.broadcasts === true) app.sends.wake(effect.lanes);
@@ -187,6 +194,16 @@ async function castOnce(
     judgement.verdict.kind === 'authenticate' &&
     judgement.verdict.owedBy === actor.userId;
   return answer(app, actor, await revealResult(app, actor, outcome, nowMs), nowMs, owesMore);
+}
+
+/** Every vote shows what was signed, so many approvals of a large body by the same bytes would be too long to read. */
+function requireRoom({ votes }: ActivityWithVotes, { body }: RawRequest): void {
+  const bytes = votes.reduce((sum, { message }) => sum + message.length, body.length);
+  if (bytes <= LIMITS.votesBytes) return;
+  throw new ApiError(
+    'FAILED_PRECONDITION',
+    `the votes on this activity would have more than ${LIMITS.votesBytes} bytes: approve it with approve_activity`,
+  );
 }
 
 type Outcome = ActivityWithVotes & {

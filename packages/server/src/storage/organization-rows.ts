@@ -1,7 +1,8 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Page, PageRequest } from '../lib/pagination.ts';
-import { fetchPage } from './keyset.ts';
+import { bytesOf } from './bytes-of.ts';
+import { fetchPage, type Range, type RowSize } from './keyset.ts';
 import type { Schema } from './schema.ts';
 import { isTombstone } from './stores/tombstones.ts';
 
@@ -10,7 +11,26 @@ type ListedTable = {
   [Name in keyof Schema]: Schema[Name] extends { organization_id: string; id: string } ? Name : never;
 }[keyof Schema];
 
+type Columns = { readonly [Name in ListedTable]?: readonly (keyof Schema[Name] & string)[] };
+
+/** Columns that may hold more than a name or two. Lists of these tables look at sizes first. */
+const LARGE_COLUMNS: Columns = {
+  authenticator: ['name', 'credential_id', 'public_key', 'transports'],
+  contract_interface: ['definition', 'label', 'notes'],
+  oauth2_credential: ['client_id', 'encrypted_client_secret', 'sealed_secret'],
+  oauth_provider: ['name', 'issuer', 'audience', 'subject'],
+  policy: ['name', 'condition', 'consensus', 'time', 'notes'],
+  secret: ['name', 'sealed_secret', 'static_properties'],
+  session_profile: ['name', 'scope', 'notes'],
+  tvc_deployment: ['manifest', 'encrypted_pull_secret'],
+  velocity_control: ['name', 'identifier', 'data_source', 'aggregation'],
+};
+
 interface ListOptions {
+  /** The bytes of a row, where they are not those of its own columns alone. */
+  readonly bytes?: RawBuilder<number>;
+  /** Whether the answer has next to nothing of each row, so that their bytes need no bound. */
+  readonly isUnbounded?: boolean;
   readonly order?: 'asc' | 'desc';
   /** A further condition on the rows, though not on cursors: it starts with AND. */
   readonly filter?: RawBuilder<unknown>;
@@ -38,19 +58,31 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
   organizationId: OrganizationId,
   request: PageRequest,
   toItems: (rows: Selectable<Schema[Name]>[]) => Item[] | Promise<Item[]>,
-  { order = 'asc', filter = NOTHING }: ListOptions = {},
+  { order = 'asc', filter = NOTHING, bytes = ownBytes(table), isUnbounded = false }: ListOptions = {},
 ): Promise<Page<Item>> {
-  const owns = async (cursor: string): Promise<boolean> => {
-    const { rows } = await sql`SELECT id FROM ${sql.table(table)}
-      WHERE organization_id = ${organizationId} AND id = ${cursor}`.execute(db);
-    return rows.length > 0 || (await isTombstone(db, organizationId, cursor));
-  };
-  return await fetchPage(request, order, owns, async ({ greaterThan, lessThan, order: direction, limit }) => {
-    const { rows } = await sql<Selectable<Schema[Name]>>`SELECT * FROM ${sql.table(table)}
+  const rowsOf = async <Row>(columns: RawBuilder<unknown>, range: Range): Promise<Row[]> => {
+    const { greaterThan, lessThan, order: direction, limit } = range;
+    const { rows } = await sql<Row>`SELECT ${columns} FROM ${sql.table(table)}
       WHERE organization_id = ${organizationId} ${filter}
       ${greaterThan === undefined ? NOTHING : sql`AND id > ${greaterThan}`}
       ${lessThan === undefined ? NOTHING : sql`AND id < ${lessThan}`}
       ORDER BY id ${sql.raw(direction)} LIMIT ${limit}`.execute(db);
-    return await toItems(rows);
+    return rows;
+  };
+  return await fetchPage(request, {
+    order,
+    owns: async (cursor) => {
+      const { rows } = await sql`SELECT id FROM ${sql.table(table)}
+        WHERE organization_id = ${organizationId} AND id = ${cursor}`.execute(db);
+      return rows.length > 0 || (await isTombstone(db, organizationId, cursor));
+    },
+    fetch: async (range) => await toItems(await rowsOf(sql`*`, range)),
+    isUnbounded,
+    weigh: bytes && ((range) => rowsOf<RowSize>(sql`id, ${bytes} AS bytes`, range)),
   });
+}
+
+function ownBytes(table: ListedTable): RawBuilder<number> | undefined {
+  const columns: readonly string[] | undefined = LARGE_COLUMNS[table];
+  return columns && bytesOf(table, columns);
 }

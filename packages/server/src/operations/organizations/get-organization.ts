@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { toTimestamp } from '../../lib/clock.ts';
-import { sha256Hex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Invitation } from '../../lib/model.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
@@ -50,7 +49,7 @@ export const getOrganization = defineQuery({
       read.wallets.page(organizationId, everything),
       read.privateKeys.page(organizationId, everything),
       read.policies.page(organizationId, everything),
-      read.contractInterfaces.page(organizationId, everything),
+      read.contractInterfaces.digests(organizationId, everything),
     ]);
     if (invitations.length > config.listMax) {
       throw new ApiError('RESULT_TOO_LARGE', `the organization has more than ${config.listMax} invitations`);
@@ -67,10 +66,10 @@ export const getOrganization = defineQuery({
         rootQuorum: { threshold: organization.rootThreshold, userIds: [...organization.rootUserIds] },
         features,
         wallets: wallets.items.map(renderWallet),
-        smartContractInterfaceReferences: contracts.items.map(({ id, address, definition }) => ({
+        smartContractInterfaceReferences: contracts.items.map(({ id, address, digest }) => ({
           smartContractInterfaceId: id,
           smartContractAddress: address,
-          digest: sha256Hex(definition),
+          digest,
         })),
       },
     };

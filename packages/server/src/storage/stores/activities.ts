@@ -13,8 +13,9 @@ import type {
   WebauthnEvidence,
 } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { bytesOf } from '../bytes-of.ts';
 import type { DatabaseKind } from '../dialect.ts';
-import { fetchPage } from '../keyset.ts';
+import { fetchPage, type Range } from '../keyset.ts';
 import type { ActivityTable, Schema, VoteTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { voteIsRevoked } from './tombstones.ts';
@@ -136,6 +137,18 @@ const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): Sel
   credential_type: vote.credentialType,
   session_profile_id: vote.sessionProfileId ?? null,
 });
+
+/** What an activity has as it is shown: every vote over the activity's own body shows it again. */
+const SHOWN_BYTES = sql<number>`${bytesOf('activity', [
+  'parameters',
+  'body',
+  'sealed_body',
+  'sealed_parameters',
+  'result',
+  'open_to',
+])} + COALESCE((SELECT SUM(${bytesOf('vote', ['sealed_message', 'webauthn', 'user_snapshot'])} +
+    CASE WHEN vote.message = '' THEN COALESCE(octet_length(activity.body), 0) ELSE octet_length(vote.message) END)
+  FROM vote WHERE vote.organization_id = activity.organization_id AND vote.activity_id = activity.id), 0)`;
 
 interface Key extends Record<string, unknown> {
   readonly organizationId: string;
@@ -319,14 +332,22 @@ export class ActivityReader {
   ): Promise<Page<ActivityWithVotes>> {
     const owns = async (cursor: string): Promise<boolean> =>
       (await byId(this.db, { organizationId, id: cursor })).length > 0;
-    return await fetchPage(request, 'desc', owns, async (range) => {
-      let query = this.db.selectFrom('activity').selectAll().where('organization_id', '=', organizationId);
+    const within = (range: Range) => {
+      let query = this.db.selectFrom('activity').where('organization_id', '=', organizationId);
       if (filter.statuses.length > 0) query = query.where('status', 'in', [...filter.statuses]);
       if (filter.types.length > 0) query = query.where('type', 'in', [...filter.types]);
       if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
       if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-      const rows = await query.orderBy('id', range.order).limit(range.limit).execute();
-      return await this.#withVotes(organizationId, rows);
+      return query.orderBy('id', range.order).limit(range.limit);
+    };
+    return await fetchPage(request, {
+      order: 'desc',
+      owns,
+      fetch: async (range) => await this.#withVotes(organizationId, await within(range).selectAll().execute()),
+      weigh: (range) =>
+        within(range)
+          .select(['id', SHOWN_BYTES.as('bytes')])
+          .execute(),
     });
   }
 

@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { sha256Hex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ContractInterfaceId, OrganizationId } from '../../lib/ids.ts';
 import type { ContractInterface, ContractInterfaceType } from '../../lib/model.ts';
@@ -18,6 +19,12 @@ const toInterface = (row: Selectable<ContractInterfaceTable>): ContractInterface
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
+
+interface ContractInterfaceDigest {
+  readonly id: string;
+  readonly address: string;
+  readonly digest: string;
+}
 
 /** Ethereum addresses are the same in any case, Solana's are not. */
 const addressKey = (type: ContractInterfaceType, address: string): string =>
@@ -41,6 +48,14 @@ export class ContractInterfaceReader {
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterface>> {
     return await pageOfRows(this.db, 'contract_interface', organizationId, request, (rows) => rows.map(toInterface));
+  }
+
+  /** Where they are and their digests; of a batch of definitions only these are kept. */
+  async digests(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterfaceDigest>> {
+    const toItems = (rows: Selectable<ContractInterfaceTable>[]): ContractInterfaceDigest[] =>
+      rows.map((row) => ({ id: row.id, address: row.address, digest: sha256Hex(row.definition) }));
+    const isUnbounded = true;
+    return await pageOfRows(this.db, 'contract_interface', organizationId, request, toItems, { isUnbounded });
   }
 
   /** Characters in all of them. */

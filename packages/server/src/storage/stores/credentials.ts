@@ -1,13 +1,13 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../lib/ids.ts';
 import type { ApiKey, ApiKeyType, Authenticator, RemovalReason } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import type { AuthorityVersions } from '../authority.ts';
-import { fetchPage } from '../keyset.ts';
+import { pageOfRows } from '../organization-rows.ts';
 import type { ApiKeyTable, AuthenticatorTable, Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { bury, isTombstone } from './tombstones.ts';
+import { bury } from './tombstones.ts';
 
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type AuthenticatorRow = Selectable<AuthenticatorTable>;
@@ -90,18 +90,8 @@ export class CredentialReader {
     userId: string | undefined,
     request: PageRequest,
   ): Promise<Page<ApiKey>> {
-    return await fetchPage(
-      request,
-      'asc',
-      (cursor) => this.#owns('api_key', organizationId, cursor),
-      async (range) => {
-        let query = this.db.selectFrom('api_key').selectAll().where('organization_id', '=', organizationId);
-        if (userId !== undefined) query = query.where('user_id', '=', userId);
-        if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-        if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-        return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toApiKey);
-      },
-    );
+    const filter = userId === undefined ? sql`` : sql`AND user_id = ${userId}`;
+    return await pageOfRows(this.db, 'api_key', organizationId, request, (rows) => rows.map(toApiKey), { filter });
   }
 
   async authenticators(
@@ -109,25 +99,9 @@ export class CredentialReader {
     userId: string,
     request: PageRequest,
   ): Promise<Page<Authenticator>> {
-    return await fetchPage(
-      request,
-      'asc',
-      (cursor) => this.#owns('authenticator', organizationId, cursor),
-      async (range) => {
-        let query = this.db
-          .selectFrom('authenticator')
-          .selectAll()
-          .where('organization_id', '=', organizationId)
-          .where('user_id', '=', userId);
-        if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
-        if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
-        return (await query.orderBy('id', range.order).limit(range.limit).execute()).map(toAuthenticator);
-      },
-    );
-  }
-
-  async #owns(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
-    return (await this.exists(table, organizationId, id)) || (await isTombstone(this.db, organizationId, id));
+    const filter = sql`AND user_id = ${userId}`;
+    const toItems = (rows: Selectable<AuthenticatorTable>[]): Authenticator[] => rows.map(toAuthenticator);
+    return await pageOfRows(this.db, 'authenticator', organizationId, request, toItems, { filter });
   }
 
   async exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {

@@ -128,7 +128,7 @@ export class TreeReader {
     request: PageRequest,
     owns: (cursor: string) => Promise<boolean>,
   ): Promise<Page<{ readonly id: OrganizationId }>> {
-    return await fetchPage(request, 'asc', owns, async (range) => {
+    const fetch = async (range: Range): Promise<{ readonly id: OrganizationId }[]> => {
       if (filter === undefined) {
         let query = this.db
           .selectFrom('organization')
@@ -146,7 +146,8 @@ export class TreeReader {
       const ids = [...new Set(found.flat())].sort();
       if (range.order === 'desc') ids.reverse();
       return ids.slice(0, range.limit).map((id) => ({ id: id as OrganizationId }));
-    });
+    };
+    return await fetchPage(request, { order: 'asc', owns, fetch });
   }
 
   async #holders(rootId: OrganizationId, kind: TreeKind, value: string | undefined, range: Range): Promise<string[]> {

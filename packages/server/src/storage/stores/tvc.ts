@@ -297,12 +297,7 @@ export class TvcReader {
 
   /** There are none: a quorum key is made and split inside an enclave. */
   async quorumKeys(request: PageRequest): Promise<Page<never>> {
-    return await fetchPage(
-      request,
-      'asc',
-      async () => false,
-      async () => [],
-    );
+    return await fetchPage(request, { order: 'asc', owns: async () => false, fetch: async () => [] });
   }
 }
 

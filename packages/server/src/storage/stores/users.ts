@@ -5,6 +5,7 @@ import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { MemberRecord, User, UserRecord } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import type { AuthorityVersions } from '../authority.ts';
+import { bytesOf } from '../bytes-of.ts';
 import { pageOfRows } from '../organization-rows.ts';
 import type { Schema, UserTable } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -90,6 +91,29 @@ const renameUser = statement('user-rename', (db, { organizationId, userId, name,
     .returningAll(),
 );
 
+/** Of a row without long texts: indexes count them, so no row is read. */
+const SHORT_ROW_BYTES = sql.lit(192);
+
+const ownedBytes = (table: string, bytes: RawBuilder<unknown>): RawBuilder<number> =>
+  sql`COALESCE((SELECT ${bytes} FROM ${sql.table(table)} WHERE ${sql.ref(`${table}.organization_id`)} =
+    app_user.organization_id AND ${sql.ref(`${table}.user_id`)} = app_user.id), 0)`;
+
+/** A user with all that is shown of it. */
+const RECORD_BYTES: RawBuilder<number> = sql`(${sql.join(
+  [
+    SHORT_ROW_BYTES,
+    ownedBytes('api_key', sql`COUNT(*) * ${SHORT_ROW_BYTES}`),
+    ownedBytes('user_tag', sql`COUNT(*) * ${sql.lit(40)}`),
+    ownedBytes(
+      'authenticator',
+      sql`SUM(${bytesOf('authenticator', ['name', 'credential_id', 'public_key', 'transports'])})`,
+    ),
+    ownedBytes('oauth_provider', sql`SUM(${bytesOf('oauth_provider', ['name', 'issuer', 'audience', 'subject'])})`),
+    ownedBytes('mfa_policy', sql`SUM(${bytesOf('mfa_policy', ['name', 'condition', 'steps', 'notes'])})`),
+  ],
+  sql` + `,
+)})`;
+
 export const userNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'user not found in this organization');
 
 /** Users of a page are a range of ids, so their rows are fetched by range rather than by a list of any length. */
@@ -162,9 +186,8 @@ export class UserReader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<UserRecord>> {
-    return await pageOfRows(this.db, 'app_user', organizationId, request, (rows) =>
-      this.#withAll(organizationId, rows),
-    );
+    const toItems = (rows: UserRow[]): Promise<UserRecord[]> => this.#withAll(organizationId, rows);
+    return await pageOfRows(this.db, 'app_user', organizationId, request, toItems, { bytes: RECORD_BYTES });
   }
 
   /** Those of the users that exist, in the order of their ids, without their MFA policies. */

@@ -14,7 +14,7 @@ import {
 } from '../../lib/webhook.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { jsonRows } from '../json-rows.ts';
-import { fetchPage, type Range } from '../keyset.ts';
+import { fetchPage, type Range, type RowSize } from '../keyset.ts';
 import { findRow } from '../organization-rows.ts';
 import type { Schema, WebhookDeliveryTable, WebhookEndpointTable } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -307,9 +307,18 @@ export class WebhookReader {
     const owns = async (cursor: string): Promise<boolean> =>
       (await findRow(this.db, 'webhook_delivery', organizationId, cursor)) !== undefined;
     const idsIn = await this.#idsOf(organizationId, filter);
-    return await fetchPage(request, 'desc', owns, async (range) => {
-      const ids = idsIn(range);
-      return ids === undefined ? [] : await this.#deliveries(organizationId, ids, range.order);
+    return await fetchPage(request, {
+      order: 'desc',
+      owns,
+      fetch: async (range) => {
+        const ids = idsIn(range);
+        return ids === undefined ? [] : await this.#deliveries(organizationId, ids, range.order);
+      },
+      weigh: async (range) => {
+        const ids = idsIn(range);
+        return ids === undefined ? [] : await this.#deliverySizes(organizationId, ids, range.order);
+      },
+      whenTooLarge: 'shorten',
     });
   }
 
@@ -344,6 +353,17 @@ export class WebhookReader {
       );
       return sql`${sql.join(arms, sql` UNION ALL `)} ${ordered(range)}`;
     };
+  }
+
+  async #deliverySizes(
+    organizationId: OrganizationId,
+    ids: RawBuilder<unknown>,
+    order: Range['order'],
+  ): Promise<RowSize[]> {
+    const { rows } = await sql<RowSize>`SELECT page.id, octet_length(delivery.attempts) AS bytes
+      FROM (${ids}) AS page ${withDeliveries(organizationId)}
+      ORDER BY page.id ${sql.raw(order)}`.execute(this.db);
+    return rows;
   }
 
   async #deliveries(
