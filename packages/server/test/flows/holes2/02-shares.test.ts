@@ -146,6 +146,7 @@ describe.each(DATABASES)('a client that leaves on %s', (database) => {
     const reply = replyOn(patient);
     patient.write(rename('Patient'));
     await until(() => waiting() === 2);
+    expect(await app.app.observe.metrics.metrics()).toContain('custos_database_waiting{pool="write"} 2');
     const connections = admission.connections.count;
     gone.destroy();
     await until(() => admission.connections.count < connections);
