@@ -563,7 +563,10 @@ describe('bindings', () => {
       ['private-key-1', sealedKey],
       ['t', (await keyring.createImportTarget(deployment.holder('t'), 'u')).sealedTarget],
     ];
-    const callerKinds = ['activity-parameters', 'activity-result', 'vote-message', 'outbox-message', 'dev-message'];
+    const callerKinds = [
+      ...['activity-body', 'activity-parameters', 'activity-result'],
+      ...['vote-message', 'outbox-message', 'dev-message'],
+    ];
     expect(KINDS.filter((kind) => CALLER_KINDS.has(kind))).toEqual([]);
     expect([...CALLER_KINDS]).toEqual(callerKinds);
     for (const [ownerId, blob] of blobs) {

@@ -54,6 +54,7 @@ function stopOnSignal(service: Service): void {
 function runWorkers(config: Config): void {
   let stopping = false;
   let announced = false;
+  let created: Service['created'];
   const started = new Set<number>();
   for (let index = 0; index < config.workers; index += 1) cluster.fork();
   cluster.on('message', (worker, message: Started | { readonly failure: string }) => {
@@ -63,10 +64,11 @@ function runWorkers(config: Config): void {
       return;
     }
     started.add(worker.id);
-    if (message.created === undefined && started.size < config.workers) return;
-    if (announced && message.created === undefined) return;
+    created ??= message.created;
+    // Until all have started, one that waits for the first organization may still refuse requests.
+    if (announced || started.size < config.workers) return;
     announced = true;
-    announce(message);
+    announce({ ...message, created });
   });
   cluster.on('exit', (worker, code) => {
     if (stopping) return exitWhenAlone();

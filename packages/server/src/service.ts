@@ -86,19 +86,24 @@ export async function startService(config: Config): Promise<Service> {
       Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() => app.closeChains()),
     );
     cleanups.push(() => closeServer(server));
-    const gates = [refuseWhileStarting(server, app)];
+    const gates: (() => void)[] = [];
+    const isFirstStart = !(await storage.read.deployment.hasOrganization());
+    const guard = (of: FastifyInstance): void => {
+      if (isFirstStart) gates.push(refuseWhileStarting(of, app));
+    };
+    guard(server);
     const baseUrl = await listen(server, config, config.port);
     listening = baseUrl;
     const proxyServer = config.proxyPort === undefined ? undefined : buildProxyServer(app, proxy);
     if (proxyServer !== undefined) {
       cleanups.push(() => closeServer(proxyServer));
-      gates.push(refuseWhileStarting(proxyServer, app));
+      guard(proxyServer);
     }
     const proxyUrl = proxyServer && (await listen(proxyServer, config, config.proxyPort ?? 0, 'CUSTOS_PROXY_PORT'));
     if (config.metricsPort !== undefined) {
       const metrics = openMetrics(app);
       cleanups.push(() => metrics.close());
-      gates.push(refuseWhileStarting(metrics, app));
+      guard(metrics);
       await listen(metrics, config, config.metricsPort, 'CUSTOS_METRICS_PORT');
     }
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);

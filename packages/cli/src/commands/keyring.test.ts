@@ -9,7 +9,9 @@ import { TestServer } from '../../../server/test/harness/server.ts';
 describe.each(DATABASES)('custos keyring verify on %s', (database) => {
   test('names every kind of secret that does not open, beside a running service', { timeout: 120_000 }, async () => {
     await using server = await TestServer.start({ database, env: { CUSTOS_DEV_INBOX: 'on' } });
-    await (await SealedWorld.make(server)).addMessages(server);
+    const world = await SealedWorld.make(server);
+    await world.addMessages(server);
+    await world.addOlderBodies(server);
     const verify = () => runCli(server.environment, 'keyring', 'verify');
     const whole = await verify();
     expect(whole).toMatchObject({ code: 0, stderr: '' });

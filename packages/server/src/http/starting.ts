@@ -4,8 +4,8 @@ import type { App } from '../pipeline/app.ts';
 import { sendError } from './errors.ts';
 
 /**
- * Refuses everything but /healthz until the returned function is called. A service has to listen before it knows its own
- * address, which its first organization is told, and until that exists it has nothing to serve.
+ * Refuses everything but /healthz until the returned function is called. At its first start a service has to listen
+ * before it knows its own address, which the credentials file names, and until that exists it has nothing to serve.
  */
 export function refuseWhileStarting(server: FastifyInstance, app: App): () => void {
   let isStarting = true;

@@ -80,11 +80,10 @@ async function readRows<Item extends Row>(
     return { rows: rows.slice(0, range.limit), isCut };
   }
   const sizes = await readAll(weigh, withNext);
-  const isShortened = whenTooLarge === 'shorten';
-  if (sizes.length > range.limit && request.kind === 'all' && !isShortened) throw tooMany(range.limit);
+  if (sizes.length > range.limit && request.kind === 'all') throw tooMany(range.limit);
   const page = sizes.slice(0, range.limit);
   const fitting = page.slice(0, countFitting(page, isUnbounded ? Number.POSITIVE_INFINITY : LIMITS.pageBytes));
-  if (fitting.length < page.length && !isShortened) throw tooLarge(request, fitting.length);
+  if (fitting.length < page.length && whenTooLarge !== 'shorten') throw tooLarge(request, fitting.length);
   const rows: Item[] = [];
   for (
     let from = range;

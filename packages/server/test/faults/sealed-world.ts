@@ -103,6 +103,27 @@ export class SealedWorld {
     );
   }
 
+  /** What versions before stored twice and is still read: parameters and the message of a vote beside the body. */
+  async addOlderBodies({ dataDir, databaseUrl, environment }: TestServer): Promise<void> {
+    const { organizationId } = this.root;
+    await using tables = await openTables(dataDir, databaseUrl);
+    const [keys = [], votes = []] = await tables.read(
+      `SELECT wrapped_key FROM organization WHERE id = '${organizationId}'`,
+      `SELECT id, activity_id FROM vote WHERE organization_id = '${organizationId}' ORDER BY id LIMIT 1`,
+    );
+    const [{ id, activity_id: activityId } = {}] = votes;
+    const keyring = await createKeyring({ rootKey: readConfig(environment).rootKey });
+    const put = async (table: string, column: string, ownerId: string, kind: string): Promise<void> => {
+      const binding = { organizationId, ownerId, kind };
+      const sealed = Buffer.from(await keyring.seal(keys[0]?.wrapped_key, binding, Buffer.from('{}')));
+      const statement = `UPDATE ${table} SET ${column} = ? WHERE id = ?`;
+      await writeDatabase({ dataDir, databaseUrl }, statement, [sealed, ownerId]);
+    };
+    await put('activity', 'sealed_parameters', activityId, 'activity-parameters');
+    await put('vote', 'sealed_message', id, 'vote-message');
+    await keyring.close();
+  }
+
   /** The same world behind another address. */
   at(baseUrl: string): SealedWorld {
     const { organizationId, key, userId } = this.root;

@@ -242,6 +242,16 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Stops a process and waits until each of its threads is stopped: until then it may still answer. */
+export async function suspend(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  const isStopped = (thread: string): boolean => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+  };
+  await waitUntil('the process is stopped', () => readdirSync(`/proc/${pid}/task`).every(isStopped));
+}
+
 // ---- databases ----
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of any table.

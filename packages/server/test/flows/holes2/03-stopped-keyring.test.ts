@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { newWallet, SealedWorld } from '../../faults/sealed-world.ts';
-import { childrenOf, expectUnavailable, isAlive, stamped, statusOf, trySend, waitUntil } from '../../faults/support.ts';
+import {
+  childrenOf,
+  expectUnavailable,
+  isAlive,
+  stamped,
+  statusOf,
+  suspend,
+  trySend,
+  waitUntil,
+} from '../../faults/support.ts';
 import type { Answer } from '../../harness/client.ts';
 import { TestServer } from '../../harness/server.ts';
 
@@ -30,7 +39,7 @@ test('a keyring process that is stopped makes the service not ready and is repla
   });
   const [keyring] = childrenOf(server.pid).filter(isAlive) as [number];
   const stoppedAtMs = performance.now();
-  process.kill(keyring, 'SIGSTOP');
+  await suspend(keyring);
 
   const request = stamped(PATH, root.submitBody('create_wallet', newWallet('asked for while it hung')), root.key);
   const answer = trySend(server.baseUrl, request);
