@@ -14,7 +14,7 @@ import { quantile } from './wire.ts';
 
 const USERS = 64;
 const STALLED_BYTES = 1.75 * 1024 * 1024;
-const OTHER_ADDRESS = '127.0.0.2';
+export const OTHER_ADDRESS = '127.0.0.2';
 
 export interface FloodSize {
   readonly writers: number;
@@ -64,7 +64,7 @@ export async function flood(service: Service, size: FloodSize): Promise<{ figure
   };
 }
 
-async function renames(client: TestClient, users: number): Promise<Workload> {
+export async function renames(client: TestClient, users: number): Promise<Workload> {
   const userIds: string[] = [];
   for (let count = 0; count < users; count += 1) userIds.push((await createUser(client, `User ${count}`)).userId);
   return {
@@ -77,7 +77,7 @@ async function renames(client: TestClient, users: number): Promise<Workload> {
   };
 }
 
-const whoami = (client: TestClient): Workload => ({
+export const whoami = (client: TestClient): Workload => ({
   kind: 'query',
   path: '/public/v1/query/whoami',
   key: client.key,

@@ -3,6 +3,8 @@ import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Service } from '../service.ts';
 import { type Figure, isMet, printFigures } from './figures.ts';
 import { flood } from './flood.ts';
+import { large } from './large.ts';
+import { stopped } from './stopped.ts';
 
 const FLOOD = { writers: 4096, stalled: 2000, seconds: 20 };
 
@@ -10,7 +12,11 @@ const only = process.argv[2] ?? '';
 const all: Figure[] = [];
 
 type Scenario = (service: Service) => Promise<{ figures: Figure[]; notes: string[] }>;
-const SCENARIOS: readonly (readonly [string, Scenario])[] = [['flood', (service) => flood(service, FLOOD)]];
+const SCENARIOS: readonly (readonly [string, Scenario])[] = [
+  ['flood', (service) => flood(service, FLOOD)],
+  ['stopped keyring', stopped],
+  ['large', large],
+];
 
 for (const database of ['sqlite', 'postgres'] as const) {
   for (const [name, scenario] of SCENARIOS) {

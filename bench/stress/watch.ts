@@ -27,14 +27,16 @@ export interface Visitor {
   readonly seconds: number;
   /** A connection for each request. */
   readonly isNew: boolean;
+  /** Ends the visit early. */
+  readonly signal?: AbortSignal;
 }
 
 /** Somebody who asks one thing after the other, at a modest pace. */
-export async function visit({ port, from, requests, everyMs, seconds, isNew }: Visitor): Promise<Reply[]> {
+export async function visit({ port, from, requests, everyMs, seconds, isNew, signal }: Visitor): Promise<Reply[]> {
   const replies: Reply[] = [];
   const endsAt = performance.now() + seconds * 1000;
   const wire = new Wire(port, from);
-  for (let count = 0; performance.now() < endsAt; count += 1) {
+  for (let count = 0; performance.now() < endsAt && !signal?.aborted; count += 1) {
     const request = requests[count % requests.length];
     if (request === undefined) break;
     const reply = await wire.send(request);

@@ -5,9 +5,12 @@ export interface Reply {
   readonly status: number;
   readonly retryAfterSeconds: number;
   readonly milliseconds: number;
+  readonly errorCode: string | undefined;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
+/** Bodies of errors are shorter; of others only the length is of interest. */
+const BODY_KEPT_BYTES = 4096;
 
 /** One keep-alive connection that writes finished requests, one after the other. An HTTP client would cost too much here. */
 export class Wire {
@@ -37,24 +40,28 @@ export class Wire {
     const sentAt = performance.now();
     const socket = this.#socket ?? this.#open();
     return new Promise((resolve) => {
-      let received: Buffer = Buffer.alloc(0);
+      let kept: Buffer = Buffer.alloc(0);
+      let receivedBytes = 0;
       const finish = (reply: Omit<Reply, 'milliseconds'>): void => {
         socket.removeAllListeners('data').removeAllListeners('close');
         resolve({ ...reply, milliseconds: performance.now() - sentAt });
       };
       socket.on('data', (chunk) => {
-        received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-        const head = received.indexOf(HEAD_END);
+        receivedBytes += chunk.length;
+        if (kept.length < BODY_KEPT_BYTES) kept = kept.length === 0 ? chunk : Buffer.concat([kept, chunk]);
+        const head = kept.indexOf(HEAD_END);
         if (head < 0) return;
-        const text = received.toString('latin1', 0, head);
-        if (received.length < head + 4 + numberIn(text, /content-length: (\d+)/i)) return;
+        const text = kept.toString('latin1', 0, head);
+        if (receivedBytes < head + 4 + numberIn(text, /content-length: (\d+)/i)) return;
         const isLast = /connection: close/i.test(text);
-        finish({ status: Number(text.slice(9, 12)), retryAfterSeconds: numberIn(text, /retry-after: (\d+)/i) });
+        const errorCode = /"errorCode":"(\w+)"/.exec(kept.toString('latin1', head, head + BODY_KEPT_BYTES))?.[1];
+        const retryAfterSeconds = numberIn(text, /retry-after: (\d+)/i);
+        finish({ status: Number(text.slice(9, 12)), retryAfterSeconds, errorCode });
         if (isLast) this.close();
       });
       socket.on('close', () => {
         this.#socket = undefined;
-        finish({ status: 0, retryAfterSeconds: 1 });
+        finish({ status: 0, retryAfterSeconds: 1, errorCode: undefined });
       });
       socket.write(request);
     });

@@ -170,6 +170,12 @@ export interface RingState {
   readonly ids: string[];
 }
 
+/** What was asked of the keyring process and is not answered. */
+export interface KeyringLoad {
+  readonly calls: number;
+  readonly bytes: number;
+}
+
 /**
  * Bytes in, bytes out, nothing stored: the caller keeps what it is given and brings it back. Every refusal is a
  * KeyringError. No seed and no private key leaves it but inside a bundle that is encrypted to the caller's key; one
@@ -182,6 +188,7 @@ export interface Keyring extends AsyncDisposable {
   hasRootKey(id: string): boolean;
   /** Resolves when everything that holds keys has answered, however much it has to do. */
   ping(): Promise<void>;
+  readonly load: KeyringLoad;
   /** A new key for an organization, wrapped under the active root key. */
   createOrganizationKey(organizationId: string): Promise<Uint8Array>;
   /** The same organization key under the active root key, with its id kept, so that what it sealed still opens. */

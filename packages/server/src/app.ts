@@ -72,6 +72,7 @@ export function buildApp(parts: Parts): BuiltApp {
   const load = new RequestLoad();
   const observe = parts.observe ?? new Observer(log);
   observe.watchDatabase(storage);
+  observe.health.watchKeyring(keyring);
   const admission = new Admission(config, countRefusals(observe.metrics));
   showQueues(observe.metrics, admission);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');

@@ -1,4 +1,4 @@
-import type { KeyringLoss, KeyringObserver } from '@custos/keyring';
+import type { Keyring, KeyringLoss, KeyringObserver } from '@custos/keyring';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Problems } from './pipeline/readiness.ts';
@@ -6,6 +6,7 @@ import type { Problems } from './pipeline/readiness.ts';
 /** How the keyring process and the readiness of this process do, as log lines and metrics. */
 export class HealthObserver implements KeyringObserver {
   readonly #log: Logger;
+  readonly #metrics: Registry;
   readonly #isUp;
   readonly #losses;
   readonly #latePings;
@@ -15,6 +16,7 @@ export class HealthObserver implements KeyringObserver {
 
   constructor(log: Logger, metrics: Registry) {
     this.#log = log;
+    this.#metrics = metrics;
     const registers = [metrics];
     this.#isUp = new Gauge({
       name: 'custos_keyring_up',
@@ -39,6 +41,26 @@ export class HealthObserver implements KeyringObserver {
       registers,
     });
     this.#isUp.set(1);
+  }
+
+  /** Read when somebody asks for the metrics. */
+  watchKeyring(keyring: Pick<Keyring, 'load'>): void {
+    new Gauge({
+      name: 'custos_keyring_pending',
+      help: 'Calls that the keyring process has not answered.',
+      registers: [this.#metrics],
+      collect() {
+        this.set(keyring.load.calls);
+      },
+    });
+    new Gauge({
+      name: 'custos_keyring_pending_bytes',
+      help: 'What the calls that the keyring process has not answered take up.',
+      registers: [this.#metrics],
+      collect() {
+        this.set(keyring.load.bytes);
+      },
+    });
   }
 
   lost(reason: KeyringLoss, message: string, restartInMs: number): void {

@@ -82,7 +82,7 @@ export class Observer {
     };
     const connections = new Gauge({
       name: 'custos_database_connections',
-      help: 'Connections to PostgreSQL by pool (read or write) and state (busy or idle).',
+      help: 'Connections to the database by pool (read or write) and state (busy or idle).',
       labelNames: ['pool', 'state'],
       registers,
       collect: each(({ pool, connections: all, busy }) => {
@@ -92,14 +92,14 @@ export class Observer {
     });
     const waiting = new Gauge({
       name: 'custos_database_waiting',
-      help: 'Reads and transactions that wait for a connection to PostgreSQL, or for their turn to ask for one, by pool.',
+      help: 'Reads and transactions that wait for a connection to the database, or for their turn to ask for one, by pool.',
       labelNames: ['pool'],
       registers,
       collect: each((load) => waiting.set({ pool: load.pool }, load.waiting)),
     });
     new Counter({
       name: 'custos_database_timeouts_total',
-      help: 'How often PostgreSQL answered, or a connection was free, too late, by pool.',
+      help: 'How often the database answered, or a connection was free, too late, by pool.',
       labelNames: ['pool'],
       registers,
       collect() {

@@ -49,6 +49,10 @@ export class ProcessKeyring implements api.Keyring {
     return this.#process.ping();
   }
 
+  get load(): api.KeyringLoad {
+    return this.#process.load;
+  }
+
   get closing(): AbortSignal {
     return this.#process.closing;
   }

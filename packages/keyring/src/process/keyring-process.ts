@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { closed, KeyringError } from '../errors.ts';
-import type { RingState, SealedServiceKey } from '../keyring.ts';
+import type { KeyringLoad, RingState, SealedServiceKey } from '../keyring.ts';
 import type { KeyringLoss, KeyringObserver } from '../observer.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
@@ -10,7 +10,10 @@ import { Line } from './line.ts';
 import { detached, errorOf, gone, type Method, type Notice, ROUTES, type Settings } from './protocol.ts';
 import { pipesOf, startKeyringProcess, startMsMax } from './start.ts';
 
+/** Far more than a service lets in: a bound for what it asks of itself. */
 const PENDING_MAX = 10_000;
+/** Checked before a call, so that one of any size goes through where there is none. */
+const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 const RESTART_DELAY_MS_MIN = 50;
 const RESTART_DELAY_MS_MAX = 5_000;
 /** A process that answered so often was in order: what ended it came from outside, and the next one starts at once. */
@@ -92,6 +95,16 @@ export class KeyringProcess {
     return this.#lines.filter(({ pendingCount }) => pendingCount === 0).length;
   }
 
+  get load(): KeyringLoad {
+    let calls = 0;
+    let bytes = 0;
+    for (const { pendingCount, pendingBytes } of this.#lines) {
+      calls += pendingCount;
+      bytes += pendingBytes;
+    }
+    return { calls, bytes };
+  }
+
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
@@ -138,7 +151,9 @@ export class KeyringProcess {
   async #send(method: Method, args: readonly unknown[]): Promise<unknown> {
     const [first] = this.#lines;
     if (first === undefined) throw gone();
-    if (this.#pendingCount >= PENDING_MAX) throw new KeyringError('UNAVAILABLE', 'the keyring has too much to do');
+    const { calls, bytes } = this.load;
+    if (calls >= PENDING_MAX || bytes >= PENDING_BYTES_MAX)
+      throw new KeyringError('UNAVAILABLE', 'the keyring has too much to do');
     switch (ROUTES[method]) {
       case 'any':
         return this.#idlest(first).call(method, args);
@@ -173,10 +188,6 @@ export class KeyringProcess {
       await this.#syncRing();
       await this.#callAll('refreshRing', []).catch(() => {});
     }
-  }
-
-  get #pendingCount(): number {
-    return this.#lines.reduce((sum, { pendingCount }) => sum + pendingCount, 0);
   }
 
   /** Settles when the process is ready, or has refused to start. */

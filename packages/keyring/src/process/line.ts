@@ -26,10 +26,12 @@ interface Pending {
   readonly reject: (error: KeyringError) => void;
   /** The beat at which it is refused. */
   readonly lastBeat: number;
+  /** Of the call as it was sent. */
+  readonly bytes: number;
 }
 
 /** Nobody waits for its answer any more, but the thread still has it to do. */
-const REFUSED: Pending = { resolve: () => {}, reject: () => {}, lastBeat: Number.POSITIVE_INFINITY };
+const REFUSED: Omit<Pending, 'bytes'> = { resolve: () => {}, reject: () => {}, lastBeat: Number.POSITIVE_INFINITY };
 /** No call has this id. */
 const PING = encodeFrame(0, numberOf('ping'), []);
 
@@ -38,6 +40,7 @@ export class Line {
   readonly #pipe: Pipe;
   readonly #pending = new Map<number, Pending>();
   readonly #ringChanged: (ring: RingState) => void;
+  #pendingBytes = 0;
   #lastId = 0;
   #beats = 0;
   #isHeard = true;
@@ -68,6 +71,11 @@ export class Line {
     return this.#pending.size;
   }
 
+  /** What the calls without an answer take up, here or on their way. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
   call(method: Method, args: readonly unknown[]): Promise<unknown> {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -81,7 +89,8 @@ export class Line {
     return new Promise((resolve, reject) => {
       // An idle keyring does not keep its service alive, one with work does.
       if (this.#pending.size === 0) this.#pipe.ref();
-      this.#pending.set(id, { resolve, reject, lastBeat: this.#beats + secondsOf(method) });
+      this.#pending.set(id, { resolve, reject, lastBeat: this.#beats + secondsOf(method), bytes: frame.length });
+      this.#pendingBytes += frame.length;
       this.#pipe.write(frame);
     });
   }
@@ -95,10 +104,10 @@ export class Line {
     this.#beats += 1;
     this.#silentBeats = this.#isHeard ? 0 : this.#silentBeats + 1;
     this.#isHeard = false;
-    for (const [id, { lastBeat, reject }] of this.#pending) {
+    for (const [id, { lastBeat, reject, bytes }] of this.#pending) {
       if (lastBeat >= this.#beats) continue;
       reject(late());
-      this.#pending.set(id, REFUSED);
+      this.#pending.set(id, { ...REFUSED, bytes });
     }
     this.#pipe.write(PING);
     return this.#silentBeats;
@@ -113,6 +122,7 @@ export class Line {
   end(error: KeyringError): void {
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
+    this.#pendingBytes = 0;
     this.#pipe.unref();
   }
 
@@ -128,6 +138,7 @@ export class Line {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#pending.delete(id);
+    this.#pendingBytes -= pending.bytes;
     if (this.#pending.size === 0) this.#pipe.unref();
     if (tag === ANSWER.value) pending.resolve(value);
     else pending.reject(errorOf(value as Refusal));

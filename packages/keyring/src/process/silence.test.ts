@@ -129,6 +129,27 @@ describe('a keyring process that is stopped', { timeout: 60_000 }, () => {
   });
 });
 
+test('no more is kept for a process than so many bytes, and what is kept gets done', { timeout: 60_000 }, async () => {
+  const MIB = 1024 * 1024;
+  const keyring = await start(new Told(), rootKey, 60_000);
+  const key = await keyring.createOrganizationKey(ORGANIZATION);
+  const plaintext = Buffer.alloc(4 * MIB - 1024);
+  const seal = (): Promise<Uint8Array> => keyring.seal(key, bindingOf(), plaintext);
+  expect(keyring.load).toEqual({ calls: 0, bytes: 0 });
+  const pid = await stop(keyring);
+  const kept = Array.from({ length: 17 }, seal);
+  expect(keyring.load.calls).toBe(17);
+  expect(keyring.load.bytes).toBeGreaterThan(64 * MIB);
+  expect(keyring.load.bytes).toBeLessThan(68 * MIB);
+  expect(await codeOf(seal())).toBe('UNAVAILABLE');
+  const pinged = keyring.ping();
+  process.kill(pid, 'SIGCONT');
+  await pinged;
+  for (const sealed of await Promise.all(kept)) expect(sealed.length).toBeGreaterThan(plaintext.length);
+  expect(keyring.load).toEqual({ calls: 0, bytes: 0 });
+  await seal();
+});
+
 test('a service that was stopped itself does not take its keyring for silent', async () => {
   const told = new Told();
   const keyring = await start(told);

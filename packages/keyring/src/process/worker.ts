@@ -32,6 +32,8 @@ export interface ThreadData {
  * that one alone keeps nobody out.
  */
 const WAITING_BYTES_MAX = 40 * 1024 * 1024;
+/** How many pings are remembered while an answer is being read. */
+const PINGS_MAX = 64;
 /** Each call counts for so much more, because those without arguments are bounded too. */
 const CALL_BYTES = 4096;
 const PING = numberOf('ping');
@@ -55,6 +57,7 @@ port.once('message', async () => {
 function serve(keyring: LocalKeyring): void {
   const line = openPipe(fd);
   const waiting: Frame[] = [];
+  const pings: number[] = [];
   let waitingBytes = 0;
   let isWorking = false;
   let reported = JSON.stringify(keyring.ringState);
@@ -87,9 +90,15 @@ function serve(keyring: LocalKeyring): void {
     line.write(encodeFrame(0, ANSWER.ring, keyring.ringState));
   };
 
-  /** Ahead of what waits: a thread with much to do is there. Who does not listen hears nothing of this either. */
+  /** Ahead of what waits: a thread with much to do is there. Behind an answer that is being read; who reads none gets no more. */
   const answerPing = ({ id }: Frame): void => {
-    if (!line.writableNeedDrain) line.write(encodeFrame(id, ANSWER.value, undefined));
+    if (!line.writableNeedDrain) {
+      line.write(encodeFrame(id, ANSWER.value, undefined));
+    } else if (pings.length < PINGS_MAX && pings.push(id) === 1) {
+      line.once('drain', () => {
+        for (const late of pings.splice(0)) line.write(encodeFrame(late, ANSWER.value, undefined));
+      });
+    }
   };
 
   const reader = new FrameReader(bytesMaxOf, (frame) => {

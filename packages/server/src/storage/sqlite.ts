@@ -5,7 +5,7 @@ import { StartError } from '../lib/start-error.ts';
 import { kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
-import type { Storage, WriteOptions } from './storage.ts';
+import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 
@@ -158,7 +158,6 @@ function translate(error: unknown): unknown {
 
 class SqliteStorage implements Storage {
   readonly kind = 'sqlite';
-  readonly load = [];
   readonly read;
   readonly #lock: Database.Database;
   readonly #writer: Database.Database;
@@ -183,6 +182,12 @@ class SqliteStorage implements Storage {
     };
     this.read = openReadStores(kyselyOver(flavour, executeOn(reader)), 'sqlite');
     this.#stores = openStores(db, 'sqlite', nestedSavepoint(writer));
+  }
+
+  /** Reads wait for nobody; writes queue for the one connection that writes. */
+  get load(): readonly PoolLoad[] {
+    const busy = this.#scheduled ? 1 : 0;
+    return [{ pool: 'write', connections: 1, busy, waiting: this.#queue.length, timeouts: 0 }];
   }
 
   write<T>(unit: (store: Stores) => Promise<T>, { isRepeatable = false }: WriteOptions = {}): Promise<T> {

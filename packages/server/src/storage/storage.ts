@@ -14,7 +14,7 @@ export interface PoolLoad {
   readonly pool: 'read' | 'write';
   readonly connections: number;
   readonly busy: number;
-  /** Who waits for a connection, or for its turn to ask for one. */
+  /** Who waits for a connection, or for its turn to ask for one; on SQLite the queue of writes. */
   readonly waiting: number;
   /** How often an answer or a connection came too late, since the start. */
   readonly timeouts: number;
@@ -25,7 +25,6 @@ export interface Storage {
   readonly kind: 'sqlite' | 'postgres';
   /** Reads committed rows, outside any transaction. */
   readonly read: ReadStores;
-  /** Nothing where there are no connections. */
   readonly load: readonly PoolLoad[];
   /**
    * Runs `unit` in a transaction and answers after the durable commit; an error rolls its writes back. Inside, only the

@@ -1,60 +1,12 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
-import { createSubOrganization, stampFor, type TestClient } from '../../harness/client.ts';
+import { createSubOrganization } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
+import { ask, open, replyOn, requestOf, until, whoami } from '../fixtures/raw-requests.ts';
 
 const MIB = 1024 * 1024;
-
-interface Reply {
-  readonly status: number;
-  readonly retryAfter: number;
-  readonly text: string;
-}
-
-const portOf = ({ server }: TestApp): number => (server.server.address() as AddressInfo).port;
-
-async function open(app: TestApp, from: string): Promise<Socket> {
-  const socket = connect({ port: portOf(app), host: '127.0.0.1', localAddress: from });
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** The next answer on a connection; status 0 if it closes without one. */
-function replyOn(socket: Socket): Promise<Reply> {
-  return new Promise((resolve) => {
-    let text = '';
-    const finish = (): void => {
-      socket.removeListener('data', read).removeListener('close', finish);
-      const retryAfter = Number(/retry-after: (\d+)/i.exec(text)?.[1] ?? Number.NaN);
-      resolve({ status: Number(text.slice(9, 12)), retryAfter, text });
-    };
-    const read = (chunk: Buffer): void => {
-      text += chunk.toString();
-      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? Number.NaN);
-      const head = text.indexOf('\r\n\r\n');
-      if (head >= 0 && text.length - head - 4 >= length) finish();
-    };
-    socket.on('data', read).on('close', finish);
-  });
-}
-
-function requestOf(client: TestClient, path: string, body: string): string {
-  const length = Buffer.byteLength(body);
-  return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nx-stamp: ${stampFor(Buffer.from(body), client.key)}\r\n\r\n${body}`;
-}
-
-const whoami = (client: TestClient): string =>
-  requestOf(client, '/public/v1/query/whoami', JSON.stringify({ organizationId: client.organizationId }));
-
-async function ask(app: TestApp, from: string, request: string): Promise<Reply> {
-  const socket = await open(app, from);
-  const reply = replyOn(socket);
-  socket.write(request);
-  return await reply.finally(() => socket.destroy());
-}
 
 /** A body of which `sent` bytes arrive and then nothing. */
 async function stalled(app: TestApp, from: string, sent: number): Promise<Socket> {
@@ -66,14 +18,6 @@ async function stalled(app: TestApp, from: string, sent: number): Promise<Socket
   // Only a connection that is read notices its end.
   return socket.resume();
 }
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  const endsAt = performance.now() + 10_000;
-  while (!isSo()) {
-    if (performance.now() > endsAt) throw new Error('it did not happen within ten seconds');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
 
 describe('admission', () => {
   test('stalled bodies of one address take no more than the room for bodies, and another address is served', async () => {

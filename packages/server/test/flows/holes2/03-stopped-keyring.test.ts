@@ -55,6 +55,7 @@ test('a keyring process that is stopped makes the service not ready and is repla
   const unreadyMs = performance.now() - stoppedAtMs;
   expect(unready?.body.checks).toEqual({ database: true, migrations: true, keyring: false });
   expect(unready?.body.reasons?.['keyring']).toMatch(/did not answer in time|no answer within|gone or still starting/);
+  const metricsOf = async (): Promise<string> => (await fetch(`${server.baseUrl}/metrics`)).text();
   // What needs no key goes on.
   expect((await root.query('whoami')).status).toBe(200);
   expect(await statusOf(server.baseUrl, '/healthz')).toBe(200);
@@ -75,7 +76,9 @@ test('a keyring process that is stopped makes the service not ready and is repla
 
   expect(server.output.stderr).toContain('"reason":"silent","message":"the keyring process did not answer');
   expect(server.output.stderr).toContain('keyring process started again');
-  const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
+  const metrics = await metricsOf();
+  expect(metrics).toMatch(/^custos_keyring_pending 0$/m);
+  expect(metrics).toMatch(/^custos_keyring_pending_bytes 0$/m);
   expect(metrics).toMatch(/^custos_keyring_restarts_total\{reason="silent"\} 1$/m);
   expect(metrics).toMatch(/^custos_keyring_up 1$/m);
   expect(metrics).toMatch(/^custos_readiness_failures_total\{check="keyring"\} [1-9]/m);
