@@ -7,7 +7,7 @@ import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
 import type { Earn } from './earn/earn.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
-import { type Clock, monotonicClock, systemClock } from './lib/clock.ts';
+import { type Clock, monotonicClock, steadyClock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { createMessages } from './messages/messages.ts';
@@ -30,6 +30,7 @@ import { SendDispatcher } from './sends/dispatcher.ts';
 import { createSendSigner } from './sends/signer.ts';
 import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
+import { Timekeeper } from './timekeeping/timekeeper.ts';
 import { type Courier, localCourier } from './webhooks/courier/courier.ts';
 import { createTargetCheck } from './webhooks/target.ts';
 import { createWebhooks, type RunningWebhooks } from './webhooks/webhooks.ts';
@@ -60,6 +61,7 @@ export interface BuiltApp extends App {
   readonly outbox: Outbox;
   readonly webhooks: RunningWebhooks;
   readonly sends: SendDispatcher;
+  readonly timekeeper: Timekeeper;
   /** Ends what is being asked of chains. */
   closeChains(): void;
 }
@@ -70,6 +72,7 @@ export function buildApp(parts: Parts): BuiltApp {
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
   const load = new RequestLoad();
+  const steady = steadyClock(clock, elapsed);
   const observe = parts.observe ?? new Observer(log);
   observe.watchDatabase(storage);
   const admission = new Admission(config, countRefusals(observe.metrics));
@@ -125,6 +128,17 @@ export function buildApp(parts: Parts): BuiltApp {
       elapsed,
       newId: randomId,
       observe,
+    }),
+    timekeeper: new Timekeeper({
+      storage,
+      clock,
+      elapsed,
+      steady,
+      observe: {
+        clockSkew: (milliseconds) => observe.health.clockSkew(milliseconds),
+        clockJumped: (milliseconds) => observe.health.clockJumped(milliseconds),
+        unavailable: (...said) => observe.unavailable(...said),
+      },
     }),
     load,
     oauth2: oauth2Exchange(config),
