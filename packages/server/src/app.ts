@@ -31,6 +31,7 @@ import { createSendSigner } from './sends/signer.ts';
 import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
 import { Timekeeper } from './timekeeping/timekeeper.ts';
+import { watchedClock } from './timekeeping/watched-clock.ts';
 import { type Courier, localCourier } from './webhooks/courier/courier.ts';
 import { createTargetCheck } from './webhooks/target.ts';
 import { createWebhooks, type RunningWebhooks } from './webhooks/webhooks.ts';
@@ -68,7 +69,8 @@ export interface BuiltApp extends App {
 
 /** The composition root: every dependency is built here, once, and handed down. */
 export function buildApp(parts: Parts): BuiltApp {
-  const { config, storage, keyring, log, clock = systemClock, elapsed = monotonicClock, baseUrl } = parts;
+  const { config, storage, keyring, log, elapsed = monotonicClock, baseUrl } = parts;
+  const clock = watchedClock(parts.clock ?? systemClock, elapsed);
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
   const load = new RequestLoad();
@@ -79,16 +81,19 @@ export function buildApp(parts: Parts): BuiltApp {
   showQueues(observe.metrics, admission);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
-  const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
+  const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, elapsed, own: ownIssuer });
   const nodes = parts.nodes ?? createNodes(config.chains, { report: (...said) => observe.nodeRefused(...said) });
   const earn: Earn & { close?(): void } =
-    parts.earn ?? createEarn({ nodes, clock, observe: (key, error) => observe.unavailable(`earn ${key}`, error) });
+    parts.earn ??
+    createEarn({ nodes, clock: elapsed, observe: (key, error) => observe.unavailable(`earn ${key}`, error) });
   const webhooks = createWebhooks({
     config,
     storage,
     keyring,
     serviceKeys: current,
     clock,
+    steady,
+    elapsed,
     observe,
     courier: parts.courier ?? localCourier({ allow }),
     checkTarget: createTargetCheck(allow),
@@ -97,6 +102,7 @@ export function buildApp(parts: Parts): BuiltApp {
   return {
     config,
     clock,
+    elapsed,
     newId: randomId,
     storage,
     keyring,
@@ -110,7 +116,7 @@ export function buildApp(parts: Parts): BuiltApp {
     interfaces: createInterfaceCache(),
     tokens: createIdentityTokens(serviceKeys, oidc),
     messages: createMessages({ config, keyring, newId: randomId }),
-    outbox: createOutbox({ config, storage, keyring, clock, newId: randomId, observe }),
+    outbox: createOutbox({ config, storage, keyring, clock: steady, elapsed, newId: randomId, observe }),
     webhooks,
     nodes,
     earn,
@@ -124,7 +130,7 @@ export function buildApp(parts: Parts): BuiltApp {
       storage,
       signer: createSendSigner({ storage, keyring }),
       webhooks,
-      clock,
+      clock: steady,
       elapsed,
       newId: randomId,
       observe,

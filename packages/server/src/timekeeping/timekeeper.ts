@@ -1,6 +1,7 @@
 import type { Clock, SteadyClock } from '../lib/clock.ts';
 import type { Storage } from '../storage/storage.ts';
 import { settleFuture } from './settle.ts';
+import type { WatchedClock } from './watched-clock.ts';
 
 const LOOK_EVERY_MS = 1000;
 const MEASURE_EVERY_MS = 30_000;
@@ -23,7 +24,7 @@ export interface ClockObserver {
 
 export interface TimekeeperParts {
   readonly storage: Storage;
-  readonly clock: Clock;
+  readonly clock: WatchedClock;
   readonly elapsed: Clock;
   readonly steady: SteadyClock;
   readonly observe: ClockObserver;
@@ -41,7 +42,7 @@ export class Timekeeper {
 
   constructor(parts: TimekeeperParts) {
     this.#parts = parts;
-    this.#aheadMs = parts.clock() - parts.elapsed();
+    this.#aheadMs = parts.clock.ahead().nowMs;
   }
 
   start(): void {
@@ -66,11 +67,12 @@ export class Timekeeper {
   }
 
   #noticeJump(): void {
-    const { clock, elapsed, steady, observe } = this.#parts;
-    const aheadMs = clock() - elapsed();
-    const jumpMs = aheadMs - this.#aheadMs;
-    this.#aheadMs = aheadMs;
-    // Once a second, so that a jump is not taken for the time between two uses.
+    const { clock, steady, observe } = this.#parts;
+    const { nowMs, mostMs } = clock.ahead();
+    const fellMs = mostMs - nowMs;
+    const jumpMs = fellMs > JUMP_MS ? -fellMs : nowMs - this.#aheadMs;
+    this.#aheadMs = nowMs;
+    // Begins the hour after which a jump is believed, also where nobody else asks.
     steady();
     if (Math.abs(jumpMs) <= JUMP_MS) return;
     observe.clockJumped(jumpMs);

@@ -69,7 +69,11 @@ export class LoginReader {
     const { rows } = await sql<CountKey & { times: string }>`SELECT organization_id AS "organizationId", name, times
       FROM rate_window WHERE stale_at_ms > ${staleAfterMs} ${behind ?? sql``}
       ORDER BY organization_id, name LIMIT ${limit}`.execute(this.db);
-    return rows.map(({ organizationId, name, times }) => ({ organizationId, name, latestMs: latestOf(JSON.parse(times)) }));
+    return rows.map(({ organizationId, name, times }) => ({
+      organizationId,
+      name,
+      latestMs: latestOf(JSON.parse(times)),
+    }));
   }
 
   protected async times(organizationId: OrganizationId, name: string): Promise<Happened[]> {
