@@ -7,7 +7,7 @@ import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
 import type { Earn } from './earn/earn.ts';
 import { createIdentityTokens } from './identity/tokens.ts';
-import { type Clock, monotonicClock, systemClock } from './lib/clock.ts';
+import { type Clock, monotonicClock, steadyClock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { createMessages } from './messages/messages.ts';
@@ -30,6 +30,8 @@ import { SendDispatcher } from './sends/dispatcher.ts';
 import { createSendSigner } from './sends/signer.ts';
 import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
+import { Timekeeper } from './timekeeping/timekeeper.ts';
+import { watchedClock } from './timekeeping/watched-clock.ts';
 import { type Courier, localCourier } from './webhooks/courier/courier.ts';
 import { createTargetCheck } from './webhooks/target.ts';
 import { createWebhooks, type RunningWebhooks } from './webhooks/webhooks.ts';
@@ -60,16 +62,19 @@ export interface BuiltApp extends App {
   readonly outbox: Outbox;
   readonly webhooks: RunningWebhooks;
   readonly sends: SendDispatcher;
+  readonly timekeeper: Timekeeper;
   /** Ends what is being asked of chains. */
   closeChains(): void;
 }
 
 /** The composition root: every dependency is built here, once, and handed down. */
 export function buildApp(parts: Parts): BuiltApp {
-  const { config, storage, keyring, log, clock = systemClock, elapsed = monotonicClock, baseUrl } = parts;
+  const { config, storage, keyring, log, elapsed = monotonicClock, baseUrl } = parts;
+  const clock = watchedClock(parts.clock ?? systemClock, elapsed);
   const { keys: serviceKeys, current } = parts.serviceKeys;
   const allow = config.outboundAllow;
   const load = new RequestLoad();
+  const steady = steadyClock(clock, elapsed);
   const observe = parts.observe ?? new Observer(log);
   observe.watchDatabase(storage);
   observe.health.watchKeyring(keyring);
@@ -77,16 +82,19 @@ export function buildApp(parts: Parts): BuiltApp {
   showQueues(observe.metrics, admission);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
   const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
-  const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, own: ownIssuer });
+  const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, elapsed, own: ownIssuer });
   const nodes = parts.nodes ?? createNodes(config.chains, { report: (...said) => observe.nodeRefused(...said) });
   const earn: Earn & { close?(): void } =
-    parts.earn ?? createEarn({ nodes, clock, observe: (key, error) => observe.unavailable(`earn ${key}`, error) });
+    parts.earn ??
+    createEarn({ nodes, clock: elapsed, observe: (key, error) => observe.unavailable(`earn ${key}`, error) });
   const webhooks = createWebhooks({
     config,
     storage,
     keyring,
     serviceKeys: current,
     clock,
+    steady,
+    elapsed,
     observe,
     courier: parts.courier ?? localCourier({ allow }),
     checkTarget: createTargetCheck(allow),
@@ -95,6 +103,7 @@ export function buildApp(parts: Parts): BuiltApp {
   return {
     config,
     clock,
+    elapsed,
     newId: randomId,
     storage,
     keyring,
@@ -108,7 +117,7 @@ export function buildApp(parts: Parts): BuiltApp {
     interfaces: createInterfaceCache(),
     tokens: createIdentityTokens(serviceKeys, oidc),
     messages: createMessages({ config, keyring, newId: randomId }),
-    outbox: createOutbox({ config, storage, keyring, clock, newId: randomId, observe }),
+    outbox: createOutbox({ config, storage, keyring, clock: steady, elapsed, newId: randomId, observe }),
     webhooks,
     nodes,
     earn,
@@ -122,10 +131,21 @@ export function buildApp(parts: Parts): BuiltApp {
       storage,
       signer: createSendSigner({ storage, keyring }),
       webhooks,
-      clock,
+      clock: steady,
       elapsed,
       newId: randomId,
       observe,
+    }),
+    timekeeper: new Timekeeper({
+      storage,
+      clock,
+      elapsed,
+      steady,
+      observe: {
+        clockSkew: (milliseconds) => observe.health.clockSkew(milliseconds),
+        clockJumped: (milliseconds) => observe.health.clockJumped(milliseconds),
+        unavailable: (...said) => observe.unavailable(...said),
+      },
     }),
     load,
     oauth2: oauth2Exchange(config),

@@ -3,7 +3,10 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Problems } from './pipeline/readiness.ts';
 
-/** How the keyring process and the readiness of this process do, as log lines and metrics. */
+/** From then on somebody should look after the clocks. */
+const SKEW_MS_MAX = 1000;
+
+/** How the keyring process, the clock and the readiness of this process do, as log lines and metrics. */
 export class HealthObserver implements KeyringObserver {
   readonly #log: Logger;
   readonly #metrics: Registry;
@@ -11,6 +14,9 @@ export class HealthObserver implements KeyringObserver {
   readonly #losses;
   readonly #latePings;
   readonly #failures;
+  /** Absent until there is another clock to compare with. */
+  #skew: Gauge | undefined;
+  #isSkewed = false;
   /** What was wrong when last looked at. */
   #problems: Problems = {};
 
@@ -80,6 +86,26 @@ export class HealthObserver implements KeyringObserver {
 
   pingLate(): void {
     this.#latePings.inc();
+  }
+
+  /** By how much our clock is ahead of the database's. */
+  clockSkew(milliseconds: number): void {
+    this.#skew ??= new Gauge({
+      name: 'custos_clock_skew_seconds',
+      help: "By how much this process's clock is ahead of PostgreSQL's; negative where it is behind.",
+      registers: [this.#metrics],
+    });
+    const seconds = Math.round(milliseconds) / 1000;
+    this.#skew.set(seconds);
+    const isSkewed = Math.abs(milliseconds) > SKEW_MS_MAX;
+    if (isSkewed === this.#isSkewed) return;
+    this.#isSkewed = isSkewed;
+    this.#log.warn({ seconds }, isSkewed ? 'the clock differs from that of the database' : 'the clock is right again');
+  }
+
+  clockJumped(milliseconds: number): void {
+    const seconds = Math.round(milliseconds) / 1000;
+    this.#log.warn({ seconds }, milliseconds < 0 ? 'the clock was set back' : 'the clock was set ahead');
   }
 
   /** Each change is logged once, however often somebody asks. */

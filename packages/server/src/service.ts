@@ -83,7 +83,9 @@ export async function startService(config: Config): Promise<Service> {
     const proxy = createSignUpProxy(app);
     const server = buildServer(app, proxy);
     cleanups.push(() =>
-      Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() => app.closeChains()),
+      Promise.all([app.timekeeper.stop(), app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() =>
+        app.closeChains(),
+      ),
     );
     cleanups.push(() => closeServer(server));
     const gates: (() => void)[] = [];
@@ -107,6 +109,7 @@ export async function startService(config: Config): Promise<Service> {
       await listen(metrics, config, config.metricsPort, 'CUSTOS_METRICS_PORT');
     }
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
+    app.timekeeper.start();
     app.outbox.start();
     app.webhooks.start();
     app.sends.start();

@@ -28,3 +28,42 @@ export const isOfFuture = (atMs: number, nowMs: number): boolean => atMs > nowMs
  * can be set, and whoever waits for a difference of it then waits for as long as it was wrong.
  */
 export const monotonicClock: Clock = () => performance.now();
+
+/** A clock that is ahead of the time that has passed is believed after so long, unless something confirms it sooner. */
+const BELIEVED_AFTER_MS = 60 * 60 * 1000;
+
+/** The time of day for whatever waits or gives up by it: a jump forward does not make anything late. */
+export interface SteadyClock {
+  (): number;
+  /** Another clock, such as the database's, says what time it is. */
+  compare(otherMs: number): void;
+}
+
+/**
+ * Follows the clock, at once where it falls or goes a little wrong. Where it jumps ahead, time passes on as before until
+ * another clock confirms the jump, or it has stayed for an hour.
+ */
+export function steadyClock(clock: Clock, elapsed: Clock): SteadyClock {
+  let anchorMs = clock();
+  let anchoredAtMs = elapsed();
+  let aheadSinceMs: number | undefined;
+  const steady = (): number => {
+    const seenMs = clock();
+    const passedMs = elapsed();
+    const expectedMs = Math.floor(anchorMs + passedMs - anchoredAtMs);
+    if (isOfFuture(seenMs, expectedMs)) {
+      aheadSinceMs ??= passedMs;
+      if (passedMs - aheadSinceMs < BELIEVED_AFTER_MS) return expectedMs;
+    }
+    aheadSinceMs = undefined;
+    anchorMs = seenMs;
+    anchoredAtMs = passedMs;
+    return seenMs;
+  };
+  const compare = (otherMs: number): void => {
+    if (aheadSinceMs === undefined) return;
+    const nowMs = clock();
+    aheadSinceMs = isOfFuture(nowMs, otherMs) ? elapsed() : Number.NEGATIVE_INFINITY;
+  };
+  return Object.assign(steady, { compare });
+}

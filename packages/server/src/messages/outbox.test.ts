@@ -83,6 +83,7 @@ function start() {
       storage,
       keyring,
       clock: () => NOW,
+      elapsed: () => NOW,
       newId: randomId,
       observe: {
         message: ({ outcome }) => {

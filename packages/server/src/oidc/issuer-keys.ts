@@ -71,7 +71,8 @@ export function createIssuerKeys(fetch: GuardedFetch, clock: Clock): IssuerKeys 
     async refetched(issuer) {
       const underWay = loading.get(issuer);
       if (underWay === undefined) {
-        if (clock() < (refetches.get(issuer) ?? 0) + REFETCH_PAUSE_MS) return known.get(issuer)?.keys.value ?? [];
+        if (clock() < (refetches.get(issuer) ?? Number.NEGATIVE_INFINITY) + REFETCH_PAUSE_MS)
+          return known.get(issuer)?.keys.value ?? [];
         refetches.set(issuer, clock());
       }
       return (await (underWay ?? loadOnce(issuer))).keys.value;

@@ -79,7 +79,12 @@ describe('our own tokens', () => {
   const own: OwnIssuer = { issuer: 'http://127.0.0.1:1', keys: [{ keyId: ec.kid, publicKey }] };
   const claims = { iss: own.issuer, sub: 'x:1', aud: 'client', exp: START_MS / 1000 + 60 };
   const nobody: GuardedFetch = () => Promise.reject(new Error('nobody should be asked'));
-  const verifier = createOidcVerifier({ fetch: nobody, clock: () => START_MS, own: () => own });
+  const verifier = createOidcVerifier({
+    fetch: nobody,
+    clock: () => START_MS,
+    elapsed: () => START_MS,
+    own: () => own,
+  });
   // Whoever brings it: there is nobody to ask.
   const local = { verify: (token: string) => verifier.verify(token, () => Promise.resolve(false)) };
 

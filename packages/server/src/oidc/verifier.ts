@@ -25,6 +25,7 @@ export interface OidcVerifier {
 export interface OidcVerifierParts {
   readonly fetch: GuardedFetch;
   readonly clock: Clock;
+  readonly elapsed: Clock;
   /** Our own issuer, whose tokens are checked without asking anybody. */
   readonly own?: () => OwnIssuer;
 }
@@ -37,8 +38,8 @@ interface Header {
 const TOKEN_LENGTH_MAX = 16 * 1024;
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-export function createOidcVerifier({ fetch, clock, own }: OidcVerifierParts): OidcVerifier {
-  const issuerKeys = createIssuerKeys(fetch, clock);
+export function createOidcVerifier({ fetch, clock, elapsed, own }: OidcVerifierParts): OidcVerifier {
+  const issuerKeys = createIssuerKeys(fetch, elapsed);
 
   async function keysFor(issuer: string, { alg, kid }: Header, mayAsk: MayAsk): Promise<readonly IssuerKey[]> {
     const ours = own?.();

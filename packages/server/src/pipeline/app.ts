@@ -27,6 +27,8 @@ import type { UserRecords } from './user-records.ts';
 export interface App {
   readonly config: Config;
   readonly clock: Clock;
+  /** Goes on when the clock is set. */
+  readonly elapsed: Clock;
   readonly newId: NewId;
   readonly storage: Storage;
   readonly keyring: Keyring;

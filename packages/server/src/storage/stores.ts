@@ -5,6 +5,7 @@ import type { Schema } from './schema.ts';
 import { AcceptedBundleStore } from './stores/accepted-bundles.ts';
 import { ActivityReader, ActivityStore } from './stores/activities.ts';
 import { AuthProxyReader, AuthProxyStore } from './stores/auth-proxy.ts';
+import { ClockReader, ClockStore } from './stores/clock.ts';
 import { ContractInterfaceReader, ContractInterfaceStore } from './stores/contract-interfaces.ts';
 import { CredentialReader, CredentialStore } from './stores/credentials.ts';
 import { DeploymentReader, DeploymentStore } from './stores/deployment.ts';
@@ -69,6 +70,7 @@ export interface ReadStores {
   readonly sponsorship: SponsorshipReader;
   readonly sealed: SealedReader;
   readonly sealedResults: SealedResultReader;
+  readonly clock: ClockReader;
 }
 
 /** What the transaction of an activity may use. */
@@ -102,6 +104,7 @@ export interface Stores extends ReadStores {
   readonly sponsorship: SponsorshipStore;
   readonly sealed: SealedStore;
   readonly sealedResults: SealedResultStore;
+  readonly clock: ClockStore;
   readonly acceptedBundles: AcceptedBundleStore;
   /** Runs `inner` so that its failure undoes only its own writes. */
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
@@ -140,6 +143,7 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     sponsorship: new SponsorshipReader(db, kind),
     sealed: new SealedReader(db),
     sealedResults: new SealedResultReader(db, kind),
+    clock: new ClockReader(db, kind),
   };
 }
 
@@ -182,6 +186,7 @@ export function openStores(
     sponsorship: new SponsorshipStore(db, kind),
     sealed: new SealedStore(db),
     sealedResults: new SealedResultStore(db, kind),
+    clock: new ClockStore(db, kind),
     acceptedBundles: new AcceptedBundleStore(db),
     savepoint: async (inner) => {
       const before = authority.mark();

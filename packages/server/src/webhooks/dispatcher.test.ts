@@ -45,6 +45,7 @@ function setUp(kind: Storage['kind'] = 'sqlite') {
       places: { all: 256, troubled: 64 },
       storage: queue.storage(kind),
       clock: Date.now,
+      elapsed: Date.now,
       observe,
       sweep: async () => {},
       breakOff: async () => {

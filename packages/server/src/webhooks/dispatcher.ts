@@ -24,7 +24,9 @@ const STOP_MS_MAX = 6000;
 
 export interface DispatcherParts {
   readonly storage: Storage;
+  /** One that jumps ahead would give up deliveries and take endpoints from others. */
   readonly clock: Clock;
+  readonly elapsed: Clock;
   readonly send: WebhookSender;
   readonly observe: DeliveryObserver;
   /** Breaks off what is being sent. */
@@ -62,11 +64,11 @@ export class Dispatcher {
   #stopped: Promise<void> | undefined;
 
   constructor(parts: DispatcherParts) {
-    const { storage, clock, send, observe } = parts;
+    const { storage, clock, elapsed, send, observe } = parts;
     const recorder: Recorder = createRecorder(storage, clock, observe, this.#end.signal);
     this.#parts = parts;
     this.#places = parts.places ?? PLACES;
-    this.#laneParts = { storage, clock, send, recorder, large: createGate(LARGE_BATCHES_MAX) };
+    this.#laneParts = { storage, clock, elapsed, send, recorder, large: createGate(LARGE_BATCHES_MAX) };
   }
 
   start(): void {
@@ -144,14 +146,15 @@ export class Dispatcher {
   }
 
   async #renew(): Promise<void> {
-    const { storage, clock } = this.#parts;
+    const { storage, clock, elapsed } = this.#parts;
     if (this.#lanes.size === 0) return;
     const nowMs = clock();
     const untilMs = nowMs + CLAIM_MS;
+    const keptUntilMs = elapsed() + CLAIM_MS;
     const before = new Map(this.#lanes);
     const held = new Set(await storage.write((store) => store.webhooks.renewLanes(this.#owner, nowMs, untilMs)));
     for (const [endpointId, lane] of before) {
-      if (held.has(endpointId)) lane.keep(untilMs);
+      if (held.has(endpointId)) lane.keep(keptUntilMs);
       else lane.end();
     }
     // One that is held and has nobody at it could not be given back when its work was done.
@@ -209,13 +212,14 @@ export class Dispatcher {
   }
 
   async #serve(endpointId: WebhookEndpointId): Promise<void> {
-    const { storage, clock } = this.#parts;
+    const { storage, clock, elapsed } = this.#parts;
     const nowMs = clock();
     const untilMs = nowMs + CLAIM_MS;
+    const keptUntilMs = elapsed() + CLAIM_MS;
     const claim = await storage.write((store) => store.webhooks.claimLane(endpointId, this.#owner, nowMs, untilMs));
     if (claim === undefined) return;
     const end = this.#hasPlace(endpointId, claim.failures)
-      ? await this.#travel({ endpointId, ...claim }, untilMs)
+      ? await this.#travel({ endpointId, ...claim }, keptUntilMs)
       : { failures: claim.failures, restingUntilMs: 0 };
     await storage.write((store) => store.webhooks.releaseLane(endpointId, this.#owner, end));
   }

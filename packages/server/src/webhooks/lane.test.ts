@@ -69,7 +69,7 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
   const recorder = createRecorder(storage, () => time.nowMs, observe, end.signal);
   const laneOver = (instead: Recorder = recorder): Lane =>
     new Lane(
-      { storage, clock: () => time.nowMs, send, recorder: instead, large: createGate(1) },
+      { storage, clock: () => time.nowMs, elapsed: () => time.nowMs, send, recorder: instead, large: createGate(1) },
       { endpointId: endpoint.id, organizationId: ORGANIZATION, failures },
       NOW + 10_000,
     );

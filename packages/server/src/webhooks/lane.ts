@@ -36,6 +36,7 @@ const ASKED_REST_MS_MAX = 60_000;
 export interface LaneParts {
   readonly storage: Storage;
   readonly clock: Clock;
+  readonly elapsed: Clock;
   readonly send: WebhookSender;
   readonly recorder: Recorder;
   /** Those that have much in memory go through it. */
@@ -66,6 +67,7 @@ export class Lane {
   readonly #claim: LaneClaim;
   #failures: number;
   #restMs = 0;
+  /** By the time that passes, as `keep`: a clock that is set must not make the claim longer. */
   #heldUntilMs: number;
   #isLeaving = false;
   #isEnding = false;
@@ -142,7 +144,7 @@ export class Lane {
   }
 
   #mayGoOn(): boolean {
-    return !this.#isEnding && this.#parts.clock() < this.#heldUntilMs;
+    return !this.#isEnding && this.#parts.elapsed() < this.#heldUntilMs;
   }
 
   /** Sends what is due; false when nothing was. */
@@ -264,10 +266,9 @@ export class Lane {
   }
 
   async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, signed: Promise<SignedParcel>): Promise<Attempted> {
-    const { clock } = this.#parts;
+    const { clock, elapsed } = this.#parts;
     const first = await signed;
-    const ageMs = clock() - first.signedAtMs;
-    const isFresh = ageMs >= 0 && ageMs <= SIGNED_MS_MAX;
+    const isFresh = elapsed() - first.signedAtMs <= SIGNED_MS_MAX;
     const parcel = isFresh ? first : await this.#sign(endpoint, delivery);
     const atMs = clock();
     const receipt = await parcel.post();

@@ -19,6 +19,9 @@ const JITTER = 0.2;
 /** How long a delivery is tried. */
 export const ROUND_MS = 72 * HOUR_MS;
 
+/** More than a round has room for; for one that began while a clock was ahead. */
+const FAILURES_MAX = 24;
+
 export interface FailedDelivery {
   /** How often it has failed in this round, this time included. */
   readonly failures: number;
@@ -36,7 +39,7 @@ export function nextAttemptAt(
   const delayMs = DELAYS_MS[failures - 1] ?? LAST_DELAY_MS;
   const endsAtMs = roundStartedAtMs + ROUND_MS;
   const atMs = nowMs + Math.round(delayMs * (1 - JITTER + 2 * JITTER * random));
-  if (atMs > endsAtMs) return undefined;
+  if (atMs > endsAtMs || failures >= FAILURES_MAX) return undefined;
   // A receiver that asks for more time than is left gets one more attempt at the end.
   return Math.min(Math.max(atMs, nowMs + retryAfterMs), endsAtMs);
 }

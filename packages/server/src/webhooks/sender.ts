@@ -1,4 +1,5 @@
 import { WEBHOOKS_LENGTH_MAX } from '@custos/keyring';
+import type { Clock } from '../lib/clock.ts';
 import type { WebhookEndpoint, WebhookEvent } from '../lib/webhook.ts';
 import type { Courier, Receipt } from './courier/courier.ts';
 import { deliveryHeaders } from './headers.ts';
@@ -6,6 +7,7 @@ import type { EndpointSigner } from './share.ts';
 
 /** One event for one endpoint, signed at a moment. */
 export interface SignedParcel {
+  /** By the time that passes. */
   readonly signedAtMs: number;
   /** Never rejects. */
   post(): Promise<Receipt>;
@@ -18,16 +20,18 @@ export type WebhookSender = (
 ) => Promise<SignedParcel>;
 
 export const createWebhookSender =
-  (sign: EndpointSigner, courier: Courier, vendorNames: boolean): WebhookSender =>
+  (sign: EndpointSigner, courier: Courier, vendorNames: boolean, elapsed: Clock): WebhookSender =>
   async (endpoint, event) => {
     // Nothing as large is announced; if ever, it must not hold up what comes behind it for three days.
     if (event.body.length > WEBHOOKS_LENGTH_MAX) {
       return { signedAtMs: Number.POSITIVE_INFINITY, post: async () => ({ latencyMs: 0, error: 'too-large' }) };
     }
+    // Before it is signed: the moment that the signature names is not earlier.
+    const signedAtMs = elapsed();
     const signed = await sign(endpoint, event);
     const headers = deliveryHeaders({ event, ...signed }, vendorNames);
     return {
-      signedAtMs: signed.timestampMs,
+      signedAtMs,
       post: () => courier.deliver({ url: endpoint.url, headers, body: event.body }),
     };
   };

@@ -21,6 +21,7 @@ const SLACK_MS = 60 * 60 * 1000;
 export function createSweep(
   storage: Storage,
   clock: Clock,
+  elapsed: Clock,
   retentionDays: number,
   keys: () => readonly ServiceKey[],
   observe: Pick<DeliveryObserver, 'deliveriesExpired'>,
@@ -37,9 +38,10 @@ export function createSweep(
     return { count, isMore: true };
   };
   return async () => {
+    const atMs = elapsed();
+    if (atMs < nextAtMs) return;
+    nextAtMs = atMs + SWEEP_EVERY_MS;
     const nowMs = clock();
-    if (nowMs < nextAtMs) return;
-    nextAtMs = nowMs + SWEEP_EVERY_MS;
     const deadBeforeMs = nowMs - ROUND_MS - SLACK_MS;
     const keptSinceMs = nowMs - retentionDays * DAY_MS;
     const expired = await clear((store) => store.webhooks.expire(deadBeforeMs, nowMs, ROWS_PER_COMMIT));

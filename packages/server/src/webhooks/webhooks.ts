@@ -36,6 +36,9 @@ export interface WebhookParts {
   readonly keyring: Keyring;
   readonly serviceKeys: () => readonly ServiceKey[];
   readonly clock: Clock;
+  /** What deliveries wait and are given up by. */
+  readonly steady: Clock;
+  readonly elapsed: Clock;
   readonly observe: DeliveryObserver;
   readonly courier: Courier;
   readonly checkTarget: TargetCheck;
@@ -49,20 +52,21 @@ export interface RunningWebhooks extends Webhooks {
 }
 
 export function createWebhooks(parts: WebhookParts): RunningWebhooks {
-  const { config, storage, keyring, serviceKeys, clock, observe, courier, checkTarget } = parts;
+  const { config, storage, keyring, serviceKeys, clock, steady, elapsed, observe, courier, checkTarget } = parts;
   const sign = shareSignatures(createWebhookSigner(keyring, serviceKeys, clock), serviceKeys, clock);
-  const send = createWebhookSender(sign, courier, config.vendorNames);
+  const send = createWebhookSender(sign, courier, config.vendorNames, elapsed);
   const pace = createPace(parts.isBusy);
   const dispatcher = new Dispatcher({
     storage,
-    clock,
+    clock: steady,
+    elapsed,
     send: async (endpoint, event) => {
       await pace(endpoint.id);
       return await send(endpoint, event);
     },
     observe,
     breakOff: () => courier.close(),
-    sweep: createSweep(storage, clock, config.webhookRetentionDays, serviceKeys, observe),
+    sweep: createSweep(storage, steady, elapsed, config.webhookRetentionDays, serviceKeys, observe),
   });
   return {
     start: () => dispatcher.start(),

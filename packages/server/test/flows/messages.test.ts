@@ -50,6 +50,7 @@ class Process implements AsyncDisposable {
       storage,
       keyring: world.keyring,
       clock: () => world.nowMs,
+      elapsed: () => world.nowMs,
       newId: randomId,
       observe: {
         message: (report) => {

@@ -62,6 +62,7 @@ export async function openTestApp(
   });
   const server = buildServer(app);
   const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
+  app.timekeeper.start();
   app.outbox.start();
   app.webhooks.start();
   const key = newKeyPair();
@@ -82,7 +83,7 @@ export async function openTestApp(
     },
     [Symbol.asyncDispose]: async () => {
       await server.close();
-      await Promise.all([app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]);
+      await Promise.all([app.timekeeper.stop(), app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]);
       app.nodes.close();
       await storage.close();
       await keyring.close();

@@ -104,7 +104,7 @@ export class Issuer {
 /** A verifier that may reach loopback, and the time that it goes by. */
 export function makeVerifier(fetch: GuardedFetch = createGuardedFetch(['127.0.0.1/32'])) {
   const time = { nowMs: START_MS };
-  const verifier = createOidcVerifier({ fetch, clock: () => time.nowMs });
+  const verifier = createOidcVerifier({ fetch, clock: () => time.nowMs, elapsed: () => time.nowMs });
   return { time, verifier: { verify: (token: string) => verifier.verify(token, asksAny) } };
 }
 

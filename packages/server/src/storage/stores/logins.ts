@@ -26,6 +26,11 @@ const EXPIRING = {
 /** How often something happened up to a moment. */
 type Happened = readonly [untilMs: number, count: number];
 
+export interface CountKey {
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+}
+
 /** Up to this limit every time is kept; beyond it, times are counted together in slices of the window. */
 const EXACT_MAX = 100;
 const SLICES = 64;
@@ -36,6 +41,8 @@ function withOneMore(times: readonly Happened[], nowMs: number, sliceMs: number)
   if (last !== undefined && last[0] >= nowMs && sliceMs > 0) return [...times.slice(0, -1), [last[0], last[1] + 1]];
   return [...times, [nowMs + Math.ceil(sliceMs), 1]];
 }
+
+const latestOf = (times: readonly Happened[]): number => Math.max(0, ...times.map(([untilMs]) => untilMs));
 
 /** One-time codes, what tokens were used for, and how often something happened lately. */
 export class LoginReader {
@@ -50,6 +57,23 @@ export class LoginReader {
   async findOtp(organizationId: OrganizationId, otpId: string): Promise<Otp | undefined> {
     const row = await findRow(this.db, 'otp', organizationId, otpId);
     return row && toOtp(row);
+  }
+
+  /** Counts of any organization behind one of them, in the order of their keys, and the last moment that they count at. */
+  async countsBehind(
+    last: CountKey | undefined,
+    staleAfterMs: number,
+    limit: number,
+  ): Promise<(CountKey & { readonly latestMs: number })[]> {
+    const behind = last && sql`AND (organization_id, name) > (${last.organizationId}, ${last.name})`;
+    const { rows } = await sql<CountKey & { times: string }>`SELECT organization_id AS "organizationId", name, times
+      FROM rate_window WHERE stale_at_ms > ${staleAfterMs} ${behind ?? sql``}
+      ORDER BY organization_id, name LIMIT ${limit}`.execute(this.db);
+    return rows.map(({ organizationId, name, times }) => ({
+      organizationId,
+      name,
+      latestMs: latestOf(JSON.parse(times)),
+    }));
   }
 
   protected async times(organizationId: OrganizationId, name: string): Promise<Happened[]> {
@@ -183,13 +207,23 @@ export class LoginStore extends LoginReader {
     await sweepExpired(this.db, this.kind, EXPIRING.rate_window, organizationId, nowMs);
   }
 
+  /** Moves what was counted after `afterMs` back to now: it is forgotten when the window from now is over. */
+  async moveBack({ organizationId, name }: CountKey, afterMs: number, nowMs: number): Promise<void> {
+    const times = await this.#heldTimes(organizationId, name);
+    const aheadMs = latestOf(times) - nowMs;
+    if (nowMs + aheadMs <= afterMs) return;
+    const moved = times.map(([untilMs, count]): Happened => [untilMs > afterMs ? nowMs : untilMs, count]);
+    await this.db
+      .updateTable('rate_window')
+      .set((eb) => ({ times: JSON.stringify(moved), stale_at_ms: eb('stale_at_ms', '-', aheadMs) }))
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name)
+      .execute();
+  }
+
   /** Takes the newest count back. */
   async countDown(organizationId: OrganizationId, name: string): Promise<void> {
-    const lock = this.kind === 'postgres' ? sql`FOR UPDATE` : sql``;
-    await sql`SELECT name FROM rate_window WHERE organization_id = ${organizationId} AND name = ${name} ${lock}`.execute(
-      this.db,
-    );
-    const times = await this.times(organizationId, name);
+    const times = await this.#heldTimes(organizationId, name);
     const last = times.at(-1);
     if (last === undefined) return;
     const [untilMs, count] = last;
@@ -200,6 +234,15 @@ export class LoginStore extends LoginReader {
       .where('organization_id', '=', organizationId)
       .where('name', '=', name)
       .execute();
+  }
+
+  /** Nobody else counts until the transaction ends. */
+  async #heldTimes(organizationId: OrganizationId, name: string): Promise<Happened[]> {
+    const lock = this.kind === 'postgres' ? sql`FOR UPDATE` : sql``;
+    await sql`SELECT name FROM rate_window WHERE organization_id = ${organizationId} AND name = ${name} ${lock}`.execute(
+      this.db,
+    );
+    return await this.times(organizationId, name);
   }
 
   /** Notes what a token was used for; false if it was used for that before. */

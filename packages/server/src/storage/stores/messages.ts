@@ -148,7 +148,8 @@ export class MessageStore extends MessageReader {
         sealed_message: message.sealed,
         not_after_ms: message.notAfterMs ?? null,
         attempts: 0,
-        next_attempt_at_ms: nowMs,
+        // At once, whatever the time is for who hands it over.
+        next_attempt_at_ms: 0,
         claimed_until_ms: 0,
         created_at_ms: nowMs,
       })

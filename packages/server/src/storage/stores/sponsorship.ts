@@ -141,4 +141,22 @@ export class SponsorshipStore extends SponsorshipReader {
       SELECT organization_id, caip2, minute FROM sponsored_cost WHERE minute < ${firstMinute(nowMs, KEPT_MINUTES)}
       ORDER BY minute LIMIT ${SWEPT} ${unlocked})`.execute(this.db);
   }
+
+  /** Moves costs of minutes after one of the future to the current minute, where windows can leave them behind. */
+  async moveBack(afterMinute: number, minute: number): Promise<void> {
+    const rows = await this.db.deleteFrom('sponsored_cost').where('minute', '>', afterMinute).returningAll().execute();
+    for (const row of rows) {
+      await this.db
+        .insertInto('sponsored_cost')
+        .values({ ...row, minute })
+        .onConflict((conflict) =>
+          conflict.columns(['organization_id', 'caip2', 'minute']).doUpdateSet({
+            native_cost: this.#raised('native_cost', BigInt(row.native_cost)),
+            usd_micros: this.#raised('usd_micros', BigInt(row.usd_micros)),
+            sub_organizations_cost: this.#raised('sub_organizations_cost', BigInt(row.sub_organizations_cost)),
+          }),
+        )
+        .execute();
+    }
+  }
 }

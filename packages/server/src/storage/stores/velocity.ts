@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, OrganizationId, VelocityControlId } from '../../lib/ids.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../lib/model.ts';
@@ -26,6 +26,11 @@ const notFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'velocity co
 export interface VelocityGroup {
   readonly controlId: VelocityControlId;
   readonly groupKey: string;
+}
+
+export interface ControlKey {
+  readonly organizationId: OrganizationId;
+  readonly controlId: VelocityControlId;
 }
 
 export class VelocityReader {
@@ -61,6 +66,36 @@ export class VelocityReader {
   async used(organizationId: OrganizationId, group: VelocityGroup, sinceMs: number | undefined): Promise<bigint> {
     const latest = await this.#total(organizationId, group, undefined);
     return sinceMs === undefined ? latest : latest - (await this.#total(organizationId, group, sinceMs));
+  }
+
+  /** Controls of any organization, in the order of their keys, behind one of them. */
+  async controlsBehind(last: ControlKey | undefined, limit: number): Promise<ControlKey[]> {
+    const behind = last && sql`WHERE (organization_id, id) > (${last.organizationId}, ${last.controlId})`;
+    const { rows } = await sql<ControlKey>`SELECT organization_id AS "organizationId", id AS "controlId"
+      FROM velocity_control ${behind ?? sql``} ORDER BY organization_id, id LIMIT ${limit}`.execute(this.db);
+    return rows;
+  }
+
+  /**
+   * Groups of a control behind one of them, and whether they have entries after a moment. Each is found with one step in
+   * the index, however many entries there are.
+   */
+  async groupsBehind(
+    { organizationId, controlId }: ControlKey,
+    last: string,
+    afterMs: number,
+    limit: number,
+  ): Promise<{ readonly groupKey: string; readonly hasLater: boolean }[]> {
+    const ofControl = sql`organization_id = ${organizationId} AND control_id = ${controlId}`;
+    const next = (after: RawBuilder<unknown>) =>
+      sql`(SELECT min(group_key) FROM velocity_entry WHERE ${ofControl} AND group_key > ${after})`;
+    const { rows } = await sql<{ group_key: string; has_later: number }>`WITH RECURSIVE found (group_key) AS (
+        SELECT ${next(sql`${last}`)}
+        UNION ALL SELECT ${next(sql`found.group_key`)} FROM found WHERE found.group_key IS NOT NULL)
+      SELECT group_key, CASE WHEN EXISTS (SELECT 1 FROM velocity_entry AS entry WHERE ${ofControl}
+        AND entry.group_key = found.group_key AND entry.created_at_ms > ${afterMs}) THEN 1 ELSE 0 END AS has_later
+      FROM found WHERE group_key IS NOT NULL LIMIT ${limit}`.execute(this.db);
+    return rows.map((row) => ({ groupKey: row.group_key, hasLater: row.has_later === 1 }));
   }
 
   /** The running total after the last entry that is not newer than a moment. */
@@ -154,5 +189,21 @@ export class VelocityStore extends VelocityReader {
         created_at_ms: atMs,
       })
       .execute();
+  }
+
+  /**
+   * Moves the entries of a group that lie after `afterMs` back to now, in their order and behind all others: what they
+   * count goes on counting, for as long as if it were counted now.
+   */
+  async moveBack({ organizationId, controlId }: ControlKey, groupKey: string, afterMs: number, nowMs: number) {
+    if (!(await this.lock(organizationId, controlId))) return;
+    const ofGroup = sql`organization_id = ${organizationId} AND control_id = ${controlId} AND group_key = ${groupKey}`;
+    const { rows } = await sql<{ last: number | null }>`SELECT max(created_at_ms) AS last FROM velocity_entry
+      WHERE ${ofGroup} AND created_at_ms <= ${afterMs}`.execute(this.db);
+    const baseMs = Math.max(nowMs, rows[0]?.last ?? 0);
+    await sql`UPDATE velocity_entry SET created_at_ms = CAST(${baseMs} AS bigint) + later.place
+      FROM (SELECT id AS later_id, row_number() OVER (ORDER BY created_at_ms, id) AS place FROM velocity_entry
+        WHERE ${ofGroup} AND created_at_ms > ${afterMs}) AS later
+      WHERE ${ofGroup} AND id = later.later_id`.execute(this.db);
   }
 }

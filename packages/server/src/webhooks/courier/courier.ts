@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { BreakOff } from '../../outbound/converse.ts';
 import { createHostCache } from '../../outbound/host-cache.ts';
 import { OutboundError, type OutboundReason } from '../../outbound/outbound-error.ts';
@@ -52,7 +52,7 @@ const UNDELIVERED: Receipt = { latencyMs: 0, error: 'network' };
 
 /** Delivers in this thread. */
 export function localCourier(parts: LocalCourierParts): Courier {
-  const { allow, ca, timeoutMs: totalMs = TIMEOUT_MS, clock = systemClock } = parts;
+  const { allow, ca, timeoutMs: totalMs = TIMEOUT_MS, clock = monotonicClock } = parts;
   const resolveHost = parts.resolveHost ?? createResolveHost(allow.length > 0 ? systemLookup : undefined);
   const routes = createRoutes(webhookGuard(allow), createHostCache(resolveHost, clock), ca);
   const underWay = createSlots<BreakOff>();
