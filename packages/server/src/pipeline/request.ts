@@ -14,6 +14,9 @@ export interface RawRequest {
   readonly byService?: boolean;
 }
 
+/** Of the work that a body makes, whatever its bytes. */
+export const BODY_BOUNDS = { values: LIMITS.bodyValues, names: LIMITS.bodyNames };
+
 type JsonObject = { readonly [key: string]: JsonValue };
 
 export interface QueryBody {
@@ -35,7 +38,7 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parseObject(body: Uint8Array): JsonObject {
-  const value = parseStrictJson(body, LIMITS.bodyValues);
+  const value = parseStrictJson(body, BODY_BOUNDS);
   if (!isObject(value)) throw new ApiError('REQUEST_INVALID', 'the body must be a JSON object');
   return value;
 }
