@@ -2,8 +2,9 @@
 export const LIMITS = {
   /** Of the largest request; each operation has a limit of its own (docs/decisions/0033). */
   bodyBytes: 2 * 1024 * 1024,
-  /** JSON values in one body: more than its operation's lists have a use for. */
-  bodyValues: 25_000,
+  /** JSON values in one body, and different names of members, of which each costs as much as many values. */
+  bodyValues: 100_000,
+  bodyNames: 5000,
   /** Where there is nothing to read a larger body. */
   defaultBodyBytes: 64 * 1024,
   headerBytes: 16 * 1024,

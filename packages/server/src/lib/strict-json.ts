@@ -11,6 +11,13 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
+/** How many values a text may have, and how many different names of members. */
+export interface JsonBounds {
+  readonly values: number;
+  readonly names: number;
+}
+
+const UNBOUNDED: JsonBounds = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
 const DEPTH_MAX = 32;
 const KEY_SHOWN_MAX = 64;
 /** An integer of this many digits is exact in a double at every step of its reading. */
@@ -47,11 +54,11 @@ const RIGHT_BRACE = 0x7d;
 /**
  * Parses exactly RFC 8259 and refuses what two readers could understand differently: duplicate keys, lone surrogates, a
  * byte-order mark, numbers out of range. Every refusal is REQUEST_INVALID and names the byte where it was seen.
- * `valuesMax` bounds the work: a value takes much longer to read, copy and write than the bytes that it has.
+ * `bounds` bound the work: values and names take longer to read, copy and write than the bytes that they have.
  */
-export function parseStrictJson(bytes: Uint8Array, valuesMax: number = Number.POSITIVE_INFINITY): JsonValue {
+export function parseStrictJson(bytes: Uint8Array, bounds: JsonBounds = UNBOUNDED): JsonValue {
   if (bytes.length === 0) throw new ApiError('REQUEST_INVALID', 'the body is empty');
-  return new Parser(decode(bytes), valuesMax).document();
+  return new Parser(decode(bytes), bounds).document();
 }
 
 /**
@@ -137,13 +144,14 @@ function wholeCharacters(buffer: Buffer, length: number): number {
 /** One pass over the text; the position is always at the next character to read. */
 class Parser {
   private readonly text: string;
-  private readonly valuesMax: number;
+  private readonly bounds: JsonBounds;
+  private readonly names = new Set<string>();
   private position = 0;
   private values = 0;
 
-  constructor(text: string, valuesMax: number = Number.POSITIVE_INFINITY) {
+  constructor(text: string, bounds: JsonBounds = UNBOUNDED) {
     this.text = text;
-    this.valuesMax = valuesMax;
+    this.bounds = bounds;
   }
 
   document(): JsonValue {
@@ -192,7 +200,7 @@ class Parser {
 
   private value(code: number, depth: number): JsonValue {
     this.values += 1;
-    if (this.values > this.valuesMax) this.fail(`more than ${this.valuesMax} values`);
+    if (this.values > this.bounds.values) this.fail(`more than ${this.bounds.values} values`);
     switch (code) {
       case QUOTE:
         return this.string();
@@ -224,6 +232,7 @@ class Parser {
     for (;;) {
       const keyStart = this.position;
       const key = this.key(code);
+      if (this.names.add(key).size > this.bounds.names) this.fail(`more than ${this.bounds.names} names`, keyStart);
       const value = this.value(this.next(), depth - 1);
       // A member is never undefined, so this one lookup tells new keys from those that are own or inherited.
       if (object[key] === undefined) object[key] = value;

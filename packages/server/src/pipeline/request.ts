@@ -17,6 +17,9 @@ export interface RawRequest {
   readonly passage?: Passage;
 }
 
+/** Of the work that a body makes, whatever its bytes. */
+export const BODY_BOUNDS = { values: LIMITS.bodyValues, names: LIMITS.bodyNames };
+
 type JsonObject = { readonly [key: string]: JsonValue };
 
 export interface QueryBody {
@@ -38,7 +41,7 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parseObject(body: Uint8Array): JsonObject {
-  const value = parseStrictJson(body, LIMITS.bodyValues);
+  const value = parseStrictJson(body, BODY_BOUNDS);
   if (!isObject(value)) throw new ApiError('REQUEST_INVALID', 'the body must be a JSON object');
   return value;
 }

@@ -1,9 +1,9 @@
 import type { Passage } from '../admission/passage.ts';
 import { ApiError } from '../lib/errors.ts';
-import { LIMITS } from '../lib/limits.ts';
 import { parseStrictJson } from '../lib/strict-json.ts';
 import type { App } from '../pipeline/app.ts';
 import { withKeyringErrors } from '../pipeline/keyring-errors.ts';
+import { BODY_BOUNDS } from '../pipeline/request.ts';
 import { requireCaptcha } from './captcha.ts';
 import { configIdOf, openConfiguration, requireOrigin } from './configuration.ts';
 import type { ProxyCall, Visit } from './define.ts';
@@ -80,7 +80,7 @@ async function receive(call: ProxyCall, visit: Visit, { body: bytes, headers }: 
 function parseObject({ takesNothing }: ProxyCall, bytes: Uint8Array): unknown {
   // Clients declare JSON and send nothing at all where there is nothing to say (AUTH 1).
   if (bytes.length === 0 && takesNothing) return {};
-  const value = parseStrictJson(bytes, LIMITS.bodyValues);
+  const value = parseStrictJson(bytes, BODY_BOUNDS);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new ApiError('REQUEST_INVALID', 'the body must be a JSON object');
 }

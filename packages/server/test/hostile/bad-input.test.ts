@@ -124,6 +124,11 @@ function flawOfFieldRefusal({ status, body }: Answer, { shape }: Field, where: s
     : `names ${JSON.stringify(violations)}`;
 }
 
+/** The same of a body that its operation does not read: a value of a mebibyte, or a list of long items. */
+const flawOfSize = ({ status, body }: Answer): string | undefined =>
+  flawOfRefusal({ status, body }) ??
+  (body.errorCode === 'BODY_TOO_LARGE' ? undefined : `${status} ${body.errorCode}: ${body.message}`);
+
 /** None of them needs a name to be looked up; PORT is one that answers on 127.0.0.1, which the operator allows. */
 const FORBIDDEN_URLS = [
   '',
@@ -333,7 +338,9 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
         const flaws: string[] = [];
         await expectNoChange(() =>
           inParallel(wrong, async ({ mutation, body, field }) => {
-            const flaw = flawOfFieldRefusal(await send(operation, own.client, body), mutation.field, field);
+            const answer = await send(operation, own.client, body);
+            const isRead = Buffer.byteLength(body) <= operation.bodyLimit;
+            const flaw = isRead ? flawOfFieldRefusal(answer, mutation.field, field) : flawOfSize(answer);
             if (flaw !== undefined) flaws.push(`${version.type ?? ''} ${mutation.label} -> ${flaw}`);
           }),
         );
@@ -476,10 +483,10 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       ['1,000 wallets that nobody has', 404, 'delete_wallets', { walletIds: unknown, ...remove }],
       ['1,000 accounts that nobody has', 404, 'delete_wallet_accounts', { walletAccountIds: unknown, ...remove }],
       ['1,000 private keys', 200, 'create_private_keys', { privateKeys: keys(1000, []) }],
-      ['500 private keys with 60 tags each', 200, 'create_private_keys', { privateKeys: keys(500, tagIds) }],
+      ['100 private keys with 60 tags each', 200, 'create_private_keys', { privateKeys: keys(100, tagIds) }],
       ['1,000 tags that nobody has', 404, 'create_private_keys', { privateKeys: keys(1, unknown) }],
       ['1,000 private keys that nobody has', 404, 'delete_private_keys', { privateKeyIds: unknown, ...remove }],
-      ['60 tags of 500 private keys', 200, 'delete_private_key_tags', { privateKeyTagIds: tagIds }],
+      ['60 tags of 100 private keys', 200, 'delete_private_key_tags', { privateKeyTagIds: tagIds }],
       [
         '100 payloads of 10,000 characters',
         200,
@@ -848,9 +855,9 @@ describe('wrong bytes', () => {
     ['a raw zero', (body) => `${body}\u0000`],
     ['depth 33 in lists', (body) => body.replace(/\}$/, `,"more":${nested(32, '[', ']')}}`)],
     ['depth 33 in objects', (body) => body.replace(/\}$/, `,"more":${'{"a":'.repeat(32)}1${'}'.repeat(32)}}`)],
-    ['100,000 brackets', (body) => body.replace(/\}$/, `,"more":${nested(100_000, '[', ']')}}`)],
-    ['100,000 opening brackets', () => '['.repeat(100_000)],
-    ['100,000 opening braces', () => '{"a":'.repeat(100_000)],
+    ['30,000 brackets', (body) => body.replace(/\}$/, `,"more":${nested(30_000, '[', ']')}}`)],
+    ['60,000 opening brackets', () => '['.repeat(60_000)],
+    ['10,000 opening braces', () => '{"a":'.repeat(10_000)],
     ['a number out of range', (body) => body.replace(/\}$/, ',"more":1e400}')],
     ['a number with a leading zero', (body) => body.replace(/\}$/, ',"more":01}')],
     ['NaN', (body) => body.replace(/\}$/, ',"more":NaN}')],

@@ -85,7 +85,7 @@ export const createSubOrganization = defineActivity({
   type: 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8',
   resultKey: 'createSubOrganizationResultV8',
   summary: 'Create an isolated sub-organization with its own root users.',
-  bodyLimit: 512 * 1024,
+  bodyLimit: 1024 * 1024,
   policy: { governedBy: 'policy', resource: 'ORGANIZATION', action: 'CREATE' },
   // Its first users come with credentials, and a contact that they claim is claimed in the whole tree.
   credentials: 'mints',

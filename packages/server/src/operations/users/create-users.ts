@@ -43,7 +43,7 @@ export const createUsers = defineActivity({
   name: 'create_users',
   type: 'ACTIVITY_TYPE_CREATE_USERS_V4',
   summary: 'Create users with their credentials and tags, all or nothing.',
-  bodyLimit: 512 * 1024,
+  bodyLimit: 1024 * 1024,
   policy: { governedBy: 'policy', resource: 'USER', action: 'CREATE' },
   credentials: 'mints',
   parameters: Type.Object({ users: listShape(UserParamsShape, 1) }),

@@ -76,14 +76,19 @@ describe('how large a body may be', () => {
     }
   });
 
-  test('a body of more values than any list has a use for is refused', async () => {
-    const body = (count: number) =>
-      root.submitBody('sign_raw_payload', { signWith: 'x', unknown: Array(count).fill(0) });
-    const few = await root.sendStamped('/public/v1/submit/sign_raw_payload', body(20_000));
+  test('a body of more values or names than any operation has a use for is refused', async () => {
+    const body = (count: number, names = 0) =>
+      root.submitBody('sign_raw_payload', {
+        unknown: Array(count).fill(0),
+        members: Object.fromEntries(Array.from({ length: names }, (_, index) => [`name${index}`, 0])),
+      });
+    const few = await root.sendStamped('/public/v1/submit/sign_raw_payload', body(90_000));
     expect(few.body.message).not.toContain('values');
-    const many = await root.sendStamped('/public/v1/submit/sign_raw_payload', body(25_001));
+    const many = await root.sendStamped('/public/v1/submit/sign_raw_payload', body(100_001));
     expect([many.status, many.body.errorCode]).toEqual([400, 'REQUEST_INVALID']);
-    expect(many.body.message).toContain('more than 25000 values at byte');
+    const named = await root.sendStamped('/public/v1/submit/sign_raw_payload', body(0, 5000));
+    expect(named.body.message).toContain('more than 5000 names at byte');
+    expect(many.body.message).toContain('more than 100000 values at byte');
   });
 
   test('what honest requests need stays open', () => {
@@ -92,7 +97,7 @@ describe('how large a body may be', () => {
     expect(limitOf('sign_raw_payloads')).toBe(LIMITS.bodyBytes);
     // A contract interface of the largest size, all of whose quotation marks are escaped.
     expect(limitOf('create_smart_contract_interface')).toBeGreaterThan(2 * 400_000);
-    expect(limitOf('create_users')).toBe(512 * KIB);
+    expect(limitOf('create_users')).toBe(1024 * KIB);
     for (const name of ['delete_users', 'delete_policies', 'whoami']) {
       expect(limitOf(name), name).toBe(64 * KIB);
     }
