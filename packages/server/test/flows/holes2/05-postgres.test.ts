@@ -256,7 +256,7 @@ describe('forty writers', () => {
 
   test('of one organization that wait for its lock hold two connections, and others write on', async () => {
     const url = await newDatabase();
-    const server = await startOn(url);
+    const server = await startOn(url, { CUSTOS_DATABASE_TIMEOUT_SECONDS: '60' });
     const root = TestClient.root(server.credentials, server.baseUrl);
     const other = await createSubOrganization(root, 'other');
     await onPostgres(url, async (client) => {
