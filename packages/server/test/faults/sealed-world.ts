@@ -111,7 +111,7 @@ export class SealedWorld {
       `SELECT wrapped_key FROM organization WHERE id = '${organizationId}'`,
       `SELECT id, activity_id FROM vote WHERE organization_id = '${organizationId}' ORDER BY id LIMIT 1`,
     );
-    const [{ id, activity_id: activityId } = {}] = votes;
+    const { id, activity_id: activityId } = votes[0] as Row;
     const keyring = await createKeyring({ rootKey: readConfig(environment).rootKey });
     const put = async (table: string, column: string, ownerId: string, kind: string): Promise<void> => {
       const binding = { organizationId, ownerId, kind };

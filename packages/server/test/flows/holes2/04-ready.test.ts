@@ -110,7 +110,7 @@ describe('readiness on PostgreSQL', () => {
     await waitUntil('it is not ready for that reason', async () => {
       const { status, body } = await readyz(app);
       const reasons = body.reasons as Record<string, string> | undefined;
-      return status === 503 && reasons?.database === 'a write failed: cannot execute INSERT in a read-only transaction';
+      return status === 503 && reasons?.database === 'a write failed: the PostgreSQL server takes no writes';
     });
     await client.query(`ALTER DATABASE ${rows[0].name} RESET default_transaction_read_only`);
     await client.query(

@@ -256,7 +256,9 @@ describe('forty writers', () => {
 
   test('of one organization that wait for its lock hold two connections, and others write on', async () => {
     const url = await newDatabase();
-    const server = await startOn(url);
+    // All forty get past admission, and a busy machine may take its time.
+    const env = { CUSTOS_ADMIT_REQUESTS: '100', CUSTOS_DATABASE_TIMEOUT_SECONDS: '60' };
+    const server = await startOn(url, env);
     const root = TestClient.root(server.credentials, server.baseUrl);
     const other = await createSubOrganization(root, 'other');
     await onPostgres(url, async (client) => {
