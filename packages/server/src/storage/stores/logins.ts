@@ -62,10 +62,7 @@ export class LoginReader {
   }
 
   /** Counts of any organization behind one of them, in the order of their keys, and the last moment that they count at. */
-  async countsBehind(
-    last: CountKey | undefined,
-    limit: number,
-  ): Promise<(CountKey & { readonly latestMs: number })[]> {
+  async countsBehind(last: CountKey | undefined, limit: number): Promise<(CountKey & { readonly latestMs: number })[]> {
     const behind = last && sql`WHERE (organization_id, name) > (${last.organizationId}, ${last.name})`;
     const { rows } = await sql<CountKey & { times: string }>`SELECT organization_id AS "organizationId", name, times
       FROM rate_window ${behind ?? sql``} ORDER BY organization_id, name LIMIT ${limit}`.execute(this.db);
