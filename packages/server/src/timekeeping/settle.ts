@@ -46,7 +46,7 @@ async function settleVelocity(storage: Storage, afterMs: number, nowMs: number):
 
 async function settleCounts(storage: Storage, afterMs: number, nowMs: number): Promise<void> {
   const countedAfterMs = afterMs + SLICE_MS_MAX;
-  const page = (last?: CountKey) => storage.read.logins.countsBehind(last, afterMs, PAGE);
+  const page = (last?: CountKey) => storage.read.logins.countsBehind(last, PAGE);
   for (let counts = await page(); counts.length > 0; counts = await page(counts.at(-1))) {
     for (const { latestMs, ...count } of counts) {
       if (latestMs <= countedAfterMs) continue;

@@ -89,7 +89,12 @@ test('without a key nothing is signed, and the process goes on', async () => {
 test('an event that is too large to be signed fails by itself', async () => {
   const { sign, signWebhooks } = setUp();
   const deliver = vi.fn(async () => ({ latencyMs: 1, status: 200 }));
-  const send = createWebhookSender((_, event) => sign(event), { deliver, close: async () => {} }, true, () => 0);
+  const send = createWebhookSender(
+    (_, event) => sign(event),
+    { deliver, close: async () => {} },
+    true,
+    () => 0,
+  );
   const aboutId: OrganizationId = randomId();
   const endpoint = { organizationId: aboutId, id: randomId() as WebhookEndpointId };
   const event = { ...eventOf('x'.repeat(16 * 1024 * 1024)), type: 'ACTIVITY_UPDATES', aboutId } as const;

@@ -61,16 +61,15 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     return { write, read: storage.read, claim, insert, left, id, otherId };
   }
 
-  test('what waits is claimed once, the longest due first, from all organizations', async () => {
+  test('what waits is claimed once, the oldest first, from all organizations', async () => {
     const at = await twoOrganizations();
     const { read, claim, insert, id, otherId } = at;
     const made = [message(id), message(otherId), message(id, { notAfterMs: NOW + 5 })];
     for (const [index, one] of made.entries()) await insert([one], NOW + index);
     const text = message(id, { channel: 'sms' });
     await insert([text]);
-    expect(await read.messages.isDue('email', NOW - 1)).toBe(false);
-    expect(await claim('email', 10, NOW - 1)).toEqual([]);
-    expect(await read.messages.isDue('email', NOW)).toBe(true);
+    // Also for a process whose clock is behind.
+    expect(await read.messages.isDue('email', NOW - 1)).toBe(true);
 
     const first = await claim('email', 2, NOW + 10);
     expect(sorted(first)).toEqual(sorted(made.slice(0, 2)));

@@ -34,6 +34,8 @@ export interface CountKey {
 /** Up to this limit every time is kept; beyond it, times are counted together in slices of the window. */
 const EXACT_MAX = 100;
 const SLICES = 64;
+/** The longest window that anybody counts in. */
+const WINDOW_MS_MAX = 24 * 60 * 60 * 1000;
 
 /** Slices end later than what they count, so that nothing is forgotten too early. */
 function withOneMore(times: readonly Happened[], nowMs: number, sliceMs: number): Happened[] {
@@ -60,20 +62,11 @@ export class LoginReader {
   }
 
   /** Counts of any organization behind one of them, in the order of their keys, and the last moment that they count at. */
-  async countsBehind(
-    last: CountKey | undefined,
-    staleAfterMs: number,
-    limit: number,
-  ): Promise<(CountKey & { readonly latestMs: number })[]> {
-    const behind = last && sql`AND (organization_id, name) > (${last.organizationId}, ${last.name})`;
+  async countsBehind(last: CountKey | undefined, limit: number): Promise<(CountKey & { readonly latestMs: number })[]> {
+    const behind = last && sql`WHERE (organization_id, name) > (${last.organizationId}, ${last.name})`;
     const { rows } = await sql<CountKey & { times: string }>`SELECT organization_id AS "organizationId", name, times
-      FROM rate_window WHERE stale_at_ms > ${staleAfterMs} ${behind ?? sql``}
-      ORDER BY organization_id, name LIMIT ${limit}`.execute(this.db);
-    return rows.map(({ organizationId, name, times }) => ({
-      organizationId,
-      name,
-      latestMs: latestOf(JSON.parse(times)),
-    }));
+      FROM rate_window ${behind ?? sql``} ORDER BY organization_id, name LIMIT ${limit}`.execute(this.db);
+    return rows.map(({ times, ...key }) => ({ ...key, latestMs: latestOf(JSON.parse(times)) }));
   }
 
   protected async times(organizationId: OrganizationId, name: string): Promise<Happened[]> {
@@ -210,12 +203,11 @@ export class LoginStore extends LoginReader {
   /** Moves what was counted after `afterMs` back to now: it is forgotten when the window from now is over. */
   async moveBack({ organizationId, name }: CountKey, afterMs: number, nowMs: number): Promise<void> {
     const times = await this.#heldTimes(organizationId, name);
-    const aheadMs = latestOf(times) - nowMs;
-    if (nowMs + aheadMs <= afterMs) return;
+    if (latestOf(times) <= afterMs) return;
     const moved = times.map(([untilMs, count]): Happened => [untilMs > afterMs ? nowMs : untilMs, count]);
     await this.db
       .updateTable('rate_window')
-      .set((eb) => ({ times: JSON.stringify(moved), stale_at_ms: eb('stale_at_ms', '-', aheadMs) }))
+      .set({ times: JSON.stringify(moved), stale_at_ms: nowMs + WINDOW_MS_MAX })
       .where('organization_id', '=', organizationId)
       .where('name', '=', name)
       .execute();

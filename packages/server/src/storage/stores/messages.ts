@@ -156,7 +156,7 @@ export class MessageStore extends MessageReader {
       .execute();
   }
 
-  /** Takes due messages of any organization, the longest due first, so that nobody else hands them over meanwhile. */
+  /** Takes due messages of any organization, new ones first and then the longest due, so that nobody else hands them over meanwhile. */
   async claim(channel: Channel, limit: number, nowMs: number, untilMs: number): Promise<ClaimedMessage[]> {
     // Materialized, so that it is read once: rows that another process is about to claim are passed over.
     const { rows } = await sql<Selectable<OutboxMessageTable>>`
