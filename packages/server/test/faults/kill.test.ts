@@ -249,7 +249,7 @@ function parametersOf(operation: string, name: string, userId: string, key: KeyP
 /** Everything that the tables must agree on, whatever happened; returns what they do not. */
 async function findProblems(tables: Tables, load: Load): Promise<string[]> {
   const [activities, votes, users, keys, tags, organizations, features, tree, memberships] = (await tables.read(
-    'SELECT organization_id, id, fingerprint, operation, status, proposer_id, parameters, result, updated_at_ms FROM activity',
+    'SELECT organization_id, id, fingerprint, operation, status, proposer_id, parameters, body, result, updated_at_ms FROM activity',
     'SELECT organization_id, activity_id, user_id, selection, message_digest, counts FROM vote',
     'SELECT organization_id, id, name FROM app_user',
     'SELECT organization_id, id, user_id, name, public_key FROM api_key',
@@ -284,7 +284,8 @@ async function findProblems(tables: Tables, load: Load): Promise<string[]> {
   const lastNames = new Map<string, Row>();
   for (const row of activities) {
     const { operation, status, organization_id: organizationId } = row;
-    const parameters = JSON.parse(row.parameters);
+    // The first organization's activity was signed by nobody and has no body.
+    const parameters = row.body === null ? JSON.parse(row.parameters) : JSON.parse(row.body).parameters;
     const result = row.result === null ? undefined : JSON.parse(row.result);
     const cast = votesOf.get(row.id) ?? [];
     const isTogether = load.quorum.some((member) => member.organizationId === organizationId);
