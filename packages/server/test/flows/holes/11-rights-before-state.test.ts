@@ -265,7 +265,9 @@ describe.each(DATABASES)('refusals of rights on %s', (database) => {
     test('nothing of it is kept sealed either', async () => {
       const parameters = { userId: randomUUID(), userEmail: 'a@example.com', verificationToken: 'v'.repeat(5000) };
       const { activityId } = await refuse(parameters, 'update_user_email');
-      const [stored] = await rows.run('SELECT sealed_parameters, sealed_body, body FROM activity WHERE id = ?', [activityId]);
+      const [stored] = await rows.run('SELECT sealed_parameters, sealed_body, body FROM activity WHERE id = ?', [
+        activityId,
+      ]);
       expect(stored).toEqual({ sealed_parameters: null, sealed_body: null, body: null });
       const [vote] = await rows.run('SELECT sealed_message FROM vote WHERE activity_id = ?', [activityId]);
       expect(vote).toEqual({ sealed_message: null });
