@@ -185,13 +185,15 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
     await vi.waitFor(async () => expect(await claim('another')).toBeDefined(), PATIENCE);
   });
 
-  test.runIf(database === 'postgres')('a process that is behind does not age what others have counted', async () => {
-    await using other = await openTestApp(database);
-    const { user } = await limited(other);
-    expect([await tag(user), await tag(user)]).toEqual([DONE, DONE]);
-    await settleFuture(other.app.storage, other.app.clock() - YEAR);
-    expect(await tag(user)).toEqual(EXCEEDED);
-  });
+  // An embedded database has no clock of its own to compare with.
+  if (database === 'postgres')
+    test('a process that is behind does not age what others have counted', async () => {
+      await using other = await openTestApp(database);
+      const { user } = await limited(other);
+      expect([await tag(user), await tag(user)]).toEqual([DONE, DONE]);
+      await settleFuture(other.app.storage, other.app.clock() - YEAR);
+      expect(await tag(user)).toEqual(EXCEEDED);
+    });
 
   test('the difference is measured where the database has a clock', async () => {
     const { metrics } = opened.app.observe;
