@@ -11,10 +11,9 @@ export class Pace {
   #windowAtMs = 0;
   #served = 0;
   #perMs: number | undefined;
-  #retryAtMs = 0;
+  readonly #delay = new RetryDelay();
   #arrivals = 0;
   #starts = 0;
-  #retrySeconds = 1;
 
   /** From here on every slot is taken, so what ends is what can be served. */
   saturated(nowMs: number): void {
@@ -46,23 +45,20 @@ export class Pace {
 
   /** For somebody who is refused now. */
   retryAfterSeconds(nowMs: number): number {
-    if (nowMs - this.#retryAtMs >= RETRY_MS) {
-      const change = this.#arrivals / (DEMAND * Math.max(1, this.#starts));
-      this.#retrySeconds = clamp(this.#retrySeconds * clamp(change, 0.7, 2), 1, RETRY_SECONDS_MAX);
-      this.#retryAtMs = nowMs;
+    return this.#delay.seconds(nowMs, () => {
+      const demand = this.#arrivals / (DEMAND * Math.max(1, this.#starts));
       this.#arrivals = 0;
       this.#starts = 0;
-    }
-    return spread(this.#retrySeconds);
+      return demand;
+    });
   }
 }
 
 /** When those should come again for whom there is no room: so few at a time that to refuse them costs little. */
 export class RetryAfter {
   readonly #perSecond: number;
-  #windowAtMs = 0;
+  readonly #delay = new RetryDelay();
   #refused = 0;
-  #seconds = 1;
 
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
@@ -70,12 +66,25 @@ export class RetryAfter {
 
   seconds(nowMs: number): number {
     this.#refused += 1;
-    const elapsedMs = nowMs - this.#windowAtMs;
-    if (elapsedMs >= RETRY_MS) {
-      const change = (this.#refused * 1000) / (elapsedMs * this.#perSecond);
-      this.#seconds = clamp(this.#seconds * clamp(change, 0.7, 2), 1, RETRY_SECONDS_MAX);
-      this.#windowAtMs = nowMs;
+    return this.#delay.seconds(nowMs, (elapsedMs) => {
+      const demand = (this.#refused * 1000) / (elapsedMs * this.#perSecond);
       this.#refused = 0;
+      return demand;
+    });
+  }
+}
+
+/** How long the refused should stay away: longer while more come than should, shorter while fewer do. */
+class RetryDelay {
+  #changedAtMs = 0;
+  #seconds = 1;
+
+  /** `demand` says how many came for each that should have, since it was asked last. */
+  seconds(nowMs: number, demand: (elapsedMs: number) => number): number {
+    const elapsedMs = nowMs - this.#changedAtMs;
+    if (elapsedMs >= RETRY_MS) {
+      this.#seconds = clamp(this.#seconds * clamp(demand(elapsedMs), 0.7, 2), 1, RETRY_SECONDS_MAX);
+      this.#changedAtMs = nowMs;
     }
     return spread(this.#seconds);
   }

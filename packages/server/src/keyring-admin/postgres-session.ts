@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { errorText } from '../lib/error-text.ts';
 import { StartError } from '../lib/start-error.ts';
 
 const CONNECT_MS_MAX = 3000;
@@ -26,10 +27,5 @@ export async function connectPostgres(url: string): Promise<Client> {
   }
 }
 
-/** An AggregateError (several addresses refused) has an empty message of its own. */
-export function explain(error: unknown): StartError {
-  const { message, errors } = error as Error & { errors?: Error[] };
-  return new StartError(
-    `cannot use the PostgreSQL database: ${message || errors?.map((inner) => inner.message).join('; ')}`,
-  );
-}
+export const explain = (error: unknown): StartError =>
+  new StartError(`cannot use the PostgreSQL database: ${errorText(error)}`);

@@ -1,4 +1,5 @@
 import type { Keyring } from '@custos/keyring';
+import { errorText } from '../lib/error-text.ts';
 import { ApiError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { Probe } from '../lib/probe.ts';
@@ -65,7 +66,5 @@ function rootKeyProblem(keyring: Keyring, rootKeyId: string | undefined): string
 /** A cause says more than the answer that callers get. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof ApiError ? (error.cause ?? error) : error;
-  const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
-  const told = errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
-  return told.replace(/\s+/g, ' ').slice(0, REASON_LENGTH_MAX);
+  return errorText(cause).replace(/\s+/g, ' ').slice(0, REASON_LENGTH_MAX);
 }

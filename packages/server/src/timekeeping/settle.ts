@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
 import { minuteOf } from '../lib/sponsorship.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { CountKey } from '../storage/stores/logins.ts';
 import type { ControlKey } from '../storage/stores/velocity.ts';
 
-/** So much is looked at before others get their turn. */
+/** So much is looked at before others get their turn: the embedded database never lets go of the thread by itself. */
 const PAGE = 200;
 /** Counts may lie ahead by a slice of their window, which is a day at most. */
 const SLICE_MS_MAX = 30 * 60 * 1000;
@@ -33,14 +34,14 @@ async function settleVelocity(storage: Storage, afterMs: number, nowMs: number):
         if (hasLater) await storage.write((store) => store.velocity.moveBack(control, groupKey, afterMs, nowMs));
       }
       if (groups.length < PAGE) return;
-      await breathe();
+      await setImmediate();
     }
   };
   const page = (last?: ControlKey) => velocity.controlsBehind(last, PAGE);
   for (let controls = await page(); controls.length > 0; controls = await page(controls.at(-1))) {
     for (const control of controls) await settle(control);
     if (controls.length < PAGE) return;
-    await breathe();
+    await setImmediate();
   }
 }
 
@@ -53,9 +54,6 @@ async function settleCounts(storage: Storage, afterMs: number, nowMs: number): P
       await storage.write((store) => store.logins.moveBack(count, countedAfterMs, nowMs));
     }
     if (counts.length < PAGE) return;
-    await breathe();
+    await setImmediate();
   }
 }
-
-/** The embedded database answers without ever letting go of the thread. */
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

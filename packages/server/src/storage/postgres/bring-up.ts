@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { errorText } from '../../lib/error-text.ts';
 import { StartError } from '../../lib/start-error.ts';
-import { describe, isUnavailable } from './errors.ts';
+import { isUnavailable } from './errors.ts';
 import { connectionConfig } from './pool.ts';
 
 /** Session-independent lock number for migrations. */
@@ -61,7 +62,7 @@ async function connectInTime({ url, waitMs, onWaiting }: BringUpOptions): Promis
         throw refusal(client, error, waitedMs);
       if (nowMs - saidMs >= SAY_EVERY_MS) {
         saidMs = nowMs;
-        onWaiting(`for PostgreSQL at ${nameOf(client)}: ${describe(error)}`);
+        onWaiting(`for PostgreSQL at ${nameOf(client)}: ${errorText(error)}`);
       }
     }
     await sleep(TRY_EVERY_MS);
@@ -85,5 +86,5 @@ const nameOf = ({ host, port, database }: pg.Client): string => `${host}:${port}
 
 function refusal(client: pg.Client, error: unknown, waitedMs = 0): StartError {
   const waited = waitedMs >= TRY_EVERY_MS ? `, waited ${Math.round(waitedMs / 1000)} s` : '';
-  return new StartError(`cannot use the PostgreSQL database at ${nameOf(client)}: ${describe(error)}${waited}`);
+  return new StartError(`cannot use the PostgreSQL database at ${nameOf(client)}: ${errorText(error)}${waited}`);
 }

@@ -43,9 +43,3 @@ export const condemns = (error: Error): boolean => isUnavailable(error) && codeO
 
 export const isTimeout = (error: Error): boolean =>
   codeOf(error) === '57014' || /timeout exceeded when trying to connect|Query read timeout/.test(error.message);
-
-/** An AggregateError (several addresses refused) has an empty message of its own. */
-export function describe(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map((inner: Error) => inner.message).join('; ');
-  return error instanceof Error ? error.message : String(error);
-}
