@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts';
-import { RetryAfter } from './pace.ts';
+import { LineOutside } from './pace.ts';
 import { type AdmissionObserver, Refused } from './refused.ts';
 
 export interface BodiesSettings {
@@ -17,8 +17,8 @@ const STALLED_WHEN_SHORT_MS = 1000;
 const SWEEP_MS = 500;
 /** What a piece of a body costs besides its bytes: a client may send them one at a time. */
 const PIECE_BYTES = 256;
-/** How many may be refused in a second. */
-const REFUSED_PER_SECOND = 100;
+/** How many of the refused may come again in a millisecond, so that to refuse them once more costs little. */
+const AGAIN_PER_MS = 0.1;
 
 interface Holder {
   bytes: number;
@@ -42,7 +42,7 @@ export interface Body {
 export class Bodies {
   readonly #settings: BodiesSettings;
   readonly #holders = new Map<string, Holder>();
-  readonly #retryAfter = new RetryAfter(REFUSED_PER_SECOND);
+  readonly #outside = new LineOutside();
   #bytes = 0;
   #arriving = 0;
   #sweep: NodeJS.Timeout | undefined;
@@ -59,14 +59,18 @@ export class Bodies {
     return this.#arriving;
   }
 
-  /** Refuses a body for which there is no room before it is read. */
-  open(client: string, declaredBytes: number, cut: (error: ApiError) => void): Body {
+  /** What a body is told for which there is no room, before any of it is read. */
+  refusalFor(client: string, declaredBytes: number): Refused | undefined {
+    const isTooMuch = (): boolean => this.#bytes + declaredBytes > this.#settings.bytesMax;
+    if (isTooMuch()) this.#cutStalled();
+    const holder = this.#holders.get(client);
+    if (holder === undefined || holder.bytes === 0 || !isTooMuch() || this.#largest() !== holder) return undefined;
+    return this.#refusal(this.#holders.size > 1);
+  }
+
+  open(client: string, cut: (error: ApiError) => void): Body {
     const holder = this.#holders.get(client) ?? { bytes: 0, arriving: new Set() };
     this.#holders.set(client, holder);
-    if (this.#bytes + declaredBytes > this.#settings.bytesMax) this.#cutStalled();
-    if (this.#bytes + declaredBytes > this.#settings.bytesMax && holder.bytes > 0 && this.#largest() === holder) {
-      throw this.#refusal(this.#holders.size > 1);
-    }
     const body = this.#body(client, holder, cut);
     holder.arriving.add(body);
     this.#arriving += 1;
@@ -148,7 +152,7 @@ export class Bodies {
   #refusal(isShare: boolean): Refused {
     const reason = isShare ? 'share' : 'busy';
     this.#settings.observe.refused(STAGE, reason);
-    const retryAfter = this.#retryAfter.seconds(this.#settings.nowMs());
+    const retryAfter = this.#outside.join(this.#settings.nowMs(), AGAIN_PER_MS);
     return new Refused(reason, 'too many bodies are on their way to the service', retryAfter);
   }
 }

@@ -1,18 +1,19 @@
 import type { Socket } from 'node:net';
 import { type Body, mostStalled } from './bodies.ts';
-import { RetryAfter } from './pace.ts';
+import { LineOutside } from './pace.ts';
 import { type AdmissionObserver, Refused } from './refused.ts';
 
 const STAGE = 'connection';
 /** A connection that did nothing for so long makes room for one of the same client. */
 const IDLE_MS = 2000;
-/** How many may be refused in a second. */
-const REFUSED_PER_SECOND = 200;
+/** How many of the refused may come again in a millisecond, so that to refuse them once more costs little. */
+const AGAIN_PER_MS = 0.2;
 
 /** An open connection and what it is doing. */
 export interface Connection {
   readonly client: string;
   readonly socket: Socket;
+  readonly sinceMs: number;
   /** Requests begun and not answered. */
   requests: number;
   /** Those of them that are still arriving. */
@@ -31,7 +32,7 @@ export class Connections {
   readonly #settings: ConnectionsSettings;
   readonly #open = new Map<Socket, Connection>();
   readonly #clients = new Map<string, Set<Connection>>();
-  readonly #retryAfter = new RetryAfter(REFUSED_PER_SECOND);
+  readonly #outside = new LineOutside();
 
   constructor(settings: ConnectionsSettings) {
     this.#settings = settings;
@@ -45,20 +46,32 @@ export class Connections {
     return this.#open.get(socket);
   }
 
+  ofClient(client: string): Iterable<Connection> {
+    return this.#clients.get(client) ?? [];
+  }
+
   /** Throws Refused where there is no room and nobody has to make any. */
   add(socket: Socket, client: string): void {
     if (this.#open.size >= this.#settings.max) this.#makeRoom(client);
+    const nowMs = this.#settings.nowMs();
     const connection: Connection = {
       client,
       socket,
+      sinceMs: nowMs,
       requests: 0,
       bodies: new Set(),
-      lastActiveMs: this.#settings.nowMs(),
+      lastActiveMs: nowMs,
     };
     const siblings = this.#clients.get(client) ?? new Set();
     this.#clients.set(client, siblings.add(connection));
     this.#open.set(socket, connection);
     socket.once('close', () => this.#remove(connection));
+  }
+
+  /** Notes that its client did something. */
+  touch(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection !== undefined) connection.lastActiveMs = this.#settings.nowMs();
   }
 
   /** Notes that a request begins or ends. */
@@ -99,7 +112,7 @@ export class Connections {
 
   #refusal(): Refused {
     this.#settings.observe.refused(STAGE, 'busy');
-    const retryAfter = this.#retryAfter.seconds(this.#settings.nowMs());
+    const retryAfter = this.#outside.join(this.#settings.nowMs(), AGAIN_PER_MS);
     return new Refused('busy', 'the service has too many connections', retryAfter);
   }
 }

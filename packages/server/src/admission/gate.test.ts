@@ -203,18 +203,38 @@ describe('a gate', () => {
     expect(refusalOf(() => opened.gate.enter(['a'], 0)).httpStatus).toBe(503);
   });
 
-  test('those who are refused come again the later, the more they are', () => {
-    const opened = openGate(1, 100);
-    turnOf(opened.enter('a'));
-    const delays = (): number[] =>
-      Array.from({ length: 200 }, () => refusalOf(() => opened.gate.enter(['a'], -1000)).retryAfterSeconds ?? 0);
-    expect(Math.max(...delays())).toBeLessThanOrEqual(2);
-    for (let second = 0; second < 8; second += 1) {
-      opened.advance(1000);
-      delays();
-    }
-    const later = delays();
-    expect(Math.max(...later)).toBeGreaterThan(5);
-    expect(new Set(later).size).toBeGreaterThan(3);
+  test('the refused stand in a line outside: each is told to come when its turn would be', async () => {
+    const opened = openGate(4);
+    await teachPace(opened, 4, 100);
+    flood(opened, 'teacher');
+    const told = Array.from({ length: 500 }, () => refusalOf(() => opened.enter('teacher')).retryAfterSeconds ?? 0);
+    // A little more than a hundred in each second, from the first on.
+    expect(told[0]).toBe(1);
+    expect(told).toEqual([...told].sort((one, other) => one - other));
+    expect(told.filter((seconds) => seconds === 3).length).toBeGreaterThan(100);
+    expect(told.filter((seconds) => seconds === 3).length).toBeLessThan(150);
+  });
+
+  test('the line outside ends at sixteen seconds, and those beyond come spread out', async () => {
+    const opened = openGate(4);
+    await teachPace(opened, 4, 100);
+    flood(opened, 'teacher');
+    const tell = (): number => refusalOf(() => opened.enter('teacher')).retryAfterSeconds ?? 0;
+    for (let count = 0; count < 3000; count += 1) tell();
+    const beyond = Array.from({ length: 500 }, tell);
+    expect(Math.min(...beyond)).toBeGreaterThanOrEqual(8);
+    expect(Math.max(...beyond)).toBeLessThanOrEqual(16);
+    expect(new Set(beyond).size).toBeGreaterThan(5);
+    // With time the line gets shorter.
+    opened.advance(60_000);
+    expect(tell()).toBe(1);
+  });
+
+  test('what was not read for too long is refused though there is room', () => {
+    const { gate, advance } = openGate(2, 100);
+    advance(1000);
+    expect(gate.refusalFor(['a'], 900)).toBeUndefined();
+    expect(gate.refusalFor(['a'], 700)).toBeInstanceOf(Refused);
+    expect([gate.running, gate.waiting]).toEqual([0, 0]);
   });
 });

@@ -60,38 +60,32 @@ export class Gate {
   /** A turn at once where there is room, else a place in line. Throws Refused where the wait would be too long. */
   enter(path: readonly string[], sinceMs: number): Turn | Waiting {
     const share = this.#everybody.at(path);
-    this.#pace.arrived();
-    if (this.waiting === 0 && this.running < this.#settings.slots) return this.#start(share);
-    if (share.waiting === 0 && this.#isShort(share)) return this.#start(share);
+    if (this.#hasRoomFor(share)) return this.#start(share);
     const nowMs = this.#settings.nowMs();
-    try {
-      this.#requireRoom(share, sinceMs, nowMs);
-    } catch (error) {
-      // A class that was made for this request alone.
-      share.run(1);
-      share.run(-1);
-      throw error;
-    }
+    const refusal = this.#refusalFor(share, sinceMs, nowMs);
+    if (refusal !== undefined) throw refusal;
+    if (this.#isFull) this.#dropLastOfLongest(nowMs);
     return this.#wait(share, sinceMs, nowMs);
   }
 
-  /** Refuses a request that has not arrived whole, where it would be refused later anyway. */
-  requireHope(path: readonly string[]): void {
-    if (this.waiting === 0 || path.length === 0) return;
+  /** What a request of which only the head is here would be told if it were all here. */
+  refusalFor(path: readonly string[], sinceMs: number): Refused | undefined {
+    const nowMs = this.#settings.nowMs();
+    const isLate = this.#isLate(sinceMs, nowMs);
+    if (this.waiting === 0 && !isLate) return undefined;
     const share = this.#everybody.at(path);
-    try {
-      if (share.waiting === 0 && this.#isShort(share)) return;
-      const nowMs = this.#settings.nowMs();
-      this.#requireTime(share, nowMs, nowMs, () => this.#pace.arrived());
-    } finally {
-      share.run(1);
-      share.run(-1);
-    }
+    if (isLate || !this.#hasRoomFor(share)) return this.#refusalFor(share, sinceMs, nowMs);
+    share.forget();
+    return undefined;
+  }
+
+  #hasRoomFor(share: Share): boolean {
+    if (this.waiting === 0 && this.running < this.#settings.slots) return true;
+    return share.waiting === 0 && this.#isShort(share);
   }
 
   #start(share: Share): Turn {
     share.run(1);
-    this.#pace.started();
     let isOver = false;
     return {
       end: () => {
@@ -132,21 +126,25 @@ export class Gate {
     });
   }
 
-  #requireRoom(share: Share, sinceMs: number, nowMs: number): void {
-    this.#requireTime(share, sinceMs, nowMs);
-    if (this.waiting < this.#settings.slots * WAITING_PER_SLOT) return;
-    // A full line is no reason to refuse somebody who has no part in it: the last of the longest line goes instead.
-    const longest = this.#everybody.longest();
-    if (share === longest || share.waiting + 1 >= longest.waiting) throw this.#refusal(share, nowMs);
-    const last = [...longest.line].at(-1);
-    if (last !== undefined && longest.leave(last)) last.refuse(this.#refusal(longest, nowMs));
+  get #isFull(): boolean {
+    return this.waiting >= this.#settings.slots * WAITING_PER_SLOT;
   }
 
-  #requireTime(share: Share, sinceMs: number, nowMs: number, note = (): void => {}): void {
+  #refusalFor(share: Share, sinceMs: number, nowMs: number): Refused | undefined {
     const expectedMs = nowMs - sinceMs + this.#pace.timeFor(share.position());
-    if (expectedMs <= this.#settings.waitMs) return;
-    note();
-    throw this.#refusal(share, nowMs);
+    const isLate = expectedMs > this.#settings.waitMs;
+    if (!isLate && !(this.#isFull && share.waiting + 1 >= this.#everybody.longest().waiting)) return undefined;
+    const refusal = this.#refusal(share, nowMs);
+    // A class that was made for this request alone.
+    share.forget();
+    return refusal;
+  }
+
+  /** A full line is no reason to refuse somebody who has no part in it: the last of the longest line goes instead. */
+  #dropLastOfLongest(nowMs: number): void {
+    const longest = this.#everybody.longest();
+    const last = [...longest.line].at(-1);
+    if (last !== undefined && longest.leave(last)) last.refuse(this.#refusal(longest, nowMs));
   }
 
   #refusal(share: Share, nowMs: number): Refused {
@@ -193,11 +191,15 @@ export class Gate {
     this.#sweep = undefined;
   }
 
+  /** Twice as long as is expected of anybody, so that a hiccup refuses nobody. */
+  #isLate(sinceMs: number, nowMs: number): boolean {
+    return nowMs - sinceMs > 2 * this.#settings.waitMs;
+  }
+
   #refuseOverdue(share: Share, nowMs: number): void {
     for (const child of share.turns) this.#refuseOverdue(child, nowMs);
     for (const waiter of share.line) {
-      // Twice as long as was expected of it, so that a hiccup refuses nobody.
-      if (nowMs - waiter.sinceMs <= 2 * this.#settings.waitMs) return;
+      if (!this.#isLate(waiter.sinceMs, nowMs)) return;
       const error = this.#refusal(share, nowMs);
       if (share.leave(waiter)) waiter.refuse(error);
     }

@@ -6,7 +6,7 @@ import type { AdmissionObserver } from './refused.ts';
 export function countRefusals(registry: Registry): AdmissionObserver {
   const refused = new Counter({
     name: 'custos_admission_refused_total',
-    help: 'Connections, bodies and requests turned away, by stage (connection, body, client, tenant) and reason (busy, share).',
+    help: 'Connections, bodies and requests turned away, by stage (connection, body, client, tenant, outside) and reason (busy, share).',
     labelNames: ['stage', 'reason'],
     registers: [registry],
   });
@@ -34,7 +34,7 @@ export function showQueues(registry: Registry, { connections, bodies, gates }: A
       },
     });
   };
-  const byStage = (name: string, help: string, read: (stage: 'clients' | 'tenants') => number): void => {
+  const byStage = (name: string, help: string, read: (stage: 'clients' | 'tenants' | 'outside') => number): void => {
     new Gauge({
       name,
       help,
@@ -43,6 +43,7 @@ export function showQueues(registry: Registry, { connections, bodies, gates }: A
       collect() {
         this.set({ stage: 'client' }, read('clients'));
         this.set({ stage: 'tenant' }, read('tenants'));
+        this.set({ stage: 'outside' }, read('outside'));
       },
     });
   };

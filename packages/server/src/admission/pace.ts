@@ -1,19 +1,19 @@
 const WINDOW_MS = 250;
 /** How much a new window counts. */
 const WEIGHT = 0.4;
-const RETRY_MS = 1000;
-const RETRY_SECONDS_MAX = 8;
-/** How many may come for each that can be served: a few are refused, and nothing idles. */
+/** What is assumed of a gate until it was measured. */
+const UNMEASURED_PER_MS = 0.25;
+/** How many may come again for each that can be served: a few are refused again, and nothing idles. */
 const DEMAND = 1.25;
+const RETRY_MIN_MS = 1000;
+const RETRY_MAX_MS = 16_000;
 
 /** How fast a gate serves while requests wait, and when those that it refuses should come again. */
 export class Pace {
   #windowAtMs = 0;
   #served = 0;
   #perMs: number | undefined;
-  readonly #delay = new RetryDelay();
-  #arrivals = 0;
-  #starts = 0;
+  readonly #outside = new LineOutside();
 
   /** From here on every slot is taken, so what ends is what can be served. */
   saturated(nowMs: number): void {
@@ -30,67 +30,28 @@ export class Pace {
     this.saturated(nowMs);
   }
 
-  /** How long it takes until so many were served; 0 while that was never measured. */
+  /** How long it takes until so many were served. */
   timeFor(requests: number): number {
-    return this.#perMs === undefined ? 0 : requests / this.#perMs;
-  }
-
-  arrived(): void {
-    this.#arrivals += 1;
-  }
-
-  started(): void {
-    this.#starts += 1;
+    return requests / (this.#perMs ?? UNMEASURED_PER_MS);
   }
 
   /** For somebody who is refused now. */
   retryAfterSeconds(nowMs: number): number {
-    return this.#delay.seconds(nowMs, () => {
-      const demand = this.#arrivals / (DEMAND * Math.max(1, this.#starts));
-      this.#arrivals = 0;
-      this.#starts = 0;
-      return demand;
-    });
+    return this.#outside.join(nowMs, DEMAND * (this.#perMs ?? UNMEASURED_PER_MS));
   }
 }
 
-/** When those should come again for whom there is no room: so few at a time that to refuse them costs little. */
-export class RetryAfter {
-  readonly #perSecond: number;
-  readonly #delay = new RetryDelay();
-  #refused = 0;
+/** The refused stand in a line of their own, outside: each is told to come again when its turn would be. */
+export class LineOutside {
+  #lastAtMs = 0;
 
-  constructor(perSecond: number) {
-    this.#perSecond = perSecond;
-  }
-
-  seconds(nowMs: number): number {
-    this.#refused += 1;
-    return this.#delay.seconds(nowMs, (elapsedMs) => {
-      const demand = (this.#refused * 1000) / (elapsedMs * this.#perSecond);
-      this.#refused = 0;
-      return demand;
-    });
+  /** The seconds until somebody who joins now should come again, if so many may come in a millisecond. */
+  join(nowMs: number, perMs: number): number {
+    this.#lastAtMs = Math.max(this.#lastAtMs, nowMs + RETRY_MIN_MS) + 1 / perMs;
+    const waitMs = this.#lastAtMs - nowMs;
+    if (waitMs <= RETRY_MAX_MS) return Math.round(waitMs / 1000);
+    // The line has no room for more. They must not come again together.
+    this.#lastAtMs = nowMs + RETRY_MAX_MS;
+    return Math.round((RETRY_MAX_MS * (1 + Math.random())) / 2000);
   }
 }
-
-/** How long the refused should stay away: longer while more come than should, shorter while fewer do. */
-class RetryDelay {
-  #changedAtMs = 0;
-  #seconds = 1;
-
-  /** `demand` says how many came for each that should have, since it was asked last. */
-  seconds(nowMs: number, demand: (elapsedMs: number) => number): number {
-    const elapsedMs = nowMs - this.#changedAtMs;
-    if (elapsedMs >= RETRY_MS) {
-      this.#seconds = clamp(this.#seconds * clamp(demand(elapsedMs), 0.7, 2), 1, RETRY_SECONDS_MAX);
-      this.#changedAtMs = nowMs;
-    }
-    return spread(this.#seconds);
-  }
-}
-
-/** Those who are refused together must not come again together. */
-const spread = (seconds: number): number => Math.max(1, Math.round(seconds * (0.5 + Math.random())));
-
-const clamp = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));

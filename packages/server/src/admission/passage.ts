@@ -8,6 +8,32 @@ export interface Gates {
   readonly clients: Gate;
   /** After: by tree, and by organization in it. */
   readonly tenants: Gate;
+  /** The same for requests that may wait for others, outside: there are more slots for them, and they take no other ones. */
+  readonly outside: Gate;
+  readonly known: KnownTenants;
+}
+
+/** Which clients have requests of which organizations in the line of tenants. */
+export class KnownTenants {
+  readonly #waiting = new Map<string, { readonly path: readonly string[]; count: number }>();
+
+  /** The place in the gate of an organization of which this client has requests waiting there. */
+  pathOf(client: string, organization: string): readonly string[] | undefined {
+    return this.#waiting.get(`${client} ${organization}`)?.path;
+  }
+
+  async during<T>(client: string, path: readonly string[], waiting: Promise<T>): Promise<T> {
+    const key = `${client} ${path.at(-1)}`;
+    const known = this.#waiting.get(key) ?? { path, count: 0 };
+    this.#waiting.set(key, known);
+    known.count += 1;
+    try {
+      return await waiting;
+    } finally {
+      known.count -= 1;
+      if (known.count === 0) this.#waiting.delete(key);
+    }
+  }
 }
 
 /** Where the answer goes; it closes when the client leaves. */
@@ -41,12 +67,23 @@ export class Passage {
     return this.#pass(this.#gates.clients, [this.#client]);
   }
 
+  /**
+   * To be called when it is known which organization a request says it is for, which may not be true. Where others of the
+   * same client wait for that organization and this one would be refused once it were verified, it is refused at once.
+   */
+  requireHope(organization: string, waitsOutside: boolean): void {
+    if (this.#isTenant) return;
+    const path = this.#gates.known.pathOf(this.#client, organization);
+    const refusal = path && this.#gateFor(waitsOutside).refusalFor(path, this.#sinceMs);
+    if (refusal !== undefined) throw refusal;
+  }
+
   /** To be called when it is known who asks. From here on it counts as the tenant's. */
-  asTenant(tree: string, organization: string): Promise<void> | undefined {
+  asTenant(tree: string, organization: string, waitsOutside: boolean): Promise<void> | undefined {
     if (this.#isTenant) return undefined;
     this.#isTenant = true;
     this.#turn?.end();
-    return this.#pass(this.#gates.tenants, [tree, organization]);
+    return this.#pass(this.#gateFor(waitsOutside), [tree, organization]);
   }
 
   /** Whether the client is gone, so that nothing more needs to be begun for it. */
@@ -64,11 +101,18 @@ export class Passage {
     this.#body?.release();
   }
 
+  #gateFor(waitsOutside: boolean): Gate {
+    return waitsOutside ? this.#gates.outside : this.#gates.tenants;
+  }
+
   #pass(gate: Gate, path: readonly string[]): Promise<void> | undefined {
     const place = gate.enter(path, this.#sinceMs);
-    if (!isTurn(place)) return this.#wait(place);
-    this.#start(place);
-    return undefined;
+    if (isTurn(place)) {
+      this.#start(place);
+      return undefined;
+    }
+    const waiting = this.#wait(place);
+    return this.#isTenant ? this.#gates.known.during(this.#client, path, waiting) : waiting;
   }
 
   async #wait({ turn, leave }: Waiting): Promise<void> {

@@ -40,7 +40,7 @@ export class Share {
   /** Counts one that starts, or one that ended, here and in everything above. */
   run(change: 1 | -1): void {
     for (let share: Share | undefined = this; share !== undefined; share = share.parent) share.running += change;
-    if (change < 0) this.#forget();
+    if (change < 0) this.forget();
   }
 
   join(waiter: Waiter): void {
@@ -59,7 +59,7 @@ export class Share {
       if (share.parent === undefined) break;
       if (share.waiting === 0) share.parent.turns.delete(share);
     }
-    this.#forget();
+    this.forget();
     return true;
   }
 
@@ -105,7 +105,8 @@ export class Share {
     return share;
   }
 
-  #forget(): void {
+  /** Goes where nobody runs or waits any more, and so do those above. */
+  forget(): void {
     for (let share: Share = this; share.parent !== undefined; share = share.parent) {
       if (share.running > 0 || share.waiting > 0) return;
       // Another leaf may be there by now, for one that came while this had nobody.

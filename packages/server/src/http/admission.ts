@@ -1,13 +1,16 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Body } from '../admission/bodies.ts';
 import type { Passage } from '../admission/passage.ts';
-import { ApiError } from '../lib/errors.ts';
+import type { Refused } from '../admission/refused.ts';
+import { ApiError, toErrorBody } from '../lib/errors.ts';
 import type { App } from '../pipeline/app.ts';
 import { clientOf } from '../proxy/request-limit.ts';
 import { clientAddress } from './client-address.ts';
+import { READABLE_BY_ALL } from './cors.ts';
 import { errorResponse, sendError } from './errors.ts';
+import { ReadByTurns } from './read-by-turns.ts';
 
 /** Requests that bring no body, or none that is read. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -16,11 +19,14 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LARGE_BYTES = 64 * 1024;
 
 const bodies = new WeakMap<IncomingMessage, Body>();
+/** Since when requests wait. */
+const arrivals = new WeakMap<IncomingMessage, number>();
 const refused = new WeakSet<Socket>();
 
 /** Counts connections and bodies as they come in, and refuses those for which there is no room. */
-export function addAdmission(server: FastifyInstance, app: App): void {
+export function addAdmission(server: FastifyInstance, app: App, known: ReadonlySet<string>): void {
   const { connections } = app.admission;
+  refuseHopeless(server, app, known);
   server.server.on('connection', (socket: Socket) => {
     try {
       connections.add(socket, clientOf(socket.remoteAddress) ?? '');
@@ -43,31 +49,60 @@ export function addAdmission(server: FastifyInstance, app: App): void {
     done();
   });
   server.addHook('preParsing', (request, reply, payload, done) => {
-    if (!WITHOUT_BODY.has(request.method)) {
-      try {
-        countBody(app, request, reply);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        // A connection can be used again only after the rest of the body was read, which costs more than a new one.
-        if (!(declaredBytes(request) <= LARGE_BYTES)) reply.header('connection', 'close');
-        sendError(app, reply, error);
-        return;
-      }
-    }
+    if (!WITHOUT_BODY.has(request.method)) countBody(app, request, reply);
     done(null, payload);
   });
 }
 
+/**
+ * Refuses requests that would be refused later anyway as soon as their heads are here, before the framework sees them: in
+ * a flood there are thousands, and they must cost less than those who are served.
+ */
+function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<string>): void {
+  const { admission, config } = app;
+  const { connections, gates, bodies, nowMs } = admission;
+  const reads = new ReadByTurns(connections, nowMs);
+  const [serve] = server.server.listeners('request');
+  server.server.removeAllListeners('request');
+
+  const refusalFor = (request: IncomingMessage): Refused | undefined => {
+    const client = clientKeyOf(app, request);
+    const connection = connections.of(request.socket);
+    // Of a proxy's connections each may be anybody's.
+    const isOwn = connection !== undefined && config.trustedProxies.length === 0;
+    const sinceMs = isOwn ? reads.arrived(connection) : nowMs();
+    arrivals.set(request, sinceMs);
+    return gates.clients.refusalFor([client], sinceMs) ?? bodies.refusalFor(client, declaredBytes(request) || 0);
+  };
+
+  server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket, method = '', url = '' } = request;
+    const isCounted = !WITHOUT_BODY.has(method) && !refused.has(socket) && server.server.listening;
+    const refusal = isCounted ? refusalFor(request) : undefined;
+    if (refusal === undefined) return void serve?.call(server.server, request, response);
+    connections.touch(socket);
+    response.writeHead(refusal.httpStatus, {
+      'retry-after': String(refusal.retryAfterSeconds),
+      ...(known.has(url) && READABLE_BY_ALL),
+      ...(!isShort(request) && { connection: 'close' }),
+      'content-type': 'application/json; charset=utf-8',
+    });
+    response.end(JSON.stringify(toErrorBody(refusal, config.vendorNames)));
+  });
+}
+
 /** Not a number for a body that comes in chunks. */
-const declaredBytes = ({ headers }: FastifyRequest): number => Number(headers['content-length']);
+const declaredBytes = ({ headers }: Pick<IncomingMessage, 'headers'>): number => Number(headers['content-length']);
+
+/** A connection can be used again only after the rest of the body was read, which costs more than a new one. */
+const isShort = (request: Pick<IncomingMessage, 'headers'>): boolean => declaredBytes(request) <= LARGE_BYTES;
 
 function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void {
   const { admission } = app;
   const { raw } = request;
-  const client = clientKeyOf(app, request);
-  admission.gates.clients.requireHope([client]);
+  const client = clientKeyOf(app, raw);
   const connection = admission.connections.of(raw.socket);
-  const body = admission.bodies.open(client, declaredBytes(request) || 0, (error) => {
+  const body = admission.bodies.open(client, (error) => {
     connection?.bodies.delete(body);
     // Nobody needs the rest of it.
     raw.removeAllListeners('data');
@@ -92,10 +127,9 @@ function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void
 
 /** The way in of a request whose body is there. Whoever opens it ends it. */
 export const openPassage = (app: App, request: FastifyRequest, reply: FastifyReply): Passage =>
-  app.admission.passage(clientKeyOf(app, request), reply.raw, bodies.get(request.raw));
+  app.admission.passage(clientKeyOf(app, request.raw), reply.raw, bodies.get(request.raw), arrivals.get(request.raw));
 
-function clientKeyOf({ admission, config }: App, { raw, headers }: FastifyRequest): string {
-  const { socket } = raw;
+function clientKeyOf({ admission, config }: App, { socket, headers }: IncomingMessage): string {
   const connection = admission.connections.of(socket);
   if (config.trustedProxies.length === 0 && connection !== undefined) return connection.client;
   return clientOf(clientAddress(socket.remoteAddress, headers, config.trustedProxies)) ?? '';

@@ -3,13 +3,19 @@ import type { FastifyInstance } from 'fastify';
 const ALLOWED_HEADERS =
   'Content-Type, Accept, X-Stamp, X-Stamp-WebAuthn, X-Stamp-Attested, X-Session, X-Client-Version, X-Auth-Proxy-Config-Id, X-Captcha-Token';
 
+/** A page may read the answer, and when to come again. */
+export const READABLE_BY_ALL = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Retry-After',
+} as const;
+
 /**
  * Browsers call the API directly and without cookies, so any origin may (AUTH 1); nothing else is opened (decision 30).
  * What a browser asks first names no configuration of the sign-up proxy, so that only the call itself can be judged.
  */
 export function addCors(server: FastifyInstance, openPrefixes: readonly string[]): void {
   server.addHook('onRequest', (request, reply, done) => {
-    if (openPrefixes.some((prefix) => request.url.startsWith(prefix))) reply.header('access-control-allow-origin', '*');
+    if (openPrefixes.some((prefix) => request.url.startsWith(prefix))) reply.headers(READABLE_BY_ALL);
     done();
   });
   for (const prefix of openPrefixes) {

@@ -40,7 +40,6 @@ export function addProxyRoutes(server: FastifyInstance, app: App, proxy: SignUpP
 
 /** The answer to one origin must not be kept for another. */
 function allowReading(reply: FastifyReply, readableBy: ProxyAnswer['readableBy']): void {
-  reply.header('access-control-expose-headers', 'Retry-After');
   if (readableBy === '*') return;
   reply.header('vary', 'Origin');
   if (readableBy === undefined) reply.removeHeader('access-control-allow-origin');

@@ -96,7 +96,7 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
   // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node's own 417 has no body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   acceptInRushes(server);
-  addAdmission(server, app);
+  addAdmission(server, app, known);
   server.addHook('onRequest', (request, reply, done) => {
     inFlight.add(request);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {

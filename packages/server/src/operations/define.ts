@@ -192,6 +192,8 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly lock: OperationLock;
   /** Whether it may take minutes, by how much the organization has. */
   readonly isLong: boolean;
+  /** Whether it may wait for others: chain nodes, identity providers, on-ramp providers, receivers of webhooks. */
+  readonly waitsOutside: boolean;
   /** Which organizations may run it (RES 3.3). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
@@ -266,6 +268,8 @@ export interface QueryOperation<Parameters = unknown, Result = unknown> {
   readonly ours: boolean;
   /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
   readonly findsSubOrganization: boolean;
+  /** Whether it may wait for others, as chain nodes. */
+  readonly waitsOutside: boolean;
   readonly run: (context: QueryContext, parameters: Parameters) => Promise<Result>;
 }
 
@@ -328,6 +332,7 @@ interface ActivityDefinition<S extends TSchema, Described, Prepared, R extends T
   /** Exclusive unless the operation cannot alter any decision. */
   readonly lock?: OperationLock;
   readonly isLong?: boolean;
+  readonly waitsOutside?: boolean;
   readonly scope?: ActivityOperation['scope'];
   readonly ours?: boolean;
   readonly result: R;
@@ -410,6 +415,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     credentials: definition.credentials,
     lock: definition.lock ?? 'exclusive',
     isLong: definition.isLong ?? false,
+    waitsOutside: definition.waitsOutside ?? false,
     scope: definition.scope ?? 'any',
     ours: definition.ours ?? false,
     result: definition.result,
@@ -466,6 +472,7 @@ interface QueryDefinition<S extends TSchema, R extends TSchema> {
   readonly response: R;
   readonly ours?: boolean;
   readonly findsSubOrganization?: boolean;
+  readonly waitsOutside?: boolean;
   readonly run: (context: QueryContext, parameters: Static<S>) => Promise<Static<R>>;
 }
 
@@ -481,6 +488,7 @@ export function defineQuery<S extends TSchema, R extends TSchema>(definition: Qu
     response: definition.response,
     ours: definition.ours ?? false,
     findsSubOrganization: definition.findsSubOrganization ?? false,
+    waitsOutside: definition.waitsOutside ?? false,
     run: definition.run,
   };
   return operation as unknown as QueryOperation;

@@ -445,6 +445,39 @@ test('a credential leads from the parent to its sub-organization in what is abou
   ]);
 });
 
+test('what may wait for others takes no turn of those who do not', () => {
+  const waiting = operations.filter((operation) => operation.kind !== 'vote' && operation.waitsOutside);
+  expect(waiting.map(({ name }) => name).sort()).toEqual([
+    'claim_earn_fees',
+    'create_oauth_providers',
+    'create_webhook_endpoint',
+    'earn_deploy_wrapper',
+    'earn_deposit',
+    'earn_set_wrapper_state',
+    'earn_withdraw',
+    'eth_send_raw_transaction',
+    'eth_send_transaction',
+    'get_claim_earn_fees_status',
+    'get_earn_deploy_status',
+    'get_earn_deposit_status',
+    'get_earn_withdraw_status',
+    'get_nonces',
+    'get_onramp_transaction_status',
+    'get_wallet_address_balances',
+    'init_fiat_on_ramp',
+    'list_earn_enabled_vaults',
+    'list_earn_positions',
+    'list_earn_vaults',
+    'list_eth_transaction_history',
+    'oauth',
+    'oauth2_authenticate',
+    'oauth_login',
+    'sol_send_transaction',
+    'test_webhook_endpoint',
+    'update_webhook_endpoint',
+  ]);
+});
+
 test('each operation says what it does to credentials, and a session with a profile never mints, redirects or removes one', () => {
   const named = (effect: string) =>
     activities

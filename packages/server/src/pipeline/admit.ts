@@ -12,12 +12,15 @@ import type { RawRequest } from './request.ts';
 type Asked = Omit<StampedRequest, 'stamp' | 'body' | 'byService'> & {
   /** Whether the key of a recovery may ask for this; it may ask for nothing else (AUTH 16). */
   readonly acceptsRecovery: boolean;
+  /** Whether it may wait for others, so that it must not take the turn of those who do not. */
+  readonly waitsOutside: boolean;
 };
 
 /** Who asks, and whether it may ask from where it does: the first two questions of every request (AUTH 16). Then it takes its turn. */
 export async function admit(app: App, request: RawRequest, asked: Asked): Promise<Authenticated> {
-  const { acceptsRecovery, ...stamped } = asked;
+  const { acceptsRecovery, waitsOutside, ...stamped } = asked;
   const byService = request.byService === true;
+  request.passage?.requireHope(asked.organizationId, waitsOutside);
   const caller = await guardAuthentication(app, request, async () =>
     authenticate(app, { ...stamped, byService, stamp: parseStamp(request.headers), body: request.body }),
   );
@@ -30,7 +33,7 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   // Its configuration judges the sign-up proxy (decision 21).
   if (!byService) await requireAllowedAddress(app, caller.actor, request.clientAddress);
   const { organization, organizationId } = caller.actor;
-  const turn = request.passage?.asTenant(treeRoot(organization), organizationId);
+  const turn = request.passage?.asTenant(treeRoot(organization), organizationId, waitsOutside);
   if (turn !== undefined) await turn;
   return caller;
 }

@@ -21,6 +21,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     findsSubOrganization: operation.findsSubOrganization,
     acceptsAttested: false,
     acceptsRecovery: false,
+    waitsOutside: operation.waitsOutside,
   });
   const parameters = operation.decode(fields);
   const nowMs = app.clock();

@@ -45,6 +45,7 @@ export async function submit(app: App, operation: ActivityOperation, request: Ra
       findsSubOrganization: operation.findsSubOrganization,
       acceptsAttested: operation.accepts.attested,
       acceptsRecovery: operation.accepts.recovery,
+      waitsOutside: operation.waitsOutside,
     });
     const answer = await attemptOnce(app, operation, version, caller, { request, body }, note);
     if (answer !== 'AGAIN') return answer;

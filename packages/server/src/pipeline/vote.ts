@@ -44,6 +44,7 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
       // As a proof of its own user, never as a vote (decision 19).
       acceptsAttested: operation.selection === 'VOTE_SELECTION_APPROVED',
       acceptsRecovery: false,
+      waitsOutside: false,
     });
     const { fingerprint } = operation.decode(body.parameters);
     const activityId = await app.storage.read.activities.idByFingerprint(caller.actor.organizationId, fingerprint);

@@ -9,15 +9,21 @@ export interface OpenOptions {
   readonly databasePool: number;
   readonly databaseTimeoutSeconds?: number;
   readonly databaseWaitSeconds?: number;
+  /** How long a request may wait for its turn; here it does so once more, for its organization's. */
+  readonly admitWaitMs?: number;
   readonly nowMs: number;
   readonly onIdleError: (error: Error) => void;
   /** Hears what the start waits for. */
   readonly onWaiting?: (what: string) => void;
 }
 
+/** A turn may take longer than was expected of it, as at a gate. */
+const TURN_WAITS = 2;
+
 /** Opens the configured database and brings its schema up to date. Throws StartError with one clear sentence. */
 export async function openStorage(options: OpenOptions): Promise<Storage> {
-  const { dataDir, databaseUrl, databasePool, databaseTimeoutSeconds, databaseWaitSeconds, nowMs } = options;
+  const { dataDir, databaseUrl, databasePool, databaseTimeoutSeconds, databaseWaitSeconds, admitWaitMs, nowMs } =
+    options;
   requireDataDir(dataDir);
   // Only the driver that is used is loaded.
   if (databaseUrl !== undefined) {
@@ -26,6 +32,7 @@ export async function openStorage(options: OpenOptions): Promise<Storage> {
       url: databaseUrl,
       poolSize: databasePool,
       timeoutMs: databaseTimeoutSeconds && databaseTimeoutSeconds * 1000,
+      turnWaitMs: admitWaitMs && TURN_WAITS * admitWaitMs,
       waitMs: databaseWaitSeconds && databaseWaitSeconds * 1000,
       nowMs,
       onIdleError: options.onIdleError,

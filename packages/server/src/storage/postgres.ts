@@ -21,6 +21,8 @@ export interface PostgresOptions {
   readonly poolSize: number;
   /** The longest that a read, or a transaction with all that it waits for, may take. */
   readonly timeoutMs?: number | undefined;
+  /** How long a transaction may wait until others of its organization are done; nothing of it was begun then. */
+  readonly turnWaitMs?: number | undefined;
   /** How long a database that is away at the start is waited for. */
   readonly waitMs?: number | undefined;
   readonly nowMs: number;
@@ -53,16 +55,18 @@ class PostgresStorage implements Storage {
   readonly #timeoutMs: number;
   readonly #reads: SessionPool;
   readonly #writes: SessionPool;
+  readonly #turnWaitMs: number;
   readonly #turnstile = new Turnstile();
   readonly #stores = new WeakMap<Session, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor({ url, poolSize, timeoutMs = TIMEOUT_MS, onIdleError }: PostgresOptions) {
+  constructor({ url, poolSize, timeoutMs = TIMEOUT_MS, turnWaitMs = timeoutMs, onIdleError }: PostgresOptions) {
     const forReads = Math.max(1, Math.round(poolSize * READ_SHARE));
     const common = { url, timeoutMs, onIdleError };
     this.#timeoutMs = timeoutMs;
+    this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
     this.read = openReadStores(kyselyOver(flavour, this.#executeRead), 'postgres');
@@ -94,8 +98,10 @@ class PostgresStorage implements Storage {
   }
 
   async #inTurn<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions): Promise<T> {
-    const deadlineMs = performance.now() + this.#timeoutMs * (options.isLong ? LONG_FACTOR : 1);
-    const leave = options.turn && (await this.#turnstile.enter(options.turn, deadlineMs));
+    const nowMs = performance.now();
+    const deadlineMs = nowMs + this.#timeoutMs * (options.isLong ? LONG_FACTOR : 1);
+    const turnDeadlineMs = Math.min(deadlineMs, nowMs + this.#turnWaitMs);
+    const leave = options.turn && (await this.#turnstile.enter(options.turn, turnDeadlineMs));
     try {
       return await this.#attempts(unit, options, deadlineMs);
     } finally {

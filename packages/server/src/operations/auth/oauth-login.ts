@@ -8,6 +8,7 @@ export const oauthLogin = defineActivity({
   name: 'oauth_login',
   type: 'ACTIVITY_TYPE_OAUTH_LOGIN',
   summary: 'Log a user of a sub-organization in by an OpenID token that is bound to the session key.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
   credentials: 'inherits',
   // The user's row is held; a new key changes no decision that is being taken.

@@ -12,6 +12,7 @@ export const oauth = defineActivity({
   name: 'oauth',
   type: 'ACTIVITY_TYPE_OAUTH',
   summary: 'Make an API key for a user of a sub-organization by an OpenID token, encrypted to the key it is bound to.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
   credentials: 'mints',
   // The user's row is held; a new key changes no decision that is being taken.

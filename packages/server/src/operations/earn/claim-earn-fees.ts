@@ -20,6 +20,7 @@ export const claimEarnFees = defineActivity({
   type: 'ACTIVITY_TYPE_CLAIM_EARN_FEES',
   summary:
     'Pay the fees that a wrapper has earned for the organization to their wallet. Completed means accepted; get_claim_earn_fees_status tells the rest.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

@@ -16,6 +16,7 @@ export const earnDeployWrapper = defineActivity({
   type: 'ACTIVITY_TYPE_EARN_DEPLOY_WRAPPER',
   summary:
     'Put a fee wrapper with its splitter around a vault, at an address that follows from the terms. The same terms again answer the same wrapper.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'CREATE' },
   credentials: 'none',
   // Of two requests with the same terms the second must find the wrapper of the first.

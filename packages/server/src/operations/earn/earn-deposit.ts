@@ -12,6 +12,7 @@ export const earnDeposit = defineActivity({
   type: 'ACTIVITY_TYPE_EARN_DEPOSIT',
   summary:
     'Put some of an asset into the vault behind a fee wrapper. Completed means accepted; get_earn_deposit_status tells the rest.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

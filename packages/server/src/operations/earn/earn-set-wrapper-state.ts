@@ -8,6 +8,7 @@ export const earnSetWrapperState = defineActivity({
   name: 'earn_set_wrapper_state',
   type: 'ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE',
   summary: 'Disable deposits into a fee wrapper, or enable them again. Withdrawals always go on.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'UPDATE' },
   credentials: 'none',
   scope: 'parent',

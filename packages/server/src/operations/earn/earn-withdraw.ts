@@ -14,6 +14,7 @@ export const earnWithdraw = defineActivity({
   type: 'ACTIVITY_TYPE_EARN_WITHDRAW',
   summary:
     'Take some of an asset, or with MAX all of it, out of a fee wrapper. Completed means accepted; get_earn_withdraw_status tells the rest.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

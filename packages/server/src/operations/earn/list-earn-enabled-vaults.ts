@@ -19,6 +19,7 @@ export const listEarnEnabledVaults = defineQuery({
   name: 'list_earn_enabled_vaults',
   summary:
     "The organization's fee wrappers or its parent's, oldest first, with what their vaults tell. Fees are shown to the parent alone.",
+  waitsOutside: true,
   parameters: Type.Object({
     organizationId: IdShape,
     provider: Type.Optional(EarnProviderFilterShape),

@@ -26,6 +26,7 @@ export const listEarnPositions = defineQuery({
   name: 'list_earn_positions',
   summary:
     "What a wallet of the organization or of its sub-organizations has in fee wrappers, its own or its parent's, on the configured chains.",
+  waitsOutside: true,
   parameters: Type.Object({ organizationId: IdShape, walletAddress: WalletAddressShape }),
   response: Type.Object({ positions: Type.Array(EarnPositionShape) }),
   async run(context, { walletAddress }) {

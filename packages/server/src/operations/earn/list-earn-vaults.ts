@@ -14,6 +14,7 @@ import { deploymentOf, managerOf } from './wrappers.ts';
 export const listEarnVaults = defineQuery({
   name: 'list_earn_vaults',
   summary: 'Vaults of an asset that take deposits, by value descending, and whether the organization has enabled them.',
+  waitsOutside: true,
   parameters: Type.Object({
     organizationId: IdShape,
     caip19: TokenCaip19Shape,

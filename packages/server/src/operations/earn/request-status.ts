@@ -20,6 +20,7 @@ interface RequestStatus {
 export function statusOf(kind: EarnRequestKind) {
   const [idField, hashField] = [`${kind}RequestId`, `${kind}TxHash`];
   return {
+    waitsOutside: true,
     parameters: Type.Object({ organizationId: IdShape, [idField]: IdShape }),
     response: Type.Object({
       status: StatusShape,

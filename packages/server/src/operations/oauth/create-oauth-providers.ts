@@ -16,6 +16,7 @@ export const createOauthProviders = defineActivity({
   resultKey: 'createOauthProvidersResultV2',
   summary:
     'Let a user log in by OpenID tokens of an issuer. oidcClaims alone are taken for further client ids of somebody whom a token proves.',
+  waitsOutside: true,
   bodyLimit: 512 * 1024,
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'CREATE' },
   credentials: 'mints',

@@ -18,6 +18,7 @@ export const oauth2Authenticate = defineActivity({
   name: 'oauth2_authenticate',
   type: 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE',
   summary: 'Exchange an authorization code of an OAuth 2.0 provider for an OpenID token of this service.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
   // The token logs in as the identity that it names, without a profile.
   credentials: 'mints',

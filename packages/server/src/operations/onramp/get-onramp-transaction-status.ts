@@ -5,6 +5,7 @@ import { IdShape } from '../shapes/basic.ts';
 export const getOnrampTransactionStatus = defineQuery({
   name: 'get_onramp_transaction_status',
   summary: 'What became of a purchase: PENDING, COMPLETED, FAILED or CANCELLED. With `refresh` the provider is asked.',
+  waitsOutside: true,
   parameters: Type.Object({
     organizationId: IdShape,
     transactionId: IdShape,

@@ -8,6 +8,7 @@ export const initFiatOnRamp = defineActivity({
   name: 'init_fiat_on_ramp',
   type: 'ACTIVITY_TYPE_INIT_FIAT_ON_RAMP',
   summary: 'Make a link to the page of an on-ramp provider, on which somebody buys crypto currency into a wallet.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'FIAT_TRANSACTION', action: 'CREATE' },
   credentials: 'none',
   // It alters no decision.

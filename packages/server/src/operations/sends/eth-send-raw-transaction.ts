@@ -20,6 +20,7 @@ export const ethSendRawTransaction = defineActivity({
   name: 'eth_send_raw_transaction',
   type: 'ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION',
   summary: 'Send a transaction of an EVM chain that is signed already, by a key of this organization or by any other.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

@@ -35,6 +35,7 @@ export const ethSendTransaction = defineActivity({
   resultKey: 'ethSendTransactionResultV2',
   summary:
     'Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
+  waitsOutside: true,
   bodyLimit: 320 * 1024,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',

@@ -19,6 +19,7 @@ export const getNonces = defineQuery({
   name: 'get_nonces',
   summary:
     'The next nonce of an address on an EVM chain, what is under way here included, and an unused nonce for its sponsored sends.',
+  waitsOutside: true,
   parameters: Type.Object({
     organizationId: IdShape,
     address: EthereumAddressShape,

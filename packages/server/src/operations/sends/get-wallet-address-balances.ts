@@ -33,6 +33,7 @@ interface Balance {
 export const getWalletAddressBalances = defineQuery({
   name: 'get_wallet_address_balances',
   summary: 'What an address holds on a chain: its native asset, and of the configured ones those that it has any of.',
+  waitsOutside: true,
   parameters: Type.Object({ organizationId: IdShape, address: textShape(ADDRESS_LENGTH_MAX), caip2: ChainShape }),
   response: Type.Object({ balances: Type.Array(BalanceShape) }),
   async run(context, { address, caip2 }) {

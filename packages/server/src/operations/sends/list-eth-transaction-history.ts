@@ -16,6 +16,7 @@ export const listEthTransactionHistory = defineQuery({
   name: 'list_eth_transaction_history',
   summary:
     'Transactions of an address on an EVM chain, the newest first: what this organization sent from it, and transfers of configured tokens from and to it. A page may be short or empty while more follow.',
+  waitsOutside: true,
   parameters: Type.Object({
     organizationId: IdShape,
     address: EthereumAddressShape,

@@ -26,6 +26,7 @@ export const solSendTransaction = defineActivity({
   resultKey: 'solSendTransactionResultV2',
   summary:
     'Sign a Solana transaction and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
   credentials: 'none',
   lock: 'shared',

@@ -12,6 +12,7 @@ export const createWebhookEndpoint = defineActivity({
   name: 'create_webhook_endpoint',
   type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT',
   summary: 'Register a URL that signed events are sent to, with what it subscribes to.',
+  waitsOutside: true,
   bodyLimit: 128 * 1024,
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'CREATE' },
   credentials: 'none',

@@ -15,6 +15,7 @@ export const testWebhookEndpoint = defineActivity({
   name: 'test_webhook_endpoint',
   type: 'ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT',
   summary: 'Send a signed test event to an endpoint, also one that is switched off, and tell what it answered.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'VERIFY' },
   credentials: 'none',
   ours: true,

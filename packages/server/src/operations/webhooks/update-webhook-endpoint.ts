@@ -10,6 +10,7 @@ export const updateWebhookEndpoint = defineActivity({
   name: 'update_webhook_endpoint',
   type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
   summary: 'Change the URL or the name of a webhook endpoint, or switch it off and on. What waits for it goes on.',
+  waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE' },
   credentials: 'none',
   parameters: Type.Object({

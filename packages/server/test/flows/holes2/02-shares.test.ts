@@ -83,6 +83,26 @@ test('who has most of the line while others wait gets 429, and the others do not
   );
 });
 
+test('requests that wait for chain nodes take no turn of those who do not', async () => {
+  await using app = await openTestApp('sqlite', FEW);
+  const { root } = app;
+  const { outside, tenants } = app.app.admission.gates;
+  const body = { organizationId: root.organizationId, address: `0x${'1'.repeat(40)}`, caip2: 'eip155:1' };
+  const balances = requestOf(root, '/public/v1/query/get_wallet_address_balances', JSON.stringify(body));
+  // There are four times as many slots for them.
+  const release = hold(outside, [root.organizationId, root.organizationId], 8);
+  expect((await ask(app, '127.0.0.1', balances)).status).toBe(503);
+  expect((await ask(app, '127.0.0.1', whoami(root))).status).toBe(200);
+  release();
+  // No chain is configured here.
+  expect((await ask(app, '127.0.0.1', balances)).status).toBe(400);
+
+  const releaseOwn = hold(tenants, [root.organizationId, root.organizationId], 2);
+  expect((await ask(app, '127.0.0.1', whoami(root))).status).toBe(503);
+  expect((await ask(app, '127.0.0.1', balances)).status).toBe(400);
+  releaseOwn();
+});
+
 test('calls of the sign-up proxy have a share of their own, and say when to come again', async () => {
   await using world = await ProxyWorld.open('sqlite', FEW);
   const { app, root, proxy, service } = world;

@@ -1,0 +1,98 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Connection, Connections } from '../admission/connections.ts';
+import { ReadByTurns } from './read-by-turns.ts';
+
+const CLIENT = '203.0.113.1';
+
+/** A connection whose handle notes whether it is read. */
+class FakeSocket extends EventEmitter {
+  destroyed = false;
+  isRead = true;
+  readonly _handle = {
+    readStop: () => {
+      this.isRead = false;
+    },
+    readStart: () => {
+      this.isRead = true;
+    },
+  };
+}
+
+function open(count: number) {
+  let nowMs = 0;
+  const clock = (): number => nowMs;
+  const connections = new Connections({ max: 10_000, nowMs: clock, observe: { refused() {}, dropped() {} } });
+  const connect = (client = CLIENT): [FakeSocket, Connection] => {
+    const socket = new FakeSocket();
+    connections.add(socket as unknown as Socket, client);
+    const connection = connections.of(socket as unknown as Socket);
+    if (connection === undefined) throw new Error('it was not added');
+    return [socket, connection];
+  };
+  const all = Array.from({ length: count }, () => connect());
+  return {
+    reads: new ReadByTurns(connections, clock),
+    sockets: all.map(([socket]) => socket),
+    all: all.map(([, connection]) => connection),
+    connect,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+    held: () => all.filter(([socket]) => !socket.isRead).length,
+  };
+}
+
+test('a client that sends little is read as always', async () => {
+  const { reads, all, held, advance } = open(100);
+  advance(1000);
+  for (const connection of all.slice(0, 10)) expect(reads.arrived(connection)).toBe(1000);
+  await nextTurn();
+  for (const connection of all.slice(10, 20)) reads.arrived(connection);
+  expect(held()).toBe(0);
+});
+
+test('more requests than belong in a turn hold the rest back, and some are read in each turn', async () => {
+  const { reads, all, sockets, held, advance } = open(400);
+  advance(1000);
+  for (const connection of all.slice(0, 16)) reads.arrived(connection);
+  expect(held()).toBe(399);
+  advance(300);
+  await nextTurn();
+  const first = all.filter((_, index) => sockets[index]?.isRead && index !== 15);
+  expect(first.length).toBeGreaterThanOrEqual(16);
+  expect(first.length).toBeLessThanOrEqual(64);
+  // What they bring has waited since they were held, and does not hold anybody again.
+  for (const connection of first) expect(reads.arrived(connection)).toBe(1000);
+  const before = held();
+  await nextTurn();
+  expect(before - held()).toBe(16);
+  for (let turn = 0; turn < 30; turn += 1) await nextTurn();
+  expect(held()).toBe(0);
+  expect(reads.arrived(all[0] as Connection)).toBe(1300);
+});
+
+test('neither others, nor young connections, nor those with something going on are held back', async () => {
+  const { reads, all, sockets, connect, held, advance } = open(20);
+  const [other] = connect('203.0.113.2');
+  advance(1000);
+  const [young] = connect();
+  const busy = all[19] as Connection;
+  busy.requests = 1;
+  for (const connection of all.slice(0, 16)) reads.arrived(connection);
+  expect([other.isRead, young.isRead, sockets[19]?.isRead]).toEqual([true, true, true]);
+  expect(held()).toBe(18);
+});
+
+test('a connection that ended meanwhile is left alone', async () => {
+  const { reads, all, sockets, advance } = open(17);
+  advance(1000);
+  for (const connection of all.slice(0, 16)) reads.arrived(connection);
+  const ended = sockets[16] as FakeSocket;
+  ended.destroyed = true;
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  expect(ended.isRead).toBe(false);
+  expect(sockets.slice(0, 16).every(({ isRead }) => isRead)).toBe(true);
+});
