@@ -8,6 +8,8 @@ import type { AdmissionObserver } from './refused.ts';
 const MIB = 1024 * 1024;
 /** To wait for others costs this process little. */
 const OUTSIDE_FACTOR = 4;
+/** One that is large takes as much of it as several others. */
+const LARGE_SHARE = 1 / 8;
 
 /** Everything that bounds what clients can make this process hold and do at once. */
 export class Admission {
@@ -30,6 +32,7 @@ export class Admission {
       clients: gate('client'),
       tenants: gate('tenant'),
       outside: gate('outside', OUTSIDE_FACTOR * config.admitRequests),
+      large: gate('large', Math.max(1, Math.round(LARGE_SHARE * config.admitRequests))),
       known: new KnownTenants(),
     };
     this.nowMs = nowMs;

@@ -6,7 +6,7 @@ import type { AdmissionObserver } from './refused.ts';
 export function countRefusals(registry: Registry): AdmissionObserver {
   const refused = new Counter({
     name: 'custos_admission_refused_total',
-    help: 'Connections, bodies and requests turned away, by stage (connection, body, client, tenant, outside) and reason (busy, share).',
+    help: 'Connections, bodies and requests turned away, by stage (connection, body, client, tenant, outside, large) and reason (busy, share).',
     labelNames: ['stage', 'reason'],
     registers: [registry],
   });
@@ -34,7 +34,7 @@ export function showQueues(registry: Registry, { connections, bodies, gates }: A
       },
     });
   };
-  const byStage = (name: string, help: string, read: (stage: 'clients' | 'tenants' | 'outside') => number): void => {
+  const byStage = (name: string, help: string, read: (stage: 'clients' | 'tenants' | 'outside' | 'large') => number): void => {
     new Gauge({
       name,
       help,
@@ -44,6 +44,7 @@ export function showQueues(registry: Registry, { connections, bodies, gates }: A
         this.set({ stage: 'client' }, read('clients'));
         this.set({ stage: 'tenant' }, read('tenants'));
         this.set({ stage: 'outside' }, read('outside'));
+        this.set({ stage: 'large' }, read('large'));
       },
     });
   };

@@ -10,6 +10,8 @@ export interface Gates {
   readonly tenants: Gate;
   /** The same for requests that may wait for others, outside: there are more slots for them, and they take no other ones. */
   readonly outside: Gate;
+  /** The same for requests with large bodies: they take time and memory, so few of them run at once. */
+  readonly large: Gate;
   readonly known: KnownTenants;
 }
 
@@ -41,6 +43,9 @@ export interface AnswerTo extends EventEmitter {
   readonly destroyed: boolean;
 }
 
+/** A body from which on a request is large, in bytes. */
+const LARGE_BYTES = 256 * 1024;
+
 const isTurn = (place: Turn | Waiting): place is Turn => 'end' in place;
 
 /** The way of one request through the gates. It waits at each at most once, however often the request is tried again. */
@@ -50,6 +55,7 @@ export class Passage {
   readonly #answerTo: AnswerTo;
   readonly #body: Body | undefined;
   readonly #sinceMs: number;
+  #bodyBytes = 0;
   #turn: Turn | undefined;
   #isTenant = false;
   #isOver = false;
@@ -63,7 +69,8 @@ export class Passage {
   }
 
   /** To be called when the request has arrived; a promise only where it has to wait. */
-  enter(): Promise<void> | undefined {
+  enter(bodyBytes: number): Promise<void> | undefined {
+    this.#bodyBytes = bodyBytes;
     return this.#pass(this.#gates.clients, [this.#client]);
   }
 
@@ -102,6 +109,7 @@ export class Passage {
   }
 
   #gateFor(waitsOutside: boolean): Gate {
+    if (this.#bodyBytes > LARGE_BYTES) return this.#gates.large;
     return waitsOutside ? this.#gates.outside : this.#gates.tenants;
   }
 

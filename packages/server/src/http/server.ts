@@ -136,7 +136,7 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
       app.load.begin();
       try {
         const body = rawBody(request);
-        const turn = passage.enter();
+        const turn = passage.enter(body.length);
         if (turn !== undefined) await turn;
         const answer = await dispatch(app, operation, {
           body,

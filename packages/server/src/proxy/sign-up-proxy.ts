@@ -51,7 +51,7 @@ export function createSignUpProxy(app: App): SignUpProxy {
       try {
         const configId = configIdOf(request.headers);
         calls.take(clientAddress);
-        await passage.enter();
+        await passage.enter(request.body.length);
         const { config, parent } = await openConfiguration(app, configId);
         readableBy = undefined;
         readableBy = requireOrigin(config.settings, request.headers.origin);

@@ -103,6 +103,33 @@ test('requests that wait for chain nodes take no turn of those who do not', asyn
   releaseOwn();
 });
 
+test('few large requests run at once, and small ones do not wait for them', async () => {
+  await using app = await openTestApp('sqlite', FEW);
+  const { root } = app;
+  const { large } = app.app.admission.gates;
+  const filled = (bytes: number) => {
+    const body = { organizationId: root.organizationId, unknown: 'x'.repeat(bytes) };
+    return requestOf(root, '/public/v1/query/list_policies', JSON.stringify(body));
+  };
+  const submit = requestOf(
+    root,
+    '/public/v1/submit/sign_raw_payload',
+    JSON.stringify({
+      type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
+      timestampMs: String(Date.now()),
+      organizationId: root.organizationId,
+      parameters: { unknown: 'x'.repeat(300 * 1024) },
+    }),
+  );
+  // It is let in and then refused for what it lacks.
+  expect((await ask(app, '127.0.0.1', submit)).status).toBe(400);
+  const release = hold(large, [root.organizationId, root.organizationId], 1);
+  expect((await ask(app, '127.0.0.1', submit)).status).toBe(503);
+  expect((await ask(app, '127.0.0.1', filled(1024))).status).toBe(200);
+  release();
+  expect((await ask(app, '127.0.0.1', submit)).status).toBe(400);
+});
+
 test('calls of the sign-up proxy have a share of their own, and say when to come again', async () => {
   await using world = await ProxyWorld.open('sqlite', FEW);
   const { app, root, proxy, service } = world;
