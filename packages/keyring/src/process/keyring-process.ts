@@ -20,6 +20,8 @@ const RESTART_DELAY_MS_MAX = 5_000;
 const STABLE_BEATS = 5;
 /** Threads are asked whether they are there, and calls may take so many of these. */
 const BEAT_MS = 1000;
+/** After so long a process that refused the service keys is given them again. */
+const SERVICE_KEYS_MS = 1000;
 /** Lists are done in parts, so that no call holds a thread for more than a fraction of a second. */
 const SILENT_BEATS_MAX = 5;
 const CLOSE_MS_MAX = 5_000;
@@ -43,6 +45,8 @@ export class KeyringProcess {
   #serviceKeys: ServiceKeys | undefined;
   #restartDelayMs = RESTART_DELAY_MS_MIN;
   #restartTimer: NodeJS.Timeout | undefined;
+  #serviceKeysTimer: NodeJS.Timeout | undefined;
+  #lacksServiceKeys = false;
   #beatTimer: NodeJS.Timeout | undefined;
   /** How often all threads of the process have answered. */
   #answeredBeats = 0;
@@ -119,6 +123,8 @@ export class KeyringProcess {
   async ping(): Promise<void> {
     if (this.closing.aborted) throw closed();
     if (!this.#isUp) throw gone();
+    if (this.#lacksServiceKeys)
+      throw new KeyringError('UNAVAILABLE', 'the keyring process has not taken the service keys');
     await this.#callAll('ping', []);
   }
 
@@ -135,6 +141,7 @@ export class KeyringProcess {
     this.#isUp = false;
     this.#closing.abort();
     clearTimeout(this.#restartTimer);
+    clearTimeout(this.#serviceKeysTimer);
     clearInterval(this.#beatTimer);
     this.#endLines(closed());
     this.#wakeWaiting();
@@ -281,6 +288,8 @@ export class KeyringProcess {
 
   async #restart(): Promise<void> {
     let refusal: unknown;
+    this.#lacksServiceKeys = false;
+    clearTimeout(this.#serviceKeysTimer);
     try {
       await this.#startChild();
       if (this.#serviceKeys !== undefined) await this.#send('loadServiceKeys', this.#serviceKeys);
@@ -292,9 +301,25 @@ export class KeyringProcess {
     this.#isUp = this.#child !== undefined;
     if (!this.#isUp) return this.#restartLater('start-failed', message);
     // Everything else still works.
-    if (refusal !== undefined) this.#settings.observer?.serviceKeysRefused(message);
+    if (refusal !== undefined) this.#lackServiceKeys(message);
     this.#settings.observer?.restored();
     this.#wakeWaiting();
+  }
+
+  /** Until the process has them it does not count as ready; they are given to it again and again. */
+  #lackServiceKeys(message: string): void {
+    this.#settings.observer?.serviceKeysRefused(message);
+    const child = this.#child;
+    this.#lacksServiceKeys = true;
+    this.#serviceKeysTimer = setTimeout(async () => {
+      if (child !== this.#child || this.closing.aborted || this.#serviceKeys === undefined) return;
+      try {
+        await this.#send('loadServiceKeys', this.#serviceKeys);
+        if (child === this.#child) this.#lacksServiceKeys = false;
+      } catch (error) {
+        if (child === this.#child && !this.closing.aborted) this.#lackServiceKeys(String(error));
+      }
+    }, SERVICE_KEYS_MS).unref();
   }
 
   #wakeWaiting(): void {

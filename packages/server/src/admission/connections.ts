@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net';
 import { type Body, mostStalled } from './bodies.ts';
 import { LineOutside } from './pace.ts';
-import { type AdmissionObserver, Refused } from './refused.ts';
+import { type AdmissionObserver, type RefusalReason, Refused } from './refused.ts';
 
 const STAGE = 'connection';
+/** How long nobody is let in from an address that sent many requests in one piece. */
+const SHUNNED_MS = 5000;
+const SHUNNED_MESSAGE = 'this address sent too many requests without waiting for answers';
 /** A connection that did nothing for so long makes room for one of the same client. */
 const IDLE_MS = 2000;
 /** How many of the refused may come again in a millisecond, so that to refuse them once more costs little. */
@@ -33,6 +36,8 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #clients = new Map<string, Set<Connection>>();
   readonly #outside = new LineOutside();
+  /** Clients that are refused, and until when. */
+  readonly #shunned = new Map<string, number>();
 
   constructor(settings: ConnectionsSettings) {
     this.#settings = settings;
@@ -50,10 +55,19 @@ export class Connections {
     return this.#clients.get(client) ?? [];
   }
 
+  /** Closes what a client has open but not at work, and refuses its connections for a while: it was up to no good. */
+  shun(client: string): void {
+    const nowMs = this.#settings.nowMs();
+    for (const [other, untilMs] of this.#shunned) if (untilMs <= nowMs) this.#shunned.delete(other);
+    this.#shunned.set(client, nowMs + SHUNNED_MS);
+    for (const connection of this.ofClient(client)) if (connection.requests === 0) connection.socket.destroy();
+  }
+
   /** Throws Refused where there is no room and nobody has to make any. */
   add(socket: Socket, client: string): void {
-    if (this.#open.size >= this.#settings.max) this.#makeRoom(client);
     const nowMs = this.#settings.nowMs();
+    if ((this.#shunned.get(client) ?? 0) > nowMs) throw this.#refusal('share', SHUNNED_MESSAGE);
+    if (this.#open.size >= this.#settings.max) this.#makeRoom(client);
     const connection: Connection = {
       client,
       socket,
@@ -110,10 +124,10 @@ export class Connections {
     if (connection.requests === 0) connection.socket.destroy();
   }
 
-  #refusal(): Refused {
-    this.#settings.observe.refused(STAGE, 'busy');
+  #refusal(reason: RefusalReason = 'busy', what = 'the service has too many connections'): Refused {
+    this.#settings.observe.refused(STAGE, reason);
     const retryAfter = this.#outside.join(this.#settings.nowMs(), AGAIN_PER_MS);
-    return new Refused('busy', 'the service has too many connections', retryAfter);
+    return new Refused(reason, what, retryAfter);
   }
 }
 

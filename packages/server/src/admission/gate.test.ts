@@ -225,9 +225,6 @@ describe('a gate', () => {
     expect(Math.min(...beyond)).toBeGreaterThanOrEqual(8);
     expect(Math.max(...beyond)).toBeLessThanOrEqual(16);
     expect(new Set(beyond).size).toBeGreaterThan(5);
-    // With time the line gets shorter.
-    opened.advance(60_000);
-    expect(tell()).toBe(1);
   });
 
   test('what was not read for too long is refused though there is room', () => {
@@ -236,5 +233,29 @@ describe('a gate', () => {
     expect(gate.refusalFor(['a'], 900)).toBeUndefined();
     expect(gate.refusalFor(['a'], 700)).toBeInstanceOf(Refused);
     expect([gate.running, gate.waiting]).toEqual([0, 0]);
+  });
+
+  test('a gate that stood still for a while lets requests wait again afterwards', async () => {
+    const opened = openGate(2, 250);
+    const hung = [turnOf(opened.enter('a')), turnOf(opened.enter('a'))];
+    const waiting = waitingOf(opened.enter('a')).turn.catch(() => undefined);
+    opened.advance(5000);
+    for (const turn of hung) turn.end();
+    (await waiting)?.end();
+    opened.advance(5000);
+    const turns = [turnOf(opened.enter('a')), turnOf(opened.enter('a'))];
+    const place = waitingOf(opened.enter('a'));
+    turns[0]?.end();
+    (await place.turn).end();
+  });
+
+  test('who only asks whether there is hope leaves nothing behind', async () => {
+    const opened = openGate(1);
+    turnOf(opened.enter('hog'));
+    waitingOf(opened.enter('hog')).turn.catch(() => {});
+    // Its headroom is taken too, so all those who come now would have to wait.
+    turnOf(opened.enter('second'));
+    for (let count = 0; count < 1000; count += 1) opened.gate.refusalFor([`stranger ${count}`], 0);
+    expect(opened.gate.classes).toBe(2);
   });
 });

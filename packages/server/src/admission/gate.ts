@@ -53,6 +53,11 @@ export class Gate {
     return this.#everybody.running;
   }
 
+  /** How many have something running or waiting. */
+  get classes(): number {
+    return this.#everybody.children.size;
+  }
+
   get waiting(): number {
     return this.#everybody.waiting;
   }
@@ -63,7 +68,10 @@ export class Gate {
     if (this.#hasRoomFor(share)) return this.#start(share);
     const nowMs = this.#settings.nowMs();
     const refusal = this.#refusalFor(share, sinceMs, nowMs);
-    if (refusal !== undefined) throw refusal;
+    if (refusal !== undefined) {
+      share.forget();
+      throw refusal;
+    }
     if (this.#isFull) this.#dropLastOfLongest(nowMs);
     return this.#wait(share, sinceMs, nowMs);
   }
@@ -74,9 +82,11 @@ export class Gate {
     const isLate = this.#isLate(sinceMs, nowMs);
     if (this.waiting === 0 && !isLate) return undefined;
     const share = this.#everybody.at(path);
-    if (isLate || !this.#hasRoomFor(share)) return this.#refusalFor(share, sinceMs, nowMs);
+    const isHopeless = isLate || !this.#hasRoomFor(share);
+    const refusal = isHopeless ? this.#refusalFor(share, sinceMs, nowMs) : undefined;
+    // A class that was made for this request alone.
     share.forget();
-    return undefined;
+    return refusal;
   }
 
   #hasRoomFor(share: Share): boolean {
@@ -131,13 +141,10 @@ export class Gate {
   }
 
   #refusalFor(share: Share, sinceMs: number, nowMs: number): Refused | undefined {
-    const expectedMs = nowMs - sinceMs + this.#pace.timeFor(share.position());
+    const expectedMs = nowMs - sinceMs + this.#pace.timeFor(share.position(), nowMs);
     const isLate = expectedMs > this.#settings.waitMs;
     if (!isLate && !(this.#isFull && share.waiting + 1 >= this.#everybody.longest().waiting)) return undefined;
-    const refusal = this.#refusal(share, nowMs);
-    // A class that was made for this request alone.
-    share.forget();
-    return refusal;
+    return this.#refusal(share, nowMs);
   }
 
   /** A full line is no reason to refuse somebody who has no part in it: the last of the longest line goes instead. */

@@ -34,7 +34,11 @@ export function showQueues(registry: Registry, { connections, bodies, gates }: A
       },
     });
   };
-  const byStage = (name: string, help: string, read: (stage: 'clients' | 'tenants' | 'outside' | 'large') => number): void => {
+  const byStage = (
+    name: string,
+    help: string,
+    read: (stage: 'clients' | 'tenants' | 'outside' | 'large') => number,
+  ): void => {
     new Gauge({
       name,
       help,

@@ -1,6 +1,8 @@
 const WINDOW_MS = 250;
 /** How much a new window counts. */
 const WEIGHT = 0.4;
+/** What was measured so long ago no longer counts. */
+const FORGOTTEN_MS = 2000;
 /** What is assumed of a gate until it was measured. */
 const UNMEASURED_PER_MS = 0.25;
 /** How many may come again for each that can be served: a few are refused again, and nothing idles. */
@@ -13,6 +15,7 @@ export class Pace {
   #windowAtMs = 0;
   #served = 0;
   #perMs: number | undefined;
+  #measuredAtMs = 0;
   readonly #outside = new LineOutside();
 
   /** From here on every slot is taken, so what ends is what can be served. */
@@ -27,17 +30,24 @@ export class Pace {
     if (elapsedMs < WINDOW_MS) return;
     const perMs = this.#served / elapsedMs;
     this.#perMs = this.#perMs === undefined ? perMs : this.#perMs + WEIGHT * (perMs - this.#perMs);
+    this.#measuredAtMs = nowMs;
     this.saturated(nowMs);
   }
 
   /** How long it takes until so many were served. */
-  timeFor(requests: number): number {
-    return requests / (this.#perMs ?? UNMEASURED_PER_MS);
+  timeFor(requests: number, nowMs: number): number {
+    return requests / this.#perMsAt(nowMs);
+  }
+
+  /** A gate that was found so slow that nobody may wait is measured no more, so what was measured is forgotten. */
+  #perMsAt(nowMs: number): number {
+    if (nowMs - this.#measuredAtMs > FORGOTTEN_MS) this.#perMs = undefined;
+    return this.#perMs ?? UNMEASURED_PER_MS;
   }
 
   /** For somebody who is refused now. */
   retryAfterSeconds(nowMs: number): number {
-    return this.#outside.join(nowMs, DEMAND * (this.#perMs ?? UNMEASURED_PER_MS));
+    return this.#outside.join(nowMs, DEMAND * this.#perMsAt(nowMs));
   }
 }
 

@@ -10,6 +10,7 @@ import { clientOf } from '../proxy/request-limit.ts';
 import { clientAddress } from './client-address.ts';
 import { READABLE_BY_ALL } from './cors.ts';
 import { errorResponse, sendError } from './errors.ts';
+import { Pipelining } from './pipelining.ts';
 import { ReadByTurns } from './read-by-turns.ts';
 
 /** Requests that bring no body, or none that is read. */
@@ -19,8 +20,10 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LARGE_BYTES = 64 * 1024;
 
 const bodies = new WeakMap<IncomingMessage, Body>();
-/** Since when requests wait. */
-const arrivals = new WeakMap<IncomingMessage, number>();
+/** How long requests waited to be read, in milliseconds. */
+const heldFor = new WeakMap<IncomingMessage, number>();
+/** Bodies whose bytes count, by connection. */
+const counted = new WeakMap<Socket, Set<Body>>();
 const refused = new WeakSet<Socket>();
 
 /** Counts connections and bodies as they come in, and refuses those for which there is no room. */
@@ -28,6 +31,10 @@ export function addAdmission(server: FastifyInstance, app: App, known: ReadonlyS
   const { connections } = app.admission;
   refuseHopeless(server, app, known);
   server.server.on('connection', (socket: Socket) => {
+    // Node does not say of each answer that its connection is gone: not of those that stand behind others.
+    socket.once('close', () => {
+      for (const body of counted.get(socket) ?? []) body.release();
+    });
     try {
       connections.add(socket, clientOf(socket.remoteAddress) ?? '');
     } catch (error) {
@@ -44,7 +51,9 @@ export function addAdmission(server: FastifyInstance, app: App, known: ReadonlyS
     connections.note(socket, 1);
     reply.raw.once('close', () => {
       connections.note(socket, -1);
-      bodies.get(request.raw)?.release();
+      const body = bodies.get(request.raw);
+      body?.release();
+      if (body !== undefined) counted.get(socket)?.delete(body);
     });
     done();
   });
@@ -62,6 +71,12 @@ function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<st
   const { admission, config } = app;
   const { connections, gates, bodies, nowMs } = admission;
   const reads = new ReadByTurns(connections, nowMs);
+  const pipelining = new Pipelining((socket) => {
+    const connection = connections.of(socket);
+    socket.destroy();
+    // Of a proxy's connections each may be anybody's.
+    if (connection !== undefined && config.trustedProxies.length === 0) connections.shun(connection.client);
+  });
   const [serve] = server.server.listeners('request');
   server.server.removeAllListeners('request');
 
@@ -71,12 +86,13 @@ function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<st
     // Of a proxy's connections each may be anybody's.
     const isOwn = connection !== undefined && config.trustedProxies.length === 0;
     const sinceMs = isOwn ? reads.arrived(connection) : nowMs();
-    arrivals.set(request, sinceMs);
+    heldFor.set(request, nowMs() - sinceMs);
     return gates.clients.refusalFor([client], sinceMs) ?? bodies.refusalFor(client, declaredBytes(request) || 0);
   };
 
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, method = '', url = '' } = request;
+    if (!pipelining.accepts(socket)) return;
     const isCounted = !WITHOUT_BODY.has(method) && !refused.has(socket) && server.server.listening;
     const refusal = isCounted ? refusalFor(request) : undefined;
     if (refusal === undefined) return void serve?.call(server.server, request, response);
@@ -109,6 +125,7 @@ function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void
     if (!reply.sent) sendError(app, reply.header('connection', 'close'), error);
   });
   bodies.set(raw, body);
+  counted.set(raw.socket, (counted.get(raw.socket) ?? new Set()).add(body));
   connection?.bodies.add(body);
   let receivedBytes = 0;
   raw.on('data', (piece: Buffer) => {
@@ -127,7 +144,13 @@ function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void
 
 /** The way in of a request whose body is there. Whoever opens it ends it. */
 export const openPassage = (app: App, request: FastifyRequest, reply: FastifyReply): Passage =>
-  app.admission.passage(clientKeyOf(app, request.raw), reply.raw, bodies.get(request.raw), arrivals.get(request.raw));
+  app.admission.passage(
+    clientKeyOf(app, request.raw),
+    reply.raw,
+    bodies.get(request.raw),
+    // The time that a client takes to send its body is its own.
+    app.admission.nowMs() - (heldFor.get(request.raw) ?? 0),
+  );
 
 function clientKeyOf({ admission, config }: App, { socket, headers }: IncomingMessage): string {
   const connection = admission.connections.of(socket);

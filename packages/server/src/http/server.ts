@@ -30,6 +30,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_MS = 1000;
 const SHORT_BODY_BYTES = 4096;
 const KEEP_ALIVE_MS = 72_000;
+/** A connection on which nothing moves for so long, not even an answer that nobody reads, is closed. */
+const SILENT_MS = 120_000;
 
 /** Every path of the wire protocol with its operation's name; those that nothing serves answer 501. */
 const WIRE_PATHS: readonly (readonly [string, string])[] = [
@@ -71,6 +73,7 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
     bodyLimit: LIMITS.defaultBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionTimeout: SILENT_MS,
     forceCloseConnections: 'idle',
     // A request on an open connection during a stop gets our own error body, see below.
     return503OnClosing: false,
@@ -183,16 +186,21 @@ function answerClientError(vendorNames: boolean, inFlight: InFlight) {
   return (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
     if (inFlight.endAfterAnswers(socket)) return;
-    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-    const answer = tooLarge
-      ? new ApiError('HEADER_TOO_LARGE', `the headers are larger than ${LIMITS.headerBytes} bytes`)
-      : new ApiError(
-          'REQUEST_INVALID',
-          error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-            ? 'the request took too long to arrive'
-            : 'the request is not valid HTTP',
-        );
-    const reason = tooLarge ? 'Request Header Fields Too Large' : 'Bad Request';
+    const [answer, reason] = clientErrorOf(error.code);
     socket.end(errorResponse(answer, reason, vendorNames));
   };
+}
+
+function clientErrorOf(code: string | undefined): [ApiError, string] {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return [
+        new ApiError('HEADER_TOO_LARGE', `the headers are larger than ${LIMITS.headerBytes} bytes`),
+        'Request Header Fields Too Large',
+      ];
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return [new ApiError('REQUEST_INVALID', 'the request took too long to arrive'), 'Bad Request'];
+    default:
+      return [new ApiError('REQUEST_INVALID', 'the request is not valid HTTP'), 'Bad Request'];
+  }
 }

@@ -12,7 +12,7 @@ import type { Stores } from '../storage/stores.ts';
 import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { makeProofs } from './app-proofs.ts';
-import { type Court, Stale } from './hold.ts';
+import { type AttemptNote, type Court, Stale } from './hold.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import type { Matter } from './matter.ts';
 import { failedWith } from './outcome.ts';
@@ -47,13 +47,6 @@ export interface Effect {
   readonly prove: (stores: Stores) => Promise<void>;
   /** The result, with its secrets. */
   readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
-}
-
-/** Whether this request has noted its attempt yet: it does so once, however often it is decided anew. */
-export interface AttemptNote {
-  isNoted: boolean;
-  /** What was done outside for the request and cannot be done again. */
-  done?: Promise<unknown>;
 }
 
 export interface Cause {

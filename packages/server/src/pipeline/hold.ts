@@ -35,10 +35,26 @@ export async function requireSameDescription(prepared: Matter, inside: Matter): 
   if (!isDeepStrictEqual(await inside.describe(), await prepared.describe())) throw new Stale();
 }
 
+/** Whether this request has noted its attempt yet: it does so once, however often it is decided anew. */
+export interface AttemptNote {
+  isNoted: boolean;
+  /** What was done outside for the request and cannot be done again. */
+  done?: Promise<unknown>;
+}
+
+/** Whether something was done for a request that stands, or happened elsewhere, whatever becomes of it here. */
+export const hasBegun = ({ isNoted, done }: AttemptNote): boolean => isNoted || done !== undefined;
+
 /** How a unit that begins with `lockFor` asks for its transaction. */
-export const inTurn = ({ organizationId }: Actor, mode: LockMode, isLong = false): WriteOptions => ({
+export const inTurn = (
+  { organizationId }: Actor,
+  mode: LockMode,
+  isLong: boolean | undefined,
+  attempt: AttemptNote,
+): WriteOptions => ({
   turn: { organizationId, mode },
-  isLong,
+  isLong: isLong ?? false,
+  isIrrevocable: hasBegun(attempt),
 });
 
 /**

@@ -17,10 +17,20 @@ import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, keptText, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
-import { type AttemptNote, callerOf, type Effect, prepareEffect } from './effect.ts';
+import { callerOf, type Effect, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
 import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
-import { type Court, inTurn, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
+import {
+  type AttemptNote,
+  type Court,
+  hasBegun,
+  inTurn,
+  isSameCourt,
+  lockFor,
+  requireSameDescription,
+  requireUnchanged,
+  Stale,
+} from './hold.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, keepGrounds } from './outcome.ts';
 import { keepsBody, orRefusal, shortenRejected } from './rejection.ts';
@@ -115,6 +125,7 @@ async function attemptOnce(
   // What the request proves is checked and used up now, also where its result has to wait.
   const executes = before.kind === 'execute';
   const isProven = operation.useProof !== undefined && before.kind !== 'deny';
+  if (!hasBegun(note)) request.passage?.requireClient();
   const prepared =
     executes || isProven
       ? await orRefusal(() =>
@@ -141,6 +152,7 @@ async function attemptOnce(
     expected,
     judge,
     effect,
+    attempt: note,
     passage: request.passage,
   });
   if (stored === 'AGAIN') return stored;
@@ -242,6 +254,7 @@ interface Case {
   readonly expected: Judged;
   readonly judge: Judge;
   readonly effect: Effect | undefined;
+  readonly attempt: AttemptNote;
   readonly passage: RawRequest['passage'];
 }
 
@@ -260,13 +273,13 @@ async function store(
   app: App,
   actor: Actor,
   { activity, vote }: Draft,
-  { matter, version, expected, judge, effect, passage }: Case,
+  { matter, version, expected, judge, effect, attempt, passage }: Case,
 ): Promise<Stored | 'AGAIN'> {
   const mode = effect?.lock ?? 'shared';
   try {
     const stored = await app.storage.write(
       async (stores): Promise<Stored> => {
-        passage?.requireClient();
+        if (!hasBegun(attempt)) passage?.requireClient();
         const court = await lockFor(stores, actor, mode);
         const isUnchanged = isSameCourt(court, { authority: actor.home, target: actor.organization });
         if (!isUnchanged) await requireUnchanged(stores, actor);
@@ -291,7 +304,7 @@ async function store(
         const told = await announceActivity(app, stores, announced, court.target, finished.updatedAtMs);
         return { activity: finished, verdict: judged.verdict, result: done.result, proofs, told };
       },
-      inTurn(actor, mode, effect?.isLong),
+      inTurn(actor, mode, effect?.isLong, attempt),
     );
     app.observe.activity(stored.activity);
     app.webhooks.wake(stored.told);

@@ -19,9 +19,19 @@ import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { denialError, denialReason } from './denial.ts';
-import { type AttemptNote, callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
+import { callerOf, type Effect, type Grounds, lockOf, prepareEffect } from './effect.ts';
 import { approverOf } from './evidence.ts';
-import { type Court, inTurn, isSameCourt, lockFor, requireSameDescription, requireUnchanged, Stale } from './hold.ts';
+import {
+  type AttemptNote,
+  type Court,
+  hasBegun,
+  inTurn,
+  isSameCourt,
+  lockFor,
+  requireSameDescription,
+  requireUnchanged,
+  Stale,
+} from './hold.ts';
 import { type Ballot, type Bench, type Judgement, judgeVote } from './judge-vote.ts';
 import { type Matter, openMatter } from './matter.ts';
 import { afterVerdict, evaluationsOf, failedWith, keepGrounds } from './outcome.ts';
@@ -134,7 +144,7 @@ async function castOnce(
   const mode = effect?.lock ?? 'shared';
   const outcome = await app.storage.write(
     async (stores): Promise<Outcome> => {
-      request.passage?.requireClient();
+      if (!hasBegun(attempt)) request.passage?.requireClient();
       const current = await lockFor(stores, actor, mode, court.authority.id);
       const locked = await stores.activities.lock(actor.organizationId, activityId);
       if (locked === undefined) throw activityNotFound();
@@ -174,7 +184,7 @@ async function castOnce(
       const told = await announceActivity(app, stores, { activity: after, votes, proofs }, current.target, nowMs);
       return { judgement, id: activityId, activity: after, votes, proofs, told };
     },
-    inTurn(actor, mode, effect?.isLong),
+    inTurn(actor, mode, effect?.isLong, attempt),
   );
   app.webhooks.wake(outcome.told);
   effect?.announce();

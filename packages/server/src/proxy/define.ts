@@ -45,6 +45,8 @@ export interface ProxyCall<Body = unknown, Reply = unknown> {
   readonly needsCaptcha?: (body: Body) => boolean;
   /** Whether it sends a code, of which a client may have so many. */
   readonly sendsCode: boolean;
+  /** Whether it may wait for an identity provider. */
+  readonly waitsOutside: boolean;
   readonly answer: (visit: Visit, body: Body) => Promise<Reply>;
 }
 
@@ -58,6 +60,7 @@ interface ProxyCallDefinition<B extends TSchema, R extends TSchema> {
   readonly demands?: (visit: Visit, body: Static<B>) => readonly Demand[];
   readonly needsCaptcha?: (body: Static<B>) => boolean;
   readonly sendsCode?: boolean;
+  readonly waitsOutside?: boolean;
   readonly answer: (visit: Visit, body: Static<B>) => Promise<Static<R>>;
 }
 
@@ -73,6 +76,7 @@ export function defineProxyCall<B extends TSchema, R extends TSchema>(
     reply: definition.reply,
     decode: (value) => decode(value),
     takesNothing: definition.takesNothing ?? false,
+    waitsOutside: definition.waitsOutside ?? false,
     demands: definition.demands ?? (() => []),
     ...(definition.needsCaptcha && { needsCaptcha: definition.needsCaptcha }),
     sendsCode: definition.sendsCode ?? false,

@@ -56,7 +56,8 @@ export function createSignUpProxy(app: App): SignUpProxy {
         readableBy = undefined;
         readableBy = requireOrigin(config.settings, request.headers.origin);
         const run = activityRunner({ app, config, parent, clientAddress, passage });
-        await passage.asTenant(parent.id, ADMITTED_AS, false);
+        const asksVerifier = call.needsCaptcha !== undefined && app.config.captchaSecret !== undefined;
+        await passage.asTenant(parent.id, ADMITTED_AS, call.waitsOutside || asksVerifier);
         if (call.sendsCode) codes.take(clientAddress);
         const visit: Visit = { app, config, parent, clientAddress, nowMs: app.clock(), run };
         return { readableBy, outcome: { reply: await withKeyringErrors(() => receive(call, visit, request)) } };

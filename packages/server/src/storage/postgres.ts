@@ -100,7 +100,7 @@ class PostgresStorage implements Storage {
   async #inTurn<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions): Promise<T> {
     const nowMs = performance.now();
     const deadlineMs = nowMs + this.#timeoutMs * (options.isLong ? LONG_FACTOR : 1);
-    const turnDeadlineMs = Math.min(deadlineMs, nowMs + this.#turnWaitMs);
+    const turnDeadlineMs = options.isIrrevocable ? deadlineMs : Math.min(deadlineMs, nowMs + this.#turnWaitMs);
     const leave = options.turn && (await this.#turnstile.enter(options.turn, turnDeadlineMs));
     try {
       return await this.#attempts(unit, options, deadlineMs);

@@ -8,6 +8,7 @@ import { login, OrganizationShape, SessionShape } from './login.ts';
 
 export const oauthLogin = defineProxyCall({
   name: 'oauth_login',
+  waitsOutside: true,
   summary: 'Log in with an OIDC token whose nonce is bound to a public key: registers that key as a session key.',
   body: Type.Object({
     oidcToken: OidcTokenShape,

@@ -15,6 +15,7 @@ const METHODS = { OAUTH2_PROVIDER_X: 'x', OAUTH2_PROVIDER_DISCORD: 'discord' } a
 
 export const oauth2Authenticate = defineProxyCall({
   name: 'oauth2_authenticate',
+  waitsOutside: true,
   summary: 'Exchange an OAuth 2.0 authorization code for an OIDC token, with the credential of the client id.',
   body: Type.Object({
     provider: Oauth2ProviderShape,

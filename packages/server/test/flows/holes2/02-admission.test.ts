@@ -37,6 +37,49 @@ describe('admission', () => {
     await until(() => bodies.bytes === 0 && bodies.arriving === 0);
   });
 
+  test('bodies of requests behind one that waits are let go with their connection', async () => {
+    await using app = await openTestApp('sqlite', { CUSTOS_ADMIT_REQUESTS: '2' });
+    const { bodies, gates, connections } = app.app.admission;
+    const { organizationId } = app.root;
+    const turns = [1, 2].map(() => gates.tenants.enter([organizationId, organizationId], performance.now()));
+    const head = 'POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 50000\r\n\r\n';
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => open(app, '127.0.0.1')));
+    for (const socket of sockets) socket.write(whoami(app.root) + head + 'x'.repeat(50_000));
+    await until(() => gates.tenants.waiting === 5 && bodies.bytes > 5 * 50_000 && bodies.arriving === 0);
+    for (const socket of sockets) socket.resetAndDestroy();
+    await until(() => connections.count === 0);
+    expect([bodies.bytes, gates.tenants.waiting]).toEqual([0, 0]);
+    for (const turn of turns) if ('end' in turn) turn.end();
+  });
+
+  test('an address that sends many requests in one piece is shut out for a while, and others are not', async () => {
+    await using app = await openTestApp('sqlite');
+    const few = await open(app, '127.0.0.1');
+    const all = new Promise<void>((resolve) => {
+      let text = '';
+      few.on('data', (chunk: Buffer) => {
+        text += chunk.toString('latin1');
+        if (text.split('HTTP/1.1 200').length === 4) resolve();
+      });
+    });
+    few.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(3));
+    await all;
+    const [socket, idle, other] = [
+      await open(app, '127.0.0.1'),
+      await open(app, '127.0.0.1'),
+      await open(app, '127.0.0.2'),
+    ];
+    const ended = [few, socket, idle].map((each) => once(each.on('error', () => {}).resume(), 'close'));
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1000));
+    await Promise.all(ended);
+    const refused = await replyOn(await open(app, '127.0.0.1'));
+    expect(refused.status).toBe(429);
+    expect(refused.text).toContain('without waiting for answers');
+    expect(other.destroyed).toBe(false);
+    expect((await ask(app, '127.0.0.2', whoami(app.root))).status).toBe(200);
+    other.destroy();
+  });
+
   test('a full house closes the most idle connection of the address that has the most', async () => {
     await using app = await openTestApp('sqlite', { CUSTOS_ADMIT_CONNECTIONS: '4' });
     const crowd = [];
