@@ -6,10 +6,14 @@ const PER_TURN = 16;
 const YOUNG_MS = 250;
 /** So many connections are read again in a turn where those before had nothing to say. */
 const READ_AGAIN_MAX = 4 * PER_TURN;
+/** A line is read faster where it would otherwise take longer than this, as on a machine with much else to do. */
+const HELD_MS = 2000;
 
 /** The connections of a client that are not read, and since when. */
 interface Line {
   readonly held: Map<Connection, number>;
+  /** How many there were at most. */
+  heldMost: number;
   /** How many are read again at the end of this turn. */
   size: number;
   /** How many of those who were read again had something to say. */
@@ -30,6 +34,7 @@ export class ReadByTurns {
   /** Connections that are read again in this turn. What they bring may have been there since they were not. */
   readonly #readAgain = new Map<Connection, number>();
   #isTurnEnding = false;
+  #turnEndedAtMs = 0;
 
   constructor(connections: Connections, nowMs: () => number) {
     this.#connections = connections;
@@ -60,18 +65,26 @@ export class ReadByTurns {
 
   /** Reads no more of this client's connections, but those on which something is going on. */
   #hold(client: string, except: Connection, nowMs: number): void {
-    const line = this.#lines.get(client) ?? { held: new Map<Connection, number>(), size: PER_TURN, requests: 0 };
+    const line = this.#lines.get(client) ?? {
+      held: new Map<Connection, number>(),
+      heldMost: 0,
+      size: PER_TURN,
+      requests: 0,
+    };
     for (const connection of this.#connections.ofClient(client)) {
       const isBusy = connection === except || connection.requests > 0;
       if (isBusy || line.held.has(connection) || isYoung(connection, nowMs)) continue;
       if (setReading(connection, 'readStop')) line.held.set(connection, nowMs);
     }
+    line.heldMost = Math.max(line.heldMost, line.held.size);
     if (line.held.size > 0) this.#lines.set(client, line);
   }
 
   #endTurnLater(): void {
     if (this.#isTurnEnding) return;
     this.#isTurnEnding = true;
+    // A turn begins with its first request.
+    if (this.#lines.size === 0) this.#turnEndedAtMs = this.#nowMs();
     setImmediate(() => this.#endTurn());
   }
 
@@ -79,19 +92,22 @@ export class ReadByTurns {
     this.#isTurnEnding = false;
     this.#inTurn.clear();
     this.#readAgain.clear();
+    const nowMs = this.#nowMs();
+    const part = Math.min(1, (nowMs - this.#turnEndedAtMs) / HELD_MS);
+    this.#turnEndedAtMs = nowMs;
     for (const [client, line] of this.#lines) {
       if (line.held.size === 0) this.#lines.delete(client);
-      else this.#readSome(line);
+      else this.#readSome(line, line.heldMost * part);
     }
     if (this.#lines.size > 0) this.#endTurnLater();
   }
 
-  #readSome(line: Line): void {
+  #readSome(line: Line, least: number): void {
     const { held, requests } = line;
     const size = Math.round((line.size * PER_TURN) / Math.max(1, requests));
     line.size = Math.max(PER_TURN, Math.min(READ_AGAIN_MAX, size));
     line.requests = 0;
-    let room = line.size;
+    let room = Math.max(line.size, Math.ceil(least));
     for (const [connection, sinceMs] of held) {
       if (room === 0) return;
       held.delete(connection);
