@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import cluster from 'node:cluster';
 import { createServer, type Server } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { handleOf } from './handle.ts';
 
 /** Connections that the system keeps for us until we take them; with Node's 511 a burst waits for retransmissions. */
 export const LISTEN_BACKLOG = 4096;
@@ -53,9 +54,9 @@ export function acceptInRushes(server: FastifyInstance): void {
   });
 }
 
-function copyHandle(server: object, use: (handle: object) => void): void {
-  const handle: unknown = '_handle' in server ? server._handle : undefined;
-  if (typeof handle !== 'object' || handle === null) return;
+function copyHandle(server: Server, use: (handle: object) => void): void {
+  const handle = handleOf(server);
+  if (handle === undefined) return;
   const child = spawn(process.execPath, ['-e', ECHO], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} });
   // Without copies the service is slower to answer new connections, and nothing else.
   child.on('error', () => {});

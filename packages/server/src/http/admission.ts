@@ -71,21 +71,20 @@ function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<st
   const { admission, config } = app;
   const { connections, gates, bodies, nowMs } = admission;
   const reads = new ReadByTurns(connections, nowMs);
+  // Of a proxy's connections each may be anybody's.
+  const ownConnection = (socket: Socket) => (config.trustedProxies.length === 0 ? connections.of(socket) : undefined);
   const pipelining = new Pipelining((socket) => {
-    const connection = connections.of(socket);
+    const connection = ownConnection(socket);
     socket.destroy();
-    // Of a proxy's connections each may be anybody's.
-    if (connection !== undefined && config.trustedProxies.length === 0) connections.shun(connection.client);
+    if (connection !== undefined) connections.shun(connection.client);
   });
   const [serve] = server.server.listeners('request');
   server.server.removeAllListeners('request');
 
   const refusalFor = (request: IncomingMessage): Refused | undefined => {
     const client = clientKeyOf(app, request);
-    const connection = connections.of(request.socket);
-    // Of a proxy's connections each may be anybody's.
-    const isOwn = connection !== undefined && config.trustedProxies.length === 0;
-    const sinceMs = isOwn ? reads.arrived(connection) : nowMs();
+    const connection = ownConnection(request.socket);
+    const sinceMs = connection === undefined ? nowMs() : reads.arrived(connection);
     heldFor.set(request, nowMs() - sinceMs);
     return gates.clients.refusalFor([client], sinceMs) ?? bodies.refusalFor(client, declaredBytes(request) || 0);
   };

@@ -1,4 +1,5 @@
 import type { Connection, Connections } from '../admission/connections.ts';
+import { handleOf } from './handle.ts';
 
 /** So many requests of one client are read in a turn of the event loop. */
 const PER_TURN = 16;
@@ -122,8 +123,8 @@ const isYoung = ({ sinceMs }: Connection, nowMs: number): boolean => nowMs - sin
 
 /** Node has no other way to say this of a connection whose parser reads it directly. */
 function setReading({ socket }: Connection, method: 'readStart' | 'readStop'): boolean {
-  const handle: unknown = '_handle' in socket ? socket._handle : undefined;
-  if (socket.destroyed || typeof handle !== 'object' || handle === null) return false;
+  const handle = handleOf(socket);
+  if (socket.destroyed || handle === undefined) return false;
   const set = (handle as Record<string, unknown>)[method];
   if (typeof set !== 'function') return false;
   set.call(handle);
