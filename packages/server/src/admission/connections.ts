@@ -55,6 +55,10 @@ export class Connections {
     return this.#clients.get(client) ?? [];
   }
 
+  countOf(client: string): number {
+    return this.#clients.get(client)?.size ?? 0;
+  }
+
   /** Closes what a client has open but not at work, and refuses its connections for a while: it was up to no good. */
   shun(client: string): void {
     const nowMs = this.#settings.nowMs();

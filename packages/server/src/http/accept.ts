@@ -9,7 +9,7 @@ export const LISTEN_BACKLOG = 4096;
 /** So many connections in a second are a rush. */
 const RUSH = 64;
 const RUSH_MS = 1000;
-const COPIES = 63;
+const COPIES = 31;
 /** Sends the handle that it is sent back as often as it is told, which makes as many copies of it here. */
 const ECHO = `process.on('message', (copies, handle) => {
   const send = () => (copies-- > 0 ? process.send('copy', handle, { keepOpen: true }, send) : process.disconnect());

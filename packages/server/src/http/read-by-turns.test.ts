@@ -48,28 +48,35 @@ function open(count: number) {
 test('a client that sends little is read as always', async () => {
   const { reads, all, held, advance } = open(100);
   advance(1000);
-  for (const connection of all.slice(0, 10)) expect(reads.arrived(connection)).toBe(1000);
+  for (const connection of all.slice(0, 3)) expect(reads.arrived(connection)).toBe(1000);
   await nextTurn();
-  for (const connection of all.slice(10, 20)) reads.arrived(connection);
+  for (const connection of all.slice(3, 6)) reads.arrived(connection);
+  expect(held()).toBe(0);
+});
+
+test('a client with few connections is read as always, even if all of them send at once', () => {
+  const { reads, all, held, advance } = open(64);
+  advance(1000);
+  for (const connection of all) reads.arrived(connection);
   expect(held()).toBe(0);
 });
 
 test('more requests than belong in a turn hold the rest back, and some are read in each turn', async () => {
   const { reads, all, sockets, held, advance } = open(400);
   advance(1000);
-  for (const connection of all.slice(0, 16)) reads.arrived(connection);
+  for (const connection of all.slice(0, 4)) reads.arrived(connection);
   expect(held()).toBe(399);
   advance(60);
   await nextTurn();
-  const first = all.filter((_, index) => sockets[index]?.isRead && index !== 15);
-  expect(first.length).toBeGreaterThanOrEqual(16);
-  expect(first.length).toBeLessThanOrEqual(64);
+  const first = all.filter((_, index) => sockets[index]?.isRead && index !== 3);
+  expect(first.length).toBeGreaterThanOrEqual(4);
+  expect(first.length).toBeLessThanOrEqual(16);
   // What they bring has waited since they were held, and does not hold anybody again.
   for (const connection of first) expect(reads.arrived(connection)).toBe(1000);
   const before = held();
   await nextTurn();
-  expect(before - held()).toBe(16);
-  for (let turn = 0; turn < 30; turn += 1) await nextTurn();
+  expect(before - held()).toBe(4);
+  for (let turn = 0; turn < 120; turn += 1) await nextTurn();
   expect(held()).toBe(0);
   expect(reads.arrived(all[0] as Connection)).toBe(1060);
 });
@@ -77,8 +84,8 @@ test('more requests than belong in a turn hold the rest back, and some are read 
 test('nobody is held for long, however slow the turns are', async () => {
   const { reads, all, held, advance } = open(1000);
   advance(1000);
-  for (const connection of all.slice(0, 16)) reads.arrived(connection);
-  for (let turn = 0; turn < 5; turn += 1) {
+  for (const connection of all.slice(0, 4)) reads.arrived(connection);
+  for (let turn = 0; turn < 11; turn += 1) {
     advance(500);
     await nextTurn();
   }
@@ -86,24 +93,24 @@ test('nobody is held for long, however slow the turns are', async () => {
 });
 
 test('neither others, nor young connections, nor those with something going on are held back', async () => {
-  const { reads, all, sockets, connect, held, advance } = open(20);
+  const { reads, all, sockets, connect, held, advance } = open(70);
   const [other] = connect('203.0.113.2');
   advance(1000);
   const [young] = connect();
-  const busy = all[19] as Connection;
+  const busy = all[69] as Connection;
   busy.requests = 1;
-  for (const connection of all.slice(0, 16)) reads.arrived(connection);
-  expect([other.isRead, young.isRead, sockets[19]?.isRead]).toEqual([true, true, true]);
-  expect(held()).toBe(18);
+  for (const connection of all.slice(0, 4)) reads.arrived(connection);
+  expect([other.isRead, young.isRead, sockets[69]?.isRead]).toEqual([true, true, true]);
+  expect(held()).toBe(68);
 });
 
 test('a connection that ended meanwhile is left alone', async () => {
-  const { reads, all, sockets, advance } = open(17);
+  const { reads, all, sockets, advance } = open(70);
   advance(1000);
-  for (const connection of all.slice(0, 16)) reads.arrived(connection);
-  const ended = sockets[16] as FakeSocket;
+  for (const connection of all.slice(0, 4)) reads.arrived(connection);
+  const ended = sockets[69] as FakeSocket;
   ended.destroyed = true;
-  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  for (let turn = 0; turn < 30; turn += 1) await nextTurn();
   expect(ended.isRead).toBe(false);
-  expect(sockets.slice(0, 16).every(({ isRead }) => isRead)).toBe(true);
+  expect(sockets.slice(0, 69).every(({ isRead }) => isRead)).toBe(true);
 });

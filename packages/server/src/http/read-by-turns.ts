@@ -1,14 +1,16 @@
 import type { Connection, Connections } from '../admission/connections.ts';
 import { handleOf } from './handle.ts';
 
+/** A client with so few connections is always read: its requests at once make no turn long. */
+const FEW_CONNECTIONS = 64;
 /** So many requests of one client are read in a turn of the event loop. */
-const PER_TURN = 16;
+const PER_TURN = 4;
 /** A younger connection is always read: it may be the only one of somebody behind a busy address. */
 const YOUNG_MS = 250;
 /** So many connections are read again in a turn where those before had nothing to say. */
 const READ_AGAIN_MAX = 4 * PER_TURN;
 /** A line is read faster where it would otherwise take longer than this, as on a machine with much else to do. */
-const HELD_MS = 2000;
+const HELD_MS = 5000;
 
 /** The connections of a client that are not read, and since when. */
 interface Line {
@@ -61,7 +63,7 @@ export class ReadByTurns {
     const count = (this.#inTurn.get(client) ?? 0) + 1;
     this.#inTurn.set(client, count);
     this.#endTurnLater();
-    if (count === PER_TURN) this.#hold(client, connection, nowMs);
+    if (count === PER_TURN && this.#connections.countOf(client) > FEW_CONNECTIONS) this.#hold(client, connection, nowMs);
   }
 
   /** Reads no more of this client's connections, but those on which something is going on. */
