@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -138,7 +139,9 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 
 async function listen(server: FastifyInstance, config: Config, port: number, setting = 'CUSTOS_PORT'): Promise<string> {
   try {
-    await server.listen({ host: config.host, port, backlog: LISTEN_BACKLOG });
+    // Given a name, Fastify would open a second server for its other address, which admits everything.
+    const { address: host } = await lookup(config.host, { order: 'ipv4first' });
+    await server.listen({ host, port, backlog: LISTEN_BACKLOG });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')

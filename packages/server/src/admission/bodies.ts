@@ -18,7 +18,7 @@ const SWEEP_MS = 500;
 /** What a piece of a body costs besides its bytes: a client may send them one at a time. */
 const PIECE_BYTES = 256;
 /** How many of the refused may come again in a millisecond, so that to refuse them once more costs little. */
-const AGAIN_PER_MS = 0.1;
+const AGAIN_PER_MS = 0.05;
 
 interface Holder {
   bytes: number;

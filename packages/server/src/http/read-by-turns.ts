@@ -63,7 +63,8 @@ export class ReadByTurns {
     const count = (this.#inTurn.get(client) ?? 0) + 1;
     this.#inTurn.set(client, count);
     this.#endTurnLater();
-    if (count === PER_TURN && this.#connections.countOf(client) > FEW_CONNECTIONS) this.#hold(client, connection, nowMs);
+    if (count === PER_TURN && this.#connections.countOf(client) > FEW_CONNECTIONS)
+      this.#hold(client, connection, nowMs);
   }
 
   /** Reads no more of this client's connections, but those on which something is going on. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError, type ErrorCode, notServed } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { addIssuerRoutes } from '../oidc/own-issuer.ts';
@@ -149,8 +150,7 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
         });
         // A new activity is shown with its body and one vote.
         const isShort = operation.kind === 'activity' && body.length < SHORT_BODY_BYTES;
-        const text = isShort ? JSON.stringify(answer) : await jsonInPieces(answer);
-        reply.header('content-type', 'application/json; charset=utf-8').send(text);
+        sendJson(reply, isShort ? [JSON.stringify(answer)] : await jsonInPieces(answer));
       } catch (thrown) {
         const error = toApiError(app, operation.name, thrown);
         code = error.code;
@@ -170,6 +170,17 @@ function addOperationRoutes(server: FastifyInstance, app: App): void {
       : notServed(name, UNSERVED_REASONS.get(name));
     server.post(path, (_request, reply) => sendError(app, reply, error));
   }
+}
+
+function sendJson(reply: FastifyReply, pieces: readonly string[]): void {
+  reply.header('content-type', 'application/json; charset=utf-8');
+  const [only] = pieces;
+  if (pieces.length === 1) {
+    reply.send(only);
+    return;
+  }
+  const bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  reply.header('content-length', bytes).send(Readable.from(pieces));
 }
 
 function notFound(request: FastifyRequest, known: ReadonlySet<string>): ApiError {

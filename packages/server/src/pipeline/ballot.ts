@@ -26,7 +26,8 @@ export const readerFor = (app: App, actor: Actor, nowMs: number): Reader => ({
 
 /** The signed body as it may rest: its secrets, which are parameters, are replaced by digests (decision 10). */
 export function keptText(request: RawRequest, secrets: readonly string[]): string {
-  const text = Buffer.from(request.body).toString('utf8');
+  const { buffer, byteOffset, byteLength } = request.body;
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
   const paths = secrets.map((path) => `parameters.${path}`);
   return paths.length === 0 ? text : redactJson(text, paths);
 }

@@ -28,13 +28,15 @@ export interface BringUpOptions {
 export async function bringUp(options: BringUpOptions, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = await connectInTime(options);
   try {
-    await client.query(
-      'BEGIN; SET LOCAL statement_timeout TO 0; SET LOCAL lock_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0',
+    await sayingSo(options.onWaiting, `for an answer of PostgreSQL at ${nameOf(client)}`, () =>
+      client.query(
+        'BEGIN; SET LOCAL statement_timeout TO 0; SET LOCAL lock_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0',
+      ),
     );
     await sayingSo(options.onWaiting, `for another process that migrates the database ${nameOf(client)}`, () =>
       client.query('SELECT pg_advisory_xact_lock($1)', [ADMIN_LOCK]),
     );
-    await work(client);
+    await sayingSo(options.onWaiting, `for the migration of the database ${nameOf(client)}`, () => work(client));
     const { command } = await client.query('COMMIT');
     if (command !== 'COMMIT') throw new Error('the migration was rolled back');
   } catch (error) {
