@@ -319,7 +319,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
 
     test('says so when no node answers', async () => {
       const { status, body } = await list({ caip19: `eip155:1/erc20:${USDC}` });
-      expect([status, body.errorCode]).toEqual([503, 'CHAIN_UNAVAILABLE']);
+      expect([status, body.errorCode]).toEqual([503, 'RPC_CALL_ERROR']);
     });
   });
 
@@ -423,7 +423,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
         throw new StubError('request rate limit exceeded', -32005);
       });
       const { status, body } = await list(root, wallet);
-      expect([status, body.errorCode]).toEqual([503, 'CHAIN_UNAVAILABLE']);
+      expect([status, body.errorCode]).toEqual([503, 'RPC_CALL_ERROR']);
     });
   });
 

@@ -420,7 +420,7 @@ describe('attacks on logins', () => {
     expect(outcome(await byParent.submit('otp_auth', await send()))).toEqual(DONE);
     const attempt = await send();
     await logins.turn(user, 'OTP_EMAIL_AUTH', 'false');
-    expect(outcome(await byParent.submit('otp_auth', attempt))).toEqual([400, 'FEATURE_DISABLED']);
+    expect(outcome(await byParent.submit('otp_auth', attempt))).toEqual([403, 'FEATURE_DISABLED']);
   });
 
   describe('messages of sub-organizations have no words, links and senders of their own', () => {
@@ -584,7 +584,7 @@ describe('attacks on sign-up', () => {
     }
     const send = async (client: TestClient) =>
       outcome(await client.submit('init_otp', { ...code(newEmail()), appName: 'App' }));
-    const SLOWED = [429, 'RATE_LIMIT_EXCEEDED'];
+    const SLOWED = [429, 'MAX_OTP_INITIATED'];
     for (const { own } of people.slice(0, 3)) expect(await send(own)).toEqual(DONE);
     for (const { own } of people) expect(await send(own)).toEqual(SLOWED);
     for (const { organizationId } of people) {
