@@ -4325,7 +4325,7 @@ export interface OperationMethods {
     parameters: ExportWalletParameters,
     options?: SubmitOptions,
   ): Promise<ExportWalletResult & { activity: Activity }>;
-  /** Export the private key of one account, encrypted to the target key. The account is marked as exported. */
+  /** Export the private key of one account, encrypted to the target key. Every account with the address is marked as exported. */
   exportWalletAccount(
     parameters: ExportWalletAccountParameters,
     options?: SubmitOptions,

@@ -31,6 +31,7 @@ const ETHEREUM = {
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
 };
 const RAY = 10n ** 27n;
+const CURATOR = 'Steakhouse, Gauntlet';
 
 const vault = (totalAssets: bigint, name: string, others: Parameters<typeof stubContract>[0] = {}) =>
   stubContract({
@@ -97,7 +98,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       'eip155:31337': {
         rpcUrls: [stub.url],
         aavePoolAddressesProvider: PROVIDER,
-        vaults: [LARGE, MIDDLE, SMALL, ...OWN],
+        vaults: [{ address: LARGE, curator: CURATOR }, MIDDLE, SMALL, ...OWN],
         prices: { [CAIP19]: '1.5' },
       },
       // Nobody listens there.
@@ -228,7 +229,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
           enabled: expect.any(Boolean),
           display: { usd: '1500000.00', crypto: '1000000' },
           name: 'Large',
-          curator: getAddress(FEE_WALLET),
+          curator: CURATOR,
           liquidity: '1000000000000',
           liquidityDisplay: { usd: '1500000.00', crypto: '1000000' },
         },

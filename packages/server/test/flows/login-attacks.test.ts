@@ -596,45 +596,6 @@ describe('attacks on sign-up', () => {
   });
 
   describe('a sign-up gives a person what a person needs', () => {
-    test('ten credentials of each kind and 32 accounts', async () => {
-      const issuer = await startKnownIssuer(world.root);
-      const owner = newKeyPair();
-      const account = (index: number) => ({
-        curve: 'CURVE_SECP256K1',
-        pathFormat: 'PATH_FORMAT_BIP32',
-        path: `m/44'/60'/0'/0/${index}`,
-        addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
-      });
-      const kinds: Record<string, [number, (count: number) => object]> = {
-        apiKeys: [10, (count) => ({ apiKeys: times(count, () => keyParams(newKeyPair())) })],
-        authenticators: [
-          10,
-          (count) => ({ authenticators: times(count, () => newPasskey(randomUUID()).registration) }),
-        ],
-        oauthProviders: [
-          10,
-          (count) => ({
-            apiKeys: [keyParams(owner)],
-            oauthProviders: times(count, () => ({
-              providerName: randomUUID(),
-              oidcToken: idToken(issuer, { sub: randomUUID(), ...boundTo(owner.publicKey) }),
-            })),
-          }),
-        ],
-        'wallet.accounts': [32, (count) => ({ wallet: { walletName: 'w', accounts: times(count, account) } })],
-      };
-      for (const [field, [most, make]] of Object.entries(kinds)) {
-        const call = (count: number) =>
-          world.proxy.call('signup_v2', { ...LISTS, userEmail: newEmail(), ...make(count) });
-        expect((await call(most)).status, field).toBe(200);
-        const before = (await world.root.query('list_suborgs')).body.organizationIds.length;
-        const answer = await call(most + 1);
-        expect(refusal(answer), field).toEqual(INVALID);
-        expect(answer.body.message).toContain(field);
-        expect((await world.root.query('list_suborgs')).body.organizationIds).toHaveLength(before);
-      }
-    });
-
     test('the first token that is refused ends it, and no further issuer is asked', async () => {
       const start = () => Issuer.start(toJwk(ec));
       const issuers = [await start(), await start(), await start(), await start(), await start()];
