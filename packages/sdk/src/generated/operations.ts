@@ -1974,10 +1974,10 @@ export interface GetPolicyEvaluationsResponse {
         | 'OUTCOME_DENY_EXPLICIT'
         | 'OUTCOME_DENY_IMPLICIT'
         | 'OUTCOME_REQUIRES_CONSENSUS'
-        | 'OUTCOME_REJECTED'
         | 'OUTCOME_ERROR'
+        | 'OUTCOME_TIME_INACTIVE'
         | 'OUTCOME_REQUIRES_AUTHENTICATORS'
-        | 'OUTCOME_TIME_INACTIVE';
+        | 'OUTCOME_REJECTED';
       policyName?: string;
       effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
       reason: string;
@@ -3573,9 +3573,7 @@ export interface SimulateActivityResponse {
         | 'OUTCOME_DENY_EXPLICIT'
         | 'OUTCOME_DENY_IMPLICIT'
         | 'OUTCOME_REQUIRES_CONSENSUS'
-        | 'OUTCOME_REJECTED'
         | 'OUTCOME_ERROR'
-        | 'OUTCOME_REQUIRES_AUTHENTICATORS'
         | 'OUTCOME_TIME_INACTIVE';
       policyName?: string;
       effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
@@ -4411,7 +4409,7 @@ export interface OperationMethods {
   ): Promise<GetOrganizationConfigsResponse>;
   /** One policy. */
   getPolicy(parameters: GetPolicyParameters, options?: QueryOptions): Promise<GetPolicyResponse>;
-  /** What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none. */
+  /** What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none; a rejection has the policies that still waited. */
   getPolicyEvaluations(
     parameters: GetPolicyEvaluationsParameters,
     options?: QueryOptions,
