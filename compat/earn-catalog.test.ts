@@ -109,7 +109,7 @@ describe('the catalog', () => {
       expect(vault).toMatchObject({ caip2: CAIP2, assetSymbol: 'USDC', assetDecimals: 6 });
       expect(vault.assetAddress).toBe(lower(aave.usdc.token.address));
     }
-    expect(oneOf(vaults, morpho.metaMorpho).curator).toBe(morpho.curator);
+    expect(oneOf(vaults, morpho.metaMorpho).curator).toBe('');
     expect(oneOf(vaults, aave.usdc.aToken).curator).toBe('');
     expect(opened.earn.providersOf(opened.chain, aave.usdc.token.address)).toEqual([
       'EARN_PROVIDER_MORPHO',

@@ -309,8 +309,8 @@ async function expectPosition(
 test('the catalog tells all of every vault, by value descending', () => {
   const { vaults, pages, ofAave, onChain } = first;
   const named = {
-    [morpho.metaMorpho.address]: ['EARN_PROVIDER_MORPHO', 'Steady USDC', morpho.curator],
-    [morpho.vaultV2.address]: ['EARN_PROVIDER_MORPHO', 'Second USDC', morpho.curator],
+    [morpho.metaMorpho.address]: ['EARN_PROVIDER_MORPHO', 'Steady USDC', ''],
+    [morpho.vaultV2.address]: ['EARN_PROVIDER_MORPHO', 'Second USDC', ''],
     [aave.usdc.aToken.address]: ['EARN_PROVIDER_AAVE', 'USDC', ''],
   };
   const sorted = Object.entries(onChain).sort(([, one], [, other]) => (one.tvl > other.tvl ? -1 : 1));

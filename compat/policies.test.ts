@@ -734,9 +734,7 @@ describe.each(['postgres'] as const)('on %s', (database) => {
       expect(error.code).toBe(3);
       expect(error.message).toMatch(/^Turnkey error 3: invalid policy /);
       expect(error.message).toMatch(message);
-      expect(errorCodeOf(error)).toBe(
-        field === 'time' ? 'INVALID_EXPRESSION' : `INVALID_POLICY_${field.toUpperCase()}`,
-      );
+      expect(errorCodeOf(error)).toBe(field === 'time' ? 'INVALID_TIME' : `INVALID_POLICY_${field.toUpperCase()}`);
       expect(detailOf(error, 'BadRequest')).toMatchObject({
         fieldViolations: [{ field: `parameters.${field}`, description: expect.stringMatching(message) }],
       });

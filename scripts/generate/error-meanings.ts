@@ -9,9 +9,12 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   INVALID_PUBLIC_KEY: 'The public key is malformed or not a point of its curve.',
   INVALID_ATTESTATION: 'The registration of the passkey could not be verified.',
   INVALID_EMAIL: 'The email address cannot be used.',
+  INVALID_FQDN: 'The part of an email address after the @ is not a domain name. Custos does not look domains up.',
   INVALID_FEATURE_VALUE: 'The feature does not understand this value.',
+  INVALID_CURVE: 'There is no such curve for wallet accounts and private keys.',
+  INVALID_PATH_FORMAT: 'There is no such path format; `PATH_FORMAT_BIP32` is the only one.',
   INVALID_PATH: 'The derivation path is malformed.',
-  INVALID_ADDRESS_FORMAT: 'The address format does not exist on this curve.',
+  INVALID_ADDRESS_FORMAT: 'The address format does not exist, or not on this curve.',
   INVALID_TRANSACTION: 'The transaction does not parse, or does not fit the signer.',
   UNSUPPORTED_TRANSACTION_TYPE: 'Transactions of this type are not signed.',
   INVALID_PAYLOAD_ENCODING: 'The payload is not in the encoding that the request names.',
@@ -21,10 +24,10 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   WALLET_ACCOUNT_NOT_EXPORTED: 'It was never exported; deleteWithoutExport deletes it all the same.',
   INVALID_POLICY_CONDITION:
     'The condition of a policy is not an expression of the language; the message has the column and what was expected.',
-  INVALID_POLICY_CONSENSUS: 'The same of a consensus.',
+  INVALID_POLICY_CONSENSUS: "The policy's consensus expression is invalid.",
   POLICY_LABEL_NOT_UNIQUE: 'The organization has a policy of this name.',
-  INVALID_EXPRESSION:
-    'The same of a time expression, of the condition of an MFA policy or of the scope of a session profile.',
+  INVALID_TIME: "The policy's time expression is invalid.",
+  INVALID_EXPRESSION: 'The condition of an MFA policy or the scope of a session profile is invalid.',
   INVALID_CONTRACT_INTERFACE: 'The text is no ABI or IDL, or holds something that could not be decoded later.',
   INVALID_OTP_CODE: 'The one-time code is wrong, used, expired or has no attempt left; which of these is not told.',
   INVALID_VERIFICATION_TOKEN:
@@ -34,6 +37,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   INVALID_OIDC_TOKEN:
     "The OpenID token does not verify against its issuer's keys, has expired or is bound to another key.",
   INVALID_OAUTH2_PROVIDER: 'There is no such OAuth 2.0 provider.',
+  OAUTH2_PROVIDER_NOT_CONFIGURED:
+    'The organization of the sign-up proxy has no OAuth 2.0 credential at this provider; add one with `create_oauth2_credential`.',
   ON_RAMP_PROVIDER_FAILED:
     'The on-ramp provider refused a request, or answered with something else; the message has its reason.',
   OAUTH2_EXCHANGE_FAILED: 'The OAuth 2.0 provider refused the authorization code; the message has its reason.',
@@ -41,8 +46,8 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   INVALID_WEBHOOK_URL: 'Events cannot be sent to this URL; the message says why.',
   INVALID_WEBHOOK_FILTER:
     'The filter of a subscription is no JSON object, or holds something that events of the type are not chosen by.',
-  EMAIL_SENDING_DISABLED: 'The service has no way to send mail, see the settings.',
-  SMS_SENDING_DISABLED: 'The service has no way to send text messages, see the settings.',
+  EMAIL_SENDING_DISABLED: 'The operator has not set up mail, see `CUSTOS_SMTP_URL`; trying again does not help.',
+  SMS_SENDING_DISABLED: 'The operator has not set up text messages, see `CUSTOS_SMS_URL`; trying again does not help.',
   ON_RAMP_NOT_CONFIGURED:
     'Neither the organization nor its parent has a credential for this on-ramp provider and mode.',
   CHAIN_NOT_CONFIGURED:
@@ -92,13 +97,27 @@ export const ERROR_MEANINGS: Readonly<Record<string, string>> = {
   CONFLICT: 'Other changes came first each time; send the same body again.',
   RESOURCE_LIMIT_EXCEEDED: 'A limit on the number of objects is reached.',
   RATE_LIMIT_EXCEEDED: 'Too many attempts; `Retry-After` says when to go on.',
+  MAX_OTP_INITIATED:
+    'Too many one-time codes or login mails for this contact, organization or address; `Retry-After` says when to go on.',
   UNIMPLEMENTED: 'This part of the wire protocol is not served, see [Not served](not-served.md).',
   UNAVAILABLE: 'The service or its database cannot answer right now; send the same body again.',
-  CHAIN_UNAVAILABLE: 'No node of the chain gives a usable answer right now; send the same body again.',
+  RPC_CALL_ERROR: 'No node of the chain gives a usable answer right now; send the same body again.',
   BODY_TOO_LARGE:
     'The body is larger than this operation reads; the limit is in the message and on the page of the operation.',
   HEADER_TOO_LARGE: 'The headers are larger than 16 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not plain `application/json`.',
   METHOD_NOT_ALLOWED: 'Operations take POST.',
   INTERNAL: 'A bug of the service; the message holds an id that its log explains.',
+};
+
+/** Codes of the wire protocol without a case here. */
+export const CODES_NEVER_SENT: Readonly<Record<string, string>> = {
+  OAUTH2_PROVIDER_NOT_FOUND:
+    'OAuth 2.0 providers are a fixed list and not objects: another name is `INVALID_OAUTH2_PROVIDER`, a provider without a credential `OAUTH2_PROVIDER_NOT_CONFIGURED`, an unknown credential `OAUTH2_CREDENTIAL_NOT_FOUND`.',
+  SIGNING_QUOTA_EXCEEDED:
+    'There is no quota of signatures. Velocity controls limit them by organization and answer `VELOCITY_EXCEEDED`.',
+  API_OPERATIONS_DISABLED:
+    'There is no switch that turns operations off for an organization; operators stop the service, and root users deny with policies.',
+  FORBIDDEN:
+    'A credential unknown in an organization and its parent is `PUBLIC_KEY_NOT_FOUND` or `CREDENTIAL_NOT_FOUND`.',
 };

@@ -12,7 +12,7 @@ import {
 } from '../../packages/server/src/operations/wire-operations.ts';
 import { proxyCalls, proxyPathOf } from '../../packages/server/src/proxy/calls.ts';
 import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
-import { ERROR_MEANINGS } from './error-meanings.ts';
+import { CODES_NEVER_SENT, ERROR_MEANINGS } from './error-meanings.ts';
 import { code, fieldTable, NOTICE, table, valueList } from './markdown.ts';
 import { fileName } from './names.ts';
 import { operationSection } from './operation-section.ts';
@@ -114,6 +114,12 @@ function errorsPage(): string {
         const { grpcCode, httpStatus } = new ApiError(name, '');
         return [code(name), ERROR_CODES[name], String(grpcCode), String(httpStatus), ERROR_MEANINGS[name] ?? ''];
       }),
+    ),
+    '## Codes that Custos never sends',
+    'The wire protocol knows these codes too. Their case does not exist here:',
+    table(
+      ['Code', 'Why not'],
+      Object.entries(CODES_NEVER_SENT).map(([name, reason]) => [code(name), reason]),
     ),
   );
 }

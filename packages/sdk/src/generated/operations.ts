@@ -1974,10 +1974,10 @@ export interface GetPolicyEvaluationsResponse {
         | 'OUTCOME_DENY_EXPLICIT'
         | 'OUTCOME_DENY_IMPLICIT'
         | 'OUTCOME_REQUIRES_CONSENSUS'
-        | 'OUTCOME_REJECTED'
         | 'OUTCOME_ERROR'
+        | 'OUTCOME_TIME_INACTIVE'
         | 'OUTCOME_REQUIRES_AUTHENTICATORS'
-        | 'OUTCOME_TIME_INACTIVE';
+        | 'OUTCOME_REJECTED';
       policyName?: string;
       effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
       reason: string;
@@ -3573,9 +3573,7 @@ export interface SimulateActivityResponse {
         | 'OUTCOME_DENY_EXPLICIT'
         | 'OUTCOME_DENY_IMPLICIT'
         | 'OUTCOME_REQUIRES_CONSENSUS'
-        | 'OUTCOME_REJECTED'
         | 'OUTCOME_ERROR'
-        | 'OUTCOME_REQUIRES_AUTHENTICATORS'
         | 'OUTCOME_TIME_INACTIVE';
       policyName?: string;
       effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
@@ -4325,7 +4323,7 @@ export interface OperationMethods {
     parameters: ExportWalletParameters,
     options?: SubmitOptions,
   ): Promise<ExportWalletResult & { activity: Activity }>;
-  /** Export the private key of one account, encrypted to the target key. The account is marked as exported. */
+  /** Export the private key of one account, encrypted to the target key. Every account with the address is marked as exported. */
   exportWalletAccount(
     parameters: ExportWalletAccountParameters,
     options?: SubmitOptions,
@@ -4411,7 +4409,7 @@ export interface OperationMethods {
   ): Promise<GetOrganizationConfigsResponse>;
   /** One policy. */
   getPolicy(parameters: GetPolicyParameters, options?: QueryOptions): Promise<GetPolicyResponse>;
-  /** What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none. */
+  /** What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none; a rejection has the policies that still waited. */
   getPolicyEvaluations(
     parameters: GetPolicyEvaluationsParameters,
     options?: QueryOptions,
@@ -6019,7 +6017,10 @@ export const ERROR_CODES = {
   INVALID_PUBLIC_KEY: { grpcCode: 3, httpStatus: 400 },
   INVALID_ATTESTATION: { grpcCode: 3, httpStatus: 400 },
   INVALID_EMAIL: { grpcCode: 3, httpStatus: 400 },
+  INVALID_FQDN: { grpcCode: 3, httpStatus: 400 },
   INVALID_FEATURE_VALUE: { grpcCode: 3, httpStatus: 400 },
+  INVALID_CURVE: { grpcCode: 3, httpStatus: 400 },
+  INVALID_PATH_FORMAT: { grpcCode: 3, httpStatus: 400 },
   INVALID_PATH: { grpcCode: 3, httpStatus: 400 },
   INVALID_ADDRESS_FORMAT: { grpcCode: 3, httpStatus: 400 },
   INVALID_TRANSACTION: { grpcCode: 3, httpStatus: 400 },
@@ -6031,20 +6032,20 @@ export const ERROR_CODES = {
   INVALID_POLICY_CONDITION: { grpcCode: 3, httpStatus: 400 },
   INVALID_POLICY_CONSENSUS: { grpcCode: 3, httpStatus: 400 },
   POLICY_LABEL_NOT_UNIQUE: { grpcCode: 3, httpStatus: 400 },
+  INVALID_TIME: { grpcCode: 3, httpStatus: 400 },
   INVALID_EXPRESSION: { grpcCode: 3, httpStatus: 400 },
   INVALID_CONTRACT_INTERFACE: { grpcCode: 3, httpStatus: 400 },
   INVALID_OTP_CODE: { grpcCode: 3, httpStatus: 400 },
   INVALID_VERIFICATION_TOKEN: { grpcCode: 3, httpStatus: 400 },
   INVALID_CLIENT_SIGNATURE: { grpcCode: 3, httpStatus: 400 },
   INVALID_OIDC_TOKEN: { grpcCode: 3, httpStatus: 400 },
-  INVALID_OAUTH2_PROVIDER: { grpcCode: 3, httpStatus: 400 },
+  INVALID_OAUTH2_PROVIDER: { grpcCode: 9, httpStatus: 400 },
+  OAUTH2_PROVIDER_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
   OAUTH2_EXCHANGE_FAILED: { grpcCode: 3, httpStatus: 400 },
   ON_RAMP_PROVIDER_FAILED: { grpcCode: 3, httpStatus: 400 },
   INVALID_CAPTCHA: { grpcCode: 3, httpStatus: 400 },
   INVALID_WEBHOOK_URL: { grpcCode: 3, httpStatus: 400 },
   INVALID_WEBHOOK_FILTER: { grpcCode: 3, httpStatus: 400 },
-  EMAIL_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
-  SMS_SENDING_DISABLED: { grpcCode: 9, httpStatus: 400 },
   ON_RAMP_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
   CHAIN_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
   SPONSORSHIP_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
@@ -6053,7 +6054,6 @@ export const ERROR_CODES = {
   EARN_NOTHING_TO_CLAIM: { grpcCode: 9, httpStatus: 400 },
   EARN_NOTHING_TO_WITHDRAW: { grpcCode: 9, httpStatus: 400 },
   EARN_VAULT_NOT_SERVED: { grpcCode: 3, httpStatus: 400 },
-  FEATURE_DISABLED: { grpcCode: 9, httpStatus: 400 },
   IP_LOCKOUT: { grpcCode: 9, httpStatus: 400 },
   RESULT_TOO_LARGE: { grpcCode: 3, httpStatus: 400 },
   FAILED_PRECONDITION: { grpcCode: 9, httpStatus: 400 },
@@ -6067,6 +6067,7 @@ export const ERROR_CODES = {
   UNAUTHENTICATED: { grpcCode: 16, httpStatus: 401 },
   REQUEST_NOT_AUTHORIZED: { grpcCode: 7, httpStatus: 403 },
   IP_NOT_ALLOWED: { grpcCode: 7, httpStatus: 403 },
+  FEATURE_DISABLED: { grpcCode: 7, httpStatus: 403 },
   VELOCITY_EXCEEDED: { grpcCode: 7, httpStatus: 403 },
   VELOCITY_UNCOUNTED: { grpcCode: 7, httpStatus: 403 },
   AUTH_METHOD_DISALLOWED: { grpcCode: 7, httpStatus: 403 },
@@ -6085,9 +6086,12 @@ export const ERROR_CODES = {
   CONFLICT: { grpcCode: 10, httpStatus: 409 },
   RESOURCE_LIMIT_EXCEEDED: { grpcCode: 8, httpStatus: 429 },
   RATE_LIMIT_EXCEEDED: { grpcCode: 8, httpStatus: 429 },
+  MAX_OTP_INITIATED: { grpcCode: 8, httpStatus: 429 },
   UNIMPLEMENTED: { grpcCode: 12, httpStatus: 501 },
   UNAVAILABLE: { grpcCode: 14, httpStatus: 503 },
-  CHAIN_UNAVAILABLE: { grpcCode: 14, httpStatus: 503 },
+  RPC_CALL_ERROR: { grpcCode: 14, httpStatus: 503 },
+  EMAIL_SENDING_DISABLED: { grpcCode: 14, httpStatus: 503 },
+  SMS_SENDING_DISABLED: { grpcCode: 14, httpStatus: 503 },
   BODY_TOO_LARGE: { grpcCode: 3, httpStatus: 413 },
   HEADER_TOO_LARGE: { grpcCode: 3, httpStatus: 431 },
   UNSUPPORTED_MEDIA_TYPE: { grpcCode: 3, httpStatus: 415 },

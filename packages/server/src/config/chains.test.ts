@@ -51,6 +51,7 @@ describe('what is taken', () => {
       aavePoolAddressesProvider: undefined,
       morphoFactories: [],
       vaults: [],
+      curators: new Map(),
     });
   });
 
@@ -67,7 +68,7 @@ describe('what is taken', () => {
       operatorAddress: WETH,
       aavePoolAddressesProvider: USDC,
       morphoFactories: [USDC, WETH],
-      vaults: [WETH],
+      vaults: [{ address: WETH, curator: 'Steakhouse, Gauntlet' }],
     };
     expect(readOne(given)).toMatchObject({
       ...given,
@@ -81,6 +82,7 @@ describe('what is taken', () => {
       aavePoolAddressesProvider: USDC.toLowerCase(),
       morphoFactories: [USDC.toLowerCase(), WETH.toLowerCase()],
       vaults: [WETH.toLowerCase()],
+      curators: new Map([[WETH.toLowerCase(), 'Steakhouse, Gauntlet']]),
     });
   });
 
@@ -196,6 +198,12 @@ describe('what is refused', () => {
       { assets: [{ ...usdc, caip19: usdc.caip19.replace('B48', 'B49') }] },
       'eip155:1.assets has 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB49, whose checksum is wrong',
     ],
+    [
+      'an unknown key of a vault',
+      { vaults: [{ address: USDC, curators: 'x' }] },
+      'eip155:1.vaults.0 has the key "curators"',
+    ],
+    ['a curator without a name', { vaults: [{ address: USDC, curator: ' ' }] }, 'eip155:1.vaults.0.curator'],
     ['a vault twice', { vaults: [USDC, USDC.toLowerCase()] }, 'eip155:1.vaults has 0xa0b8'],
   ])('%s', (_what, settings, message) => {
     const refusal = refusalOf(JSON.stringify({ 'eip155:1': { rpcUrls, ...settings } }));

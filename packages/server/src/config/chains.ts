@@ -51,6 +51,18 @@ const Asset = Type.Object({
   stable: Type.Optional(Type.Boolean()),
 });
 
+/** An entry of the list may also be the address alone. */
+const Vault = Type.Object({
+  address: EthereumAddress,
+  curator: Type.Optional(
+    Type.String({
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,255}$',
+      'x-trim': true,
+      'x-message': 'must be 1 to 255 characters without control characters',
+    }),
+  ),
+});
+
 /** What only EVM chains have. */
 const EvmOnly = {
   sponsoredGasMax: Type.Optional(Type.Integer({ minimum: 21_000, maximum: 100_000_000 })),
@@ -58,7 +70,7 @@ const EvmOnly = {
   batchContract: Type.Optional(EthereumAddress),
   aavePoolAddressesProvider: Type.Optional(EthereumAddress),
   morphoFactories: Type.Optional(Type.Array(EthereumAddress, { maxItems: 16 })),
-  vaults: Type.Optional(Type.Array(EthereumAddress, { maxItems: 500 })),
+  vaults: Type.Optional(Type.Array(Vault, { maxItems: 500 })),
 };
 
 const Chain = Type.Object({
@@ -100,7 +112,7 @@ function toChain(
   settings: JsonValue,
 ): ChainSettings {
   refuseUnknownKeys(caip2, namespace, settings);
-  const chain = decode(caip2, settings);
+  const chain = decode(caip2, withVaultObjects(settings));
   const lists = readLists(caip2, chain);
   const operator = chain.operatorAddress;
   if (operator !== undefined) {
@@ -128,6 +140,15 @@ function toChain(
     aavePoolAddressesProvider: readAddress(`${caip2}.aavePoolAddressesProvider`, chain.aavePoolAddressesProvider),
     morphoFactories: lists.morphoFactories,
     vaults: lists.vaults,
+    curators: lists.curators,
+  };
+}
+
+function withVaultObjects(settings: JsonValue): JsonValue {
+  if (!isObject(settings) || !Array.isArray(settings.vaults)) return settings;
+  return {
+    ...settings,
+    vaults: settings.vaults.map((vault) => (typeof vault === 'string' ? { address: vault } : vault)),
   };
 }
 
@@ -143,8 +164,14 @@ function refuseUnknownKeys(caip2: string, namespace: ChainSettings['namespace'],
   if (!isObject(settings)) return;
   const ethereumOnly = namespace === 'solana' && Object.keys(EvmOnly).find((key) => Object.hasOwn(settings, key));
   if (ethereumOnly) throw new SettingError(`${caip2}.${ethereumOnly} is for eip155 chains`);
-  if (!Array.isArray(settings.assets)) return;
-  for (const [index, asset] of settings.assets.entries()) refuseOthers(`${caip2}.assets.${index}`, asset, Asset);
+  for (const [key, schema] of [
+    ['assets', Asset],
+    ['vaults', Vault],
+  ] as const) {
+    const list = settings[key];
+    if (!Array.isArray(list)) continue;
+    for (const [index, entry] of list.entries()) refuseOthers(`${caip2}.${key}.${index}`, entry, schema);
+  }
 }
 
 function refuseOthers(where: string, value: JsonValue, schema: TObject): void {
@@ -159,7 +186,7 @@ function refuseOthers(where: string, value: JsonValue, schema: TObject): void {
 function readLists(
   caip2: string,
   chain: Static<typeof Chain>,
-): Pick<ChainSettings, 'prices' | 'morphoFactories' | 'vaults'> {
+): Pick<ChainSettings, 'prices' | 'morphoFactories' | 'vaults' | 'curators'> {
   if (chain.rpcUrls.some((url) => parseUrl(url) === undefined)) {
     throw new SettingError(`${caip2}.rpcUrls must hold http:// or https:// addresses`);
   }
@@ -180,10 +207,17 @@ function readLists(
     prices.set(asset, price);
   }
   const { morphoFactories = [], vaults = [] } = chain;
+  const named = vaults.flatMap(({ address, curator }) =>
+    curator === undefined ? [] : [[address.toLowerCase(), curator] as const],
+  );
   return {
     prices,
     morphoFactories: readAddresses(`${caip2}.morphoFactories`, morphoFactories),
-    vaults: readAddresses(`${caip2}.vaults`, vaults),
+    vaults: readAddresses(
+      `${caip2}.vaults`,
+      vaults.map(({ address }) => address),
+    ),
+    curators: new Map(named),
   };
 }
 

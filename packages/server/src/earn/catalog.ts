@@ -173,9 +173,8 @@ async function readVault(
   isMade: boolean,
 ): Promise<CatalogVault | undefined> {
   const { reader, chain } = place;
-  const [name, curator, isMorpho, state] = await Promise.all([
+  const [name, isMorpho, state] = await Promise.all([
     reader.read(token.name, address),
-    reader.read(vaultViews.curator, address),
     isMade || looksLikeMorpho(reader, address),
     readState(place, address, asset.address, questions),
   ]);
@@ -192,7 +191,8 @@ async function readVault(
     liquidity: state.liquidity,
     apy: rateText(rate),
     name: chainText(name),
-    curator: await curatorText(curator),
+    // The chain has an address at most; its name only the operator knows.
+    curator: chain.curators.get(address) ?? '',
   };
 }
 
@@ -232,13 +232,6 @@ async function grownRate({ node, reader, latest, growth }: Place, address: strin
   const shares = sharesOf(decimals);
   const price = await reader.read(vaultViews.convertToAssets, address, shares);
   return price === undefined ? undefined : await growth.rateOf(node, latest, address, price, shares);
-}
-
-async function curatorText(address: string | undefined): Promise<string> {
-  const curator = someAddress(address);
-  if (curator === undefined) return '';
-  const { getAddress } = await import('viem/utils');
-  return getAddress(curator);
 }
 
 /** Where a Morpho Vault V1 has lent, the largest first; empty for every other contract. */

@@ -17,7 +17,6 @@ export const vault = {
   asset: view<[], Address>('function asset() view returns (address)'),
   totalAssets: view<[], bigint>('function totalAssets() view returns (uint256)'),
   convertToAssets: view<[bigint], bigint>('function convertToAssets(uint256) view returns (uint256)'),
-  curator: view<[], Address>('function curator() view returns (address)'),
 };
 
 export interface MarketParams {

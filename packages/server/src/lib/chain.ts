@@ -32,6 +32,8 @@ export interface ChainSettings {
   readonly aavePoolAddressesProvider: string | undefined;
   readonly morphoFactories: readonly string[];
   readonly vaults: readonly string[];
+  /** By vault: who chooses where it lends, as far as the operator has said so. */
+  readonly curators: ReadonlyMap<string, string>;
 }
 
 export interface SponsoredPerDay {

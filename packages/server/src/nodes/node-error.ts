@@ -23,5 +23,5 @@ const RETRY_AFTER_SECONDS = 1;
 export function asApiError(error: unknown): unknown {
   if (!(error instanceof NodeError)) return error;
   const message = 'the nodes of this chain give no usable answer right now';
-  return new ApiError('CHAIN_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+  return new ApiError('RPC_CALL_ERROR', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 }

@@ -62,7 +62,7 @@ test('a caller is told that the chain is not available, and not why', () => {
   const cause = new NodeError('ill-shaped', 'node.internal: the balance is not what it should be');
   const error = asApiError(cause);
   expect(error).toBeInstanceOf(ApiError);
-  expect(error).toMatchObject({ code: 'CHAIN_UNAVAILABLE', httpStatus: 503, retryAfterSeconds: 1, cause });
+  expect(error).toMatchObject({ code: 'RPC_CALL_ERROR', httpStatus: 503, retryAfterSeconds: 1, cause });
   expect((error as ApiError).message).not.toContain('internal');
   const other = new TypeError('a defect');
   expect(asApiError(other)).toBe(other);

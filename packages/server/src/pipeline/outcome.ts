@@ -1,7 +1,7 @@
 import { moveTo } from '../activities/status.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Activity, OpenTo, StoredError, Vote } from '../lib/model.ts';
-import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode } from '../policy/index.ts';
+import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode, VoteEvaluation } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
 import { denialReason } from './denial.ts';
 import type { Verdict } from './hearing.ts';
@@ -50,6 +50,16 @@ export const failedWith = (activity: Activity, failure: StoredError): Activity =
 export const evaluationsOf = (verdict: Pick<Verdict, 'decision'>): readonly PolicyEvaluation[] =>
   told(verdict.decision?.evaluations ?? []);
 
+/** Where factors are missing, the policies that would allow it, now or after further approvals, wait for them first. */
+function atVote(verdict: Verdict): readonly VoteEvaluation[] {
+  const evaluations = evaluationsOf(verdict);
+  if (verdict.kind !== 'authenticate') return evaluations;
+  const deciding = new Set(verdict.decision.decidingPolicyIds);
+  return evaluations.map((evaluation) =>
+    deciding.has(evaluation.policyId) ? { ...evaluation, outcome: 'OUTCOME_REQUIRES_AUTHENTICATORS' } : evaluation,
+  );
+}
+
 /** Keeps with the vote what led to its verdict. */
 export async function keepGrounds(
   stores: Stores,
@@ -57,7 +67,7 @@ export async function keepGrounds(
   vote: Vote,
   verdict: Verdict,
 ): Promise<void> {
-  const evaluations = evaluationsOf(verdict);
+  const evaluations = atVote(verdict);
   if (evaluations.length > 0) {
     await stores.policies.insertEvaluation(organizationId, {
       activityId: id,
@@ -96,10 +106,10 @@ function told(evaluations: readonly PolicyEvaluation[]): readonly PolicyEvaluati
 }
 
 /** Trees of many policies would outweigh the activity, so only some are kept, those of the deciding policies first. */
-function trimmed(evaluations: readonly PolicyEvaluation[], decidingIds: readonly string[]): PolicyEvaluation[] {
+function trimmed(evaluations: readonly VoteEvaluation[], decidingIds: readonly string[]): VoteEvaluation[] {
   const deciding = new Set(decidingIds);
   let left = NODES_KEPT_MAX;
-  const keeps = new Set<PolicyEvaluation>();
+  const keeps = new Set<VoteEvaluation>();
   for (const evaluation of [...evaluations].sort(
     (one, other) => Number(deciding.has(other.policyId)) - Number(deciding.has(one.policyId)),
   )) {

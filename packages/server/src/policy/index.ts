@@ -32,6 +32,7 @@ export type {
   PolicyOutcome,
   PolicyReason,
   PolicyTrace,
+  VoteEvaluation,
 } from './decision/outcome.ts';
 export {
   checkPolicy,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { clientOf, RequestLimit } from './request-limit.ts';
 
+const REFUSAL = { code: 'RATE_LIMIT_EXCEEDED', message: 'too many' } as const;
 const refused = expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED' });
 
 test.each([
@@ -16,7 +17,7 @@ test.each([
 
 test('so many calls in a minute, and then the next minute', () => {
   let nowMs = 1_000_000;
-  const limit = new RequestLimit(2, () => nowMs, 'too many');
+  const limit = new RequestLimit(2, () => nowMs, REFUSAL);
   limit.take('203.0.113.9');
   limit.take('203.0.113.9');
   nowMs += 20_000;
@@ -27,7 +28,7 @@ test('so many calls in a minute, and then the next minute', () => {
 });
 
 test('those whose address nobody knows share one share', () => {
-  const limit = new RequestLimit(1, () => 1_000_000, 'too many');
+  const limit = new RequestLimit(1, () => 1_000_000, REFUSAL);
   limit.take(undefined);
   expect(() => limit.take(undefined)).toThrow(refused);
   expect(() => limit.take('what')).toThrow(refused);
@@ -36,19 +37,19 @@ test('those whose address nobody knows share one share', () => {
 
 test('a clock that goes back does not lock anybody out', () => {
   let nowMs = 1_000_000;
-  const limit = new RequestLimit(1, () => nowMs, 'too many');
+  const limit = new RequestLimit(1, () => nowMs, REFUSAL);
   limit.take('203.0.113.9');
   nowMs -= 500_000;
   limit.take('203.0.113.9');
 });
 
 test('0 turns it off', () => {
-  const limit = new RequestLimit(0, () => 0, 'too many');
+  const limit = new RequestLimit(0, () => 0, REFUSAL);
   for (let index = 0; index < 1000; index += 1) limit.take('203.0.113.9');
 });
 
 test('callers from very many addresses give nobody a new share', () => {
-  const limit = new RequestLimit(1, () => 1_000_000, 'too many');
+  const limit = new RequestLimit(1, () => 1_000_000, REFUSAL);
   const victim = '203.0.113.9';
   limit.take(victim);
   expect(() => limit.take(victim)).toThrow(refused);

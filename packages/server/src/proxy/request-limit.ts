@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { ApiError } from '../lib/errors.ts';
+import { ApiError, type ErrorCode } from '../lib/errors.ts';
 import { normalizeCidr, parseAddress } from '../lib/network.ts';
 
 const WINDOW_MS = 60_000;
@@ -14,18 +14,23 @@ export function clientOf(address: string | undefined): string | undefined {
   return parsed.kind() === 'ipv4' ? parsed.toString() : normalizeCidr(`${parsed.toString()}/${IPV6_BLOCK}`);
 }
 
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
 /** Calls per client and minute, in this process. Clients that cannot be told apart share what one may do. */
 export class RequestLimit {
   readonly #perMinute: number;
   readonly #clock: Clock;
-  readonly #refusal: string;
+  readonly #refuse: Refusal;
   #windowStartedMs = 0;
   #calls = new Map<string, number>();
 
-  constructor(perMinute: number, clock: Clock, refusal: string) {
+  constructor(perMinute: number, clock: Clock, refuse: Refusal) {
     this.#perMinute = perMinute;
     this.#clock = clock;
-    this.#refusal = refusal;
+    this.#refuse = refuse;
   }
 
   take(address: string | undefined): void {
@@ -43,6 +48,6 @@ export class RequestLimit {
     this.#calls.set(client, calls);
     if (calls <= this.#perMinute) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((this.#windowStartedMs + WINDOW_MS - nowMs) / 1000));
-    throw new ApiError('RATE_LIMIT_EXCEEDED', this.#refusal, { retryAfterSeconds });
+    throw new ApiError(this.#refuse.code, this.#refuse.message, { retryAfterSeconds });
   }
 }

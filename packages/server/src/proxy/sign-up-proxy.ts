@@ -35,14 +35,16 @@ export interface SignUpProxy {
 
 export function createSignUpProxy(app: App): SignUpProxy {
   const { config: settings, elapsed } = app;
-  const calls = new RequestLimit(
-    settings.proxyRequestsPerMinute,
-    elapsed,
-    'too many calls from this address, try later',
-  );
+  const calls = new RequestLimit(settings.proxyRequestsPerMinute, elapsed, {
+    code: 'RATE_LIMIT_EXCEEDED',
+    message: 'too many calls from this address, try later',
+  });
   // Many people may be behind one address, so that these are more than one contact may have, and fewer than anybody needs
   // who wants to send codes to many.
-  const codes = new RequestLimit(settings.proxyCodesPerMinute, elapsed, 'Max number of OTPs have been initiated');
+  const codes = new RequestLimit(settings.proxyCodesPerMinute, elapsed, {
+    code: 'MAX_OTP_INITIATED',
+    message: 'Max number of OTPs have been initiated',
+  });
   return {
     async answer(call, request) {
       const { passage, clientAddress } = request;

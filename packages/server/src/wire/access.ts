@@ -9,7 +9,7 @@ import type {
   SessionProfile,
   VelocityControl,
 } from '../lib/model.ts';
-import type { PolicyEvaluation } from '../policy/index.ts';
+import type { VoteEvaluation } from '../policy/index.ts';
 
 const times = ({ createdAtMs, updatedAtMs }: { readonly createdAtMs: number; readonly updatedAtMs: number }) => ({
   createdAt: toTimestamp(createdAtMs),
@@ -87,7 +87,7 @@ export const renderVelocityControl = (organizationId: OrganizationId, control: V
   identifier: control.identifier,
 });
 
-export const renderEvaluation = ({ trace, ...evaluation }: PolicyEvaluation) => ({
+export const renderEvaluation = ({ trace, ...evaluation }: VoteEvaluation) => ({
   ...evaluation,
   ...(trace !== undefined && { trace: { ...trace, conditions: [...trace.conditions] } }),
 });

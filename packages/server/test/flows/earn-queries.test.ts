@@ -31,6 +31,7 @@ const ETHEREUM = {
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
 };
 const RAY = 10n ** 27n;
+const CURATOR = 'Steakhouse, Gauntlet';
 
 const vault = (totalAssets: bigint, name: string, others: Parameters<typeof stubContract>[0] = {}) =>
   stubContract({
@@ -97,7 +98,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       'eip155:31337': {
         rpcUrls: [stub.url],
         aavePoolAddressesProvider: PROVIDER,
-        vaults: [LARGE, MIDDLE, SMALL, ...OWN],
+        vaults: [{ address: LARGE, curator: CURATOR }, MIDDLE, SMALL, ...OWN],
         prices: { [CAIP19]: '1.5' },
       },
       // Nobody listens there.
@@ -228,7 +229,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
           enabled: expect.any(Boolean),
           display: { usd: '1500000.00', crypto: '1000000' },
           name: 'Large',
-          curator: getAddress(FEE_WALLET),
+          curator: CURATOR,
           liquidity: '1000000000000',
           liquidityDisplay: { usd: '1500000.00', crypto: '1000000' },
         },
@@ -319,7 +320,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
 
     test('says so when no node answers', async () => {
       const { status, body } = await list({ caip19: `eip155:1/erc20:${USDC}` });
-      expect([status, body.errorCode]).toEqual([503, 'CHAIN_UNAVAILABLE']);
+      expect([status, body.errorCode]).toEqual([503, 'RPC_CALL_ERROR']);
     });
   });
 
@@ -423,7 +424,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
         throw new StubError('request rate limit exceeded', -32005);
       });
       const { status, body } = await list(root, wallet);
-      expect([status, body.errorCode]).toEqual([503, 'CHAIN_UNAVAILABLE']);
+      expect([status, body.errorCode]).toEqual([503, 'RPC_CALL_ERROR']);
     });
   });
 

@@ -205,7 +205,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       world.chain(BATCHED).isDown = true;
       expect(outcome(await parent.query('get_earn_deploy_status', { deployRequestId }))).toEqual([
         503,
-        'CHAIN_UNAVAILABLE',
+        'RPC_CALL_ERROR',
       ]);
       world.chain(BATCHED).isDown = false;
       const { root, wallet } = await newDepositor();
@@ -289,7 +289,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       });
       expect(await put()).toEqual(DONE);
       world.chain(BATCHED).isDown = true;
-      expect([await put(), await take(), await claim()]).toEqual(times(3, () => [503, 'CHAIN_UNAVAILABLE']));
+      expect([await put(), await take(), await claim()]).toEqual(times(3, () => [503, 'RPC_CALL_ERROR']));
     });
 
     test('has the fee of the service as a second part, and another address by it', async () => {
@@ -352,7 +352,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       const child = await root.submit('earn_deploy_wrapper', terms({ clientFeeWallet: wallet }));
       expect(outcome(child)).toEqual([400, 'INVALID_ACTIVITY_CALLER']);
       world.chain(BATCHED).isDown = true;
-      expect(outcome(await parent.submit('earn_deploy_wrapper', terms()))).toEqual([503, 'CHAIN_UNAVAILABLE']);
+      expect(outcome(await parent.submit('earn_deploy_wrapper', terms()))).toEqual([503, 'RPC_CALL_ERROR']);
       world.chain(BATCHED).isDown = false;
       world.codes.delete(CREATE2_PROXY.toLowerCase());
       const homeless = await parent.submit('earn_deploy_wrapper', terms());
@@ -794,7 +794,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
       expect(outcome(await claim(free.wrapperAddress))).toEqual([400, 'EARN_NOTHING_TO_CLAIM']);
       expect(outcome(await claim(anAddress()))).toEqual([404, 'RESOURCE_NOT_FOUND']);
       world.chain(BATCHED).isDown = true;
-      expect(outcome(await claim(wrapperAddress))).toEqual([503, 'CHAIN_UNAVAILABLE']);
+      expect(outcome(await claim(wrapperAddress))).toEqual([503, 'RPC_CALL_ERROR']);
     });
 
     test('is for the parent, and only while it has the wallet', async () => {

@@ -102,7 +102,7 @@ describe.each(DATABASES)('email_auth on %s', (database) => {
     for (const organization of [user, parent]) {
       await logins.turn(organization, 'EMAIL_AUTH', 'false');
       const refused = await auth(byParent, email);
-      expect(outcome(refused)).toEqual([400, 'FEATURE_DISABLED']);
+      expect(outcome(refused)).toEqual([403, 'FEATURE_DISABLED']);
       expect(refused.body.message).toContain('FEATURE_NAME_EMAIL_AUTH');
       await logins.turn(organization, 'EMAIL_AUTH', 'true');
     }
@@ -120,7 +120,7 @@ describe.each(DATABASES)('email_auth on %s', (database) => {
     const { byParent, email } = await logins.newPerson();
     await logins.sendCode(byParent, email);
     for (let sent = 0; sent < 2; sent += 1) expect(done(await auth(byParent, email))).toBe(true);
-    expect(outcome(await auth(byParent, email))).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+    expect(outcome(await auth(byParent, email))).toEqual([429, 'MAX_OTP_INITIATED']);
     logins.advance(3 * MINUTE);
     expect(done(await auth(byParent, email))).toBe(true);
   });

@@ -391,6 +391,6 @@ describe.each(DATABASES)('the history of an address on %s', (database) => {
     expect((await ask(other, { after: endCursor })).status).toBe(400);
     expect((await ask(address, { after: endCursor }, {}, opened.root)).status).toBe(400);
     const away = await ask(address, undefined, { caip2: 'eip155:31338' });
-    expect(away).toMatchObject({ status: 503, body: { errorCode: 'CHAIN_UNAVAILABLE' } });
+    expect(away).toMatchObject({ status: 503, body: { errorCode: 'RPC_CALL_ERROR' } });
   });
 });

@@ -664,7 +664,7 @@ describe('sends on EVM chains', () => {
       expect(asked).toHaveLength(2);
       expect(gasStationNonce).toBe(String(asked[1]));
       node.contracts.set(address.toLowerCase(), () => encodeAbiParameters([{ type: 'bool' }], [true]));
-      expect(await ask()).toMatchObject({ status: 503, body: { errorCode: 'CHAIN_UNAVAILABLE' } });
+      expect(await ask()).toMatchObject({ status: 503, body: { errorCode: 'RPC_CALL_ERROR' } });
       expect(await ask({ caip2: AWAY })).toMatchObject({
         status: 400,
         body: { errorCode: 'SPONSORSHIP_NOT_CONFIGURED' },
@@ -673,7 +673,7 @@ describe('sends on EVM chains', () => {
 
     test('needs a node that answers', async () => {
       const answer = await root.query('get_nonces', { address: TO, caip2: AWAY });
-      expect(answer).toMatchObject({ status: 503, body: { errorCode: 'CHAIN_UNAVAILABLE' } });
+      expect(answer).toMatchObject({ status: 503, body: { errorCode: 'RPC_CALL_ERROR' } });
     });
   });
 
@@ -749,7 +749,7 @@ describe('sends on EVM chains', () => {
         expect(await ask(address)).toMatchObject({ status: 400, body: { errorCode: 'REQUEST_INVALID' } });
       }
       expect(await ask(TO, 'eip155:1')).toMatchObject({ status: 400, body: { errorCode: 'CHAIN_NOT_CONFIGURED' } });
-      expect(await ask(TO, AWAY)).toMatchObject({ status: 503, body: { errorCode: 'CHAIN_UNAVAILABLE' } });
+      expect(await ask(TO, AWAY)).toMatchObject({ status: 503, body: { errorCode: 'RPC_CALL_ERROR' } });
     });
   });
 

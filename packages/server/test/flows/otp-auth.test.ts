@@ -177,11 +177,11 @@ describe.each(DATABASES)('otp_auth on %s', (database) => {
     const { byParent, user, email } = await logins.newPerson();
     expect(done(await init(byParent, email))).toBe(true);
     await logins.turn(user, 'OTP_EMAIL_AUTH', 'false');
-    expect(outcome(await init(byParent, email))).toEqual([400, 'FEATURE_DISABLED']);
+    expect(outcome(await init(byParent, email))).toEqual([403, 'FEATURE_DISABLED']);
     await logins.turn(user, 'OTP_EMAIL_AUTH', 'true');
     await logins.sendCode(byParent, email);
     expect(done(await init(byParent, email))).toBe(true);
-    expect(outcome(await init(byParent, email))).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+    expect(outcome(await init(byParent, email))).toEqual([429, 'MAX_OTP_INITIATED']);
   });
 
   test('policies see how long a code is to be', async () => {

@@ -33,7 +33,7 @@ const V1 = { type: 'ACTIVITY_TYPE_INIT_OTP' };
 const V2 = { type: 'ACTIVITY_TYPE_INIT_OTP_V2' };
 const VERIFY_V1 = { type: 'ACTIVITY_TYPE_VERIFY_OTP' };
 const LOGIN_V1 = { type: 'ACTIVITY_TYPE_OTP_LOGIN' };
-const FULL = [429, 'RATE_LIMIT_EXCEEDED'];
+const FULL = [429, 'MAX_OTP_INITIATED'];
 const EMAIL_OTP = { type: 'AUTHENTICATION_TYPE_EMAIL_OTP' };
 const PASSKEY = { type: 'AUTHENTICATION_TYPE_PASSKEY' };
 const API_KEY = { type: 'AUTHENTICATION_TYPE_API_KEY' };
@@ -395,18 +395,18 @@ describe.each(DATABASES)('one-time codes on %s', (database) => {
         for (const organization of [user, parent]) {
           await logins.turn(organization, feature, 'false');
           const refused = await init(byParent, contact);
-          expect(outcome(refused)).toEqual([400, 'FEATURE_DISABLED']);
+          expect(outcome(refused)).toEqual([403, 'FEATURE_DISABLED']);
           expect(refused.body.message).toContain(`FEATURE_NAME_${feature}`);
           await logins.turn(organization, feature, '');
         }
         await user.run('remove_organization_feature', { name: `FEATURE_NAME_${feature}` });
-        expect(outcome(await init(byParent, contact))).toEqual([400, 'FEATURE_DISABLED']);
+        expect(outcome(await init(byParent, contact))).toEqual([403, 'FEATURE_DISABLED']);
         await logins.turn(user, feature, 'true');
         expect(done(await init(byParent, contact))).toBe(true);
       }
       const { byParent: without } = await logins.newPerson({ disableOtpEmailAuth: true, disableSmsAuth: true });
       for (const contact of [newEmail(), newPhone()]) {
-        expect(outcome(await init(without, contact))).toEqual([400, 'FEATURE_DISABLED']);
+        expect(outcome(await init(without, contact))).toEqual([403, 'FEATURE_DISABLED']);
       }
     });
 
@@ -417,7 +417,7 @@ describe.each(DATABASES)('one-time codes on %s', (database) => {
       const login = () => byParent.submit('otp_login', loginParameters(token, key, newKeyPair()));
       const stampLogin = () => attested(user, token, key).submit('stamp_login', { publicKey: newKeyPair().publicKey });
       await logins.turn(user, 'OTP_EMAIL_AUTH', 'false');
-      expect(outcome(await login())).toEqual([400, 'FEATURE_DISABLED']);
+      expect(outcome(await login())).toEqual([403, 'FEATURE_DISABLED']);
       expect(outcome(await stampLogin())).toEqual([401, 'SIGNATURE_INVALID']);
       await logins.turn(user, 'OTP_EMAIL_AUTH', 'true');
       expect(done(await stampLogin())).toBe(true);
@@ -435,7 +435,7 @@ describe.each(DATABASES)('one-time codes on %s', (database) => {
       await configure({ settings: { ...config.settings, allowedAuthMethods: ['email'] } });
       await logins.turn(parent, 'OTP_EMAIL_AUTH', 'false');
       try {
-        expect(outcome(await init(parent, newEmail()))).toEqual([400, 'FEATURE_DISABLED']);
+        expect(outcome(await init(parent, newEmail()))).toEqual([403, 'FEATURE_DISABLED']);
         expect(done(await init(proxy, newEmail()))).toBe(true);
         expect(outcome(await init(proxy, newPhone()))).toEqual([403, 'AUTH_METHOD_DISALLOWED']);
         await configure({ enabled: false });

@@ -458,7 +458,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
         at(proxy, address).call('otp_init', { otpType: 'OTP_TYPE_EMAIL', contact: newEmail() });
       for (const _ of times(3, () => 0)) expect((await sendCode('198.51.100.7')).status).toBe(200);
       const slowed = await sendCode('198.51.100.7');
-      expect(refusal(slowed)).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+      expect(refusal(slowed)).toEqual([429, 'MAX_OTP_INITIATED']);
       expect(slowed.body.message).toContain('Max number of OTPs have been initiated');
       expect((await sendCode('198.51.100.8')).status).toBe(200);
     });

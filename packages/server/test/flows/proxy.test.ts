@@ -520,7 +520,7 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
       const unknown = await world.proxy.call('oauth2_authenticate', { ...body(), clientId: 'another' });
       expect(refusal(unknown)).toEqual([404, 'OAUTH2_CREDENTIAL_NOT_FOUND']);
       const other = await world.proxy.call('oauth2_authenticate', { ...body(), provider: 'OAUTH2_PROVIDER_DISCORD' });
-      expect(refusal(other)).toEqual([404, 'OAUTH2_CREDENTIAL_NOT_FOUND']);
+      expect(refusal(other)).toEqual([400, 'OAUTH2_PROVIDER_NOT_CONFIGURED']);
       const { authCode: _left, ...incomplete } = body();
       const missing = await world.proxy.call('oauth2_authenticate', incomplete);
       expect([missing.status, missing.body.message]).toEqual([400, 'auth_code must be set']);

@@ -181,7 +181,7 @@ describe.each(DATABASES)('recovery by mail on %s', (database) => {
     for (const organization of [user, parent]) {
       await logins.turn(organization, 'EMAIL_RECOVERY', 'false');
       const refused = await init(byParent, email);
-      expect(outcome(refused)).toEqual([400, 'FEATURE_DISABLED']);
+      expect(outcome(refused)).toEqual([403, 'FEATURE_DISABLED']);
       expect(refused.body.message).toContain('FEATURE_NAME_EMAIL_RECOVERY');
       await logins.turn(organization, 'ROOT_USER_EMAIL_RECOVERY', 'true');
     }
@@ -190,7 +190,7 @@ describe.each(DATABASES)('recovery by mail on %s', (database) => {
     expect(outcome(await init(member, email))).toEqual(DENIED);
     expect(done(await init(user, email))).toBe(true);
     expect(done(await init(byParent, email))).toBe(true);
-    expect(outcome(await init(byParent, email))).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+    expect(outcome(await init(byParent, email))).toEqual([429, 'MAX_OTP_INITIATED']);
   });
 
   test('the passkey is verified in full', async () => {

@@ -206,7 +206,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await wallets.hasUnexported(id)).toBe(false);
       const [first, second] = [await insertWallet(storage, id, {}, {}), await insertWallet(storage, id, {})];
       const [marked, unmarked] = first.accounts as [WalletAccount, WalletAccount];
-      await storage.write((store) => store.wallets.markAccountExported(id, marked.id, NOW + 5));
+      await storage.write((store) => store.wallets.markAddressExported(id, marked.address, NOW + 5));
       expect(await wallets.account(id, marked.id)).toEqual({ ...marked, exported: true, updatedAtMs: NOW + 5 });
       expect(await wallets.account(id, unmarked.id)).toEqual(unmarked);
       expect((await wallets.get(id, first.wallet.id)).exported).toBe(false);
@@ -220,7 +220,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await wallets.hasUnexported(id)).toBe(false);
       expect(await mark(second.wallet.id, NOW + 8)).toBe('done');
       expect(await mark(randomId(), NOW)).toBe('RESOURCE_NOT_FOUND');
-      const unknown = storage.write((store) => store.wallets.markAccountExported(id, randomId(), NOW));
+      const unknown = storage.write((store) => store.wallets.markAddressExported(id, randomId(), NOW));
       expect(await codeOf(unknown)).toBe('RESOURCE_NOT_FOUND');
     });
 
@@ -376,7 +376,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       for (const work of [
         () => storage.write((store) => store.wallets.rename(mine.id, made.id, 'mine', NOW)),
         () => storage.write((store) => store.wallets.markExported(mine.id, made.id, NOW)),
-        () => storage.write((store) => store.wallets.markAccountExported(mine.id, accountId, NOW)),
+        () => storage.write((store) => store.wallets.markAddressExported(mine.id, EVM, NOW)),
       ]) {
         expect(await codeOf(work())).toBe('RESOURCE_NOT_FOUND');
       }

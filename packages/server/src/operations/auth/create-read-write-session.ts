@@ -79,7 +79,7 @@ export const createReadWriteSession = defineActivity({
     const key = await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, user.id as UserId, {
       type: 'CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256',
       publicKey,
-      name: apiKeyName ?? sessionKeyName('Read Write Session', nowMs, publicKey),
+      name: apiKeyName ?? sessionKeyName('Read Write Session', nowMs),
       seconds: parseSessionSeconds(expirationSeconds) ?? SESSION_SECONDS,
       invalidateExisting: invalidateExisting ?? false,
     });

@@ -46,7 +46,7 @@ export const emailAuth = defineActivity({
   async execute(context, { apiKeyName, invalidateExisting }, mailed) {
     const { id } = await storeMailedKey(context, mailed, {
       type: 'CREDENTIAL_TYPE_EMAIL_AUTH_KEY_P256',
-      name: apiKeyName ?? sessionKeyName('Email Auth', context.nowMs, mailed.publicKey),
+      name: apiKeyName ?? sessionKeyName('Email Auth', context.nowMs),
       invalidateExisting: invalidateExisting ?? false,
     });
     return { userId: mailed.user.id, apiKeyId: id };

@@ -37,7 +37,7 @@ export const initUserEmailRecovery = defineActivity({
   async execute(context, _parameters, mailed) {
     await storeMailedKey(context, mailed, {
       type: 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256',
-      name: sessionKeyName('Recovery', context.nowMs, mailed.publicKey),
+      name: sessionKeyName('Recovery', context.nowMs),
       // One recovery at a time: the newest mail is the one that works.
       invalidateExisting: true,
     });

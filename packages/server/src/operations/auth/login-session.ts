@@ -70,7 +70,7 @@ export async function openLoginSession(
   await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, userId, {
     type: 'CREDENTIAL_TYPE_LOGIN',
     publicKey: key,
-    name: sessionKeyName('Login', context.nowMs, key),
+    name: sessionKeyName('Login', context.nowMs),
     seconds,
     sessionProfileId,
     invalidateExisting,

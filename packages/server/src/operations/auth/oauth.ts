@@ -45,7 +45,7 @@ export const oauth = defineActivity({
     const key = await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, userId, {
       type: 'CREDENTIAL_TYPE_OAUTH_KEY_P256',
       publicKey,
-      name: apiKeyName ?? sessionKeyName('Oauth', nowMs, publicKey),
+      name: apiKeyName ?? sessionKeyName('Oauth', nowMs),
       seconds: parseSessionSeconds(expirationSeconds) ?? SESSION_SECONDS,
       invalidateExisting: invalidateExisting ?? false,
     });

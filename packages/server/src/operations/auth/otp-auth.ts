@@ -59,7 +59,7 @@ export const otpAuth = defineActivity({
     const key = await addSessionKey(context, place, userId, {
       type: 'CREDENTIAL_TYPE_OTP_AUTH_KEY_P256',
       publicKey,
-      name: apiKeyName ?? sessionKeyName('OTP Auth', nowMs, publicKey),
+      name: apiKeyName ?? sessionKeyName('OTP Auth', nowMs),
       seconds: parseSessionSeconds(expirationSeconds) ?? SESSION_SECONDS,
       invalidateExisting: invalidateExisting ?? false,
     });

@@ -84,6 +84,5 @@ export function requireOwnProfile(
   );
 }
 
-/** Names of such keys are unique for each user, so that the time alone is not enough. */
-export const sessionKeyName = (kind: string, nowMs: number, publicKey: string): string =>
-  `${kind} - ${new Date(nowMs).toISOString()} - ${publicKey.slice(-8)}`;
+/** The name of a key that comes without one. A second key of the same millisecond gets a number when it is added. */
+export const sessionKeyName = (kind: string, nowMs: number): string => `${kind} - ${new Date(nowMs).toISOString()}`;

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { ApiError, invalidField } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId, WalletId } from '../../lib/ids.ts';
 import { FIRST_RULES_VERSION } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
@@ -136,11 +136,8 @@ export const createSubOrganization = defineActivity({
     wallet: Type.Optional(WalletResultShape),
     rootUserIds: Type.Array(Type.String()),
   }),
-  check({ rootUsers, rootQuorumThreshold, wallet, verificationToken, clientSignature }) {
+  check({ rootUsers, rootQuorumThreshold, wallet }) {
     if (wallet !== undefined) checkAccounts(wallet.accounts, 'parameters.wallet.accounts');
-    if (clientSignature !== undefined && verificationToken === undefined) {
-      throw invalidField('parameters.clientSignature', 'is of no use without a verificationToken');
-    }
     if (rootQuorumThreshold < 1 || rootQuorumThreshold > rootUsers.length) {
       throw new ApiError('INVALID_QUORUM', 'rootQuorumThreshold must be from 1 to the number of rootUsers');
     }

@@ -20,7 +20,7 @@ export async function countMessage(
     // Without a limit it is still held until the transaction ends: codes of one contact are stored one after the other.
     const [max, windowMs] = limit === 0 ? [Number.POSITIVE_INFINITY, 1] : [limit, config.otpWindowSeconds * 1000];
     if (await store.logins.countUp(organizationId, name, { max, windowMs, nowMs })) return;
-    throw new ApiError('RATE_LIMIT_EXCEEDED', 'Max number of OTPs have been initiated', {
+    throw new ApiError('MAX_OTP_INITIATED', 'Max number of OTPs have been initiated', {
       retryAfterSeconds: config.otpWindowSeconds,
     });
   };

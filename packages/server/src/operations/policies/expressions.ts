@@ -18,6 +18,7 @@ export function requireModest(
 const CODES: Partial<Record<ExpressionField, ErrorCode>> = {
   condition: 'INVALID_POLICY_CONDITION',
   consensus: 'INVALID_POLICY_CONSENSUS',
+  time: 'INVALID_TIME',
 };
 
 /** Throws, with the column and what was expected there, unless the text is an expression of this field. */

@@ -1,15 +1,17 @@
 import Type from 'typebox';
 import { toTimestamp } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { PolicyEvaluation } from '../../policy/index.ts';
+import type { Vote } from '../../lib/model.ts';
+import type { VoteEvaluation } from '../../policy/index.ts';
 import { renderEvaluation } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
-import { PolicyEvaluationShape } from '../shapes/access.ts';
+import { VoteEvaluationShape } from '../shapes/access.ts';
 import { IdShape, TimestampShape } from '../shapes/basic.ts';
 
 export const getPolicyEvaluations = defineQuery({
   name: 'get_policy_evaluations',
-  summary: 'What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none.',
+  summary:
+    'What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none; a rejection has the policies that still waited.',
   parameters: Type.Object({ organizationId: IdShape, activityId: IdShape }),
   response: Type.Object({
     policyEvaluations: Type.Array(
@@ -18,7 +20,7 @@ export const getPolicyEvaluations = defineQuery({
         activityId: Type.String(),
         organizationId: Type.String(),
         voteId: Type.String(),
-        policyEvaluations: Type.Array(PolicyEvaluationShape),
+        policyEvaluations: Type.Array(VoteEvaluationShape),
         createdAt: TimestampShape,
       }),
     ),
@@ -33,16 +35,32 @@ export const getPolicyEvaluations = defineQuery({
     // What a parent decided in its sub-organization it decided by policies that are nobody's business there.
     const { authorityId } = found.activity;
     const isTold = authorityId === undefined || authorityId === actor.homeId;
-    const ofVote = new Map(kept.map(({ voteId, evaluations }) => [voteId, evaluations as PolicyEvaluation[]]));
+    const ofVote = new Map(kept.map(({ voteId, evaluations }) => [voteId, evaluations as VoteEvaluation[]]));
     return {
-      policyEvaluations: found.votes.map(({ id, createdAtMs }) => ({
+      policyEvaluations: found.votes.map(({ id, createdAtMs }, index) => ({
         id,
         activityId,
         organizationId,
         voteId: id,
-        policyEvaluations: isTold ? (ofVote.get(id) ?? []).map(renderEvaluation) : [],
+        policyEvaluations: isTold ? evaluationsAt(found.votes, index, ofVote).map(renderEvaluation) : [],
         createdAt: toTimestamp(createdAtMs),
       })),
     };
   },
 });
+
+const WAITING: ReadonlySet<string> = new Set(['OUTCOME_REQUIRES_CONSENSUS', 'OUTCOME_REQUIRES_AUTHENTICATORS']);
+
+/** A rejection asks no policy: it ends those that the vote before it had left waiting. */
+function evaluationsAt(
+  votes: readonly Vote[],
+  index: number,
+  ofVote: ReadonlyMap<string, readonly VoteEvaluation[]>,
+): readonly VoteEvaluation[] {
+  const vote = votes[index];
+  if (vote?.selection !== 'VOTE_SELECTION_REJECTED') return ofVote.get(vote?.id ?? '') ?? [];
+  const before = votes.slice(0, index).findLast(({ id }) => ofVote.has(id));
+  return (ofVote.get(before?.id ?? '') ?? [])
+    .filter(({ outcome }) => WAITING.has(outcome))
+    .map((evaluation) => ({ ...evaluation, outcome: 'OUTCOME_REJECTED' }));
+}

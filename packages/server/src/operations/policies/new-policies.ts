@@ -20,10 +20,14 @@ export const textsOf = ({ condition, consensus, time }: Expressions): (string | 
   time,
 ];
 
-export function checkPolicy({ condition, consensus, time }: Expressions, field: string): void {
-  requireExpression('condition', condition ?? '', `${field}.condition`);
-  requireExpression('consensus', consensus ?? '', `${field}.consensus`);
-  requireExpression('time', time ?? '', `${field}.time`);
+/** What the caller's request calls the expressions. */
+type ExpressionNames = Readonly<Record<keyof Expressions, string>>;
+const NAMES: ExpressionNames = { condition: 'condition', consensus: 'consensus', time: 'time' };
+
+export function checkPolicy(policy: Expressions, field: string, names: ExpressionNames = NAMES): void {
+  for (const each of ['condition', 'consensus', 'time'] as const) {
+    requireExpression(each, policy[each] ?? '', `${field}.${names[each]}`);
+  }
 }
 
 /** Policies about to be stored, and what their author should look at. */

@@ -33,7 +33,11 @@ export const updatePolicy = defineActivity({
   ],
   result: Type.Object({ policyId: Type.String(), warnings: WarningsShape }),
   check: ({ policyCondition, policyConsensus, time }) =>
-    checkPolicy({ condition: policyCondition, consensus: policyConsensus, time }, 'parameters'),
+    checkPolicy({ condition: policyCondition, consensus: policyConsensus, time }, 'parameters', {
+      condition: 'policyCondition',
+      consensus: 'policyConsensus',
+      time: 'time',
+    }),
   describe: ({ read, actor }, { policyId }) => read.policies.get(actor.organizationId, policyId),
   prepare: (context, parameters, policy) => warningsAbout(context, [changed(policy, parameters)]),
   async execute({ store, actor, nowMs }, parameters, warnings) {

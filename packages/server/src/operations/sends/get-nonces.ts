@@ -62,7 +62,7 @@ async function unusedNonce({ caip2, batchContract }: ChainSettings, node: EvmNod
     // An account that has not borrowed the contract's code yet has used none.
     if (!isDelegated || !(await isUsed(node, account, nonce))) return nonce;
   }
-  throw new ApiError('CHAIN_UNAVAILABLE', `the nodes of ${caip2} say that every nonce is used`);
+  throw new ApiError('RPC_CALL_ERROR', `the nodes of ${caip2} say that every nonce is used`);
 }
 
 async function isUsed(node: EvmNode, account: Hex, nonce: bigint): Promise<boolean> {

@@ -30,21 +30,19 @@ export const WarningsShape = Type.Array(
   }),
 );
 
-const OutcomeShape = Type.Enum([
+const OUTCOMES = [
   'OUTCOME_ALLOW',
   'OUTCOME_DENY_EXPLICIT',
   'OUTCOME_DENY_IMPLICIT',
   'OUTCOME_REQUIRES_CONSENSUS',
-  'OUTCOME_REJECTED',
   'OUTCOME_ERROR',
-  'OUTCOME_REQUIRES_AUTHENTICATORS',
   'OUTCOME_TIME_INACTIVE',
-]);
+];
 
 /** POL 15, with the reason and the tree of what was evaluated, which are ours. */
-export const PolicyEvaluationShape = Type.Object({
+const evaluation = {
   policyId: Type.String(),
-  outcome: OutcomeShape,
+  outcome: Type.Enum(OUTCOMES),
   policyName: Type.Optional(Type.String()),
   effect: EffectShape,
   reason: Type.String(),
@@ -66,6 +64,13 @@ export const PolicyEvaluationShape = Type.Object({
       consensus: Type.Optional(Type.Unknown()),
     }),
   ),
+};
+export const PolicyEvaluationShape = Type.Object(evaluation);
+
+/** The same at a vote, which may ask for factors or reject. */
+export const VoteEvaluationShape = Type.Object({
+  ...evaluation,
+  outcome: Type.Enum([...OUTCOMES, 'OUTCOME_REQUIRES_AUTHENTICATORS', 'OUTCOME_REJECTED']),
 });
 
 /** POL 1. */

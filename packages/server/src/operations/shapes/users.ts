@@ -11,10 +11,12 @@ import {
   OauthProviderShape,
 } from './credentials.ts';
 
-/** Optional contacts are also accepted as the empty string, which some clients send for none. */
+/**
+ * Optional contacts are also accepted as the empty string, which some clients send for none. The domain is judged where
+ * an address is stored or written to, with a code of its own.
+ */
 export const EmailOrEmptyShape = Type.String({
-  pattern:
-    '^$|^[^\\s@\\u0000-\\u001f\\u007f]{1,64}@[^\\s@.\\u0000-\\u001f\\u007f]{1,63}(\\.[^\\s@.\\u0000-\\u001f\\u007f]{1,63})*$',
+  pattern: '^$|^[^\\s@\\u0000-\\u001f\\u007f]{1,64}@[^\\s@\\u0000-\\u001f\\u007f]+$',
   maxLength: 254,
   'x-trim': true,
   'x-message': 'must be an email address',

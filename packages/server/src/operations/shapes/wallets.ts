@@ -28,9 +28,9 @@ export const ADDRESS_FORMATS: readonly string[] = [
   'ADDRESS_FORMAT_SPARK_REGTEST',
 ];
 
-export const AddressFormatShape = Type.Enum([...ADDRESS_FORMATS]);
-export const CurveShape = Type.Enum(['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256']);
-const PathFormatShape = Type.Enum(['PATH_FORMAT_BIP32']);
+export const AddressFormatShape = Type.Enum([...ADDRESS_FORMATS], { 'x-code': 'INVALID_ADDRESS_FORMAT' });
+export const CurveShape = Type.Enum(['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'], { 'x-code': 'INVALID_CURVE' });
+const PathFormatShape = Type.Enum(['PATH_FORMAT_BIP32'], { 'x-code': 'INVALID_PATH_FORMAT' });
 
 /** spec 2.10. */
 export const WalletAccountParamsShape = Type.Object({

@@ -1,6 +1,7 @@
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
+import { domainOf, requireDomainName } from '../../messages/address.ts';
 import type { VerifiedAuthenticator } from '../attestations.ts';
 import {
   addApiKeys,
@@ -28,8 +29,9 @@ export function normalizeEmail(email: string | undefined): string | undefined {
   if (email.normalize('NFKC') !== email) {
     throw new ApiError('INVALID_EMAIL', 'an email address must be in its usual characters');
   }
-  const at = email.lastIndexOf('@');
-  return `${email.slice(0, at)}@${email.slice(at + 1).toLowerCase()}`;
+  const domain = domainOf(email);
+  requireDomainName(domain);
+  return `${email.slice(0, email.lastIndexOf('@'))}@${domain}`;
 }
 
 export const normalizePhone = (phone: string | undefined): string | undefined => (phone === '' ? undefined : phone);

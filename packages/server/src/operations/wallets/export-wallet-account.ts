@@ -10,7 +10,8 @@ import { holderOf, targetKeyOf } from './accounts.ts';
 export const exportWalletAccount = defineActivity({
   name: 'export_wallet_account',
   type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',
-  summary: 'Export the private key of one account, encrypted to the target key. The account is marked as exported.',
+  summary:
+    'Export the private key of one account, encrypted to the target key. Every account with the address is marked as exported.',
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
   credentials: 'none',
   lock: 'exclusive-with-rules',
@@ -42,7 +43,7 @@ export const exportWalletAccount = defineActivity({
     return { account, exportBundle };
   },
   async execute({ store, actor, nowMs }, _parameters, { account, exportBundle }) {
-    await store.wallets.markAccountExported(actor.organizationId, account.id, nowMs);
+    await store.wallets.markAddressExported(actor.organizationId, account.address, nowMs);
     return { address: account.address, exportBundle };
   },
 });

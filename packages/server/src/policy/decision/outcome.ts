@@ -42,6 +42,11 @@ export interface EvaluationError extends Span {
   readonly message: string;
 }
 
+/** What one policy came to at a vote: MFA is asked for after policies have spoken, and a rejection ends what waits. */
+export interface VoteEvaluation extends Omit<PolicyEvaluation, 'outcome'> {
+  readonly outcome: PolicyOutcome | 'OUTCOME_REQUIRES_AUTHENTICATORS' | 'OUTCOME_REJECTED';
+}
+
 /** The trees of a policy's expressions, as far as they were evaluated and there was room; a condition for each element. */
 export interface PolicyTrace {
   readonly time?: TraceNode;

@@ -30,10 +30,15 @@ export const oauth2Authenticate = defineProxyCall({
   async answer({ app, parent, run }, { provider, clientId, ...parameters }) {
     const credential = await app.storage.read.oauth.findCredential(parent.id, provider, clientId);
     if (credential === undefined) {
-      throw new ApiError(
-        'OAUTH2_CREDENTIAL_NOT_FOUND',
-        'this organization has no OAuth 2.0 credential for this provider and client id',
-      );
+      throw (await app.storage.read.oauth.hasCredentialAt(parent.id, provider))
+        ? new ApiError(
+            'OAUTH2_CREDENTIAL_NOT_FOUND',
+            'this organization has no OAuth 2.0 credential for this provider and client id',
+          )
+        : new ApiError(
+            'OAUTH2_PROVIDER_NOT_CONFIGURED',
+            `this organization has no OAuth 2.0 credential for ${provider}; add one with create_oauth2_credential`,
+          );
     }
     const { result } = await run<{ oidcToken: string }>({
       type: 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE',

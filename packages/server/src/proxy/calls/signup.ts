@@ -1,7 +1,7 @@
-import Type, { type TSchema } from 'typebox';
-import { invalidField } from '../../lib/errors.ts';
+import Type from 'typebox';
+import { createSubOrganization } from '../../operations/organizations/create-sub-organization.ts';
 import { ClientSignatureShape, VerificationTokenShape } from '../../operations/shapes/auth.ts';
-import { textShape } from '../../operations/shapes/basic.ts';
+import { listShape, textShape } from '../../operations/shapes/basic.ts';
 import {
   ApiKeyParamsShape,
   AuthenticatorParamsShape,
@@ -17,11 +17,8 @@ import { type Demand, demand, ofIssuer, ofOidcToken, ofVerification } from '../m
 
 const NameOrEmptyShape = textShape(255);
 
-/** Whoever asks may be anybody, so that it gets what a person needs and no more. */
-const CREDENTIALS_MAX = 10;
-const ACCOUNTS_MAX = 32;
-const BODY_LIMIT = 256 * 1024;
-const few = <Item extends TSchema>(item: Item) => Type.Array(item, { maxItems: CREDENTIALS_MAX });
+/** That of create_sub_organization, which is what runs. */
+const BODY_LIMIT = createSubOrganization.bodyLimit;
 
 const base = {
   userEmail: Type.Optional(EmailOrEmptyShape),
@@ -30,8 +27,8 @@ const base = {
   userName: Type.Optional(NameOrEmptyShape),
   organizationName: Type.Optional(NameOrEmptyShape),
   verificationToken: Type.Optional(VerificationTokenShape),
-  apiKeys: few(ApiKeyParamsShape),
-  authenticators: few(AuthenticatorParamsShape),
+  apiKeys: listShape(ApiKeyParamsShape),
+  authenticators: listShape(AuthenticatorParamsShape),
 };
 const after = {
   wallet: Type.Optional(WalletParamsShape),
@@ -40,8 +37,8 @@ const after = {
   generateAppProofs: Type.Optional(Type.Boolean()),
 };
 /** spec 4.4: the three lists are required, also when they are empty. */
-const SignupV2Shape = Type.Object({ ...base, oauthProviders: few(OauthProviderParamsShape), ...after });
-const SignupShape = Type.Object({ ...base, oauthProviders: few(OauthProviderParamsV1Shape), ...after });
+const SignupV2Shape = Type.Object({ ...base, oauthProviders: listShape(OauthProviderParamsShape), ...after });
+const SignupShape = Type.Object({ ...base, oauthProviders: listShape(OauthProviderParamsV1Shape), ...after });
 type Signup = Type.Static<typeof SignupV2Shape>;
 
 const ReplyShape = Type.Object({
@@ -111,9 +108,6 @@ interface Created {
 async function signUp(visit: Visit, body: Signup, type: string): Promise<Type.Static<typeof ReplyShape>> {
   const { userEmail, userPhoneNumber, userTag, userName, organizationName, generateAppProofs } = body;
   const { apiKeys, authenticators, oauthProviders, wallet, verificationToken, clientSignature } = body;
-  if (wallet !== undefined && wallet.accounts.length > ACCOUNTS_MAX) {
-    throw invalidField('wallet.accounts', `can have at most ${ACCOUNTS_MAX} entries`);
-  }
   const { activity, result } = await visit.run<Created>({
     type,
     generateAppProofs,

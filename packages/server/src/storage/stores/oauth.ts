@@ -93,6 +93,18 @@ export class OauthReader {
     return toCredential(row);
   }
 
+  /** Whether the organization has any client at the provider. */
+  async hasCredentialAt(organizationId: OrganizationId, provider: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('oauth2_credential')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('provider', '=', provider)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   async findCredential(
     organizationId: OrganizationId,
     provider: string,

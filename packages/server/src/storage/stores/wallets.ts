@@ -281,13 +281,14 @@ export class WalletStore extends WalletReader {
     if (marked.numUpdatedRows === 0n) throw walletNotFound();
   }
 
-  async markAccountExported(organizationId: OrganizationId, accountId: string, nowMs: number): Promise<void> {
+  /** Accounts that share an address share a key: who has exported one has exported all of them. */
+  async markAddressExported(organizationId: OrganizationId, address: string, nowMs: number): Promise<void> {
     await this.#authority.altersWhatRulesRead(organizationId);
     const marked = await this.db
       .updateTable('wallet_account')
       .set({ exported: 1, updated_at_ms: nowMs })
       .where('organization_id', '=', organizationId)
-      .where('id', '=', accountId)
+      .where('address_key', '=', addressKey(address))
       .executeTakeFirst();
     if (marked.numUpdatedRows === 0n) throw accountNotFound();
   }

@@ -111,7 +111,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     world.chain(PLAIN).isDown = true;
     const away = await ask();
     world.chain(PLAIN).isDown = false;
-    expect(outcome(away)).toEqual([503, 'CHAIN_UNAVAILABLE']);
+    expect(outcome(away)).toEqual([503, 'RPC_CALL_ERROR']);
   });
 
   test('lifetime totals go on after everything was taken out, by what the receipt shows', async () => {
