@@ -1,16 +1,21 @@
 import Type from 'typebox';
 import { toTimestamp } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { pageOfList } from '../../lib/pagination.ts';
 import type { PolicyEvaluation } from '../../policy/index.ts';
 import { renderEvaluation } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
 import { PolicyEvaluationShape } from '../shapes/access.ts';
-import { IdShape, TimestampShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape, TimestampShape } from '../shapes/basic.ts';
 
 export const getPolicyEvaluations = defineQuery({
   name: 'get_policy_evaluations',
   summary: 'What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none.',
-  parameters: Type.Object({ organizationId: IdShape, activityId: IdShape }),
+  parameters: Type.Object({
+    organizationId: IdShape,
+    activityId: IdShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
   response: Type.Object({
     policyEvaluations: Type.Array(
       Type.Object({
@@ -22,8 +27,9 @@ export const getPolicyEvaluations = defineQuery({
         createdAt: TimestampShape,
       }),
     ),
+    pageInfo: PageInfoShape,
   }),
-  async run({ read, actor }, { activityId }) {
+  async run({ read, actor, config }, { activityId, paginationOptions }) {
     const { organizationId } = actor;
     const [found, kept] = await Promise.all([
       read.activities.find(organizationId, activityId),
@@ -34,8 +40,9 @@ export const getPolicyEvaluations = defineQuery({
     const { authorityId } = found.activity;
     const isTold = authorityId === undefined || authorityId === actor.homeId;
     const ofVote = new Map(kept.map(({ voteId, evaluations }) => [voteId, evaluations as PolicyEvaluation[]]));
+    const { items, pageInfo } = pageOfList(found.votes, paginationOptions, config.listMax, ({ id }) => id);
     return {
-      policyEvaluations: found.votes.map(({ id, createdAtMs }) => ({
+      policyEvaluations: items.map(({ id, createdAtMs }) => ({
         id,
         activityId,
         organizationId,
@@ -43,6 +50,7 @@ export const getPolicyEvaluations = defineQuery({
         policyEvaluations: isTold ? (ofVote.get(id) ?? []).map(renderEvaluation) : [],
         createdAt: toTimestamp(createdAtMs),
       })),
+      pageInfo,
     };
   },
 });
