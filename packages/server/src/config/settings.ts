@@ -363,6 +363,12 @@ export const SETTINGS = {
     'Domains that organizations may send from, with commas between; a sender elsewhere is ignored.',
     domains,
   ),
+  mailTemplates: setting(
+    'CUSTOS_MAIL_TEMPLATES',
+    '',
+    'Folder of mail templates, `<templateId>.html` and `<templateId>.txt`, that requests pick with `templateId` (see the guide on mail and SMS); unset for none.',
+    optionalText,
+  ),
   smsUrl: setting(
     'CUSTOS_SMS_URL',
     '',

@@ -675,6 +675,7 @@ describe('settings', () => {
     limitWebhookEndpoints: ['0', 'x'],
     limitEarnWrappers: ['0', 'x'],
     limitDeployments: ['0', 'x'],
+    mailTemplates: [],
     limitPolicies: ['0', '-1', 'none'],
     outboundAllow: ['localhost', '127.0.0.0/33', '10.0.0.1,'],
     appDomain: ['https://apps.example', 'apps example', '.example', 'a..example', '-a.example', 'Apps.example', 'a_b'],
