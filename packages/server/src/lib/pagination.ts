@@ -116,6 +116,7 @@ function boundsOf(cursors: readonly string[], request: PageRequest): readonly [n
 
 function positionOf(cursors: readonly string[], name: 'before' | 'after', cursor: string): number {
   const position = cursors.indexOf(cursor);
-  if (position < 0) throw invalidField(`paginationOptions.${name}`, 'must be a cursor of this list, as pageInfo has it');
+  if (position < 0)
+    throw invalidField(`paginationOptions.${name}`, 'must be a cursor of this list, as pageInfo has it');
   return position;
 }

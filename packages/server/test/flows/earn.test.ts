@@ -12,8 +12,7 @@ import {
 } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CREATE2_PROXY, wrapperDeployment } from '../../src/earn/deployment.ts';
-import type { EarnProvider, EarnWrapper } from '../../src/lib/earn.ts';
-import type { OrganizationId } from '../../src/lib/ids.ts';
+import type { EarnProvider } from '../../src/lib/earn.ts';
 import type { CallResult } from '../../src/nodes/node.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -532,10 +532,7 @@ const CASES: Readonly<Record<string, ActivityCase>> = {
       ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4: {
         intentKey: 'createSubOrganizationIntentV4',
         resultKey: 'createSubOrganizationResultV4',
-        arrange: newSubOrganization(
-          () => ({ rootUser: oldRootUser() }),
-          { ...WALLET, disableEmailRecovery: true },
-        ),
+        arrange: newSubOrganization(() => ({ rootUser: oldRootUser() }), { ...WALLET, disableEmailRecovery: true }),
       },
       ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3: {
         intentKey: 'createSubOrganizationIntentV3',
@@ -1285,7 +1282,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       });
       expect(proven).toEqual(newAddresses(activity.result[spec.resultKey]));
       const stored = await readerOf(spec, world).query('list_app_proofs', { activityId: activity.id });
-      expect(stored.body).toEqual({ appProofs: activity.appProofs });
+      expect(stored.body).toEqual({ appProofs: activity.appProofs, pageInfo: PAGE_INFO });
     });
 
     testIf(isFirst)('ignores unknown fields and null in optional ones, and keeps what was signed', async () => {

@@ -48,7 +48,9 @@ export const listEarnPositions = defineQuery({
       .flat()
       .map(({ wrapper, shares, value }) => ({ wrapper, shares, value, totals: totalsOf(totals, wrapper) }))
       .filter((position) => position.shares !== undefined || position.totals.deposited > 0n);
-    const { items, pageInfo } = pageOfList(held, paginationOptions, config.listMax, ({ wrapper }) => accountOf(wrapper));
+    const { items, pageInfo } = pageOfList(held, paginationOptions, config.listMax, ({ wrapper }) =>
+      accountOf(wrapper),
+    );
     return { positions: await Promise.all(items.map((position) => render(context, position, wallet))), pageInfo };
   },
 });

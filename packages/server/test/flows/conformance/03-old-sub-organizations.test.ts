@@ -82,7 +82,10 @@ describe.each(DATABASES)('the first versions of create_sub_organization on %s', 
     expect(result.wallet).toBeUndefined();
     const child = new TestClient(root.baseUrl, result.subOrganizationId, key);
     const { privateKeys } = (await child.query('list_private_keys')).body;
-    expect(privateKeys.map((one: { privateKeyName: string }) => one.privateKeyName).sort()).toEqual(['Other', 'Signer']);
+    expect(privateKeys.map((one: { privateKeyName: string }) => one.privateKeyName).sort()).toEqual([
+      'Other',
+      'Signer',
+    ]);
     expect(result.privateKeys[0].addresses.map(({ format }: { format: string }) => format)).toEqual([
       'ADDRESS_FORMAT_ETHEREUM',
       'ADDRESS_FORMAT_COMPRESSED',
