@@ -1,7 +1,7 @@
 /**
  * Names of well-known authenticators by AAGUID, for people to recognize their passkeys by; nothing is decided by them.
  * Facts are from the community's public list of passkey providers (passkeydeveloper/passkey-authenticator-aaguids) and,
- * for security keys, from the descriptions in the metadata service of the FIDO Alliance.
+ * for security keys, from public copies of the descriptions in the metadata of the FIDO Alliance.
  */
 const MODELS: Readonly<Record<string, string>> = {
   'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4': 'Google Password Manager',
@@ -43,7 +43,7 @@ const MODELS: Readonly<Record<string, string>> = {
   'b92c3f9a-c014-4056-887f-140a2501163b': 'Security Key by Yubico',
   '6d44ba9b-f6ec-2e49-b930-0c8fe920cb73': 'Security Key by Yubico with NFC',
   '149a2021-8ef6-4133-96b8-81f8d5b7f1f5': 'Security Key by Yubico with NFC',
-  'a4e9fc6d-4cbe-4758-b8ba-37598bb5bbaa': 'Security Key by Yubico with NFC',
+  'a4e9fc6d-4cbe-4758-b8ba-37598bb5bbaa': 'Security Key NFC by Yubico',
   '42b4fb4a-2866-43b2-9bf7-6c6669c2e5d3': 'Google Titan Security Key v2',
 };
 
