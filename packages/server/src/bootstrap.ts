@@ -135,6 +135,7 @@ export async function createFirstOrganization(
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
+    await store.organizations.setFeature(organizationId, 'FEATURE_NAME_AUTH_PROXY', 'true');
     // The audit log starts at genesis: an activity that nobody voted on.
     const parameters = { organizationName: first.organizationName, rootUserId: userId };
     await store.activities.insert(

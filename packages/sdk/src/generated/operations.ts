@@ -1711,6 +1711,7 @@ export interface GetIpAllowlistResponse {
 /** Parameters of get_mfa_policies. */
 export interface GetMfaPoliciesParameters {
   userId: string;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of get_mfa_policies. */
@@ -1736,6 +1737,7 @@ export interface GetMfaPoliciesResponse {
     createdAt: Timestamp;
     updatedAt: Timestamp;
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of get_mfa_policy. */
@@ -1773,6 +1775,7 @@ export interface GetMfaPolicyResponse {
 export interface GetMfaStatusParameters {
   activityId: string;
   userId?: string;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of get_mfa_status. */
@@ -1804,6 +1807,7 @@ export interface GetMfaStatusResponse {
       }[];
     }[];
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of get_nonces. */
@@ -1958,6 +1962,7 @@ export interface GetPolicyResponse {
 /** Parameters of get_policy_evaluations. */
 export interface GetPolicyEvaluationsParameters {
   activityId: string;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of get_policy_evaluations. */
@@ -1997,6 +2002,7 @@ export interface GetPolicyEvaluationsResponse {
     }[];
     createdAt: Timestamp;
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of get_private_key. */
@@ -2296,6 +2302,7 @@ export interface GetWalletAccountResponse {
 export interface GetWalletAddressBalancesParameters {
   address: string;
   caip2: string;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of get_wallet_address_balances. */
@@ -2312,6 +2319,7 @@ export interface GetWalletAddressBalancesResponse {
     };
     tokenProgram?: string;
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of import_private_key. */
@@ -2651,6 +2659,7 @@ export interface ListActivitiesResponse {
 /** Parameters of list_app_proofs. */
 export interface ListAppProofsParameters {
   activityId: string;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of list_app_proofs. */
@@ -2661,6 +2670,7 @@ export interface ListAppProofsResponse {
     proofPayload: string;
     signature: string;
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of list_earn_enabled_vaults. */
@@ -2668,6 +2678,7 @@ export interface ListEarnEnabledVaultsParameters {
   provider?: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE' | 'EARN_PROVIDER_UNSPECIFIED';
   caip19?: string;
   includeExposure?: boolean;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of list_earn_enabled_vaults. */
@@ -2715,11 +2726,13 @@ export interface ListEarnEnabledVaultsResponse {
     deployRequestId: string;
     deployError?: string;
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of list_earn_positions. */
 export interface ListEarnPositionsParameters {
   walletAddress: string;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of list_earn_positions. */
@@ -2742,6 +2755,7 @@ export interface ListEarnPositionsResponse {
     };
     depositsDisabled: boolean;
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of list_earn_vaults. */
@@ -3014,6 +3028,7 @@ export interface ListSuborgsResponse {
 /** Parameters of list_supported_assets. */
 export interface ListSupportedAssetsParameters {
   caip2: string;
+  paginationOptions?: PaginationOptions;
 }
 
 /** Answer of list_supported_assets. */
@@ -3027,6 +3042,7 @@ export interface ListSupportedAssetsResponse {
     stable?: boolean;
     earnProviders: ('EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE')[];
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of list_tvc_app_deployments. */
@@ -3275,7 +3291,9 @@ export interface ListWebhookDeliveriesResponse {
 }
 
 /** Parameters of list_webhook_endpoints. */
-export interface ListWebhookEndpointsParameters {}
+export interface ListWebhookEndpointsParameters {
+  paginationOptions?: PaginationOptions;
+}
 
 /** Answer of list_webhook_endpoints. */
 export interface ListWebhookEndpointsResponse {
@@ -3295,6 +3313,7 @@ export interface ListWebhookEndpointsResponse {
       isActive?: boolean;
     }[];
   }[];
+  pageInfo: PageInfo;
 }
 
 /** Parameters of oauth. */

@@ -9,7 +9,7 @@ import { verifyApiKeyStamp } from './api-key-stamp.ts';
 import { byAttestedKey } from './attested-stamp.ts';
 import type { ApiKeyStamp, SessionStamp, WebauthnStamp } from './stamp-headers.ts';
 import type { Authenticated, AuthenticationParts, StampEvidence, StampedRequest } from './stamped.ts';
-import { parseWebauthnOrigins } from './webauthn-origins.ts';
+import { allowedOrigins } from './webauthn-origins.ts';
 
 /** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
 export const FRESH_KEY_MS = 15 * 60 * 1000;
@@ -157,7 +157,7 @@ async function webauthnOrigins(
   // The holder is the target, or its parent, or (through a parent's id) one of its sub-organizations.
   const rootId = holderId === target.id ? treeRoot(target) : target.parentId === holderId ? holderId : target.id;
   const value = await app.storage.read.organizations.feature(rootId, 'FEATURE_NAME_WEBAUTHN_ORIGINS');
-  return value === undefined ? null : parseWebauthnOrigins(value);
+  return allowedOrigins(value);
 }
 
 async function byReadSession(

@@ -9,6 +9,10 @@ const LOCAL_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 const ORIGINS_VALUE_CHARACTERS_MAX = 8192;
 const ORIGINS_MAX = 100;
 
+/** The origins that the feature allows; null, which is any, where it is not set or empty. */
+export const allowedOrigins = (value: string | undefined): string[] | null =>
+  value ? parseWebauthnOrigins(value) : null;
+
 /**
  * Reads the value of FEATURE_NAME_WEBAUTHN_ORIGINS (RES 9.1): one origin, several separated by commas, or a JSON array.
  * Answers serialized origins as a browser writes them.

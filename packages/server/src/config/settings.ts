@@ -289,6 +289,25 @@ export const SETTINGS = {
     'Most authenticators per user; unset is unlimited.',
     limit,
   ),
+  limitMfaPolicies: setting('CUSTOS_LIMIT_MFA_POLICIES', '', 'Most MFA policies per user; unset is unlimited.', limit),
+  limitWebhookEndpoints: setting(
+    'CUSTOS_LIMIT_WEBHOOK_ENDPOINTS',
+    '',
+    'Most webhook endpoints in an organization, the one of FEATURE_NAME_WEBHOOK aside; unset is unlimited.',
+    limit,
+  ),
+  limitEarnWrappers: setting(
+    'CUSTOS_LIMIT_EARN_WRAPPERS',
+    '',
+    'Most fee wrappers of an organization on all chains; unset is unlimited.',
+    limit,
+  ),
+  limitDeployments: setting(
+    'CUSTOS_LIMIT_DEPLOYMENTS',
+    '',
+    'Most deployments per app, deleted ones aside; unset is unlimited.',
+    limit,
+  ),
   outboundAllow: setting(
     'CUSTOS_OUTBOUND_ALLOW',
     '',
@@ -343,6 +362,12 @@ export const SETTINGS = {
     '',
     'Domains that organizations may send from, with commas between; a sender elsewhere is ignored.',
     domains,
+  ),
+  mailTemplates: setting(
+    'CUSTOS_MAIL_TEMPLATES',
+    '',
+    'Folder of mail templates, `<templateId>.html` and `<templateId>.txt`, that requests pick with `templateId` (see the guide on mail and SMS); unset for none.',
+    optionalText,
   ),
   smsUrl: setting(
     'CUSTOS_SMS_URL',

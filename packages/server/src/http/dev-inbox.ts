@@ -31,6 +31,8 @@ const PAGE_POLICY = [
   "default-src 'none'",
   `script-src ${hashOf(SCRIPT)}`,
   "style-src 'unsafe-inline'",
+  // The logo of a mail, which is to look here as it will.
+  'img-src https: data:',
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

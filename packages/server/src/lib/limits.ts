@@ -22,12 +22,10 @@ export const LIMITS = {
   policiesLength: 4_000_000,
   /** Of all contract interfaces of an organization. */
   interfacesLength: 20_000_000,
-  mfaPoliciesPerUser: 100,
-  webhookEndpoints: 20,
-  /** On all chains. */
-  earnWrappers: 100,
-  /** Deleted ones aside. */
-  deploymentsPerApp: 100,
+  /** Of all MFA policies of a user, each with a hundred characters more: every vote of the user reads them. */
+  mfaPoliciesLength: 4_000_000,
+  /** Of all webhook endpoints of an organization, each with a thousand characters more: every activity reads them. */
+  webhookEndpointsLength: 4_000_000,
   /** Of what takes a hundred kilobytes each, in an answer without pages. */
   largeListItems: 100,
   emailLength: 254,

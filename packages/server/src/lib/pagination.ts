@@ -1,4 +1,4 @@
-import { invalidField } from './errors.ts';
+import { ApiError, invalidField } from './errors.ts';
 import { isUuid } from './ids.ts';
 import { LIMITS } from './limits.ts';
 
@@ -28,7 +28,14 @@ export interface Page<Item> {
 }
 
 /** Absent options mean everything up to `max` (decision 13); present ones are exact or refused. */
-export function toPageRequest(options: PaginationOptions | undefined, max: number): PageRequest {
+export const toPageRequest = (options: PaginationOptions | undefined, max: number): PageRequest =>
+  readOptions(options, max, parseCursor);
+
+function readOptions(
+  options: PaginationOptions | undefined,
+  max: number,
+  readCursor: (name: 'before' | 'after', text: string) => string,
+): PageRequest {
   if (options === undefined) return { kind: 'all', max };
   // Clients of generated code send empty strings for what they do not set.
   const [limit, before, after] = [options.limit, options.before, options.after].map((text) => text || undefined);
@@ -38,8 +45,8 @@ export function toPageRequest(options: PaginationOptions | undefined, max: numbe
   return {
     kind: 'page',
     limit: limit === undefined ? LIMITS.pageSizeDefault : parseLimit(limit),
-    ...(before === undefined ? {} : { before: parseCursor('before', before) }),
-    ...(after === undefined ? {} : { after: parseCursor('after', after) }),
+    ...(before === undefined ? {} : { before: readCursor('before', before) }),
+    ...(after === undefined ? {} : { after: readCursor('after', after) }),
   };
 }
 
@@ -71,4 +78,45 @@ export function toPage<Item extends { readonly id: string }>(
       endCursor: items.at(-1)?.id ?? '',
     },
   };
+}
+
+/** A list does not answer more objects than that at once. */
+export const tooMany = (max: number): ApiError =>
+  new ApiError('RESULT_TOO_LARGE', `more than ${max} objects match: page with paginationOptions`);
+
+/** One page of a list that is at hand as a whole. Its cursors are texts that tell one item from every other. */
+export function pageOfList<Item>(
+  items: readonly Item[],
+  options: PaginationOptions | undefined,
+  max: number,
+  cursorOf: (item: Item) => string,
+): Page<Item> {
+  const request = readOptions(options, max, (_name, text) => text);
+  if (request.kind === 'all' && items.length > max) throw tooMany(max);
+  const [start, end] = boundsOf(items.map(cursorOf), request);
+  const shown = items.slice(start, end);
+  const page = toPage(
+    shown.map((item) => ({ id: cursorOf(item) })),
+    { next: end < items.length, previous: start > 0 },
+  );
+  return { items: shown, pageInfo: page.pageInfo };
+}
+
+/** Where a page begins and where it ends. */
+function boundsOf(cursors: readonly string[], request: PageRequest): readonly [number, number] {
+  if (request.kind === 'all') return [0, cursors.length];
+  const { limit, after, before } = request;
+  if (before !== undefined) {
+    const end = positionOf(cursors, 'before', before);
+    return [Math.max(0, end - limit), end];
+  }
+  const start = after === undefined ? 0 : positionOf(cursors, 'after', after) + 1;
+  return [start, Math.min(cursors.length, start + limit)];
+}
+
+function positionOf(cursors: readonly string[], name: 'before' | 'after', cursor: string): number {
+  const position = cursors.indexOf(cursor);
+  if (position < 0)
+    throw invalidField(`paginationOptions.${name}`, 'must be a cursor of this list, as pageInfo has it');
+  return position;
 }

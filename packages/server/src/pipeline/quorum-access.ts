@@ -1,4 +1,4 @@
-import { parseWebauthnOrigins } from '../authn/webauthn-origins.ts';
+import { allowedOrigins } from '../authn/webauthn-origins.ts';
 import { checkOrigin } from '../authn/webauthn-stamp.ts';
 import { isLastingKey, KEPT_KEY_TYPES, LASTING_DAYS, LASTING_MS } from '../authz/lasting-key.ts';
 import type { Config } from '../config/config.ts';
@@ -100,8 +100,8 @@ function waysInOf(
   const hasUsablePasskey = async ({ authenticators }: MemberRecord): Promise<boolean> => {
     if (authenticators.length === 0) return false;
     const value = await store.organizations.feature(treeRoot(organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
-    if (value === undefined) return true;
-    const origins = parseWebauthnOrigins(value);
+    const origins = allowedOrigins(value);
+    if (origins === null) return true;
     return authenticators.some(({ rpIdHash }) =>
       origins.some((origin) => checkOrigin(origin, rpIdHash, origins) === undefined),
     );

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
-import { type Page, type PageRequest, toPage } from '../lib/pagination.ts';
+import { type Page, type PageRequest, tooMany, toPage } from '../lib/pagination.ts';
 
 /** A range of ids in list order, as the stores' queries take it. */
 export interface Range {
@@ -120,9 +120,6 @@ function countFitting(sizes: readonly RowSize[], bytesMax: number): number {
   });
   return end < 0 ? sizes.length : Math.max(end, 1);
 }
-
-const tooMany = (max: number): ApiError =>
-  new ApiError('RESULT_TOO_LARGE', `more than ${max} objects match: page with paginationOptions`);
 
 function tooLarge(request: PageRequest, fitting: number): ApiError {
   const limit = Math.min(fitting, LIMITS.pageSize);

@@ -24,6 +24,7 @@ const LARGE_COLUMNS: Columns = {
   session_profile: ['name', 'scope', 'notes'],
   tvc_deployment: ['manifest', 'encrypted_pull_secret'],
   velocity_control: ['name', 'identifier', 'data_source', 'aggregation'],
+  webhook_endpoint: ['name', 'url', 'subscriptions'],
 };
 
 interface ListOptions {

@@ -2,6 +2,7 @@ import { toTimestamp } from '../lib/clock.ts';
 import { toHex } from '../lib/encoding.ts';
 import type { ApiKey, Authenticator, OauthProvider, Tag, UserRecord } from '../lib/model.ts';
 import { renderMfaPolicy } from './access.ts';
+import { modelOf } from './authenticator-models.ts';
 
 export function renderApiKey(key: ApiKey) {
   return {
@@ -26,7 +27,7 @@ export function renderAuthenticator(authenticator: Authenticator) {
     attestationType: authenticator.attestationType,
     aaguid: authenticator.aaguid,
     credentialId: authenticator.credentialId,
-    model: '',
+    model: modelOf(authenticator.aaguid),
     credential: {
       publicKey: toHex(authenticator.publicKey),
       type: 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR' as const,

@@ -367,7 +367,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       const wallet = await walletOf(root);
       await insertWrapper();
       await insertWrapper({ caip2: 'eip155:77' });
-      expect((await list(root, wallet)).body).toEqual({ positions: [] });
+      expect((await list(root, wallet)).body.positions).toEqual([]);
       shares.set(wallet.toLowerCase(), 1n);
       expect((await list(root, wallet)).body.positions).toHaveLength(1);
     });
@@ -412,7 +412,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       expect((await list(root, ours)).body.positions).toHaveLength(1);
       expect((await list(sub, theirs)).body.positions).toHaveLength(1);
       expect((await list(root, theirs)).body.positions).toHaveLength(1);
-      expect((await list(sub, ours)).body).toEqual({ positions: [] });
+      expect((await list(sub, ours)).body.positions).toEqual([]);
       expect((await list(root, 'not an address')).body.errorCode).toBe('REQUEST_INVALID');
     });
 

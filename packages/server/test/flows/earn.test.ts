@@ -12,8 +12,7 @@ import {
 } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CREATE2_PROXY, wrapperDeployment } from '../../src/earn/deployment.ts';
-import type { EarnProvider, EarnWrapper } from '../../src/lib/earn.ts';
-import type { OrganizationId } from '../../src/lib/ids.ts';
+import type { EarnProvider } from '../../src/lib/earn.ts';
 import type { CallResult } from '../../src/nodes/node.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -842,25 +841,4 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     expect(await ask(other.root, 'get_earn_deposit_status', 'depositRequestId', depositRequestId)).toBe(404);
     expect(await ask(root, 'get_earn_deploy_status', 'deployRequestId', deployRequestId)).toBe(404);
   });
-});
-
-test('an organization has at most 100 wrappers', async () => {
-  await using world = await EarnWorld.open('sqlite');
-  const { root, app } = world.test;
-  const [clientFeeWallet] = (await newWallet(root)).addresses;
-  const deploy = (clientFeeBps: string) =>
-    root.submit('earn_deploy_wrapper', { vaultAddress: VAULT, chainCaip2: BATCHED, clientFeeBps, clientFeeWallet });
-  expect(outcome(await deploy('1'))).toEqual(DONE);
-  const [wrapper] = await app.storage.read.earn.wrappers(root.organizationId as OrganizationId);
-  await app.storage.write(async (store) => {
-    for (let index = 0; index < 98; index += 1) {
-      await store.earn.insertWrapper({ ...(wrapper as EarnWrapper), caip2: UNPAID, wrapperAddress: anAddress() });
-    }
-  });
-  expect(outcome(await deploy('2'))).toEqual(DONE);
-  const refused = await deploy('3');
-  expect(outcome(refused)).toEqual([429, 'RESOURCE_LIMIT_EXCEEDED']);
-  expect(refused.body.message).toContain('100');
-  // Those that are there are answered still.
-  expect(outcome(await deploy('2'))).toEqual(DONE);
 });

@@ -275,6 +275,13 @@ function newSubOrganization(signUp: (world: World) => Promise<SignUp> | SignUp, 
     };
   };
 }
+/** Before OAuth and before curves could be chosen. */
+const oldRootUser = () => ({
+  userName: 'Someone',
+  userEmail: 's@example.com',
+  apiKeys: [oldApiKey()],
+  authenticators: [],
+});
 const WALLET = { wallet: { walletName: 'First', accounts: [ETHEREUM], mnemonicLength: 12 } };
 
 async function readUser(reader: TestClient, userId: string) {
@@ -525,17 +532,48 @@ const CASES: Readonly<Record<string, ActivityCase>> = {
       ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4: {
         intentKey: 'createSubOrganizationIntentV4',
         resultKey: 'createSubOrganizationResultV4',
-        arrange: newSubOrganization(
-          () => ({
-            rootUser: {
-              userName: 'Someone',
-              userEmail: 's@example.com',
-              apiKeys: [oldApiKey()],
-              authenticators: [],
-            },
-          }),
-          { ...WALLET, disableEmailRecovery: true },
-        ),
+        arrange: newSubOrganization(() => ({ rootUser: oldRootUser() }), { ...WALLET, disableEmailRecovery: true }),
+      },
+      ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3: {
+        intentKey: 'createSubOrganizationIntentV3',
+        resultKey: 'createSubOrganizationResultV3',
+        arrange: async (world) => {
+          const arranged = await newSubOrganization(() => ({ rootUser: oldRootUser() }), {
+            privateKeys: [
+              {
+                privateKeyName: 'k',
+                curve: 'CURVE_SECP256K1',
+                privateKeyTags: [],
+                addressFormats: ['ADDRESS_FORMAT_ETHEREUM'],
+              },
+            ],
+          })(world);
+          const addresses = [{ format: 'ADDRESS_FORMAT_ETHEREUM', address: anEthereumAddress }];
+          return {
+            ...arranged,
+            result: { ...(arranged.result as object), privateKeys: [{ privateKeyId: anId, addresses }] },
+          };
+        },
+      },
+      ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2: {
+        intentKey: 'createSubOrganizationIntentV2',
+        resultKey: 'createSubOrganizationResult',
+        arrange: newSubOrganization(() => ({ rootUser: oldRootUser() })),
+      },
+      ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION: {
+        intentKey: 'createSubOrganizationIntent',
+        resultKey: 'createSubOrganizationResult',
+        arrange: async () => {
+          const name = `Sub ${randomUUID()}`;
+          const children = async (reader: TestClient) =>
+            (await reader.query('list_suborgs', { filterType: 'NAME', filterValue: name })).body.organizationIds;
+          return {
+            parameters: { name, rootAuthenticator: newPasskey('Laptop').params },
+            result: { subOrganizationId: anId, rootUserIds: [anId] },
+            holds: async (reader) => expect(await children(reader)).toEqual([anId]),
+            absent: async (reader) => expect(await children(reader)).toEqual([]),
+          };
+        },
       },
     },
   },
@@ -1244,7 +1282,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       });
       expect(proven).toEqual(newAddresses(activity.result[spec.resultKey]));
       const stored = await readerOf(spec, world).query('list_app_proofs', { activityId: activity.id });
-      expect(stored.body).toEqual({ appProofs: activity.appProofs });
+      expect(stored.body).toEqual({ appProofs: activity.appProofs, pageInfo: PAGE_INFO });
     });
 
     testIf(isFirst)('ignores unknown fields and null in optional ones, and keeps what was signed', async () => {

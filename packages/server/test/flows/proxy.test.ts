@@ -184,8 +184,8 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
         sendFromEmailAddress: 'hello@app.example',
         replyToEmailAddress: 'reply@app.example',
         sendFromEmailSenderName: 'App',
-        emailAuthTemplateId: 'one',
-        otpTemplateId: 'two',
+        emailAuthTemplateId: 'plain',
+        otpTemplateId: 'plain',
         emailCustomizationParams: { appName: 'App', logoUrl: 'https://app.example/logo.png' },
         smsCustomizationParams: { template: 'Code: {{.OtpCode}}' },
         walletKitSettings: {
@@ -383,11 +383,7 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
         smsCustomizationParams: { template: 'In with {{.OtpCode}}' },
       });
       const email = newEmail();
-      await proxy.run('otp_init', {
-        otpType: 'OTP_TYPE_EMAIL',
-        contact: email,
-        emailCustomization: { templateId: 'x' },
-      });
+      await proxy.run('otp_init', { otpType: 'OTP_TYPE_EMAIL', contact: email });
       const mail = await world.message(email);
       expect(mail.subject).toBe('Come in');
       expect(mail.text).toContain('Bright App');

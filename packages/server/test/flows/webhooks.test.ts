@@ -295,24 +295,6 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
         await parent.run('delete_webhook_endpoint', { endpointId });
       }
     });
-
-    test('twenty endpoints and no more, also when they come together', async () => {
-      const sub = await newSub();
-      const { url } = receiver.hook();
-      const create = () => sub.submit('create_webhook_endpoint', { url, name: randomUUID() });
-      const answers = await Promise.all(Array.from({ length: 26 }, create));
-      expect(answers.map(outcome).filter(([status]) => status === 200)).toHaveLength(20);
-      const refused = answers.find(({ status }) => status !== 200);
-      expect(refused && outcome(refused)).toEqual([429, 'RESOURCE_LIMIT_EXCEEDED']);
-      const endpoints = await endpointsOf(sub);
-      expect(endpoints).toHaveLength(20);
-      // The feature has a place of its own.
-      await sub.run('set_organization_feature', { name: 'FEATURE_NAME_WEBHOOK', value: url });
-      expect(await endpointsOf(sub)).toHaveLength(21);
-      await sub.run('delete_webhook_endpoint', { endpointId: endpoints[0].endpointId });
-      expect((await create()).status).toBe(200);
-      expect((await create()).status).toBe(429);
-    });
   });
 });
 
@@ -553,7 +535,6 @@ describe('endpoints', () => {
       const sub = await newSub();
       const { url } = receiver.hook();
       for (const bad of [
-        '',
         'nothing',
         'http://10.0.0.1/',
         'https://10.0.0.1/',

@@ -21,6 +21,7 @@ import { boundTo, encryptClientSecret, OAUTH2_CLIENT, Oauth2Providers, sha256Hex
 import { OnRampProviders } from '../flows/fixtures/on-ramp.ts';
 import { targetOf } from '../harness/bundles.ts';
 import { type KeyPair, newKeyPair, stampFor, type TestClient } from '../harness/client.ts';
+import { MAIL_TEMPLATES } from '../harness/mail-templates.ts';
 import { ec, makeToken, toJwk } from '../harness/oidc-issuer.ts';
 
 export { newEmail, newPhone };
@@ -32,6 +33,7 @@ export { newEmail, newPhone };
 const WITHOUT_LIMITS = {
   CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
   CUSTOS_DEV_INBOX: 'on',
+  ...MAIL_TEMPLATES,
   CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8',
   CUSTOS_OTP_REQUESTS: '0',
   CUSTOS_OTP_ORGANIZATION_REQUESTS: '0',

@@ -16,7 +16,10 @@ export interface Passkey {
 }
 
 /** A software passkey and what its registration sends: the fields of every version at once. */
-export function newPasskey(authenticatorName: string): { passkey: Passkey; registration: Record<string, unknown> } {
+export function newPasskey(
+  authenticatorName: string,
+  aaguid = '00000000-0000-0000-0000-000000000000',
+): { passkey: Passkey; registration: Record<string, unknown> } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwk = publicKey.export({ format: 'jwk' });
   const coordinate = (value: string | undefined) => new Uint8Array(Buffer.from(value ?? '', 'base64url'));
@@ -30,8 +33,9 @@ export function newPasskey(authenticatorName: string): { passkey: Passkey; regis
     ]) as Cbor,
   );
   const id = randomBytes(24);
-  // User present, user verified, attested credential data follows; no counter, no model.
-  const head = Buffer.concat([rpIdHash, Buffer.of(0x45), Buffer.alloc(4 + 16), Buffer.of(0, id.length)]);
+  // User present, user verified, attested credential data follows; no counter.
+  const model = Buffer.from(aaguid.replaceAll('-', ''), 'hex');
+  const head = Buffer.concat([rpIdHash, Buffer.of(0x45), Buffer.alloc(4), model, Buffer.of(0, id.length)]);
   const attestationObject = b64u(
     isoCBOR.encode(
       new Map<string, Cbor>([

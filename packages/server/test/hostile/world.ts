@@ -265,7 +265,7 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
   const { invitationIds } = await root.run('create_invitations', {
     invitations: [newInvitation(root, marker, [userTagId])],
   });
-  await root.run('set_organization_feature', { name: 'FEATURE_NAME_AUTH_PROXY', value: marker });
+  await root.run('set_organization_feature', { name: 'FEATURE_NAME_SWAP_CONFIG', value: JSON.stringify({ marker }) });
   const wallet = await newWallet(root, `${marker} wallet`);
   const keyTag = await newKeyTag(root, `${marker} key tag`);
   const privateKey = await newPrivateKey(root, `${marker} private key`, [keyTag]);

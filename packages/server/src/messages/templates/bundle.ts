@@ -1,24 +1,29 @@
 import type { EmailCustomization } from './customization.ts';
+import { fillTemplate, type MailTemplate } from './files.ts';
 import { type Block, duration, forApp, layout, linkBlocks, type MailText, paragraph } from './layout.ts';
 
 /** A mail that carries a credential bundle, which only the device that asked for it can open (AUTH 7.5). */
 export interface BundleMailInput extends EmailCustomization {
   readonly bundle: string;
   readonly expiresInSeconds?: number | undefined;
+  readonly template?: MailTemplate | undefined;
 }
 
-export function emailAuthMail({ bundle, expiresInSeconds, ...customization }: BundleMailInput): MailText {
-  const app = forApp('to', customization.appName);
-  return layout(`Log in${app}`, customization, [
-    ...steps(`To log in${app}`, 'Log in', bundle, customization),
-    ...closing(expiresInSeconds),
-  ]);
-}
+export const emailAuthMail = (input: BundleMailInput): MailText =>
+  bundleMail('Log in', 'To log in', forApp('to', input.appName), input);
 
-export function recoveryMail({ bundle, expiresInSeconds, ...customization }: BundleMailInput): MailText {
-  const app = forApp('for', customization.appName);
-  return layout(`Recover your account${app}`, customization, [
-    ...steps(`To recover your account${app}`, 'Recover your account', bundle, customization),
+export const recoveryMail = (input: BundleMailInput): MailText =>
+  bundleMail('Recover your account', 'To recover your account', forApp('for', input.appName), input);
+
+function bundleMail(label: string, purpose: string, app: string, input: BundleMailInput): MailText {
+  const { bundle, expiresInSeconds, template, ...customization } = input;
+  const subject = `${label}${app}`;
+  if (template !== undefined) {
+    const expiresIn = expiresInSeconds === undefined ? '' : duration(expiresInSeconds);
+    return fillTemplate(template, customization, { subject, bundle, expiresIn });
+  }
+  return layout(subject, customization, [
+    ...steps(`${purpose}${app}`, label, bundle, customization),
     ...closing(expiresInSeconds),
   ]);
 }

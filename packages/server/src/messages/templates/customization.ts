@@ -10,7 +10,7 @@ export interface EmailCustomization {
   readonly magicLinkTemplate?: string | undefined;
   /** A JSON object of texts in a string; the names are those of TemplateVariables, others have no effect. */
   readonly templateVariables?: string | undefined;
-  /** Accepted for the sake of clients; there is one template of each kind. */
+  /** A file of the operator's templates, in the place of the built-in words. */
   readonly templateId?: string | undefined;
 }
 

@@ -1,15 +1,21 @@
 import { type EmailCustomization, fillSmsTemplate } from './customization.ts';
+import { fillTemplate, type MailTemplate } from './files.ts';
 import { duration, forApp, layout, linkBlocks, type MailText, paragraph } from './layout.ts';
 
 export interface OtpMailInput extends EmailCustomization {
   readonly code: string;
   readonly expiresInSeconds: number;
+  readonly template?: MailTemplate | undefined;
 }
 
 /** The mail with a one-time code. The code stands alone on a line, and not in the subject, which locked screens show. */
-export function otpMail({ code, expiresInSeconds, ...customization }: OtpMailInput): MailText {
+export function otpMail({ code, expiresInSeconds, template, ...customization }: OtpMailInput): MailText {
   const { appName } = customization;
-  return layout(`Your code${forApp('for', appName)}`, customization, [
+  const subject = `Your code${forApp('for', appName)}`;
+  if (template !== undefined) {
+    return fillTemplate(template, customization, { subject, code, expiresIn: duration(expiresInSeconds) });
+  }
+  return layout(subject, customization, [
     paragraph(`Your one-time code${forApp('for', appName)} is:`),
     { kind: 'code', text: code },
     ...linkBlocks('Or continue with this link', code, customization),

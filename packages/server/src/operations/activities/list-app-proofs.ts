@@ -1,17 +1,25 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
+import { pageOfList } from '../../lib/pagination.ts';
 import { defineQuery } from '../define.ts';
 import { AppProofShape } from '../shapes/activities.ts';
-import { IdShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 
 export const listAppProofs = defineQuery({
   name: 'list_app_proofs',
   summary: 'The app proofs of an activity that asked for them.',
-  parameters: Type.Object({ organizationId: IdShape, activityId: IdShape }),
-  response: Type.Object({ appProofs: Type.Array(AppProofShape) }),
-  async run({ read, actor }, { activityId }) {
+  parameters: Type.Object({
+    organizationId: IdShape,
+    activityId: IdShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
+  response: Type.Object({ appProofs: Type.Array(AppProofShape), pageInfo: PageInfoShape }),
+  async run({ read, actor, config }, { activityId, paginationOptions }) {
     const found = await read.activities.find(actor.organizationId, activityId);
     if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'activity not found in this organization');
-    return { appProofs: found.proofs.map((proof) => ({ ...proof })) };
+    // They have no ids, and stay in the order in which they were made.
+    const numbered = found.proofs.map((proof, index) => ({ proof, cursor: String(index + 1) }));
+    const { items, pageInfo } = pageOfList(numbered, paginationOptions, config.listMax, ({ cursor }) => cursor);
+    return { appProofs: items.map(({ proof }) => ({ ...proof })), pageInfo };
   },
 });

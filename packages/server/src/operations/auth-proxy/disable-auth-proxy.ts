@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { defineActivity } from '../define.ts';
+import { turnProxyOff } from './switch.ts';
 
 export const disableAuthProxy = defineActivity({
   name: 'disable_auth_proxy',
@@ -12,10 +13,8 @@ export const disableAuthProxy = defineActivity({
   ours: true,
   parameters: Type.Object({}),
   result: Type.Object({}),
-  async execute({ store, actor, nowMs }) {
-    const config = await store.authProxy.ofOrganization(actor.organizationId);
-    if (config !== undefined) await store.authProxy.update({ ...config, enabled: false, updatedAtMs: nowMs });
-    await store.organizations.removeFeature(actor.organizationId, 'FEATURE_NAME_AUTH_PROXY');
+  async execute(context) {
+    await turnProxyOff(context);
     return {};
   },
 });

@@ -1,10 +1,6 @@
 import Type from 'typebox';
-import { ApiError } from '../../lib/errors.ts';
-import type { AuthProxyConfig } from '../../lib/model.ts';
-import { DEFAULT_PROXY_SETTINGS } from '../../storage/stores/auth-proxy.ts';
 import { defineActivity } from '../define.ts';
-import { holderOf } from '../wallets/accounts.ts';
-import { putIdentity, usableIdentity } from './identity.ts';
+import { prepareProxyKey, turnProxyOn } from './switch.ts';
 
 export const enableAuthProxy = defineActivity({
   name: 'enable_auth_proxy',
@@ -17,34 +13,6 @@ export const enableAuthProxy = defineActivity({
   ours: true,
   parameters: Type.Object({}),
   result: Type.Object({ userId: Type.String() }),
-  async prepare(context) {
-    const { read, keyring, actor, newId } = context;
-    const configId: string = (await read.authProxy.ofOrganization(actor.organizationId))?.id ?? newId();
-    return { configId, key: await keyring.createPrivateKey(holderOf(context, configId), 'CURVE_P256', []) };
-  },
-  async execute({ store, actor, newId, nowMs }, _parameters, { configId, key }) {
-    const { organizationId } = actor;
-    const known = await store.authProxy.ofOrganization(organizationId);
-    const config: AuthProxyConfig = {
-      id: known?.id ?? configId,
-      organizationId,
-      enabled: true,
-      identity: known?.identity,
-      settings: known?.settings ?? DEFAULT_PROXY_SETTINGS,
-      createdAtMs: known?.createdAtMs ?? nowMs,
-      updatedAtMs: nowMs,
-    };
-    if (known === undefined) await store.authProxy.insert(config);
-    else await store.authProxy.update(config);
-    await store.organizations.setFeature(organizationId, 'FEATURE_NAME_AUTH_PROXY', 'true');
-    const usable = await usableIdentity(store, config);
-    if (usable !== undefined) return { userId: usable.userId };
-    // The key is sealed for its configuration and opens for no other.
-    if (config.id !== configId) {
-      throw new ApiError('CONFLICT', 'the sign-up proxy was just enabled by another request, try again', {
-        retryAfterSeconds: 1,
-      });
-    }
-    return { userId: (await putIdentity(store, config, key, newId, nowMs)).userId };
-  },
+  prepare: prepareProxyKey,
+  execute: async (context, _parameters, key) => ({ userId: await turnProxyOn(context, key) }),
 });

@@ -6,6 +6,7 @@ import type { AuthProxyConfig } from '../../lib/model.ts';
 import { parseUrl } from '../../lib/url.ts';
 import { requireEmailAddress, requireHeaderText } from '../../messages/address.ts';
 import { checkCustomization } from '../../messages/templates/customization.ts';
+import { loadTemplate } from '../../messages/templates/files.ts';
 import { isIssuer } from '../../oidc/id-token.ts';
 import { IdShape, integerShape, TimestampShape, textShape } from '../shapes/basic.ts';
 import { EmailOrEmptyShape } from '../shapes/users.ts';
@@ -140,6 +141,19 @@ export function checkWithinOperatorBounds(change: ProxySettingsChange, config: C
       'FAILED_PRECONDITION',
       'captchaEnabled: this service has no captcha keys (CUSTOS_CAPTCHA_SITE_KEY and CUSTOS_CAPTCHA_SECRET)',
     );
+  }
+}
+
+/** Those that a change names are there. */
+export async function requireTemplates(change: ProxySettingsChange, { mailTemplates }: Config): Promise<void> {
+  const { otpTemplateId, emailAuthTemplateId, emailCustomizationParams } = change;
+  const named = {
+    otpTemplateId,
+    emailAuthTemplateId,
+    'emailCustomizationParams.templateId': emailCustomizationParams?.templateId,
+  };
+  for (const [name, templateId] of Object.entries(named)) {
+    if (templateId) await loadTemplate(mailTemplates, templateId, `parameters.${name}`);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   checkWithinOperatorBounds,
   noProxyConfig,
   PROXY_SETTINGS,
+  requireTemplates,
   withChange,
 } from './settings.ts';
 
@@ -23,6 +24,7 @@ export const updateAuthProxyConfig = defineActivity({
   check: checkProxySettings,
   async describe({ config }, change) {
     checkWithinOperatorBounds(change, config);
+    await requireTemplates(change, config);
   },
   async execute({ store, actor, nowMs }, change) {
     const config = await store.authProxy.ofOrganization(actor.organizationId);

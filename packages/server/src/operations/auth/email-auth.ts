@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { treeRoot } from '../../lib/model.ts';
 import { emailAuthMail } from '../../messages/templates/bundle.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
@@ -42,7 +43,11 @@ export const emailAuth = defineActivity({
   },
   // The key exists for nobody but a reader of the mail, so that it stands for the code that another login would ask for.
   subject: ({ id }) => ({ userId: id, method: methodOfType('OTP_TYPE_EMAIL'), credentialId: id }),
-  prepare: (context, parameters, user) => prepareMailedKey(context, parameters, user, emailAuthMail),
+  async prepare(context, parameters, user) {
+    const proxy = await context.read.authProxy.ofOrganization(treeRoot(context.actor.organization));
+    const usual = { templateId: proxy?.settings.emailAuthTemplateId, field: 'emailAuthTemplateId' };
+    return await prepareMailedKey(context, parameters, user, emailAuthMail, usual);
+  },
   async execute(context, { apiKeyName, invalidateExisting }, mailed) {
     const { id } = await storeMailedKey(context, mailed, {
       type: 'CREDENTIAL_TYPE_EMAIL_AUTH_KEY_P256',

@@ -7,7 +7,7 @@ import type { MailText } from '../../messages/templates/layout.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import { contactKeyOf } from '../otp/contacts.ts';
 import { countMessage } from '../otp/limits.ts';
-import { isParents } from '../otp/new-code.ts';
+import { isParents, templateOf } from '../otp/new-code.ts';
 import { appNameOf } from '../otp/shapes.ts';
 import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, type NewSessionKey, parseSessionSeconds, SESSION_SECONDS } from './session-keys.ts';
@@ -43,16 +43,29 @@ interface MailedKey {
 }
 
 export async function prepareMailedKey(
-  { keyring, messages, actor, nowMs }: PrepareContext,
+  context: PrepareContext,
   request: MailedKeyRequest,
   user: User,
   write: (mail: BundleMailInput) => MailText,
+  /** The template where the request names none. */
+  usual?: { readonly templateId: string | undefined; readonly field: string },
 ): Promise<MailedKey> {
+  const { keyring, messages, actor, nowMs } = context;
+  const named = request.emailCustomization?.templateId;
+  const template = named
+    ? await templateOf(context, named)
+    : await templateOf(context, usual?.templateId, usual?.field);
   const { publicKey, credentialBundle } = await keyring.createCredential(targetKeyOf(request.targetPublicKey));
   const seconds = parseSessionSeconds(request.expirationSeconds) ?? SESSION_SECONDS;
   const isWorded = isParents(actor);
   const looks = isWorded ? request.emailCustomization : undefined;
-  const mail = write({ ...looks, bundle: credentialBundle, expiresInSeconds: seconds });
+  const mail = write({
+    ...looks,
+    bundle: credentialBundle,
+    expiresInSeconds: seconds,
+    // A sub-organization cannot choose, and gets what its parent has chosen.
+    template: isWorded || !named ? template : undefined,
+  });
   const message = await messages.compose(actor.organization, {
     channel: 'email',
     // The address on record rather than a spelling of it, which may be another mailbox.

@@ -1,5 +1,5 @@
 import { type KeyCurve, parsePublicKey } from '../../authn/public-key.ts';
-import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
+import { allowedOrigins } from '../../authn/webauthn-origins.ts';
 import { isLastingKey, LASTING_MS } from '../../authz/lasting-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
@@ -57,8 +57,8 @@ export async function verifyAuthenticators(
   authenticators: readonly AuthenticatorParams[],
 ): Promise<VerifiedAuthenticator[]> {
   if (authenticators.length === 0) return [];
-  const allowed = await read.organizations.feature(treeRoot(actor.organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
-  const origins = allowed === undefined ? null : parseWebauthnOrigins(allowed);
+  const value = await read.organizations.feature(treeRoot(actor.organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
+  const origins = allowedOrigins(value);
   return await Promise.all(
     authenticators.map(({ challenge, attestation }) =>
       attestations.verify(

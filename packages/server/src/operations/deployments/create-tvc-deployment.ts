@@ -21,11 +21,11 @@ export const createTvcDeployment = defineActivity({
   async describe({ read, actor }, parameters) {
     requireDebugMode(parameters, await read.tvc.getApp(actor.organizationId, parameters.appId));
   },
-  async execute({ store, actor, newId, nowMs }, parameters) {
+  async execute({ store, actor, newId, nowMs, config }, parameters) {
     const { organizationId } = actor;
     const app = await store.tvc.getApp(organizationId, parameters.appId);
     requireDebugMode(parameters, app);
-    await requireRoom(store, organizationId, app);
+    await requireRoom(store, organizationId, app, config);
     const manifestSet = await store.tvc.getOperatorSet(organizationId, app.manifestSetId);
     const shareSet = await store.tvc.getOperatorSet(organizationId, app.shareSetId);
     const deploymentId: TvcDeploymentId = newId();

@@ -1,7 +1,7 @@
+import type { Config } from '../../config/config.ts';
 import type { TvcApp, TvcDeployment } from '../../lib/deployments.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 
 // What may follow what (RES 11.2). Each rule is judged when somebody asks, and again in the transaction.
@@ -34,11 +34,12 @@ export async function requireRoom(
   { tvc }: Pick<ReadStores, 'tvc'>,
   organizationId: OrganizationId,
   { id }: Pick<TvcApp, 'id'>,
+  { limitDeployments: most }: Pick<Config, 'limitDeployments'>,
 ): Promise<void> {
-  if ((await tvc.countDeployments(organizationId, id)) < LIMITS.deploymentsPerApp) return;
+  if (most === undefined || (await tvc.countDeployments(organizationId, id)) < most) return;
   throw new ApiError(
     'RESOURCE_LIMIT_EXCEEDED',
-    `an app has at most ${LIMITS.deploymentsPerApp} deployments; delete those that nobody needs`,
+    `an app can have at most ${most} deployments; delete those that nobody needs`,
   );
 }
 

@@ -17,12 +17,12 @@ export const restoreTvcDeployment = defineActivity({
     const deployment = await read.tvc.getDeployment(actor.organizationId, deploymentId);
     requireRestorable(deployment, await read.tvc.appOf(actor.organizationId, deployment));
   },
-  async execute({ store, actor, nowMs }, { deploymentId }) {
+  async execute({ store, actor, nowMs, config }, { deploymentId }) {
     const { organizationId } = actor;
     const deployment = await store.tvc.getDeployment(organizationId, deploymentId);
     const app = await store.tvc.appOf(organizationId, deployment);
     requireRestorable(deployment, app);
-    await requireRoom(store, organizationId, app);
+    await requireRoom(store, organizationId, app, config);
     await store.tvc.markDeployment(organizationId, deployment.id, undefined, nowMs);
     return { deploymentId };
   },

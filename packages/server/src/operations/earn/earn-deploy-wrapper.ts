@@ -2,7 +2,6 @@ import Type from 'typebox';
 import type { EarnWrapper } from '../../lib/earn.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { EarnRequestId, SendId } from '../../lib/ids.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { defineActivity, type ExecuteContext } from '../define.ts';
 import { insertSend } from '../sends/new-send.ts';
@@ -107,15 +106,13 @@ async function deploy(
   known: readonly EarnWrapper[],
   id: EarnRequestId,
 ): Promise<SendId | undefined> {
-  const { store, actor, nowMs, newId } = context;
+  const { store, actor, nowMs, newId, config } = context;
   const { chain, operator, terms, vault, wrapperAddress, splitterAddress } = plan;
   const failed = known.find((wrapper) => wrapper.caip2 === chain.caip2 && wrapper.wrapperAddress === wrapperAddress);
   if (failed === undefined) {
-    if (known.length >= LIMITS.earnWrappers) {
-      throw new ApiError(
-        'RESOURCE_LIMIT_EXCEEDED',
-        `an organization can have at most ${LIMITS.earnWrappers} fee wrappers`,
-      );
+    const most = config.limitEarnWrappers;
+    if (most !== undefined && known.length >= most) {
+      throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${most} fee wrappers`);
     }
     await store.earn.insertWrapper({
       organizationId: actor.organizationId,

@@ -5,13 +5,14 @@ import { readWrappers, type WrapperState } from '../../earn/wrapper.ts';
 import type { ChainSettings } from '../../lib/chain.ts';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import type { EarnWrapper } from '../../lib/earn.ts';
+import { pageOfList } from '../../lib/pagination.ts';
 import { defineQuery, type QueryContext } from '../define.ts';
-import { IdShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 import { toChecksum } from '../shapes/chain.ts';
 import { EarnEnabledVaultShape, EarnProviderFilterShape, isAsked, TokenCaip19Shape, tokenOf } from '../shapes/earn.ts';
 import { type AssetValues, assetValues, tokenName } from './asset-values.ts';
 import { deploymentStatus } from './request-status.ts';
-import { managerOf } from './wrappers.ts';
+import { accountOf, managerOf } from './wrappers.ts';
 
 const BPS = 10_000;
 
@@ -25,16 +26,18 @@ export const listEarnEnabledVaults = defineQuery({
     provider: Type.Optional(EarnProviderFilterShape),
     caip19: Type.Optional(TokenCaip19Shape),
     includeExposure: Type.Optional(Type.Boolean()),
+    paginationOptions: Type.Optional(PaginationShape),
   }),
-  response: Type.Object({ enabledVaults: Type.Array(EarnEnabledVaultShape) }),
-  async run(context, { provider, caip19, includeExposure = false }) {
-    const { read, actor } = context;
+  response: Type.Object({ enabledVaults: Type.Array(EarnEnabledVaultShape), pageInfo: PageInfoShape }),
+  async run(context, { provider, caip19, includeExposure = false, paginationOptions }) {
+    const { read, actor, config } = context;
     const token = caip19 === undefined ? undefined : tokenOf(caip19);
-    const wrappers = (await read.earn.wrappers(managerOf(actor.organization))).filter(
+    const asked = (await read.earn.wrappers(managerOf(actor.organization))).filter(
       (wrapper) =>
         isAsked(wrapper.provider, provider) &&
         (token === undefined || (wrapper.caip2 === token.caip2 && wrapper.assetAddress === token.assetAddress)),
     );
+    const { items: wrappers, pageInfo } = pageOfList(asked, paginationOptions, config.listMax, accountOf);
     const [states, vaults] = await Promise.all([
       statesOf(context, wrappers),
       vaultsOf(context, wrappers, includeExposure),
@@ -43,6 +46,7 @@ export const listEarnEnabledVaults = defineQuery({
       enabledVaults: await Promise.all(
         wrappers.map((wrapper) => render(context, wrapper, states.get(wrapper), vaults.get(keyOf(wrapper)))),
       ),
+      pageInfo,
     };
   },
 });

@@ -4,13 +4,14 @@ import { readPositions, type WrapperPosition } from '../../earn/wrapper.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { EarnTotals, EarnWrapper } from '../../lib/earn.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
+import { pageOfList } from '../../lib/pagination.ts';
 import type { Hex } from '../../nodes/node.ts';
 import { defineQuery, type QueryContext } from '../define.ts';
-import { IdShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 import { isEthereumAddress, toChecksum } from '../shapes/chain.ts';
 import { EarnPositionShape } from '../shapes/earn.ts';
 import { assetValues } from './asset-values.ts';
-import { managerOf } from './wrappers.ts';
+import { accountOf, managerOf } from './wrappers.ts';
 
 /** Of any chain; what is written as one of Ethereum is one. Those of other chains hold nothing in wrappers. */
 const WalletAddressShape = Type.String({
@@ -27,14 +28,18 @@ export const listEarnPositions = defineQuery({
   summary:
     "What a wallet of the organization or of its sub-organizations has in fee wrappers, its own or its parent's, on the configured chains.",
   waitsOutside: true,
-  parameters: Type.Object({ organizationId: IdShape, walletAddress: WalletAddressShape }),
-  response: Type.Object({ positions: Type.Array(EarnPositionShape) }),
-  async run(context, { walletAddress }) {
+  parameters: Type.Object({
+    organizationId: IdShape,
+    walletAddress: WalletAddressShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
+  response: Type.Object({ positions: Type.Array(EarnPositionShape), pageInfo: PageInfoShape }),
+  async run(context, { walletAddress, paginationOptions }) {
     const { read, actor, config, nodes } = context;
     const wallet = walletAddress.toLowerCase();
     const holders = isEthereumAddress(wallet) ? await holdersOf(context, wallet) : [];
-    if (holders.length === 0) return { positions: [] };
-    const wrappers = groupBy(await read.earn.wrappers(managerOf(actor.organization)), ({ caip2 }) => caip2);
+    const known = holders.length === 0 ? [] : await read.earn.wrappers(managerOf(actor.organization));
+    const wrappers = groupBy(known, ({ caip2 }) => caip2);
     const served = [...wrappers].filter(([caip2]) => config.chains.has(caip2));
     const found = await Promise.all(served.map(([caip2, some]) => readPositions(nodes.evm(caip2), some, wallet)));
     const totals = await read.earn.totals(holders, wallet);
@@ -43,7 +48,10 @@ export const listEarnPositions = defineQuery({
       .flat()
       .map(({ wrapper, shares, value }) => ({ wrapper, shares, value, totals: totalsOf(totals, wrapper) }))
       .filter((position) => position.shares !== undefined || position.totals.deposited > 0n);
-    return { positions: await Promise.all(held.map((position) => render(context, position, wallet))) };
+    const { items, pageInfo } = pageOfList(held, paginationOptions, config.listMax, ({ wrapper }) =>
+      accountOf(wrapper),
+    );
+    return { positions: await Promise.all(items.map((position) => render(context, position, wallet))), pageInfo };
   },
 });
 

@@ -10,6 +10,9 @@ import type { PrepareContext } from '../define.ts';
 /** Parents have wrappers, and their sub-organizations use them (EARN 1.4). */
 export const managerOf = ({ id, parentId }: Organization): OrganizationId => parentId ?? id;
 
+/** Tells a wrapper from those at the same address on other chains, as CAIP-10 writes accounts. */
+export const accountOf = ({ caip2, wrapperAddress }: EarnWrapper): string => `${caip2}:${wrapperAddress}`;
+
 export interface WrapperDeployment {
   readonly state: SendState;
   readonly sendId: SendId | undefined;

@@ -1,12 +1,11 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
 import type { MfaPolicyId, UserId } from '../../lib/ids.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { defineActivity } from '../define.ts';
 import { requireExpression } from '../policies/expressions.ts';
 import { ExpressionShape, NotesShape, OrderShape, RequiredMethodsShape } from '../shapes/access.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
-import { checkSteps, requireUser, toSteps } from './methods.ts';
+import { checkSteps, requireRoom, requireUser, toSteps } from './methods.ts';
 
 export const createMfaPolicy = defineActivity({
   name: 'create_mfa_policy',
@@ -28,13 +27,11 @@ export const createMfaPolicy = defineActivity({
     checkSteps(requiredAuthenticationMethods, 'parameters.requiredAuthenticationMethods');
   },
   async execute(context, parameters) {
-    const { store, actor, newId, nowMs } = context;
+    const { store, actor, newId, nowMs, config } = context;
     await requireUser(context, parameters.userId);
-    if ((await store.mfa.ofUser(actor.organizationId, parameters.userId)).length >= LIMITS.mfaPoliciesPerUser) {
-      throw new ApiError(
-        'RESOURCE_LIMIT_EXCEEDED',
-        `a user can have at most ${LIMITS.mfaPoliciesPerUser} MFA policies`,
-      );
+    const most = config.limitMfaPolicies;
+    if (most !== undefined && (await store.mfa.count(actor.organizationId, parameters.userId)) >= most) {
+      throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${most} MFA policies`);
     }
     const mfaPolicyId: MfaPolicyId = newId();
     await store.mfa.insert(actor.organizationId, {
@@ -48,6 +45,7 @@ export const createMfaPolicy = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
+    await requireRoom(store, actor.organizationId, parameters.userId);
     await store.users.touch(actor.organizationId, [parameters.userId], nowMs);
     return { mfaPolicyId };
   },

@@ -1,16 +1,23 @@
 import Type from 'typebox';
+import { pageOfList } from '../../lib/pagination.ts';
 import { renderMfaPolicy } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
 import { MfaPolicyShape } from '../shapes/access.ts';
-import { IdShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 
 export const getMfaPolicies = defineQuery({
   name: 'get_mfa_policies',
   summary: 'The MFA policies of a user, in the order in which they are asked.',
-  parameters: Type.Object({ organizationId: IdShape, userId: IdShape }),
-  response: Type.Object({ mfaPolicies: Type.Array(MfaPolicyShape) }),
-  async run({ read, actor }, { userId }) {
+  parameters: Type.Object({
+    organizationId: IdShape,
+    userId: IdShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
+  response: Type.Object({ mfaPolicies: Type.Array(MfaPolicyShape), pageInfo: PageInfoShape }),
+  async run({ read, actor, config }, { userId, paginationOptions }) {
     await read.users.get(actor.organizationId, userId);
-    return { mfaPolicies: (await read.mfa.ofUser(actor.organizationId, userId)).map(renderMfaPolicy) };
+    const policies = await read.mfa.ofUser(actor.organizationId, userId);
+    const { items, pageInfo } = pageOfList(policies, paginationOptions, config.listMax, ({ id }) => id);
+    return { mfaPolicies: items.map(renderMfaPolicy), pageInfo };
   },
 });

@@ -1,14 +1,20 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
+import { pageOfList } from '../../lib/pagination.ts';
 import { renderSteps } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
 import { AuthenticationMethodShape, RequiredMethodShape } from '../shapes/access.ts';
-import { IdShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 
 export const getMfaStatus = defineQuery({
   name: 'get_mfa_status',
   summary: 'Which proofs an activity needs of its voters, and which it has.',
-  parameters: Type.Object({ organizationId: IdShape, activityId: IdShape, userId: Type.Optional(IdShape) }),
+  parameters: Type.Object({
+    organizationId: IdShape,
+    activityId: IdShape,
+    userId: Type.Optional(IdShape),
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
   response: Type.Object({
     mfaStatuses: Type.Array(
       Type.Object({
@@ -19,8 +25,9 @@ export const getMfaStatus = defineQuery({
         requiredMethods: Type.Array(RequiredMethodShape),
       }),
     ),
+    pageInfo: PageInfoShape,
   }),
-  async run({ read, actor }, { activityId, userId }) {
+  async run({ read, actor, config }, { activityId, userId, paginationOptions }) {
     const { organizationId } = actor;
     if ((await read.activities.find(organizationId, activityId)) === undefined) {
       throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
@@ -30,14 +37,17 @@ export const getMfaStatus = defineQuery({
     );
     // Nothing to prove must be said of a user, not of a slip in an id.
     if (userId !== undefined && requirements.length === 0) await read.users.get(organizationId, userId);
+    // An activity asks each user once.
+    const asked = pageOfList(requirements, paginationOptions, config.listMax, (requirement) => requirement.userId);
     return {
-      mfaStatuses: requirements.map((requirement) => ({
+      mfaStatuses: asked.items.map((requirement) => ({
         mfaPolicyId: requirement.mfaPolicyId,
         userId: requirement.userId,
         satisfied: requirement.satisfiedAtMs !== undefined,
         satisfiedMethods: requirement.proofs.map((proof) => ({ ...proof.method })),
         requiredMethods: renderSteps(requirement.steps),
       })),
+      pageInfo: asked.pageInfo,
     };
   },
 });

@@ -1,5 +1,8 @@
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { MfaStep } from '../../lib/model.ts';
+import type { Stores } from '../../storage/stores.ts';
 import type { ExecuteContext } from '../define.ts';
 
 /** Codes prove a contact, of which a user has one; the others may name the very credential (RES 9.3). */
@@ -23,6 +26,15 @@ export async function requireUser({ store, actor }: ExecuteContext, userId: stri
   if ((await store.users.find(actor.organizationId, userId)) === undefined) {
     throw new ApiError('RESOURCE_NOT_FOUND', 'user not found in this organization');
   }
+}
+
+/** Every vote of a user reads all of them, so that they have a bound together. */
+export async function requireRoom(store: Stores, organizationId: OrganizationId, userId: string): Promise<void> {
+  if ((await store.mfa.weight(organizationId, userId)) <= LIMITS.mfaPoliciesLength) return;
+  throw new ApiError(
+    'RESOURCE_LIMIT_EXCEEDED',
+    `the MFA policies of a user can have at most ${LIMITS.mfaPoliciesLength} bytes, each counted with 100 more`,
+  );
 }
 
 export const toSteps = (steps: readonly { readonly any: readonly object[] }[]): MfaStep[] => steps as MfaStep[];

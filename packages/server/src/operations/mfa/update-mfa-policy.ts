@@ -3,7 +3,7 @@ import { defineActivity } from '../define.ts';
 import { requireExpression } from '../policies/expressions.ts';
 import { ExpressionShape, NotesShape, OrderShape, RequiredMethodsShape } from '../shapes/access.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
-import { checkSteps, toSteps } from './methods.ts';
+import { checkSteps, requireRoom, toSteps } from './methods.ts';
 
 export const updateMfaPolicy = defineActivity({
   name: 'update_mfa_policy',
@@ -39,6 +39,7 @@ export const updateMfaPolicy = defineActivity({
       notes: parameters.notes ?? policy.notes,
       updatedAtMs: nowMs,
     });
+    await requireRoom(store, organizationId, policy.userId);
     await store.users.touch(organizationId, [policy.userId], nowMs);
     return { mfaPolicyId: policy.id };
   },

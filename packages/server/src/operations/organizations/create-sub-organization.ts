@@ -3,6 +3,13 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId, WalletId } from '../../lib/ids.ts';
 import { FIRST_RULES_VERSION } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
+import {
+  checkPrivateKeys,
+  makePrivateKeys,
+  type PrivateKeyParams,
+  PrivateKeyParamsShape,
+  toKeyResult,
+} from '../private-keys/new-private-keys.ts';
 import { ClientSignatureShape, VerificationTokenShape } from '../shapes/auth.ts';
 import { integerShape, listShape, NameShape } from '../shapes/basic.ts';
 import {
@@ -69,8 +76,26 @@ const ParametersShape = Type.Object({
   ...sinceV7,
 });
 
-/** The seventh version takes tokens that are bound to no key, the eighth does not (AUTH 7.4). */
-type Parameters = Static<typeof ParametersShape> & { readonly takesUnboundTokens?: true };
+type Parameters = Static<typeof ParametersShape> & {
+  /** The seventh version takes tokens that are bound to no key, the eighth does not (AUTH 7.4). */
+  readonly takesUnboundTokens?: true;
+  /** The third version makes private keys, as there were no wallets yet. */
+  readonly privateKeys?: readonly PrivateKeyParams[];
+};
+
+const ResultShape = Type.Object({
+  subOrganizationId: Type.String(),
+  wallet: Type.Optional(WalletResultShape),
+  rootUserIds: Type.Array(Type.String()),
+});
+type Result = Static<typeof ResultShape> & { privateKeys?: ReturnType<typeof toKeyResult>[] };
+
+/** The first version has no name for its one root user. */
+const ROOT_USER_NAME = 'Root user';
+
+/** Root users as they were before OAuth and before curves could be chosen. */
+const upgradeUsers = (rootUsers: readonly Static<typeof V4UserShape>[]): Parameters['rootUsers'] =>
+  rootUsers.map((root) => ({ ...root, apiKeys: withP256(root.apiKeys), oauthProviders: [] }));
 
 /** Features that a sub-organization has from its first moment unless its creator turns them off (RES 3.2). */
 const FEATURES = [
@@ -119,24 +144,38 @@ export const createSubOrganization = defineActivity({
     legacy(
       'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4',
       Type.Object({ ...base, rootUsers: listShape(V4UserShape, 1), ...sinceV4 }),
-      ({ rootUsers, ...rest }) => ({
-        ...rest,
-        rootUsers: rootUsers.map((root) => ({ ...root, apiKeys: withP256(root.apiKeys), oauthProviders: [] })),
-      }),
+      ({ rootUsers, ...rest }) => ({ ...rest, rootUsers: upgradeUsers(rootUsers) }),
       { resultKey: 'createSubOrganizationResultV4' },
     ),
+    legacy(
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3',
+      Type.Object({ ...base, rootUsers: listShape(V4UserShape, 1), privateKeys: listShape(PrivateKeyParamsShape) }),
+      ({ rootUsers, ...rest }): Parameters => ({ ...rest, rootUsers: upgradeUsers(rootUsers) }),
+      { resultKey: 'createSubOrganizationResultV3' },
+    ),
+    legacy(
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2',
+      Type.Object({ ...base, rootUsers: listShape(V4UserShape, 1) }),
+      ({ rootUsers, ...rest }) => ({ ...rest, rootUsers: upgradeUsers(rootUsers) }),
+    ),
+    legacy(
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION',
+      Type.Object({ name: NameShape, rootAuthenticator: AuthenticatorParamsShape }),
+      ({ name, rootAuthenticator }) => ({
+        subOrganizationName: name,
+        rootQuorumThreshold: 1,
+        rootUsers: [{ userName: ROOT_USER_NAME, apiKeys: [], authenticators: [rootAuthenticator], oauthProviders: [] }],
+      }),
+    ),
   ],
-  unserved: [
-    'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION',
-    'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2',
-    'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3',
-  ],
-  result: Type.Object({
-    subOrganizationId: Type.String(),
-    wallet: Type.Optional(WalletResultShape),
-    rootUserIds: Type.Array(Type.String()),
-  }),
-  check({ rootUsers, rootQuorumThreshold, wallet }) {
+  result: Type.Unsafe<Result>(ResultShape),
+  check({ rootUsers, rootQuorumThreshold, wallet, privateKeys = [] }) {
+    checkPrivateKeys(privateKeys, 'parameters.privateKeys');
+    const tagged = privateKeys.findIndex(({ privateKeyTags }) => privateKeyTags.length > 0);
+    if (tagged >= 0) {
+      const field = `parameters.privateKeys.${tagged}.privateKeyTags`;
+      throw invalidField(field, 'must be empty: the new sub-organization has no tags yet');
+    }
     if (wallet !== undefined) checkAccounts(wallet.accounts, 'parameters.wallet.accounts');
     if (rootQuorumThreshold < 1 || rootQuorumThreshold > rootUsers.length) {
       throw new ApiError('INVALID_QUORUM', 'rootQuorumThreshold must be from 1 to the number of rootUsers');
@@ -144,15 +183,11 @@ export const createSubOrganization = defineActivity({
     checkNewUsers(rootUsers, 'parameters.rootUsers');
   },
   describe: (context, parameters) => readSignUp(context, parameters),
-  async prepare(context, { rootUsers, wallet }, signUp) {
+  async prepare(context, { rootUsers, wallet, privateKeys }, signUp) {
     const organizationId: OrganizationId = context.newId();
     const walletId: WalletId = context.newId();
     const wrappedKey = await context.keyring.createOrganizationKey(organizationId);
-    const holder = {
-      organizationKey: wrappedKey,
-      organizationId: organizationId as string,
-      ownerId: walletId as string,
-    };
+    const holder = { organizationKey: wrappedKey, organizationId: organizationId as string };
     return {
       organizationId,
       wrappedKey,
@@ -163,11 +198,16 @@ export const createSubOrganization = defineActivity({
       })),
       wallet: wallet && {
         id: walletId,
-        ...(await context.keyring.createWallet(holder, wallet.mnemonicLength ?? 12, toSpecs(wallet.accounts))),
+        ...(await context.keyring.createWallet(
+          { ...holder, ownerId: walletId as string },
+          wallet.mnemonicLength ?? 12,
+          toSpecs(wallet.accounts),
+        )),
       },
+      privateKeys: privateKeys && (await makePrivateKeys(context, holder, privateKeys)),
     };
   },
-  async execute(context, parameters, { organizationId, wrappedKey, signUp, verified, wallet }) {
+  async execute(context, parameters, { organizationId, wrappedKey, signUp, verified, wallet, privateKeys }) {
     const { store, actor, nowMs } = context;
     const rootId = actor.organizationId;
     await store.organizations.insert({
@@ -196,6 +236,10 @@ export const createSubOrganization = defineActivity({
     ]);
     for (const [name, flag] of FEATURES) {
       if (parameters[flag] !== true) await store.organizations.setFeature(organizationId, name, 'true');
+    }
+    if (privateKeys !== undefined) {
+      await store.privateKeys.insert(organizationId, privateKeys);
+      return { subOrganizationId: organizationId, privateKeys: privateKeys.map(toKeyResult), rootUserIds };
     }
     if (wallet === undefined || parameters.wallet === undefined)
       return { subOrganizationId: organizationId, rootUserIds };

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { turnProxyOff } from '../auth-proxy/switch.ts';
 import { defineActivity } from '../define.ts';
 import { FeatureNameShape, FeatureShape } from '../shapes/organizations.ts';
 import { dropFeatureEndpoint } from '../webhooks/feature-endpoint.ts';
@@ -12,7 +13,9 @@ export const removeOrganizationFeature = defineActivity({
   credentials: 'redirects',
   parameters: Type.Object({ name: FeatureNameShape }),
   result: Type.Object({ features: Type.Array(FeatureShape) }),
-  async execute({ store, actor }, { name }) {
+  async execute(context, { name }) {
+    const { store, actor } = context;
+    if (name === 'FEATURE_NAME_AUTH_PROXY') await turnProxyOff(context);
     await store.organizations.removeFeature(actor.organizationId, name);
     if (name === 'FEATURE_NAME_WEBHOOK') await dropFeatureEndpoint(store, actor.organizationId);
     return { features: await store.organizations.features(actor.organizationId) };

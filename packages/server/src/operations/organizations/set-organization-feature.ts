@@ -1,12 +1,13 @@
 import Type from 'typebox';
-import { parseWebauthnOrigins } from '../../authn/webauthn-origins.ts';
+import { allowedOrigins } from '../../authn/webauthn-origins.ts';
 import { earnConfigOf } from '../../lib/earn-config.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { prepareProxyKey, turnProxyOff, turnProxyOn } from '../auth-proxy/switch.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
 import { type FeatureName, FeatureNameShape, FeatureShape } from '../shapes/organizations.ts';
 import { WEBHOOK_URL_MAX } from '../shapes/webhooks.ts';
-import { putFeatureEndpoint } from '../webhooks/feature-endpoint.ts';
+import { dropFeatureEndpoint, putFeatureEndpoint } from '../webhooks/feature-endpoint.ts';
 
 const VALUE_MAX = 16_384;
 
@@ -21,22 +22,36 @@ export const setOrganizationFeature = defineActivity({
   parameters: Type.Object({ name: FeatureNameShape, value: textShape(VALUE_MAX) }),
   result: Type.Object({ features: Type.Array(FeatureShape) }),
   check: ({ name, value }) => checkValue(name as FeatureName, value),
-  async prepare({ webhooks }, { name, value }) {
-    if (name === 'FEATURE_NAME_WEBHOOK') await webhooks.checkTarget(value);
+  async describe({ actor }, { name }) {
+    if (name === 'FEATURE_NAME_AUTH_PROXY' && actor.organization.parentId !== undefined) {
+      throw new ApiError('INVALID_FEATURE_VALUE', `${name} is for parent organizations: theirs is the sign-up proxy`);
+    }
   },
-  async execute(context, { name, value }) {
+  async prepare(context, { name, value }) {
+    if (name === 'FEATURE_NAME_WEBHOOK' && value !== '') await context.webhooks.checkTarget(value);
+    return name === 'FEATURE_NAME_AUTH_PROXY' && isOn(value) ? await prepareProxyKey(context) : undefined;
+  },
+  async execute(context, { name, value }, proxyKey) {
     const { store, actor } = context;
-    await store.organizations.setFeature(actor.organizationId, name, value);
-    if (name === 'FEATURE_NAME_WEBHOOK') await putFeatureEndpoint(context, value);
+    if (name === 'FEATURE_NAME_AUTH_PROXY' && !isOn(value)) await turnProxyOff(context);
+    if (proxyKey !== undefined) await turnProxyOn(context, proxyKey, value);
+    else await store.organizations.setFeature(actor.organizationId, name, value);
+    if (name === 'FEATURE_NAME_WEBHOOK') {
+      if (value === '') await dropFeatureEndpoint(store, actor.organizationId);
+      else await putFeatureEndpoint(context, value);
+    }
     return { features: await store.organizations.features(actor.organizationId) };
   },
 });
+
+/** Any other value of a switch means on, the empty one too (RES 9.1). */
+const isOn = (value: string): boolean => value !== 'false';
 
 /** What each feature understands (RES 9.1); anything else would be a switch that silently does nothing. */
 function checkValue(name: FeatureName, value: string): void {
   switch (name) {
     case 'FEATURE_NAME_WEBAUTHN_ORIGINS':
-      parseWebauthnOrigins(value);
+      allowedOrigins(value);
       return;
     case 'FEATURE_NAME_WEBHOOK':
       if (value.length > WEBHOOK_URL_MAX) {

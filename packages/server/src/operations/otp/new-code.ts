@@ -6,6 +6,7 @@ import { randomCode } from '../../lib/random.ts';
 import { type SenderFields, senderOf } from '../../messages/address.ts';
 import type { MailMessage, SealedMessage, SmsMessage } from '../../messages/message.ts';
 import { checkCustomization, type EmailCustomization } from '../../messages/templates/customization.ts';
+import { loadTemplate, type MailTemplate } from '../../messages/templates/files.ts';
 import { otpMail, otpSms } from '../../messages/templates/otp.ts';
 import type { NewOtp } from '../../storage/stores/logins.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
@@ -73,10 +74,14 @@ export async function prepareCode(
   const expiresAtMs = nowMs + seconds * 1000;
   // To the address on record rather than to a spelling of it, which may be another mailbox.
   const contact = user?.[contactOfType(type)] ?? request.contact;
-  const worded = isParents(actor) ? request : { ...request, ...UNWORDED };
+  const isWorded = isParents(actor);
+  const worded = isWorded ? request : { ...request, ...UNWORDED };
+  const templateId = type === 'OTP_TYPE_EMAIL' ? request.emailCustomization?.templateId : undefined;
+  const template = await templateOf(context, templateId);
+  const input = { ...worded, contact, template: isWorded ? template : undefined };
   const [{ sealedOtp, targetBundle }, message] = await Promise.all([
     keyring.createOtp(holderOf(context, id), code),
-    messages.compose(actor.organization, write({ ...worded, contact }, code, seconds, expiresAtMs)),
+    messages.compose(actor.organization, write(input, code, seconds, expiresAtMs)),
   ]);
   const otp: NewOtp = {
     id,
@@ -93,12 +98,23 @@ export async function prepareCode(
   return { otp, message, targetBundle };
 }
 
-function write(request: CodeRequest, code: string, seconds: number, notAfterMs: number): MailMessage | SmsMessage {
-  const { otpType, contact: to, appName, emailCustomization, smsCustomization } = request;
+/** The operator's template that a request names; one that is not there is refused, whoever names it. */
+export async function templateOf(
+  { config }: Pick<PrepareContext, 'config'>,
+  templateId: string | undefined,
+  field = 'parameters.emailCustomization.templateId',
+): Promise<MailTemplate | undefined> {
+  return templateId ? await loadTemplate(config.mailTemplates, templateId, field) : undefined;
+}
+
+type Written = CodeRequest & { readonly template: MailTemplate | undefined };
+
+function write(request: Written, code: string, seconds: number, notAfterMs: number): MailMessage | SmsMessage {
+  const { otpType, contact: to, appName, emailCustomization, smsCustomization, template } = request;
   if (otpType === 'OTP_TYPE_SMS') {
     return { channel: 'sms', to, text: otpSms({ code, appName, template: smsCustomization?.template }), notAfterMs };
   }
-  const mail = otpMail({ ...emailCustomization, appName, code, expiresInSeconds: seconds });
+  const mail = otpMail({ ...emailCustomization, appName, code, expiresInSeconds: seconds, template });
   return { channel: 'email', to, ...mail, ...senderOf(request), notAfterMs };
 }
 

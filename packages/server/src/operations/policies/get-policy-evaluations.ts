@@ -2,17 +2,22 @@ import Type from 'typebox';
 import { toTimestamp } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Vote } from '../../lib/model.ts';
+import { pageOfList } from '../../lib/pagination.ts';
 import type { VoteEvaluation } from '../../policy/index.ts';
 import { renderEvaluation } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
 import { VoteEvaluationShape } from '../shapes/access.ts';
-import { IdShape, TimestampShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape, TimestampShape } from '../shapes/basic.ts';
 
 export const getPolicyEvaluations = defineQuery({
   name: 'get_policy_evaluations',
   summary:
     'What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none; a rejection has the policies that still waited.',
-  parameters: Type.Object({ organizationId: IdShape, activityId: IdShape }),
+  parameters: Type.Object({
+    organizationId: IdShape,
+    activityId: IdShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
   response: Type.Object({
     policyEvaluations: Type.Array(
       Type.Object({
@@ -24,8 +29,9 @@ export const getPolicyEvaluations = defineQuery({
         createdAt: TimestampShape,
       }),
     ),
+    pageInfo: PageInfoShape,
   }),
-  async run({ read, actor }, { activityId }) {
+  async run({ read, actor, config }, { activityId, paginationOptions }) {
     const { organizationId } = actor;
     const [found, kept] = await Promise.all([
       read.activities.find(organizationId, activityId),
@@ -36,15 +42,17 @@ export const getPolicyEvaluations = defineQuery({
     const { authorityId } = found.activity;
     const isTold = authorityId === undefined || authorityId === actor.homeId;
     const ofVote = new Map(kept.map(({ voteId, evaluations }) => [voteId, evaluations as VoteEvaluation[]]));
+    const { items, pageInfo } = pageOfList(found.votes, paginationOptions, config.listMax, ({ id }) => id);
     return {
-      policyEvaluations: found.votes.map(({ id, createdAtMs }, index) => ({
-        id,
+      policyEvaluations: items.map((vote) => ({
+        id: vote.id,
         activityId,
         organizationId,
-        voteId: id,
-        policyEvaluations: isTold ? evaluationsAt(found.votes, index, ofVote).map(renderEvaluation) : [],
-        createdAt: toTimestamp(createdAtMs),
+        voteId: vote.id,
+        policyEvaluations: isTold ? evaluationsAt(vote, found.votes, ofVote).map(renderEvaluation) : [],
+        createdAt: toTimestamp(vote.createdAtMs),
       })),
+      pageInfo,
     };
   },
 });
@@ -53,13 +61,12 @@ const WAITING: ReadonlySet<string> = new Set(['OUTCOME_REQUIRES_CONSENSUS', 'OUT
 
 /** A rejection asks no policy: it ends those that the vote before it had left waiting. */
 function evaluationsAt(
+  vote: Vote,
   votes: readonly Vote[],
-  index: number,
   ofVote: ReadonlyMap<string, readonly VoteEvaluation[]>,
 ): readonly VoteEvaluation[] {
-  const vote = votes[index];
-  if (vote?.selection !== 'VOTE_SELECTION_REJECTED') return ofVote.get(vote?.id ?? '') ?? [];
-  const before = votes.slice(0, index).findLast(({ id }) => ofVote.has(id));
+  if (vote.selection !== 'VOTE_SELECTION_REJECTED') return ofVote.get(vote.id) ?? [];
+  const before = votes.slice(0, votes.indexOf(vote)).findLast(({ id }) => ofVote.has(id));
   return (ofVote.get(before?.id ?? '') ?? [])
     .filter(({ outcome }) => WAITING.has(outcome))
     .map((evaluation) => ({ ...evaluation, outcome: 'OUTCOME_REJECTED' }));

@@ -3,10 +3,11 @@ import { encodeFunctionData, erc20Abi } from 'viem';
 import { formatUnits, usdOf } from '../../lib/amount.ts';
 import { type ChainAsset, type ChainSettings, configuredChain } from '../../lib/chain.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { pageOfList } from '../../lib/pagination.ts';
 import type { EvmNode, Hex, SolanaNode } from '../../nodes/node.ts';
 import { isSolanaKey } from '../../policy-facts/contract-interface.ts';
 import { defineQuery, type QueryContext } from '../define.ts';
-import { IdShape, textShape } from '../shapes/basic.ts';
+import { IdShape, PageInfoShape, PaginationShape, textShape } from '../shapes/basic.ts';
 import { ChainShape, DisplayShape, isEthereumAddress } from '../shapes/chain.ts';
 import { nativeAsset, tokenAssets } from './assets.ts';
 
@@ -34,12 +35,23 @@ export const getWalletAddressBalances = defineQuery({
   name: 'get_wallet_address_balances',
   summary: 'What an address holds on a chain: its native asset, and of the configured ones those that it has any of.',
   waitsOutside: true,
-  parameters: Type.Object({ organizationId: IdShape, address: textShape(ADDRESS_LENGTH_MAX), caip2: ChainShape }),
-  response: Type.Object({ balances: Type.Array(BalanceShape) }),
-  async run(context, { address, caip2 }) {
+  parameters: Type.Object({
+    organizationId: IdShape,
+    address: textShape(ADDRESS_LENGTH_MAX),
+    caip2: ChainShape,
+    paginationOptions: Type.Optional(PaginationShape),
+  }),
+  response: Type.Object({ balances: Type.Array(BalanceShape), pageInfo: PageInfoShape }),
+  async run(context, { address, caip2, paginationOptions }) {
     const chain = configuredChain(context.config.chains, caip2);
     const balances = await balancesOn(context, chain, address);
-    return { balances: await Promise.all(balances.map((balance) => shown(context, chain, balance))) };
+    const { items, pageInfo } = pageOfList(
+      balances,
+      paginationOptions,
+      context.config.listMax,
+      ({ asset }) => asset.caip19,
+    );
+    return { balances: await Promise.all(items.map((balance) => shown(context, chain, balance))), pageInfo };
   },
 });
 

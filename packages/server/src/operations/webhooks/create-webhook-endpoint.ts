@@ -1,12 +1,11 @@
 import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
 import type { WebhookEndpointId } from '../../lib/ids.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import type { WebhookEndpoint } from '../../lib/webhook.ts';
 import { defineActivity } from '../define.ts';
 import { listShape, NameShape } from '../shapes/basic.ts';
 import { WebhookEndpointShape, WebhookSubscriptionShape, WebhookUrlShape } from '../shapes/webhooks.ts';
-import { checkName, renderEndpoint, requireAudience, toSubscriptions } from './endpoints.ts';
+import { checkName, renderEndpoint, requireAudience, requireRoom, toSubscriptions } from './endpoints.ts';
 
 export const createWebhookEndpoint = defineActivity({
   name: 'create_webhook_endpoint',
@@ -32,13 +31,11 @@ export const createWebhookEndpoint = defineActivity({
   async prepare({ webhooks }, { url }) {
     await webhooks.checkTarget(url);
   },
-  async execute({ store, actor, newId, nowMs }, { url, name, subscriptions = [] }) {
+  async execute({ store, actor, newId, nowMs, config }, { url, name, subscriptions = [] }) {
     const { organizationId } = actor;
-    if ((await store.webhooks.countEndpoints(organizationId)) >= LIMITS.webhookEndpoints) {
-      throw new ApiError(
-        'RESOURCE_LIMIT_EXCEEDED',
-        `an organization has at most ${LIMITS.webhookEndpoints} webhook endpoints`,
-      );
+    const most = config.limitWebhookEndpoints;
+    if (most !== undefined && (await store.webhooks.countEndpoints(organizationId)) >= most) {
+      throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${most} webhook endpoints`);
     }
     const endpoint: WebhookEndpoint = {
       id: newId() as WebhookEndpointId,
@@ -52,6 +49,7 @@ export const createWebhookEndpoint = defineActivity({
       updatedAtMs: nowMs,
     };
     await store.webhooks.insertEndpoint(endpoint);
+    await requireRoom(store, organizationId);
     return { endpointId: endpoint.id, webhookEndpoint: renderEndpoint(endpoint) };
   },
 });

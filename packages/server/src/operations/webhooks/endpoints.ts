@@ -1,7 +1,10 @@
 import type { Static } from 'typebox';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import type { Organization } from '../../lib/model.ts';
 import type { WebhookEndpoint, WebhookEventType, WebhookSubscription } from '../../lib/webhook.ts';
+import type { Stores } from '../../storage/stores.ts';
 import { PARENT_ONLY } from '../../webhooks/announce.ts';
 import { checkFilters } from '../../webhooks/filters.ts';
 import type { WebhookEndpointShape, WebhookSubscriptionShape } from '../shapes/webhooks.ts';
@@ -47,6 +50,15 @@ export function requireOwn({ isFeature }: WebhookEndpoint): void {
   throw new ApiError(
     'FAILED_PRECONDITION',
     `this endpoint belongs to the feature ${FEATURE_NAME}; set_organization_feature and remove_organization_feature change it`,
+  );
+}
+
+/** Every activity reads all of them, so that they have a bound together. */
+export async function requireRoom(store: Stores, organizationId: OrganizationId): Promise<void> {
+  if ((await store.webhooks.weight(organizationId)) <= LIMITS.webhookEndpointsLength) return;
+  throw new ApiError(
+    'RESOURCE_LIMIT_EXCEEDED',
+    `the webhook endpoints of an organization can have at most ${LIMITS.webhookEndpointsLength} bytes, each counted with 1000 more`,
   );
 }
 

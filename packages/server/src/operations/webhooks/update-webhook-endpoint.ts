@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../lib/webhook.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
 import { WebhookEndpointShape, WebhookUrlShape } from '../shapes/webhooks.ts';
-import { checkName, renderEndpoint, requireOwn } from './endpoints.ts';
+import { checkName, renderEndpoint, requireOwn, requireRoom } from './endpoints.ts';
 
 export const updateWebhookEndpoint = defineActivity({
   name: 'update_webhook_endpoint',
@@ -44,6 +44,7 @@ export const updateWebhookEndpoint = defineActivity({
       updatedAtMs: nowMs,
     };
     await store.webhooks.updateEndpoint(endpoint);
+    await requireRoom(store, actor.organizationId);
     return { endpointId: endpoint.id, webhookEndpoint: renderEndpoint(endpoint) };
   },
 });

@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, MfaPolicyId, OrganizationId, UserId } from '../../lib/ids.ts';
 import type { MfaPolicy, MfaProof, MfaRequirement, MfaStep } from '../../lib/model.ts';
 import type { AuthorityVersions } from '../authority.ts';
+import { bytesOf } from '../bytes-of.ts';
 import { findRow } from '../organization-rows.ts';
 import type { MfaPolicyTable, MfaRequirementTable, Schema } from '../schema.ts';
 
@@ -55,6 +56,24 @@ export class MfaReader {
       .orderBy('id')
       .execute();
     return rows.map(toMfaPolicy);
+  }
+
+  async count(organizationId: OrganizationId, userId: string): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('mfa_policy')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** Bytes of all policies of a user, each with a hundred more. */
+  async weight(organizationId: OrganizationId, userId: string): Promise<number> {
+    const { rows } = await sql<{ weight: number | string | null }>`
+      SELECT SUM(${bytesOf('mfa_policy', ['name', 'condition', 'steps', 'notes'])} + 100) AS weight FROM mfa_policy
+      WHERE organization_id = ${organizationId} AND user_id = ${userId}`.execute(this.db);
+    return Number(rows[0]?.weight ?? 0);
   }
 
   /** What users have to prove, and have proven, for one activity. */

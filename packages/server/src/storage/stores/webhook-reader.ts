@@ -12,10 +12,11 @@ import {
   type WebhookEvent,
   type WebhookSubscription,
 } from '../../lib/webhook.ts';
+import { bytesOf } from '../bytes-of.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { jsonRows } from '../json-rows.ts';
 import { fetchPage, type Range, type RowSize } from '../keyset.ts';
-import { findRow } from '../organization-rows.ts';
+import { findRow, pageOfRows } from '../organization-rows.ts';
 import type { Schema, WebhookDeliveryTable, WebhookEndpointTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 
@@ -192,6 +193,9 @@ function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<
   return sql`${above} ${below}`;
 }
 
+/** More searches in one statement than that would cost more than to read what the filter leaves out. */
+const SHELVES_MAX = 200;
+
 export class WebhookReader {
   protected readonly db: Kysely<Schema>;
   protected readonly kind: DatabaseKind;
@@ -212,6 +216,10 @@ export class WebhookReader {
     return rows.map(toEndpoint);
   }
 
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<WebhookEndpoint>> {
+    return await pageOfRows(this.db, 'webhook_endpoint', organizationId, request, (rows) => rows.map(toEndpoint));
+  }
+
   async findEndpoint(organizationId: OrganizationId, id: string): Promise<WebhookEndpoint | undefined> {
     const [row] = await endpointById(this.db, { organizationId, id });
     return row && toEndpoint(row);
@@ -227,6 +235,14 @@ export class WebhookReader {
   async listeners(organizationId: OrganizationId, parentId: OrganizationId | undefined): Promise<WebhookEndpoint[]> {
     const rows = await activeEndpoints(this.db, { organizationId, parentId: parentId ?? organizationId });
     return rows.map(toEndpoint);
+  }
+
+  /** Bytes of all endpoints of an organization, each with a thousand more. */
+  async weight(organizationId: OrganizationId): Promise<number> {
+    const { rows } = await sql<{ weight: number | string | null }>`
+      SELECT SUM(${bytesOf('webhook_endpoint', ['name', 'url', 'subscriptions'])} + 1000) AS weight
+      FROM webhook_endpoint WHERE organization_id = ${organizationId}`.execute(this.db);
+    return Number(rows[0]?.weight ?? 0);
   }
 
   /** Those that count against the limit: the feature's does not. */
@@ -346,6 +362,13 @@ export class WebhookReader {
     const states = state === undefined ? WEBHOOK_DELIVERY_STATES : [state];
     const shelves = endpoints.flatMap(({ id }) => states.map((each) => [id, each] as const));
     if (shelves.length === 0) return () => undefined;
+    if (shelves.length > SHELVES_MAX) {
+      const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
+      return (range) => sql`SELECT id FROM webhook_delivery
+        WHERE organization_id = ${organizationId} ${inState} AND endpoint_id IN
+          (SELECT endpoint.id FROM webhook_endpoint AS endpoint WHERE endpoint.organization_id = ${organizationId})
+        ${within(range)} ${ordered(range)}`;
+    }
     return (range) => {
       const arms = shelves.map(
         ([id, each]) => sql`SELECT id FROM (SELECT id FROM webhook_delivery

@@ -4,6 +4,7 @@ import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../lib/we
 import type { DatabaseKind } from '../dialect.ts';
 import { jsonRows } from '../json-rows.ts';
 import { statement } from '../statement.ts';
+import { bury } from './tombstones.ts';
 import { WebhookQueue } from './webhook-queue.ts';
 import { deliveryNotFound, endpointNotFound } from './webhook-reader.ts';
 
@@ -141,6 +142,7 @@ export class WebhookStore extends WebhookQueue {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     if (numDeletedRows === 0n) throw endpointNotFound();
+    await bury(this.db, organizationId, [id]);
     await this.db
       .updateTable('webhook_lane')
       .set({ is_gone: 1, owner: '', claimed_until_ms: 0 })

@@ -468,6 +468,7 @@ export const ACCESS_QUERIES: Readonly<Record<string, QueryCase>> = {
           createdAt: TIMESTAMP,
         },
       ],
+      pageInfo: PAGE_INFO,
     }),
   },
   simulate_activity: {
@@ -529,6 +530,7 @@ export const ACCESS_QUERIES: Readonly<Record<string, QueryCase>> = {
         anMfaPolicy({ ...mfaParams(), mfaPolicyName: 'First', order: 1 }),
         anMfaPolicy({ ...mfaParams(), ...keptOf(world) }),
       ],
+      pageInfo: PAGE_INFO,
     }),
   },
   get_mfa_status: {
@@ -543,6 +545,7 @@ export const ACCESS_QUERIES: Readonly<Record<string, QueryCase>> = {
           requiredMethods: STEPS,
         },
       ],
+      pageInfo: PAGE_INFO,
     }),
   },
   get_session_profile: {

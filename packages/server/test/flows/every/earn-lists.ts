@@ -83,8 +83,9 @@ export const EARN_LIST_QUERIES: Readonly<Record<string, QueryCase>> = {
           depositsDisabled: false,
         },
       ],
+      pageInfo: PAGE_INFO,
     }),
-    foreignAnswer: { positions: [] },
+    foreignAnswer: { positions: [], pageInfo: { ...PAGE_INFO, startCursor: '', endCursor: '' } },
   },
   list_earn_enabled_vaults: {
     parameters: async (world) => {
@@ -112,6 +113,7 @@ export const EARN_LIST_QUERIES: Readonly<Record<string, QueryCase>> = {
           deployRequestId: anId,
         },
       ]),
+      pageInfo: PAGE_INFO,
     }),
   },
 };

@@ -127,6 +127,7 @@ export const ETHEREUM_SEND_QUERIES: Readonly<Record<string, QueryCase>> = {
     },
     answer: () => ({
       balances: [{ ...NATIVE, balance: '2500000000000000000', display: { usd: '5000.00', crypto: '2.5' } }],
+      pageInfo: PAGE_INFO,
     }),
     isOfChain: true,
   },
@@ -137,6 +138,7 @@ export const ETHEREUM_SEND_QUERIES: Readonly<Record<string, QueryCase>> = {
         { ...NATIVE, earnProviders: [] },
         { ...ASSET, earnProviders: expect.any(Array) },
       ],
+      pageInfo: PAGE_INFO,
     }),
     isOfChain: true,
   },

@@ -750,6 +750,7 @@ export const WALLET_QUERIES: Readonly<Record<string, QueryCase>> = {
         proofPayload: expect.stringContaining(`"type":"${type}"`),
         signature: expect.stringMatching(/^[0-9a-f]{128}$/),
       })),
+      pageInfo: PAGE_INFO,
     }),
   },
 };

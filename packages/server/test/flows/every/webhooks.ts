@@ -156,6 +156,7 @@ export const WEBHOOK_QUERIES: Readonly<Record<string, QueryCase>> = {
         anEndpoint(world, { name: 'First', url: expect.any(String), subscriptions: [SUBSCRIPTION] }),
         anEndpoint(world, { name: 'Second', url: expect.any(String), subscriptions: [] }),
       ],
+      pageInfo: PAGE_INFO,
     }),
   },
   list_webhook_deliveries: {

@@ -199,7 +199,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     ] as const) {
       expect([address, await positions(client, address)]).toEqual([
         address,
-        expect.objectContaining({ status: 200, body: { positions: [] } }),
+        expect.objectContaining({ status: 200, body: expect.objectContaining({ positions: [] }) }),
       ]);
     }
     const foreign = await positions(stranger.child, wallet, child.organizationId);
