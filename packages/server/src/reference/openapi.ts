@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import Type, { type TSchema } from 'typebox';
+import { type InvitationCall, invitationCalls } from '../invitations/calls.ts';
 import { ERROR_CODES } from '../lib/errors.ts';
 import type { ActivityOperation, Operation } from '../operations/define.ts';
 import { operations, pathOf } from '../operations/registry.ts';
@@ -24,6 +25,7 @@ export function openApi(): Json {
     security: [{ stamp: [] }, { webauthn: [] }],
     paths: Object.fromEntries([
       ...operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }] as const),
+      ...invitationCalls.map((call) => [call.path, { post: describeInvitationCall(call) }] as const),
       ...proxyCalls.map((call) => [proxyPathOf(call), { post: describeProxyCall(call) }] as const),
     ]),
     components: {
@@ -100,6 +102,20 @@ function describeProxyCall(call: ProxyCall): Json {
     },
   };
 }
+
+/** A call of an invited person: no stamp, but the secret of the link in the body. */
+const describeInvitationCall = (call: InvitationCall): Json => ({
+  operationId: call.name,
+  summary: call.summary,
+  'x-custos-addition': true,
+  'x-body-limit-bytes': call.bodyLimit,
+  security: [],
+  requestBody: { required: true, content: json(toPlain(call.body)) },
+  responses: {
+    200: { description: 'Done', content: json(toPlain(call.reply)) },
+    default: { $ref: '#/components/responses/Error' },
+  },
+});
 
 const describeVersion = ({ type, intentKey, resultKey }: ActivityOperation['versions'][number]): Json => ({
   type,
