@@ -11,6 +11,7 @@ import {
   WIRE_SUBMITS,
 } from '../../packages/server/src/operations/wire-operations.ts';
 import { proxyCalls, proxyPathOf } from '../../packages/server/src/proxy/calls.ts';
+import { toNode } from '../../packages/server/src/reference/schema-node.ts';
 import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
 import { ERROR_MEANINGS } from './error-meanings.ts';
 import { invitationSections } from './invitation-page.ts';
@@ -18,7 +19,6 @@ import { code, fieldTable, NOTICE, table, valueList } from './markdown.ts';
 import { fileName } from './names.ts';
 import { operationSection } from './operation-section.ts';
 import { proxySections } from './proxy-page.ts';
-import { toNode } from './schema.ts';
 
 type Operation = (typeof operations)[number];
 
