@@ -101,7 +101,9 @@ export const exampleCallBody = (schema: TSchema): unknown => exampleOf(toNode(sc
 
 /** Required fields, and the telling ones of the others. */
 function exampleOf(node: SchemaNode, name = ''): unknown {
-  const isTold = Object.hasOwn(VALUES, name) && (node.enum?.includes(VALUES[name] as string) ?? true);
+  const isText = typeof VALUES[name] === 'string';
+  const isTold =
+    Object.hasOwn(VALUES, name) && !(isText && node.type === 'object') && (node.enum?.includes(VALUES[name] as string) ?? true);
   if (isTold) return node['x-decimal'] ? String(VALUES[name]) : VALUES[name];
   if (node.enum !== undefined) return node.enum[0];
   switch (node.type) {
@@ -127,7 +129,8 @@ function exampleOf(node: SchemaNode, name = ''): unknown {
 
 function exampleText(node: SchemaNode, name: string): string {
   if (node.pattern?.startsWith('^sha256:')) return `sha256:${'0123456789abcdef'.repeat(4)}`;
-  if (/Ids?$/.test(name)) return '0195d1f0-8e11-7f3c-b0a4-5d6e7f8091a2';
+  if (node.pattern?.includes('@')) return 'alice@example.com';
+  if (/(^i|I)ds?$/.test(name)) return '0195d1f0-8e11-7f3c-b0a4-5d6e7f8091a2';
   if (node['x-decimal']) return '3600';
   return 'text';
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../../src/lib/limits.ts';
 import { operations, pathOf } from '../../../src/operations/registry.ts';
+import { invitationCalls } from '../../../src/invitations/calls.ts';
 import { proxyCalls, proxyPathOf } from '../../../src/proxy/calls.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { type Answer, send, type TestClient } from '../../harness/client.ts';
@@ -56,9 +57,10 @@ describe('how large a body may be', () => {
     },
   );
 
-  test('every operation and every call of the sign-up proxy refuses one byte more than its limit', async () => {
+  test('every operation and every call without a stamp refuses one byte more than its limit', async () => {
     const routes = [
       ...operations.map((operation) => [pathOf(operation), operation.bodyLimit] as const),
+      ...invitationCalls.map(({ path, bodyLimit }) => [path, bodyLimit] as const),
       ...proxyCalls.map((call) => [proxyPathOf(call), call.bodyLimit] as const),
     ];
     for (const [path, limit] of routes) {
