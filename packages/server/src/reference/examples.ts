@@ -103,7 +103,9 @@ export const exampleCallBody = (schema: TSchema): unknown => exampleOf(toNode(sc
 function exampleOf(node: SchemaNode, name = ''): unknown {
   const isText = typeof VALUES[name] === 'string';
   const isTold =
-    Object.hasOwn(VALUES, name) && !(isText && node.type === 'object') && (node.enum?.includes(VALUES[name] as string) ?? true);
+    Object.hasOwn(VALUES, name) &&
+    !(isText && node.type === 'object') &&
+    (node.enum?.includes(VALUES[name] as string) ?? true);
   if (isTold) return node['x-decimal'] ? String(VALUES[name]) : VALUES[name];
   if (node.enum !== undefined) return node.enum[0];
   switch (node.type) {
