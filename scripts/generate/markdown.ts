@@ -1,4 +1,4 @@
-import { isRequired, type SchemaNode, toNode } from './schema.ts';
+import { isRequired, type SchemaNode, toNode } from '../../packages/server/src/reference/schema-node.ts';
 import type { NameOf } from './typescript.ts';
 
 /** Said at the top of every page, so that nobody mends the wrong file. */

@@ -1,6 +1,6 @@
 import { type operations, pathOf } from '@custos/server/registry';
 import { isParentRun } from '../../packages/server/src/policy/catalog/activity-types.ts';
-import { exampleBody } from './example-body.ts';
+import { exampleBody } from '../../packages/server/src/reference/examples.ts';
 import { code, fieldTable } from './markdown.ts';
 import { methodName } from './names.ts';
 import type { NameOf } from './typescript.ts';

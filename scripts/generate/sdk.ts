@@ -1,8 +1,8 @@
 import { activities, type operations, pathOf, queries, votes } from '@custos/server/registry';
 import { ApiError, ERROR_CODES, type ErrorCode } from '../../packages/server/src/lib/errors.ts';
+import { toNode, withoutProperty } from '../../packages/server/src/reference/schema-node.ts';
 import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
 import { methodName, typeName } from './names.ts';
-import { toNode, withoutProperty } from './schema.ts';
 import { printDeclaration } from './typescript.ts';
 
 type Operation = (typeof operations)[number];

@@ -1,4 +1,4 @@
-import { isRequired, type SchemaNode, toNode } from './schema.ts';
+import { isRequired, type SchemaNode, toNode } from '../../packages/server/src/reference/schema-node.ts';
 
 /** Unions that are longer get a line per member. */
 const UNION_COLUMNS_MAX = 90;

@@ -4057,7 +4057,7 @@ export interface OperationMethods {
     parameters: CreateFiatOnRampCredentialParameters,
     options?: SubmitOptions,
   ): Promise<CreateFiatOnRampCredentialResult & { activity: Activity }>;
-  /** Record invitations to the organization. The sender is the user who proposes the activity. */
+  /** Mail invitations to the organization, each with a link that its receiver can accept once. The sender is the user who proposes the activity. */
   createInvitations(
     parameters: CreateInvitationsParameters,
     options?: SubmitOptions,
@@ -4187,7 +4187,7 @@ export interface OperationMethods {
     parameters: DeleteFiatOnRampCredentialParameters,
     options?: SubmitOptions,
   ): Promise<DeleteFiatOnRampCredentialResult & { activity: Activity }>;
-  /** Revoke an invitation that nobody has accepted. */
+  /** Revoke an invitation that nobody has accepted; its link ends with it. */
   deleteInvitation(
     parameters: DeleteInvitationParameters,
     options?: SubmitOptions,

@@ -34,6 +34,7 @@ test('nothing set works on a laptop', () => {
     limitUsers: undefined,
     limitPolicies: undefined,
     limitTags: undefined,
+    invitationHours: 168,
     limitInvitations: undefined,
     limitApiKeys: undefined,
     limitAuthenticators: undefined,

@@ -277,6 +277,12 @@ export const SETTINGS = {
     'Most open invitations in an organization; unset is unlimited.',
     limit,
   ),
+  invitationHours: setting(
+    'CUSTOS_INVITATION_HOURS',
+    '168',
+    'How long the link of an invitation can be used, in hours.',
+    integer(1, 8760),
+  ),
   limitApiKeys: setting(
     'CUSTOS_LIMIT_API_KEYS',
     '',

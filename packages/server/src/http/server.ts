@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { invitationCalls } from '../invitations/calls.ts';
 import { ApiError, type ErrorCode, notServed } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { addIssuerRoutes } from '../oidc/own-issuer.ts';
@@ -18,6 +19,7 @@ import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
 import { errorResponse, sendError, toApiError } from './errors.ts';
 import { InFlight } from './in-flight.ts';
+import { addInvitations } from './invitations.ts';
 import { jsonInPieces } from './json-in-pieces.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addProxyRoutes } from './proxy.ts';
@@ -43,13 +45,19 @@ const PROXY_PATHS: readonly string[] = proxyCalls.map(proxyPathOf);
 
 /** The HTTP face of the service: bytes in, JSON out. It decides nothing. */
 export function buildServer(app: App, proxy: SignUpProxy = createSignUpProxy(app)): FastifyInstance {
-  const server = openServer(app, [...WIRE_PATHS.map(([path]) => path), ...operations.map(pathOf), ...PROXY_PATHS]);
+  const server = openServer(app, [
+    ...WIRE_PATHS.map(([path]) => path),
+    ...operations.map(pathOf),
+    ...invitationCalls.map(({ path }) => path),
+    ...PROXY_PATHS,
+  ]);
   addCors(server, ['/public/', '/v1/']);
   addStatusRoutes(server, app, isPrivilegedPeer);
   addDiscovery(server, app);
   addIssuerRoutes(server, app.ownIssuer);
   addDevInbox(server, app);
   addOperationRoutes(server, app);
+  addInvitations(server, app);
   addProxyRoutes(server, app, proxy);
   server.get('/', (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),

@@ -132,6 +132,8 @@ export interface Invitation {
   readonly accessType: string;
   readonly status: 'INVITATION_STATUS_CREATED' | 'INVITATION_STATUS_ACCEPTED' | 'INVITATION_STATUS_REVOKED';
   readonly senderUserId: UserId;
+  /** The link that opens it; undefined for what was made before there were links. */
+  readonly link: { readonly secretHash: Uint8Array; readonly expiresAtMs: number } | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

@@ -415,7 +415,13 @@ test('attempts are counted wherever there is something to guess, or a request of
 
 test('whatever sends a message says so', () => {
   const sending = activities.filter(({ sends }) => sends).map(({ name }) => name);
-  expect(sending.sort()).toEqual(['email_auth', 'init_otp', 'init_otp_auth', 'init_user_email_recovery']);
+  expect(sending.sort()).toEqual([
+    'create_invitations',
+    'email_auth',
+    'init_otp',
+    'init_otp_auth',
+    'init_user_email_recovery',
+  ]);
 });
 
 test('whatever leaves transactions for chains says so', () => {

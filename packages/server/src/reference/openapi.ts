@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import Type, { type TSchema } from 'typebox';
+import { type InvitationCall, invitationCalls } from '../invitations/calls.ts';
 import { ERROR_CODES } from '../lib/errors.ts';
 import type { ActivityOperation, Operation } from '../operations/define.ts';
 import { operations, pathOf } from '../operations/registry.ts';
 import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
 import type { ProxyCall } from '../proxy/define.ts';
+import { discoveryPaths } from './discovery-paths.ts';
+import { exampleAnswer, exampleBody, exampleCallBody, exampleReply } from './examples.ts';
 import { SHARED_SHAPES, sharedNameOf } from './shared-shapes.ts';
 
 type Json = Record<string, unknown>;
@@ -17,15 +20,19 @@ export function openApi(): Json {
       title: 'Custos',
       version: version(),
       description:
-        'Self-hosted key management and wallet custody. Every request is a POST of JSON whose exact bytes are stamped (header X-Stamp or X-Stamp-WebAuthn). Operations marked x-custos-addition are ours; the others follow the wire protocol of the public SDKs. A body above x-body-limit-bytes is refused with 413 BODY_TOO_LARGE.',
+        'Self-hosted key management and wallet custody. Operations are POSTs of JSON whose exact bytes are stamped (header X-Stamp or X-Stamp-WebAuthn); what needs no stamp says so. Operations marked x-custos-addition are ours; the others follow the wire protocol of the public SDKs. A body above x-body-limit-bytes is refused with 413 BODY_TOO_LARGE.',
       license: { name: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8080' }],
     security: [{ stamp: [] }, { webauthn: [] }],
-    paths: Object.fromEntries([
-      ...operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }] as const),
-      ...proxyCalls.map((call) => [proxyPathOf(call), { post: describeProxyCall(call) }] as const),
-    ]),
+    paths: {
+      ...discoveryPaths,
+      ...Object.fromEntries([
+        ...operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }] as const),
+        ...invitationCalls.map((call) => [call.path, { post: describeInvitationCall(call) }] as const),
+        ...proxyCalls.map((call) => [proxyPathOf(call), { post: describeProxyCall(call) }] as const),
+      ]),
+    },
     components: {
       securitySchemes: {
         stamp: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
@@ -39,7 +46,10 @@ export function openApi(): Json {
         Error: ERROR,
       },
       responses: {
-        Error: { description: 'Refused, with the reason.', content: json({ $ref: '#/components/schemas/Error' }) },
+        Error: {
+          description: 'Refused, with the reason.',
+          content: json({ $ref: '#/components/schemas/Error' }, EXAMPLE_ERROR),
+        },
       },
     },
   };
@@ -57,7 +67,17 @@ const ERROR: Json = {
   },
 };
 
-const json = (schema: Json): Json => ({ 'application/json': { schema } });
+const EXAMPLE_ERROR: Json = {
+  code: 3,
+  message: 'parameters.walletName is required',
+  details: [],
+  errorCode: 'REQUEST_INVALID',
+  turnkeyErrorCode: 'REQUEST_INVALID',
+};
+
+const json = (schema: Json, example?: unknown): Json => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+});
 
 /** A login, and the approval by which a user proves a factor (decision 19). */
 const takesAttested = (operation: Operation): boolean =>
@@ -74,9 +94,9 @@ function describeOperation(operation: Operation): Json {
     ...(operation.kind === 'query' && { security: [{ stamp: [] }, { webauthn: [] }, { session: [] }] }),
     ...(takesAttested(operation) && { security: [{ stamp: [] }, { webauthn: [] }, { attested: [] }] }),
     ...(operation.kind === 'activity' && { 'x-activity-types': operation.versions.map(describeVersion) }),
-    requestBody: { required: true, content: json(requestSchema(operation)) },
+    requestBody: { required: true, content: json(requestSchema(operation), exampleBody(operation)) },
     responses: {
-      200: { description: 'Done', content: json(responseSchema(operation)) },
+      200: { description: 'Done', content: json(responseSchema(operation), exampleAnswer(operation)) },
       default: { $ref: '#/components/responses/Error' },
     },
   };
@@ -93,13 +113,27 @@ function describeProxyCall(call: ProxyCall): Json {
     ...(call.needsCaptcha && {
       parameters: [{ ...captcha, description: 'Needed where the configuration has turned the captcha on.' }],
     }),
-    requestBody: { required: !call.takesNothing, content: json(toPlain(call.body)) },
+    requestBody: { required: !call.takesNothing, content: json(toPlain(call.body), exampleCallBody(call.body)) },
     responses: {
-      200: { description: 'Done', content: json(toPlain(call.reply)) },
+      200: { description: 'Done', content: json(toPlain(call.reply), exampleReply(call.reply)) },
       default: { $ref: '#/components/responses/Error' },
     },
   };
 }
+
+/** A call of an invited person: no stamp, but the secret of the link in the body. */
+const describeInvitationCall = (call: InvitationCall): Json => ({
+  operationId: call.name,
+  summary: call.summary,
+  'x-custos-addition': true,
+  'x-body-limit-bytes': call.bodyLimit,
+  security: [],
+  requestBody: { required: true, content: json(toPlain(call.body), exampleCallBody(call.body)) },
+  responses: {
+    200: { description: 'Done', content: json(toPlain(call.reply), exampleReply(call.reply)) },
+    default: { $ref: '#/components/responses/Error' },
+  },
+});
 
 const describeVersion = ({ type, intentKey, resultKey }: ActivityOperation['versions'][number]): Json => ({
   type,

@@ -20,6 +20,7 @@ import { bodiesOnce } from './migrations/0016-bodies-once.ts';
 import { compatibleMigrations } from './migrations/0017-compatible-migrations.ts';
 import { subOrganizationsCost } from './migrations/0018-sub-organizations-cost.ts';
 import { proxyFeature } from './migrations/0020-proxy-feature.ts';
+import { invitationLinks } from './migrations/0021-invitation-links.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -42,6 +43,7 @@ const migrations: readonly Migration[] = [
   compatibleMigrations,
   subOrganizationsCost,
   proxyFeature,
+  invitationLinks,
 ];
 
 /** The one mark that lets an older program go on. */

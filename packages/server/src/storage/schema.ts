@@ -187,6 +187,9 @@ export interface InvitationTable {
   access_type: string;
   status: string;
   sender_user_id: string;
+  /** Null for what was made before there were links. */
+  secret_hash: Uint8Array | null;
+  expires_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;
 }

@@ -668,6 +668,7 @@ describe('settings', () => {
     failedAuthPerMinute: ['-1', 'none'],
     limitUsers: ['0', 'x'],
     limitTags: ['0', 'x'],
+    invitationHours: ['0', '8761', '1.5', 'week'],
     limitInvitations: ['0', 'x'],
     limitApiKeys: ['0', 'x'],
     limitAuthenticators: ['0', 'x'],

@@ -1,6 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invitationCalls } from '../../src/invitations/calls.ts';
 import { operations, pathOf } from '../../src/operations/registry.ts';
 import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../src/operations/wire-operations.ts';
 import { openTestApp } from '../harness/app.ts';
@@ -348,8 +349,13 @@ describe('the HTTP face', () => {
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     const document = (await response.json()) as Answer['body'];
     expect(document.openapi).toMatch(/^3\.1\./);
-    const paths = [...operations.map(pathOf), ...WIRE_PROXY_CALLS.map((name) => `/v1/${name}`)];
-    expect(Object.keys(document.paths).sort()).toEqual(paths.sort());
+    const paths = [
+      ...operations.map(pathOf),
+      ...invitationCalls.map(({ path }) => path),
+      ...WIRE_PROXY_CALLS.map((name) => `/v1/${name}`),
+    ];
+    const posted = Object.keys(document.paths).filter((path) => document.paths[path].post !== undefined);
+    expect(posted.sort()).toEqual(paths.sort());
     for (const name of WIRE_PROXY_CALLS) {
       const { post: described } = document.paths[`/v1/${name}`];
       expect(described.operationId).toBe(`proxy_${name}`);

@@ -33,7 +33,10 @@ describe.each(DATABASES)('organizations on %s', (database) => {
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database, env: { CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8' } });
+    server = await TestServer.start({
+      database,
+      env: { CUSTOS_DEV_INBOX: 'on', CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8' },
+    });
     parent = TestClient.root(server.credentials, server.baseUrl);
   });
   afterAll(() => server[Symbol.asyncDispose]());

@@ -30,7 +30,7 @@ describe.each(DATABASES)('users and tags on %s', (database) => {
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
+    server = await TestServer.start({ database, env: { CUSTOS_DEV_INBOX: 'on' } });
     parent = TestClient.root(server.credentials, server.baseUrl);
   });
   afterAll(() => server[Symbol.asyncDispose]());
@@ -388,6 +388,7 @@ describe.each(DATABASES)('limits that an operator sets, on %s', (database) => {
     await using server = await TestServer.start({
       database,
       env: {
+        CUSTOS_DEV_INBOX: 'on',
         CUSTOS_LIMIT_USERS: '3',
         CUSTOS_LIMIT_TAGS: '1',
         CUSTOS_LIMIT_INVITATIONS: '1',

@@ -36,7 +36,7 @@ describe.each(DATABASES)('session profiles on %s', (database) => {
   let rows: Rows;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
+    server = await TestServer.start({ database, env: { CUSTOS_DEV_INBOX: 'on' } });
     parent = TestClient.root(server.credentials, server.baseUrl);
     rows = await Rows.open(server);
   });

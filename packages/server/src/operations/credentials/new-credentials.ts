@@ -51,9 +51,17 @@ export function parseExpiration(text: string | undefined, max: number = LIMITS.a
   return seconds;
 }
 
+/** What verifying new credentials takes of a context. */
+export interface VerifyContext extends Pick<PrepareContext, 'read' | 'attestations'> {
+  readonly actor: Pick<PrepareContext['actor'], 'organization'>;
+}
+
+/** What storing new credentials takes of a context. */
+export type AddContext = Pick<ExecuteContext, 'store' | 'newId' | 'nowMs' | 'config'>;
+
 /** Verifies registrations against the origins that the tree's parent allows (AUTH 12). */
 export async function verifyAuthenticators(
-  { read, attestations, actor }: PrepareContext,
+  { read, attestations, actor }: VerifyContext,
   authenticators: readonly AuthenticatorParams[],
 ): Promise<VerifiedAuthenticator[]> {
   if (authenticators.length === 0) return [];
@@ -82,7 +90,7 @@ export interface Place {
 
 /** Registers API keys for a user whose row the transaction holds. Expiring keys beyond ten replace the oldest (RES 4.2). */
 export async function addApiKeys(
-  context: ExecuteContext,
+  context: AddContext,
   place: Place,
   userId: UserId,
   params: readonly ApiKeyParams[],
@@ -113,7 +121,7 @@ type Naming = 'refuse-taken' | 'number-taken';
 
 /** The same for keys that are made already. The name of an expired key is free: that key makes room for the new one. */
 export async function insertApiKeys(
-  { store, nowMs, config }: ExecuteContext,
+  { store, nowMs, config }: AddContext,
   { organizationId, rootId }: Place,
   userId: UserId,
   made: readonly ApiKey[],
@@ -207,7 +215,7 @@ function lastingKeyToSpare(existing: readonly ApiKey[], added: readonly ApiKey[]
 
 /** Registers verified passkeys for a user whose row the transaction holds. */
 export async function addAuthenticators(
-  { store, newId, nowMs, config }: ExecuteContext,
+  { store, newId, nowMs, config }: AddContext,
   { organizationId, rootId }: Place,
   userId: UserId,
   params: readonly AuthenticatorParams[],

@@ -1,8 +1,14 @@
 import Type from 'typebox';
+import { hashOfSecret, invitationUrl, newSecret } from '../../invitations/link.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import type { TagId, UserId } from '../../lib/ids.ts';
-import type { Invitation } from '../../lib/model.ts';
-import { defineActivity } from '../define.ts';
+import type { InvitationId, OrganizationId, TagId, UserId } from '../../lib/ids.ts';
+import { type Invitation, treeRoot } from '../../lib/model.ts';
+import { requireEmailAddress } from '../../messages/address.ts';
+import type { SealedMessage } from '../../messages/message.ts';
+import { invitationMail } from '../../messages/templates/invitation.ts';
+import { defineActivity, type ExecuteContext, type PrepareContext } from '../define.ts';
+import { contactKeyOf } from '../otp/contacts.ts';
+import { isParents } from '../otp/new-code.ts';
 import { IdListOrEmptyShape, IdShape, listShape, NameShape } from '../shapes/basic.ts';
 import { AccessTypeShape } from '../shapes/organizations.ts';
 import { EmailOrEmptyShape } from '../shapes/users.ts';
@@ -16,22 +22,29 @@ const InvitationParamsShape = Type.Object({
   senderUserId: IdShape,
 });
 
+type InvitationParams = Type.Static<typeof InvitationParamsShape>;
+
 export const createInvitations = defineActivity({
   name: 'create_invitations',
   type: 'ACTIVITY_TYPE_CREATE_INVITATIONS',
-  summary: 'Record invitations to the organization. The sender is the user who proposes the activity.',
+  summary:
+    'Mail invitations to the organization, each with a link that its receiver can accept once. The sender is the user who proposes the activity.',
   policy: { governedBy: 'policy', resource: 'INVITATION', action: 'CREATE' },
   // Its acceptance makes a user with credentials.
   credentials: 'mints',
+  sends: true,
   parameters: Type.Object({ invitations: listShape(InvitationParamsShape, 1) }),
   result: Type.Object({ invitationIds: Type.Array(Type.String()) }),
   check({ invitations }) {
     for (const [index, { receiverUserEmail }] of invitations.entries()) {
-      if (receiverUserEmail === '')
-        throw invalidField(`parameters.invitations.${index}.receiverUserEmail`, 'is required');
+      const field = `parameters.invitations.${index}.receiverUserEmail`;
+      if (receiverUserEmail === '') throw invalidField(field, 'is required');
+      requireEmailAddress(receiverUserEmail, field);
     }
   },
-  async execute({ store, actor, nowMs, newId, config }, { invitations }) {
+  prepare: (context, { invitations }) => Promise.all(invitations.map((invitation) => write(context, invitation))),
+  async execute(context, { invitations }, written) {
+    const { store, actor, nowMs, config } = context;
     const { organizationId } = actor;
     if (invitations.some((invitation) => invitation.senderUserId !== actor.userId)) {
       throw new ApiError('REQUEST_INVALID', 'senderUserId must be the user who proposes the activity');
@@ -39,27 +52,82 @@ export const createInvitations = defineActivity({
     await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [
       ...new Set(invitations.flatMap((invitation) => invitation.receiverUserTags)),
     ]);
-    const open = (await store.invitations.countOpen(organizationId)) + invitations.length;
+    const open = (await store.invitations.countOpen(organizationId, nowMs)) + invitations.length;
     if (config.limitInvitations !== undefined && open > config.limitInvitations) {
       throw new ApiError(
         'RESOURCE_LIMIT_EXCEEDED',
         `an organization can have at most ${config.limitInvitations} open invitations`,
       );
     }
-    const rows = invitations.map(
-      (invitation): Invitation => ({
-        id: newId(),
-        receiverUserName: invitation.receiverUserName,
-        receiverEmail: normalizeEmail(invitation.receiverUserEmail) as string,
-        receiverUserTags: invitation.receiverUserTags as TagId[],
-        accessType: invitation.accessType,
-        status: 'INVITATION_STATUS_CREATED',
-        senderUserId: invitation.senderUserId as UserId,
-        createdAtMs: nowMs,
-        updatedAtMs: nowMs,
-      }),
+    await countMails(context, invitations);
+    await store.invitations.insert(
+      organizationId,
+      written.map(({ invitation }) => invitation),
     );
-    await store.invitations.insert(organizationId, rows);
-    return { invitationIds: rows.map((row) => row.id) };
+    for (const { message } of written) await store.messages.insert(message, nowMs);
+    return { invitationIds: written.map(({ invitation }) => invitation.id) };
   },
 });
+
+interface Written {
+  readonly invitation: Invitation;
+  readonly message: SealedMessage;
+}
+
+/** An invitation and the mail with its link: the secret is in the mail and nowhere else. */
+async function write(context: PrepareContext, params: InvitationParams): Promise<Written> {
+  const { actor, nowMs, newId, config, messages, ownIssuer } = context;
+  const { organization, organizationId } = actor;
+  const id: InvitationId = newId();
+  const secret = newSecret();
+  const seconds = config.invitationHours * 3600;
+  const expiresAtMs = nowMs + seconds * 1000;
+  const invitation: Invitation = {
+    id,
+    receiverUserName: params.receiverUserName,
+    receiverEmail: normalizeEmail(params.receiverUserEmail) as string,
+    receiverUserTags: params.receiverUserTags as TagId[],
+    accessType: params.accessType,
+    status: 'INVITATION_STATUS_CREATED',
+    senderUserId: params.senderUserId as UserId,
+    link: { secretHash: hashOfSecret(secret), expiresAtMs },
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  const mail = invitationMail({
+    // Anybody can sign up: only parents have words of their own in a mail of this service.
+    ...(isParents(actor) && { organizationName: organization.name, userName: invitation.receiverUserName }),
+    url: invitationUrl(ownIssuer().issuer, { organizationId, invitationId: id, secret }),
+    expiresInSeconds: seconds,
+  });
+  const message = await messages.compose(organization, {
+    channel: 'email',
+    to: invitation.receiverEmail,
+    ...mail,
+    notAfterMs: expiresAtMs,
+  });
+  return { invitation, message };
+}
+
+/** Counted as mails with codes are, in a window of their own for each address, so that invitations flood nobody either. */
+async function countMails(
+  { store, actor, config, nowMs }: ExecuteContext,
+  invitations: readonly InvitationParams[],
+): Promise<void> {
+  const { organizationId } = actor;
+  const rootId = treeRoot(actor.organization);
+  const count = async (id: OrganizationId, name: string, max: number): Promise<void> => {
+    const window = { max, windowMs: config.otpWindowSeconds * 1000, nowMs };
+    if (max === 0 || (await store.logins.countUp(id, name, window))) return;
+    throw new ApiError('RATE_LIMIT_EXCEEDED', 'too many invitations, try later', {
+      retryAfterSeconds: config.otpWindowSeconds,
+    });
+  };
+  // The same order always, so that no two wait for each other.
+  const contacts = invitations.map(({ receiverUserEmail }) => contactKeyOf('OTP_TYPE_EMAIL', receiverUserEmail)).sort();
+  for (const contact of contacts) await count(rootId, `invitation:${contact}`, config.otpRequests);
+  for (const _each of contacts) {
+    await count(organizationId, 'messages', config.otpOrganizationRequests);
+    if (organizationId !== rootId) await count(rootId, 'messages-of-children', config.otpOrganizationRequests);
+  }
+}

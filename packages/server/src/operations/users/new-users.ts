@@ -4,6 +4,7 @@ import type { UserId } from '../../lib/ids.ts';
 import { domainOf, requireDomainName } from '../../messages/address.ts';
 import type { VerifiedAuthenticator } from '../attestations.ts';
 import {
+  type AddContext,
   addApiKeys,
   addAuthenticators,
   checkApiKeys,
@@ -92,6 +93,21 @@ export async function addUsers(
   users: readonly RootUserParams[],
   verified: readonly VerifiedUser[],
 ): Promise<UserId[]> {
+  const passkeys = verified.map(({ authenticators }) => authenticators);
+  const userIds = await addUsersWithKeys(context, place, users, passkeys);
+  for (const [index, userId] of userIds.entries()) {
+    await addOauthProviders(context, place, userId, verified[index]?.oauthProviders ?? []);
+  }
+  return userIds;
+}
+
+/** The same without OAuth providers, which only a user who acts can give. */
+export async function addUsersWithKeys(
+  context: AddContext,
+  place: Place,
+  users: readonly Omit<RootUserParams, 'oauthProviders'>[],
+  passkeys: readonly (readonly VerifiedAuthenticator[])[],
+): Promise<UserId[]> {
   const { store, newId, nowMs, config } = context;
   const { organizationId, rootId } = place;
   if (config.limitUsers !== undefined && (await store.users.count(organizationId)) + users.length > config.limitUsers) {
@@ -112,8 +128,7 @@ export async function addUsers(
       ...(phone === undefined ? [] : [{ kind: 'PHONE_NUMBER' as const, value: phone, ownerId: id }]),
     ]);
     await addApiKeys(context, place, id, user.apiKeys);
-    await addAuthenticators(context, place, id, user.authenticators, verified[index]?.authenticators ?? []);
-    await addOauthProviders(context, place, id, verified[index]?.oauthProviders ?? []);
+    await addAuthenticators(context, place, id, user.authenticators, passkeys[index] ?? []);
   }
   return rows.map((row) => row.id);
 }

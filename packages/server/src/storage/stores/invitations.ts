@@ -12,6 +12,10 @@ const toInvitation = (row: Selectable<InvitationTable>): Invitation => ({
   accessType: row.access_type,
   status: row.status as Invitation['status'],
   senderUserId: row.sender_user_id as UserId,
+  link:
+    row.secret_hash === null || row.expires_at_ms === null
+      ? undefined
+      : { secretHash: row.secret_hash, expiresAtMs: row.expires_at_ms },
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
@@ -24,14 +28,19 @@ export class InvitationReader {
   }
 
   async get(organizationId: OrganizationId, invitationId: string): Promise<Invitation> {
+    const found = await this.find(organizationId, invitationId);
+    if (found === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'invitation not found in this organization');
+    return found;
+  }
+
+  async find(organizationId: OrganizationId, invitationId: string): Promise<Invitation | undefined> {
     const row = await this.db
       .selectFrom('invitation')
       .selectAll()
       .where('organization_id', '=', organizationId)
       .where('id', '=', invitationId)
       .executeTakeFirst();
-    if (row === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'invitation not found in this organization');
-    return toInvitation(row);
+    return row === undefined ? undefined : toInvitation(row);
   }
 
   async list(organizationId: OrganizationId, limit: number): Promise<Invitation[]> {
@@ -45,12 +54,14 @@ export class InvitationReader {
     return rows.map(toInvitation);
   }
 
-  async countOpen(organizationId: OrganizationId): Promise<number> {
+  /** Those that can still be accepted. */
+  async countOpen(organizationId: OrganizationId, nowMs: number): Promise<number> {
     const row = await this.db
       .selectFrom('invitation')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('organization_id', '=', organizationId)
       .where('status', '=', 'INVITATION_STATUS_CREATED')
+      .where((eb) => eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>', nowMs)]))
       .executeTakeFirstOrThrow();
     return row.count;
   }
@@ -70,6 +81,8 @@ export class InvitationStore extends InvitationReader {
           access_type: invitation.accessType,
           status: invitation.status,
           sender_user_id: invitation.senderUserId,
+          secret_hash: invitation.link?.secretHash ?? null,
+          expires_at_ms: invitation.link?.expiresAtMs ?? null,
           created_at_ms: invitation.createdAtMs,
           updated_at_ms: invitation.updatedAtMs,
         })),
@@ -77,12 +90,20 @@ export class InvitationStore extends InvitationReader {
       .execute();
   }
 
-  async revoke(organizationId: OrganizationId, invitationId: string, nowMs: number): Promise<void> {
-    await this.db
+  /** Ends an invitation that is open; false when somebody else has ended it. */
+  async end(
+    organizationId: OrganizationId,
+    invitationId: string,
+    status: Exclude<Invitation['status'], 'INVITATION_STATUS_CREATED'>,
+    nowMs: number,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await this.db
       .updateTable('invitation')
-      .set({ status: 'INVITATION_STATUS_REVOKED', updated_at_ms: nowMs })
+      .set({ status, updated_at_ms: nowMs })
       .where('organization_id', '=', organizationId)
       .where('id', '=', invitationId)
-      .execute();
+      .where('status', '=', 'INVITATION_STATUS_CREATED')
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invitationCalls } from '../../../src/invitations/calls.ts';
 import { LIMITS } from '../../../src/lib/limits.ts';
 import { operations, pathOf } from '../../../src/operations/registry.ts';
 import { proxyCalls, proxyPathOf } from '../../../src/proxy/calls.ts';
@@ -56,9 +57,10 @@ describe('how large a body may be', () => {
     },
   );
 
-  test('every operation and every call of the sign-up proxy refuses one byte more than its limit', async () => {
+  test('every operation and every call without a stamp refuses one byte more than its limit', async () => {
     const routes = [
       ...operations.map((operation) => [pathOf(operation), operation.bodyLimit] as const),
+      ...invitationCalls.map(({ path, bodyLimit }) => [path, bodyLimit] as const),
       ...proxyCalls.map((call) => [proxyPathOf(call), call.bodyLimit] as const),
     ];
     for (const [path, limit] of routes) {

@@ -1,10 +1,5 @@
-import type { operations } from '@custos/server/registry';
-import { isRequired, type SchemaNode, toNode } from './schema.ts';
-
-type Operation = (typeof operations)[number];
-
-const ORGANIZATION_ID = '0195d1f0-7b3a-7c4e-9d2b-3f5a6c7d8e9f';
-const TIMESTAMP_MS = '1767225600000';
+export const ORGANIZATION_ID = '0195d1f0-7b3a-7c4e-9d2b-3f5a6c7d8e9f';
+export const TIMESTAMP_MS = '1767225600000';
 
 const OPERATORS = [
   { name: 'Alice', publicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc' },
@@ -12,7 +7,7 @@ const OPERATORS = [
 ];
 
 /** Values that read better, or mean more, than what a schema alone can suggest. */
-const VALUES: Readonly<Record<string, unknown>> = {
+export const VALUES: Readonly<Record<string, unknown>> = {
   address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
   allowedAuthMethods: ['email', 'passkey'],
@@ -102,6 +97,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   },
   rootQuorumThreshold: 1,
   scope: "activity.type == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'",
+  secret: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
   secretPayload: '{"encappedPublic":"04…","ciphertext":"…"}',
   sessionProfileName: 'Sign only',
   shareSetParams: { name: 'Share holders', newOperators: OPERATORS, threshold: 2 },
@@ -131,7 +127,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 };
 
 /** Values of one operation, where others have the same names for something else. */
-const VALUES_OF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+export const VALUES_OF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   eth_send_raw_transaction: {
     signedTransaction:
       '0x02f8720180843b9aca008506fc23ac00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed87038d7ea4c6800080c001a02a512fe8ee4d4fef256d5a7e7a73699d3a44383026913467506fb8f05e593e12a023e3857f16d39be3e05cee5c5f17b53baf9fa55f220bc7e9d50dcc8a81091cb9',
@@ -145,9 +141,10 @@ const VALUES_OF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 /** Optional fields without which an example would say little. */
-const TELLING: readonly string[] = [
+export const TELLING: readonly string[] = [
   'allowedAuthMethods',
   'allowedOrigins',
+  'apiKey',
   'apiKeys',
   'chainAssetTransfer',
   'condition',
@@ -172,50 +169,3 @@ const TELLING: readonly string[] = [
   'subscriptions',
   'walletName',
 ];
-
-/** A body that the operation accepts; throws if it does not, so that no page shows one that fails. */
-export function exampleBody(operation: Operation): unknown {
-  if (operation.kind === 'query') {
-    const body = { ...(exampleOf(toNode(operation.schema)) as object), ...VALUES_OF[operation.name] };
-    operation.decode(body);
-    return body;
-  }
-  const [version] = operation.kind === 'activity' ? operation.versions : [operation];
-  if (version === undefined) throw new Error(`${operation.name} has no version`);
-  const parameters = { ...(exampleOf(toNode(version.schema)) as object), ...VALUES_OF[operation.name] };
-  version.decode(parameters);
-  return { type: version.type, timestampMs: TIMESTAMP_MS, organizationId: ORGANIZATION_ID, parameters };
-}
-
-/** Required fields, and the telling ones of the others. */
-function exampleOf(node: SchemaNode, name = ''): unknown {
-  const isTold = Object.hasOwn(VALUES, name) && (node.enum?.includes(VALUES[name] as string) ?? true);
-  if (isTold) return node['x-decimal'] ? String(VALUES[name]) : VALUES[name];
-  if (node.enum !== undefined) return node.enum[0];
-  switch (node.type) {
-    case 'object':
-      return Object.fromEntries(
-        Object.entries(node.properties ?? {})
-          .filter(([key]) => isRequired(node, key) || TELLING.includes(key))
-          .map(([key, property]) => [key, exampleOf(toNode(property), key)]),
-      );
-    case 'array': {
-      const isEmpty = (node.minItems ?? 0) === 0 && !TELLING.includes(name);
-      return isEmpty ? [] : [exampleOf(toNode(node.items ?? {}), name.replace(/s$/, ''))];
-    }
-    case 'boolean':
-      return true;
-    case 'integer':
-    case 'number':
-      return node.minimum ?? 1;
-    default:
-      return exampleText(node, name);
-  }
-}
-
-function exampleText(node: SchemaNode, name: string): string {
-  if (node.pattern?.startsWith('^sha256:')) return `sha256:${'0123456789abcdef'.repeat(4)}`;
-  if (/Ids?$/.test(name)) return '0195d1f0-8e11-7f3c-b0a4-5d6e7f8091a2';
-  if (node['x-decimal']) return '3600';
-  return 'text';
-}

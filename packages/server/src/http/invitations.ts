@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify';
+import { invitationCalls } from '../invitations/calls.ts';
+import { answerInvited } from '../invitations/desk.ts';
+import { INVITATION_PATH } from '../invitations/link.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+import type { App } from '../pipeline/app.ts';
+import { openPassage } from './admission.ts';
+import { clientAddress } from './client-address.ts';
+import { sendError, toApiError } from './errors.ts';
+import { INVITATION_PAGE, INVITATION_PAGE_POLICY } from './invitation-page.ts';
+import { rawBody } from './raw-body.ts';
+
+/** The page that a link leads to, and the two calls that it makes. */
+export function addInvitations(server: FastifyInstance, app: App): void {
+  server.get(INVITATION_PATH, (_request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .header('content-security-policy', INVITATION_PAGE_POLICY)
+      .header('referrer-policy', 'no-referrer')
+      .header('x-content-type-options', 'nosniff')
+      .header('cross-origin-opener-policy', 'same-origin')
+      .type('text/html; charset=utf-8')
+      .send(INVITATION_PAGE),
+  );
+  for (const call of invitationCalls) {
+    server.post(call.path, { bodyLimit: call.bodyLimit }, async (request, reply) => {
+      const startedAt = performance.now();
+      let code: ErrorCode | 'OK' = 'OK';
+      const passage = openPassage(app, request, reply);
+      try {
+        const answer = await answerInvited(app, call, {
+          body: rawBody(request),
+          clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
+          passage,
+        });
+        reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer));
+      } catch (thrown) {
+        const error = toApiError(app, call.name, thrown);
+        code = error.code;
+        sendError(app, reply, error);
+      } finally {
+        passage.end();
+      }
+      app.observe.request(call.name, code, performance.now() - startedAt);
+      return reply;
+    });
+  }
+}
