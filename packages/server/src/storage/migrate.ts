@@ -19,6 +19,7 @@ import { velocityUncounted } from './migrations/0015-velocity-uncounted.ts';
 import { bodiesOnce } from './migrations/0016-bodies-once.ts';
 import { compatibleMigrations } from './migrations/0017-compatible-migrations.ts';
 import { subOrganizationsCost } from './migrations/0018-sub-organizations-cost.ts';
+import { balanceWatch } from './migrations/0022-balance-watch.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -40,6 +41,7 @@ const migrations: readonly Migration[] = [
   bodiesOnce,
   compatibleMigrations,
   subOrganizationsCost,
+  balanceWatch,
 ];
 
 /** The one mark that lets an older program go on. */
