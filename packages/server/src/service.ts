@@ -83,9 +83,13 @@ export async function startService(config: Config): Promise<Service> {
     const proxy = createSignUpProxy(app);
     const server = buildServer(app, proxy);
     cleanups.push(() =>
-      Promise.all([app.timekeeper.stop(), app.outbox.stop(), app.webhooks.stop(), app.sends.stop(), app.balances.stop()]).finally(() =>
-        app.closeChains(),
-      ),
+      Promise.all([
+        app.timekeeper.stop(),
+        app.outbox.stop(),
+        app.webhooks.stop(),
+        app.sends.stop(),
+        app.balances.stop(),
+      ]).finally(() => app.closeChains()),
     );
     cleanups.push(() => closeServer(server));
     const gates: (() => void)[] = [];

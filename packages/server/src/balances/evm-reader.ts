@@ -2,12 +2,12 @@ import type { BalanceLevel } from '../lib/balance.ts';
 import { chunks } from '../lib/collections.ts';
 import type { EvmFullBlock, EvmLog, EvmMove, EvmNode, Hex } from '../nodes/node.ts';
 import { nativeAsset, tokenAssets } from '../operations/sends/assets.ts';
-import { type Audience, type Change, type ChainReader, ChangeSum, type WatchedBlock } from './reader.ts';
+import { type Audience, type ChainReader, type Change, ChangeSum, type WatchedBlock } from './reader.ts';
 
 /** `Transfer(address,address,uint256)`. */
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** Blocks on top of another after which it counts as final, on chains that do not tell. */
-const SETTLED_DEPTH = 12n;
+const SETTLED_DEPTH = 12;
 
 /** Balances after a block, so that the next one need not be compared with the state before it. */
 interface Known {
@@ -39,9 +39,9 @@ export function createEvmReader(node: EvmNode, level: BalanceLevel, observe: Evm
     }
     // A node that does not know the tag for once must not make blocks final too early.
     if (hasFinality) return undefined;
-    const settled = latest.number - SETTLED_DEPTH;
-    const least = settled < confirmed ? settled : confirmed;
-    return least < 0n ? undefined : least;
+    const depth = Math.max(SETTLED_DEPTH, chain.confirmations - 1);
+    const settled = latest.number - BigInt(depth);
+    return settled < 0n ? undefined : settled;
   }
 
   async function transferLogs({ number, hash }: EvmFullBlock): Promise<readonly EvmLog[] | undefined> {

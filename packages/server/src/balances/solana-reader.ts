@@ -1,7 +1,7 @@
 import type { BalanceLevel } from '../lib/balance.ts';
 import type { SolanaBlock, SolanaNode } from '../nodes/node.ts';
 import { nativeAsset, tokenAssets } from '../operations/sends/assets.ts';
-import { type Audience, type Change, type ChainReader, ChangeSum } from './reader.ts';
+import { type Audience, type ChainReader, type Change, ChangeSum } from './reader.ts';
 
 /** Slots that are asked for together; most have a block. */
 const SLOTS_AT_ONCE = 1000n;

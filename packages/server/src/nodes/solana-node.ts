@@ -4,7 +4,6 @@ import { asList, illShaped, resultOf } from './answers.ts';
 import type { NodeOptions } from './evm-node.ts';
 import type { SolanaNode, SolanaSight, SolanaSignatureStatus, SolanaTokenBalance } from './node.ts';
 import { createRpc, type RpcCall } from './rpc.ts';
-import { readSolanaBlock } from './solana-block.ts';
 import {
   asKey,
   asUnsigned,
@@ -15,6 +14,7 @@ import {
   readTokenAccounts,
   readTransactionDetails,
 } from './solana-answers.ts';
+import { readSolanaBlock } from './solana-block.ts';
 
 const TOKEN_PROGRAMS = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
