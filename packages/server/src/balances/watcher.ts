@@ -48,13 +48,16 @@ export class BalanceWatcher implements AsyncDisposable {
     this.#looking = this.#releaseAbandoned().then(() => this.#look());
   }
 
-  /** Takes no further step, and finishes the one it is at. */
+  /** Takes no further step, finishes the one it is at, and leaves the rest to other processes. */
   async stop(): Promise<void> {
+    const wasRunning = this.#state === 'running';
     this.#state = 'stopping';
     clearTimeout(this.#timer);
     await this.#looking;
     for (const { stop } of this.#running.values()) stop();
     await Promise.all([...this.#running.values()].map(({ done }) => done));
+    if (wasRunning)
+      await this.#guard(() => this.#parts.storage.write((store) => store.balanceWatch.release(this.#owner)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -166,6 +166,15 @@ export class BalanceWatchStore extends BalanceWatchReader {
     }
   }
 
+  /** Gives back whatever one process has claimed. */
+  async release(owner: string): Promise<void> {
+    await this.db
+      .updateTable('balance_cursor')
+      .set({ owner: '', claimed_until_ms: 0 })
+      .where('owner', '=', owner)
+      .execute();
+  }
+
   /** The embedded database has one process: who else has claimed something was killed. */
   async releaseAll(): Promise<void> {
     await this.db.updateTable('balance_cursor').set({ owner: '', claimed_until_ms: 0 }).execute();
