@@ -2085,6 +2085,7 @@ export interface GetSendTransactionStatusResponse {
       transactionErrorJson?: string;
       logs?: string[];
       unitsConsumed?: string;
+      innerInstructionsJson?: string;
     };
   };
 }

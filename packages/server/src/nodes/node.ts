@@ -221,6 +221,8 @@ export interface SolanaTransactionDetails {
   readonly slot: bigint;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint | undefined;
+  /** What programs called inside it, as the node wrote it: JSON. Undefined where it tells of none, or of too many. */
+  readonly innerInstructions?: string | undefined;
   readonly fee: bigint;
   readonly err: unknown;
 }
