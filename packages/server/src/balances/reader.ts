@@ -1,4 +1,3 @@
-import type { BalanceLevel } from '../lib/balance.ts';
 import type { ChainAsset } from '../lib/chain.ts';
 
 /** What a block changed for an address: one for each transaction and asset. */
@@ -39,8 +38,6 @@ export interface ChainReader {
   /** Undefined where there is no block with this number. */
   hashAt(number: bigint): Promise<string | undefined>;
 }
-
-export type ReaderOf = (caip2: string, level: BalanceLevel) => ChainReader;
 
 /** Adds up what a transaction does to an address in an asset. */
 export class ChangeSum {

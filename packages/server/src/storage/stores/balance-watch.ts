@@ -7,13 +7,13 @@ import { jsonRows } from '../json-rows.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 
-export interface BalanceSubscriber {
+interface BalanceSubscriber {
   readonly organizationId: OrganizationId;
   readonly subscriptions: readonly WebhookSubscription[];
 }
 
 /** A block that was told of. */
-export interface KeptBlock {
+interface KeptBlock {
   readonly number: number;
   readonly hash: string;
   /** JSON. */
