@@ -143,6 +143,21 @@ export function settingsTable(): string {
   return `${table(['Name', 'Default', 'Meaning'], rows).trimEnd()}\n`;
 }
 
+/** Optional fields of the wire protocol that no answer has: their names, the operations, and why. */
+const ABSENT_FIELDS: readonly (readonly [readonly string[], string, string])[] = [
+  [
+    ['forceDeallocatableLiquidity', 'forceDeallocatableLiquidityDisplay'],
+    'list_earn_vaults, list_earn_enabled_vaults',
+    'how much the adapters of a vault would give back by force no contract tells in one call',
+  ],
+  [['provisioningState'], 'get_app_status', 'an enclave has such a state, and this service runs none'],
+  [
+    ['bounceType', 'bounceSubType', 'complaintFeedbackType', 'deliveryDelayType'],
+    'list_email_events',
+    'the mail server that takes a mail tells neither bounces nor complaints; what it answers itself is in `diagnosticCode` and `deliverySmtpResponse`',
+  ],
+];
+
 function notServedPage(): string {
   const served = new Set([...operations.map(pathOf), ...proxyCalls.map(proxyPathOf)]);
   const list = (names: readonly string[], path: (name: string) => string): string => {
@@ -164,5 +179,8 @@ function notServedPage(): string {
     types.length === 0 ? 'None.' : types.sort().join('\n'),
     '## Sign-up proxy',
     list(WIRE_PROXY_CALLS, (name) => `/v1/${name}`),
+    '## Fields that answers do not have',
+    'They are optional in the wire protocol, and left out here because nothing that this service asks or keeps tells them.',
+    ABSENT_FIELDS.map(([names, where, why]) => `- ${names.map(code).join(', ')} (${code(where)}): ${why}`).join('\n'),
   );
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Admission } from './admission/admission.ts';
 import { countRefusals, showQueues } from './admission/metrics.ts';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
+import { BalanceWatcher } from './balances/watcher.ts';
 import type { Config } from './config/config.ts';
 import { createEarn } from './earn/create-earn.ts';
 import type { Earn } from './earn/earn.ts';
@@ -62,6 +63,7 @@ export interface BuiltApp extends App {
   readonly outbox: Outbox;
   readonly webhooks: RunningWebhooks;
   readonly sends: SendDispatcher;
+  readonly balances: BalanceWatcher;
   readonly timekeeper: Timekeeper;
   /** Ends what is being asked of chains. */
   closeChains(): void;
@@ -134,6 +136,17 @@ export function buildApp(parts: Parts): BuiltApp {
       clock: steady,
       elapsed,
       newId: randomId,
+      observe,
+    }),
+    balances: new BalanceWatcher({
+      chains: config.chains,
+      nodes,
+      storage,
+      clock: steady,
+      elapsed,
+      newId: randomId,
+      catchUpBlocks: config.balanceCatchUpBlocks,
+      wake: (endpointIds) => webhooks.wake(endpointIds),
       observe,
     }),
     timekeeper: new Timekeeper({

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { BalancePlace } from './lib/balance.ts';
 import type { ErrorCode } from './lib/errors.ts';
 import type { Activity } from './lib/model.ts';
 import type { OutboxObserver } from './messages/outbox.ts';
@@ -60,6 +61,24 @@ export class Observer {
     name: 'custos_sends_total',
     help: 'Transactions for chains by chain and the state they reached.',
     labelNames: ['chain', 'state'],
+    registers: [this.metrics],
+  });
+  readonly #balanceEvents = new Counter({
+    name: 'custos_balance_events_total',
+    help: 'Changes of balances that were told, or taken back, by chain and level (confirmed or finalized).',
+    labelNames: ['chain', 'level'],
+    registers: [this.metrics],
+  });
+  readonly #balanceSkipped = new Counter({
+    name: 'custos_balance_blocks_skipped_total',
+    help: 'Blocks of which no balances were told because the watch was too far behind, by chain and level.',
+    labelNames: ['chain', 'level'],
+    registers: [this.metrics],
+  });
+  readonly #balanceStateMissing = new Counter({
+    name: 'custos_balance_state_missing_total',
+    help: 'Balances that no node had any more when a block was looked at, by chain.',
+    labelNames: ['chain'],
     registers: [this.metrics],
   });
   readonly #signCounts = new Counter({
@@ -174,6 +193,20 @@ export class Observer {
       { sendId: id, organizationId, activityId, chain: caip2, state, txHash, reason: error?.message },
       'send',
     );
+  }
+
+  balanceEvents({ caip2, level }: BalancePlace, count: number): void {
+    this.#balanceEvents.inc({ chain: caip2, level }, count);
+  }
+
+  balanceBlocksSkipped({ caip2, level }: BalancePlace, count: number): void {
+    this.#balanceSkipped.inc({ chain: caip2, level }, count);
+    this.#log.warn({ chain: caip2, level, count }, 'blocks skipped: nobody is told what balances they changed');
+  }
+
+  stateMissing(caip2: string, count: number): void {
+    this.#balanceStateMissing.inc({ chain: caip2 }, count);
+    this.#log.debug({ chain: caip2, count }, 'no node has the balances of a block');
   }
 
   /** A node that is not used for a while, by its host. */

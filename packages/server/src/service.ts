@@ -84,9 +84,13 @@ export async function startService(config: Config): Promise<Service> {
     const proxy = createSignUpProxy(app);
     const server = buildServer(app, proxy);
     cleanups.push(() =>
-      Promise.all([app.timekeeper.stop(), app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]).finally(() =>
-        app.closeChains(),
-      ),
+      Promise.all([
+        app.timekeeper.stop(),
+        app.outbox.stop(),
+        app.webhooks.stop(),
+        app.sends.stop(),
+        app.balances.stop(),
+      ]).finally(() => app.closeChains()),
     );
     cleanups.push(() => closeServer(server));
     const gates: (() => void)[] = [];
@@ -114,6 +118,7 @@ export async function startService(config: Config): Promise<Service> {
     app.outbox.start();
     app.webhooks.start();
     app.sends.start();
+    app.balances.start();
     for (const open of gates) open();
     // Whoever waits for these files may call at once.
     if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);

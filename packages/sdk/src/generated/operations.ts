@@ -2091,6 +2091,7 @@ export interface GetSendTransactionStatusResponse {
       transactionErrorJson?: string;
       logs?: string[];
       unitsConsumed?: string;
+      innerInstructionsJson?: string;
     };
   };
 }

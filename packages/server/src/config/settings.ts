@@ -326,6 +326,12 @@ export const SETTINGS = {
     'Chains that transactions are sent to and Earn reads from: a JSON object by CAIP-2, or the path of a file with one (see the guide on chains); unset for none.',
     chains,
   ),
+  balanceCatchUpBlocks: setting(
+    'CUSTOS_BALANCE_CATCH_UP_BLOCKS',
+    '7200',
+    'How many blocks of a chain are caught up on for events about balances after a time without watching; those before are skipped.',
+    integer(1, 1_000_000),
+  ),
   webhookRetentionDays: setting(
     'CUSTOS_WEBHOOK_RETENTION_DAYS',
     '30',

@@ -98,6 +98,7 @@ export interface SendError {
     readonly transactionErrorJson?: string;
     readonly logs?: readonly string[];
     readonly unitsConsumed?: string;
+    readonly innerInstructionsJson?: string;
   };
 }
 

@@ -1,4 +1,4 @@
-import type { EvmBlock, EvmLog, EvmLogFilter, EvmReceipt, EvmTransaction, Hex } from './node.ts';
+import type { EvmBlock, EvmFullBlock, EvmLog, EvmLogFilter, EvmReceipt, EvmTransaction, Hex } from './node.ts';
 import { NodeError } from './node-error.ts';
 import { isNodeTrouble, type RpcAnswer, type RpcRefusal } from './rpc-answer.ts';
 
@@ -55,6 +55,26 @@ const asAddress = (value: unknown, what: string): Hex => asBytes(value, what, 20
 const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
 
 export function readBlock(result: unknown, expected: bigint | undefined): EvmBlock | undefined {
+  return readBlockOf(result, expected, (hash) => asHash(hash, 'a transaction'));
+}
+
+export function readFullBlock(result: unknown, expected: bigint): EvmFullBlock | undefined {
+  return readBlockOf(result, expected, (entry) => {
+    const { hash, from, to, value } = asMembers(entry, 'a transaction');
+    return {
+      hash: asHash(hash, 'the hash of a transaction'),
+      from: asAddress(from, 'the sender of a transaction'),
+      to: isAbsent(to) ? undefined : asAddress(to, 'the receiver of a transaction'),
+      value: asQuantity(value, 'the value of a transaction'),
+    };
+  });
+}
+
+function readBlockOf<Transaction>(
+  result: unknown,
+  expected: bigint | undefined,
+  read: (entry: unknown) => Transaction,
+): (Omit<EvmBlock, 'transactions'> & { readonly transactions: readonly Transaction[] }) | undefined {
   if (isAbsent(result)) return undefined;
   const block = asMembers(result, 'the block');
   const number = asQuantity(block.number, 'the number of the block');
@@ -65,7 +85,7 @@ export function readBlock(result: unknown, expected: bigint | undefined): EvmBlo
     parentHash: asHash(block.parentHash, 'the parent of the block'),
     timestamp: asCount(block.timestamp, 'the time of the block'),
     baseFeePerGas: isAbsent(block.baseFeePerGas) ? undefined : asQuantity(block.baseFeePerGas, 'the base fee'),
-    transactions: asList(block.transactions, 'the list of transactions').map((hash) => asHash(hash, 'a transaction')),
+    transactions: asList(block.transactions, 'the list of transactions').map(read),
   };
 }
 

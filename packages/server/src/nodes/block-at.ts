@@ -1,10 +1,36 @@
-import { heedTrouble, illShaped, readBlock } from './answers.ts';
-import type { EvmBlock, EvmNode } from './node.ts';
+import { asQuantity, heedTrouble, illShaped, readBlock, readFullBlock } from './answers.ts';
+import type { EvmBlock, EvmFullBlock, EvmNode } from './node.ts';
 import { NodeError } from './node-error.ts';
 import type { RpcCall } from './rpc.ts';
 
 const NO_BLOCK = /not found|unknown block|out of range|greater than|beyond|future|no .*block|not (yet )?available/i;
 const NO_TAG_CODES: ReadonlySet<number> = new Set([-32602, -32000, -39001]);
+
+/** The question for a block with its transactions; undefined where the node has no such block (yet). */
+export const readFullBlockAt = (at: bigint): RpcCall<EvmFullBlock | undefined> => ({
+  method: 'eth_getBlockByNumber',
+  params: [`0x${at.toString(16)}`, true],
+  read: (answer) => {
+    if (answer.ok) return readFullBlock(answer.result, at);
+    heedTrouble(answer);
+    if (NO_BLOCK.test(answer.message)) return undefined;
+    throw new NodeError('unavailable', answer.message);
+  },
+});
+
+/** How nodes say that they have thrown the state of a block away, or never had it. */
+const NO_STATE = /missing trie node|state|historical|pruned|archive|header not found|block not found|unknown block/i;
+
+/** The question for a balance after a block; undefined where the node does not have that state any more. */
+export const readBalanceAt = (address: string, at: bigint): RpcCall<bigint | undefined> => ({
+  method: 'eth_getBalance',
+  params: [address, `0x${at.toString(16)}`],
+  read: (answer) => {
+    if (answer.ok) return asQuantity(answer.result, 'the balance');
+    if (NO_STATE.test(answer.message)) return undefined;
+    throw new NodeError('unavailable', answer.message);
+  },
+});
 
 /** The question for a block; undefined where the node has no such block (yet), or does not know the tag. */
 export const readBlockAt = (at: Parameters<EvmNode['block']>[0]): RpcCall<EvmBlock | undefined> => ({

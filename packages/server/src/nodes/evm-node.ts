@@ -15,7 +15,7 @@ import {
   resultOf,
   revertDataOf,
 } from './answers.ts';
-import { readBlockAt } from './block-at.ts';
+import { readBalanceAt, readBlockAt, readFullBlockAt } from './block-at.ts';
 import { readBroadcastRefusal } from './broadcast-outcome.ts';
 import { createFeeAdvice } from './fee-advice.ts';
 import { callThroughMulticall, MULTICALL3 } from './multicall.ts';
@@ -81,6 +81,8 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
     code,
     fees,
     block: (at) => rpc.ask(readBlockAt(at)),
+    fullBlock: (number) => rpc.ask(readFullBlockAt(number)),
+    balanceAt: (address, number) => rpc.ask(readBalanceAt(address, number)),
     transactionCount: (address, at) => rpc.ask(countCall(address, at)),
     transactionCounts: (address) => rpc.askEach((ask) => ask(countCall(address, 'latest'))),
     balance: (address) => value('eth_getBalance', [address, 'latest'], (result) => asQuantity(result, 'the balance')),

@@ -15,6 +15,18 @@ export interface EvmBlock {
   readonly transactions: readonly Hex[];
 }
 
+/** A block with what its transactions say of themselves. */
+export interface EvmFullBlock extends Omit<EvmBlock, 'transactions'> {
+  readonly transactions: readonly EvmMove[];
+}
+
+export interface EvmMove {
+  readonly hash: Hex;
+  readonly from: Hex;
+  readonly to: Hex | undefined;
+  readonly value: bigint;
+}
+
 export interface EvmLog {
   readonly address: Hex;
   readonly topics: readonly Hex[];
@@ -127,8 +139,12 @@ export interface EvmNode {
   readonly chain: ChainSettings;
   /** Undefined: the node has no such block (yet), or does not know the tag. */
   block(at: bigint | 'latest' | 'finalized' | 'safe'): Promise<EvmBlock | undefined>;
+  /** Undefined: the node has no such block (yet). */
+  fullBlock(number: bigint): Promise<EvmFullBlock | undefined>;
   transactionCount(address: Hex, at: 'latest' | 'pending'): Promise<number>;
   balance(address: Hex): Promise<bigint>;
+  /** After a block. Undefined: the node does not have the state of that block any more. */
+  balanceAt(address: Hex, number: bigint): Promise<bigint | undefined>;
   /** `0x` where there is no contract. */
   code(address: Hex): Promise<Hex>;
   /** 32 bytes. */
@@ -205,9 +221,33 @@ export interface SolanaTransactionDetails {
   readonly slot: bigint;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint | undefined;
+  /** What programs called inside it, as the node wrote it: JSON. Undefined where it tells of none, or of too many. */
+  readonly innerInstructions?: string | undefined;
   readonly fee: bigint;
   readonly err: unknown;
 }
+
+/** What a transaction of a block changed. */
+export interface SolanaMove {
+  readonly signature: string;
+  /** In lamports, by account; those that did not change are left out. */
+  readonly lamports: ReadonlyMap<string, bigint>;
+  readonly tokens: readonly { readonly owner: string; readonly mint: string; readonly amount: bigint }[];
+}
+
+export interface SolanaBlock {
+  readonly slot: bigint;
+  readonly parentSlot: bigint;
+  readonly hash: string;
+  readonly parentHash: string;
+  /** Seconds since the epoch; 0 where the node does not know. */
+  readonly timestamp: number;
+  readonly moves: readonly SolanaMove[];
+  /** What the chain itself gave or took, by account. */
+  readonly rewards: readonly { readonly account: string; readonly lamports: bigint }[];
+}
+
+export type SolanaCommitment = 'confirmed' | 'finalized';
 
 export interface SolanaNode {
   readonly chain: ChainSettings;
@@ -221,6 +261,11 @@ export interface SolanaNode {
   signatureStatuses(signatures: readonly string[]): Promise<readonly (SolanaSignatureStatus | undefined)[]>;
   /** What each node says of a transaction; those that do not answer are left out. The height is of the finalized chain. */
   lookEverywhere(signature: string, blockhash: string): Promise<readonly SolanaSight[]>;
+  /** The newest slot with a block. */
+  slot(commitment: SolanaCommitment): Promise<bigint>;
+  /** The slots of a range that have a block. */
+  slotsWithBlocks(from: bigint, to: bigint, commitment: SolanaCommitment): Promise<readonly bigint[]>;
+  block(slot: bigint, commitment: SolanaCommitment): Promise<SolanaBlock>;
   /** In lamports. */
   balance(address: string): Promise<bigint>;
   /** Of both token programs, one entry for each mint. */

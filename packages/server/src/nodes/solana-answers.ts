@@ -96,8 +96,18 @@ export function readTransactionDetails(result: unknown, signature: string): Sola
     fee: asUnsigned(meta.fee, 'the fee of the transaction'),
     unitsConsumed: isMetered ? asUnsigned(computeUnitsConsumed, 'the units of the transaction') : undefined,
     logs: readLogLines(meta.logMessages),
+    innerInstructions: readInner(meta.innerInstructions),
     err: readError(meta.err),
   };
+}
+
+const INNER_LENGTH_MAX = 64 * 1024;
+
+/** Programs may call as much as they like; what is too long to keep is left out, since a part of it would mislead. */
+function readInner(value: unknown): string | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const text = JSON.stringify(value);
+  return text.length > INNER_LENGTH_MAX ? undefined : text;
 }
 
 const ERROR_LENGTH_MAX = 8 * 1024;

@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import type { ChainSettings } from '../lib/chain.ts';
-import { illShaped, resultOf } from './answers.ts';
+import { asList, illShaped, resultOf } from './answers.ts';
 import type { NodeOptions } from './evm-node.ts';
 import type { SolanaNode, SolanaSight, SolanaSignatureStatus, SolanaTokenBalance } from './node.ts';
 import { createRpc, type RpcCall } from './rpc.ts';
@@ -14,6 +14,7 @@ import {
   readTokenAccounts,
   readTransactionDetails,
 } from './solana-answers.ts';
+import { readSolanaBlock } from './solana-block.ts';
 
 const TOKEN_PROGRAMS = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
@@ -21,6 +22,12 @@ const TOKEN_PROGRAMS = [
 ] as const;
 const STATUSES_AT_ONCE = 256;
 const SIGNATURE_BYTES = 64;
+const BLOCK_DETAILS = {
+  encoding: 'json',
+  transactionDetails: 'accounts',
+  maxSupportedTransactionVersion: 0,
+  rewards: true,
+} as const;
 const CONFIRMED = { commitment: 'confirmed' } as const;
 
 export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}): SolanaNode {
@@ -80,6 +87,13 @@ export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}
         const [at, isBlockhashValid] = await place;
         return { status, height: at, isBlockhashValid };
       }),
+    slot: (commitment) => value('getSlot', [{ commitment }], (result) => asUnsigned(result, 'the slot')),
+    slotsWithBlocks: (from, to, commitment) =>
+      value('getBlocks', [Number(from), Number(to), { commitment }], (result) =>
+        asList(result, 'the list of slots').map((slot) => asUnsigned(slot, 'a slot')),
+      ),
+    block: (slot, commitment) =>
+      value('getBlock', [Number(slot), { ...BLOCK_DETAILS, commitment }], (result) => readSolanaBlock(result, slot)),
     balance: (address) =>
       value('getBalance', [address, CONFIRMED], (result) => asUnsigned(contextValue(result), 'the balance')),
     async tokenBalances(owner) {

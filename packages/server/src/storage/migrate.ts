@@ -21,6 +21,7 @@ import { compatibleMigrations } from './migrations/0017-compatible-migrations.ts
 import { subOrganizationsCost } from './migrations/0018-sub-organizations-cost.ts';
 import { proxyFeature } from './migrations/0020-proxy-feature.ts';
 import { invitationLinks } from './migrations/0021-invitation-links.ts';
+import { balanceWatch } from './migrations/0022-balance-watch.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -44,6 +45,7 @@ const migrations: readonly Migration[] = [
   subOrganizationsCost,
   proxyFeature,
   invitationLinks,
+  balanceWatch,
 ];
 
 /** The one mark that lets an older program go on. */

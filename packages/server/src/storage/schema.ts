@@ -57,6 +57,8 @@ export interface Schema {
   tvc_approval: TvcApprovalTable;
   chain_send: ChainSendTable;
   chain_lane: ChainLaneTable;
+  balance_cursor: BalanceCursorTable;
+  balance_block: BalanceBlockTable;
   chain_operator_key: ChainOperatorKeyTable;
   earn_wrapper: EarnWrapperTable;
   earn_request: EarnRequestTable;
@@ -805,6 +807,28 @@ export interface ChainLaneTable {
   /** Raised with every claim. */
   epoch: number;
   claimed_until_ms: number;
+}
+
+/** How far a chain is watched. */
+export interface BalanceCursorTable {
+  caip2: string;
+  level: string;
+  number: number;
+  hash: string;
+  /** Raised with every block that the chain has undone. */
+  turn: number;
+  owner: string;
+  claimed_until_ms: number;
+}
+
+/** A block that was told of and may still be undone. */
+export interface BalanceBlockTable {
+  caip2: string;
+  level: string;
+  number: number;
+  hash: string;
+  /** JSON. */
+  told: string;
 }
 
 export interface ChainOperatorKeyTable {

@@ -5,6 +5,7 @@ import type { Schema } from './schema.ts';
 import { AcceptedBundleStore } from './stores/accepted-bundles.ts';
 import { ActivityReader, ActivityStore } from './stores/activities.ts';
 import { AuthProxyReader, AuthProxyStore } from './stores/auth-proxy.ts';
+import { BalanceWatchReader, BalanceWatchStore } from './stores/balance-watch.ts';
 import { ClockReader, ClockStore } from './stores/clock.ts';
 import { ContractInterfaceReader, ContractInterfaceStore } from './stores/contract-interfaces.ts';
 import { CredentialReader, CredentialStore } from './stores/credentials.ts';
@@ -66,6 +67,7 @@ export interface ReadStores {
   readonly webhooks: WebhookReader;
   readonly tvc: TvcReader;
   readonly sends: SendReader;
+  readonly balanceWatch: BalanceWatchReader;
   readonly earn: EarnReader;
   readonly sponsorship: SponsorshipReader;
   readonly sealed: SealedReader;
@@ -100,6 +102,7 @@ export interface Stores extends ReadStores {
   readonly webhooks: WebhookStore;
   readonly tvc: TvcStore;
   readonly sends: SendStore;
+  readonly balanceWatch: BalanceWatchStore;
   readonly earn: EarnStore;
   readonly sponsorship: SponsorshipStore;
   readonly sealed: SealedStore;
@@ -139,6 +142,7 @@ export function openReadStores(db: Kysely<Schema>, kind: DatabaseKind): ReadStor
     webhooks: new WebhookReader(db, kind),
     tvc: new TvcReader(db),
     sends: new SendReader(db, kind),
+    balanceWatch: new BalanceWatchReader(db, kind),
     earn: new EarnReader(db, kind),
     sponsorship: new SponsorshipReader(db, kind),
     sealed: new SealedReader(db),
@@ -182,6 +186,7 @@ export function openStores(
     webhooks: new WebhookStore(db, kind),
     tvc: new TvcStore(db),
     sends: new SendStore(db, kind),
+    balanceWatch: new BalanceWatchStore(db, kind),
     earn: new EarnStore(db, kind),
     sponsorship: new SponsorshipStore(db, kind),
     sealed: new SealedStore(db),

@@ -38,11 +38,11 @@ export async function announce(
   place: Place,
   newId: NewId,
   nowMs: number,
+  eventId: WebhookEventId = newId(),
 ): Promise<readonly WebhookEndpointId[]> {
   const listeners = await store.webhooks.listeners(place.id, place.parentId);
   if (listeners.length === 0) return [];
   const facts = factsOf(occurrence, place);
-  const eventId: WebhookEventId = newId();
   const told: WebhookEndpointId[] = [];
   const inserted: Promise<void>[] = [];
   for (const recipientId of [place.id, place.parentId]) {

@@ -1,3 +1,4 @@
+import { chainName } from '../lib/chain.ts';
 import { ApiError } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { ACTIVITY_STATUSES } from '../lib/model.ts';
@@ -84,6 +85,12 @@ export function passes(filtersJson: string | undefined, facts: FilterFacts): boo
   });
 }
 
-/** Ethereum's addresses are written with and without their checksum. */
-const spelling = (key: FilterKey, value: string): string =>
-  key === 'addresses' && value.startsWith('0x') ? value.toLowerCase() : value;
+/** The chains that filters name; undefined where they name none and so mean all. */
+export const chainsOf = (filtersJson: string | undefined): readonly string[] | undefined =>
+  filtersJson ? (JSON.parse(filtersJson) as Filters).caip2?.map(chainName) : undefined;
+
+/** Ethereum's addresses are written with and without their checksum, and some chains have a second name. */
+function spelling(key: FilterKey, value: string): string {
+  if (key === 'caip2') return chainName(value);
+  return key === 'addresses' && value.startsWith('0x') ? value.toLowerCase() : value;
+}

@@ -140,6 +140,8 @@ export class FakeChain {
     };
     return {
       chain: settings,
+      fullBlock: () => up(() => undefined),
+      balanceAt: () => up(() => 0n),
       block: (at) =>
         up(() => {
           if (at === 'latest') {

@@ -71,6 +71,8 @@ interface StubBlock {
   readonly parentHash: Hex;
   readonly timestamp: number;
   readonly mined: readonly Mined[];
+  /** After it, by address in lower case. */
+  readonly balances: ReadonlyMap<string, bigint>;
 }
 
 export interface StubCall {
@@ -101,6 +103,7 @@ export class StubNode implements AsyncDisposable {
   readonly #placeOf = new Map<string, number>();
   /** How many transactions of an address are in blocks. */
   readonly #counts = new Map<string, number>();
+  #forks = 0;
 
   private constructor(server: Server, chainId: number) {
     this.#server = server;
@@ -145,10 +148,11 @@ export class StubNode implements AsyncDisposable {
     const parentHash = this.blocks.at(-1)?.hash ?? pad('0x0');
     const block: StubBlock = {
       number,
-      hash: keccak256(toHex(`${this.chainId} block ${number} ${this.url}`)),
+      hash: keccak256(toHex(`${this.chainId} block ${number} ${this.url} ${this.#forks || ''}`)),
       parentHash,
       timestamp: GENESIS_SECONDS + 12 * number,
       mined,
+      balances: new Map(this.balances),
     };
     this.blocks.push(block);
     for (const { transaction } of mined) {
@@ -156,6 +160,28 @@ export class StubNode implements AsyncDisposable {
       this.#counts.set(transaction.from, (this.#counts.get(transaction.from) ?? 0) + 1);
     }
     return block;
+  }
+
+  /** Undoes the newest blocks; those that are made next are others. */
+  undo(count: number): void {
+    for (const { mined } of this.blocks.splice(-count)) {
+      for (const { transaction } of mined) this.#placeOf.delete(transaction.hash);
+    }
+    this.#forks += 1;
+  }
+
+  /** A block with transactions that move the native asset, each a fee of 21,000 gas; balances are the caller's to set. */
+  mineValues(...moves: readonly { from: string; to: string; value: bigint; isReverted?: boolean }[]): Hex[] {
+    const mined = moves.map(({ from, to, value, isReverted = false }, index) => {
+      const hash = keccak256(toHex(`value ${this.blocks.length} ${index} ${from} ${to} ${value}`));
+      const parties = { from: from.toLowerCase() as Hex, to: to.toLowerCase() as Hex };
+      return {
+        transaction: { hash, raw: hash, ...parties, value, nonce: 0, input: '0x' as Hex, isReverted },
+        logs: [],
+      };
+    });
+    this.mine(mined);
+    return mined.map(({ transaction }) => transaction.hash);
   }
 
   /** A block with a transfer of a token in it, which the payer has made by a transaction. */
@@ -200,9 +226,12 @@ export class StubNode implements AsyncDisposable {
   readonly #own = {
     eth_chainId: () => numberToHex(this.chainId),
     eth_blockNumber: () => numberToHex(this.head.number),
-    eth_getBlockByNumber: (tag: string) => this.#block(tag),
+    eth_getBlockByNumber: (tag: string, isFull = false) => this.#block(tag, isFull),
     eth_getTransactionCount: (address: string) => numberToHex(this.#counts.get(address.toLowerCase()) ?? 0),
-    eth_getBalance: (address: string) => numberToHex(this.balances.get(address.toLowerCase()) ?? 0n),
+    eth_getBalance: (address: string, tag: string) => {
+      const balances = tag === 'latest' ? this.balances : this.blocks[Number(tag)]?.balances;
+      return numberToHex(balances?.get(address.toLowerCase()) ?? 0n);
+    },
     eth_getCode: (address: string) => this.codes.get(address.toLowerCase()) ?? '0x',
     eth_getStorageAt: () => pad('0x0'),
     eth_call: (call: StubCall) => this.contracts.get(call.to.toLowerCase())?.(call) ?? this.#ofAccount(call),
@@ -250,7 +279,7 @@ export class StubNode implements AsyncDisposable {
     return hash;
   }
 
-  #block(tag: string): unknown {
+  #block(tag: string, isFull: boolean): unknown {
     if (tag === 'finalized' && this.unfinalBlocks === undefined) throw new StubError('unknown block tag', -32602);
     const block =
       tag === 'finalized' || tag === 'safe'
@@ -265,7 +294,7 @@ export class StubNode implements AsyncDisposable {
         parentHash: block.parentHash,
         timestamp: numberToHex(block.timestamp),
         baseFeePerGas: numberToHex(BASE_FEE),
-        transactions: block.mined.map(({ transaction }) => transaction.hash),
+        transactions: block.mined.map(({ transaction: { hash } }) => (isFull ? this.#transaction(hash) : hash)),
       }
     );
   }

@@ -645,6 +645,7 @@ describe('PostgreSQL at start', () => {
 describe('settings', () => {
   /** For every setting, values that cannot be used; a folder or a host may be any text. */
   const BAD: Record<keyof typeof SETTINGS, readonly string[]> = {
+    balanceCatchUpBlocks: ['0', '1000001', 'x'],
     webhookRetentionDays: ['3', '3651', '7.5', 'week'],
     dataDir: [],
     host: [],

@@ -304,7 +304,9 @@ describe('endpoints', () => {
   let parent: TestClient;
 
   beforeAll(async () => {
-    app = await openTestApp('sqlite', LOOPBACK);
+    // Balances can be subscribed to where a chain is configured; nobody asks it.
+    const chains = { 'eip155:31337': { rpcUrls: ['http://127.0.0.1:1'] } };
+    app = await openTestApp('sqlite', { ...LOOPBACK, CUSTOS_CHAINS: JSON.stringify(chains) });
     receiver = await WebhookReceiver.start();
     parent = app.root;
   });

@@ -83,7 +83,13 @@ export async function openTestApp(
     },
     [Symbol.asyncDispose]: async () => {
       await server.close();
-      await Promise.all([app.timekeeper.stop(), app.outbox.stop(), app.webhooks.stop(), app.sends.stop()]);
+      await Promise.all([
+        app.timekeeper.stop(),
+        app.outbox.stop(),
+        app.webhooks.stop(),
+        app.sends.stop(),
+        app.balances.stop(),
+      ]);
       app.nodes.close();
       await storage.close();
       await keyring.close();

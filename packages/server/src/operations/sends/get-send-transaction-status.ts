@@ -28,6 +28,7 @@ const SendErrorShape = Type.Object({
       transactionErrorJson: text,
       logs: Type.Optional(Type.Array(Type.String())),
       unitsConsumed: text,
+      innerInstructionsJson: text,
     }),
   ),
 });

@@ -5,7 +5,14 @@ import type { WebhookEndpoint } from '../../lib/webhook.ts';
 import { defineActivity } from '../define.ts';
 import { listShape, NameShape } from '../shapes/basic.ts';
 import { WebhookEndpointShape, WebhookSubscriptionShape, WebhookUrlShape } from '../shapes/webhooks.ts';
-import { checkName, renderEndpoint, requireAudience, requireRoom, toSubscriptions } from './endpoints.ts';
+import {
+  checkName,
+  renderEndpoint,
+  requireAudience,
+  requireChains,
+  requireRoom,
+  toSubscriptions,
+} from './endpoints.ts';
 
 export const createWebhookEndpoint = defineActivity({
   name: 'create_webhook_endpoint',
@@ -25,8 +32,9 @@ export const createWebhookEndpoint = defineActivity({
     checkName(name);
     toSubscriptions(subscriptions);
   },
-  async describe({ actor }, { subscriptions = [] }) {
+  async describe({ actor, config }, { subscriptions = [] }) {
     requireAudience(actor.organization, subscriptions);
+    requireChains(config.chains, subscriptions);
   },
   async prepare({ webhooks }, { url }) {
     await webhooks.checkTarget(url);

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { type ConfiguredChains, configuredChain } from '../../lib/chain.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
@@ -6,7 +7,7 @@ import type { Organization } from '../../lib/model.ts';
 import type { WebhookEndpoint, WebhookEventType, WebhookSubscription } from '../../lib/webhook.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { PARENT_ONLY } from '../../webhooks/announce.ts';
-import { checkFilters } from '../../webhooks/filters.ts';
+import { chainsOf, checkFilters } from '../../webhooks/filters.ts';
 import type { WebhookEndpointShape, WebhookSubscriptionShape } from '../shapes/webhooks.ts';
 import { FEATURE_NAME } from './feature-endpoint.ts';
 
@@ -36,6 +37,21 @@ export function requireAudience({ parentId }: Organization, subscriptions: reado
     'REQUEST_NOT_AUTHORIZED',
     `only a parent organization can subscribe to ${forParents.eventType}; it is told of its sub-organizations too`,
   );
+}
+
+const BALANCES: ReadonlySet<WebhookEventType> = new Set(['BALANCE_CONFIRMED_UPDATES', 'BALANCE_FINALIZED_UPDATES']);
+
+/** Nothing would ever be told of a chain that nobody watches. */
+export function requireChains(chains: ConfiguredChains, subscriptions: readonly WireSubscription[]): void {
+  for (const { eventType, filtersJson } of subscriptions) {
+    if (!BALANCES.has(eventType)) continue;
+    for (const caip2 of chainsOf(filtersJson) ?? []) configuredChain(chains, caip2);
+    if (chains.size > 0) continue;
+    throw new ApiError(
+      'CHAIN_NOT_CONFIGURED',
+      `${eventType} needs a chain, and none is configured: the operator sets chains in CUSTOS_CHAINS`,
+    );
+  }
 }
 
 /** Whoever may create endpoints must not keep the root quorum from setting the feature. */

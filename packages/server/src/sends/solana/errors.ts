@@ -25,6 +25,7 @@ export function executionError(err: unknown, details: SolanaTransactionDetails |
       transactionErrorJson,
       ...(details && { logs: bounded(details.logs) }),
       ...(details?.unitsConsumed !== undefined && { unitsConsumed: String(details.unitsConsumed) }),
+      ...(details?.innerInstructions !== undefined && { innerInstructionsJson: details.innerInstructions }),
     },
   };
 }

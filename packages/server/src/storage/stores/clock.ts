@@ -9,6 +9,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Moments that something waits for, and more than the longest that it ever has to. */
 const WAITS = [
   { table: 'chain_lane', column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`is_active = 1` },
+  { table: 'balance_cursor', column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`owner <> ''` },
   { table: 'webhook_lane', column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`owner <> ''` },
   { table: 'webhook_lane', column: 'resting_until_ms', longestMs: 2 * MINUTE_MS, where: sql`is_gone = 0` },
   { table: 'outbox_message', column: 'claimed_until_ms', longestMs: 2 * MINUTE_MS, where: sql`1 = 1` },

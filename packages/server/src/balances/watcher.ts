@@ -1,0 +1,186 @@
+import { BALANCE_LEVELS, type BalanceLevel, type BalancePlace } from '../lib/balance.ts';
+import type { ConfiguredChains } from '../lib/chain.ts';
+import type { OrganizationId } from '../lib/ids.ts';
+import type { Nodes } from '../nodes/node.ts';
+import { chainsOf } from '../webhooks/filters.ts';
+import { createEvmReader, type EvmReaderObserver } from './evm-reader.ts';
+import type { ChainReader } from './reader.ts';
+import { createSolanaReader } from './solana-reader.ts';
+import { type BalanceObserver, Watch, type WatchParts } from './watch.ts';
+
+const LOOK_EVERY_MS = 1000;
+const FAILED_MS_MAX = 30_000;
+const EVENT_TYPES = { confirmed: 'BALANCE_CONFIRMED_UPDATES', finalized: 'BALANCE_FINALIZED_UPDATES' } as const;
+
+export interface WatcherParts extends Omit<WatchParts, 'owner' | 'observe'> {
+  readonly chains: ConfiguredChains;
+  readonly nodes: Nodes;
+  readonly observe: BalanceObserver & EvmReaderObserver;
+}
+
+interface Running {
+  readonly watch: Watch;
+  readonly stop: () => void;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Tells endpoints what wallet addresses receive and spend, with any number of processes at it: each chain and level is
+ * one process's at a time (docs/decisions/0044). Chains that no endpoint asks for are not watched.
+ */
+export class BalanceWatcher implements AsyncDisposable {
+  readonly #parts: WatcherParts;
+  readonly #owner: string;
+  readonly #running = new Map<string, Running>();
+  #state: 'new' | 'running' | 'stopping' = 'new';
+  #timer: NodeJS.Timeout | undefined;
+  #looking = Promise.resolve();
+  #isAway = false;
+
+  constructor(parts: WatcherParts) {
+    this.#parts = parts;
+    this.#owner = parts.newId();
+  }
+
+  start(): void {
+    if (this.#state !== 'new' || this.#parts.chains.size === 0) return;
+    this.#state = 'running';
+    this.#looking = this.#releaseAbandoned().then(() => this.#look());
+  }
+
+  /** Takes no further step, finishes the one it is at, and leaves the rest to other processes. */
+  async stop(): Promise<void> {
+    const wasRunning = this.#state === 'running';
+    this.#state = 'stopping';
+    clearTimeout(this.#timer);
+    await this.#looking;
+    for (const { stop } of this.#running.values()) stop();
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+    if (wasRunning)
+      await this.#guard(() => this.#parts.storage.write((store) => store.balanceWatch.release(this.#owner)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #releaseAbandoned(): Promise<void> {
+    const { storage } = this.#parts;
+    if (storage.kind === 'sqlite') await this.#guard(() => storage.write((store) => store.balanceWatch.releaseAll()));
+  }
+
+  async #look(): Promise<void> {
+    await this.#guard(async () => {
+      const wanted = await this.#wanted();
+      await this.#end(wanted);
+      for (const { place, roots } of wanted.values()) this.#watch(place, roots);
+      this.#isAway = false;
+    });
+    if (this.#state !== 'running') return;
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#look();
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  /** Which chains are asked for at which level, and by whom. */
+  async #wanted(): Promise<ReadonlyMap<string, { readonly place: BalancePlace; readonly roots: Set<OrganizationId> }>> {
+    const { storage, chains } = this.#parts;
+    const wanted = new Map<string, { readonly place: BalancePlace; readonly roots: Set<OrganizationId> }>();
+    for (const { organizationId, subscriptions } of await storage.read.balanceWatch.subscribers()) {
+      for (const level of BALANCE_LEVELS) {
+        const found = subscriptions.find(({ eventType, isActive }) => eventType === EVENT_TYPES[level] && isActive);
+        if (found === undefined) continue;
+        for (const caip2 of chainsOf(found.filtersJson) ?? chains.keys()) {
+          if (!chains.has(caip2)) continue;
+          const place = { caip2, level };
+          const entry = wanted.get(keyOf(place)) ?? { place, roots: new Set() };
+          wanted.set(keyOf(place), entry);
+          entry.roots.add(organizationId);
+        }
+      }
+    }
+    return wanted;
+  }
+
+  /** What nobody asks for any more is forgotten: who asks again hears of what happens from then on. */
+  async #end(wanted: ReadonlyMap<string, unknown>): Promise<void> {
+    const { storage } = this.#parts;
+    for (const [key, { stop, done }] of this.#running) {
+      if (wanted.has(key)) continue;
+      stop();
+      await done;
+      this.#running.delete(key);
+    }
+    const ended = (await storage.read.balanceWatch.cursors()).filter((cursor) => !wanted.has(keyOf(cursor)));
+    for (const cursor of ended) await storage.write((store) => store.balanceWatch.end(cursor));
+  }
+
+  #watch(place: BalancePlace, roots: ReadonlySet<OrganizationId>): void {
+    const known = this.#running.get(keyOf(place));
+    if (known !== undefined) {
+      if (!isSame(known.watch.roots, roots)) known.watch.roots = roots;
+      return;
+    }
+    const chain = this.#parts.chains.get(place.caip2);
+    if (chain === undefined || this.#state !== 'running') return;
+    const { chains: _chains, nodes: _nodes, ...parts } = this.#parts;
+    const watch = new Watch({ ...parts, owner: this.#owner }, chain, place, this.#reader(place.caip2, place.level));
+    watch.roots = roots;
+    const end = new AbortController();
+    this.#running.set(keyOf(place), {
+      watch,
+      stop: () => end.abort(),
+      done: this.#run(watch, place, chain.pollMs, end.signal),
+    });
+  }
+
+  #reader(caip2: string, level: BalanceLevel): ChainReader {
+    const { nodes, observe } = this.#parts;
+    return caip2.startsWith('eip155:')
+      ? createEvmReader(nodes.evm(caip2), level, observe)
+      : createSolanaReader(nodes.solana(caip2), level);
+  }
+
+  async #run(watch: Watch, { caip2, level }: BalancePlace, pollMs: number, end: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!end.aborted) {
+      let pauseMs = 0;
+      try {
+        if (!(await watch.step())) pauseMs = pollMs;
+        failures = 0;
+      } catch (error) {
+        if (failures === 0 && !end.aborted) this.#parts.observe.unavailable(`balances ${caip2} ${level}`, error);
+        failures += 1;
+        pauseMs = Math.min(pollMs * 2 ** Math.min(failures, 10), FAILED_MS_MAX);
+      }
+      if (pauseMs > 0) await pause(pauseMs, end);
+    }
+  }
+
+  async #guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!this.#isAway) this.#parts.observe.unavailable('balances', error);
+      this.#isAway = true;
+    }
+  }
+}
+
+const keyOf = ({ caip2, level }: BalancePlace): string => `${caip2} ${level}`;
+
+const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size === other.size && [...one].every((item) => other.has(item));
+
+function pause(milliseconds: number, end: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      end.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, milliseconds);
+    end.addEventListener('abort', over);
+    if (end.aborted) over();
+  });
+}
