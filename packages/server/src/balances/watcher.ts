@@ -26,7 +26,7 @@ interface Running {
 
 /**
  * Tells endpoints what wallet addresses receive and spend, with any number of processes at it: each chain and level is
- * one process's at a time (docs/decisions/0044). Chains that no endpoint asks for are not watched.
+ * one process's at a time (docs/decisions/0042). Chains that no endpoint asks for are not watched.
  */
 export class BalanceWatcher implements AsyncDisposable {
   readonly #parts: WatcherParts;

@@ -28,7 +28,7 @@ interface Invited {
   readonly invitation: Invitation;
 }
 
-/** Answers invited persons, who have no credential yet (docs/decisions/0043). */
+/** Answers invited persons, who have no credential yet (docs/decisions/0041). */
 export async function answerInvited(app: App, call: InvitationCall, request: InvitationRequest): Promise<unknown> {
   const { passage, clientAddress } = request;
   await passage.enter();

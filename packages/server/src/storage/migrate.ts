@@ -19,9 +19,9 @@ import { velocityUncounted } from './migrations/0015-velocity-uncounted.ts';
 import { bodiesOnce } from './migrations/0016-bodies-once.ts';
 import { compatibleMigrations } from './migrations/0017-compatible-migrations.ts';
 import { subOrganizationsCost } from './migrations/0018-sub-organizations-cost.ts';
-import { proxyFeature } from './migrations/0020-proxy-feature.ts';
-import { invitationLinks } from './migrations/0021-invitation-links.ts';
-import { balanceWatch } from './migrations/0022-balance-watch.ts';
+import { proxyFeature } from './migrations/0019-proxy-feature.ts';
+import { invitationLinks } from './migrations/0020-invitation-links.ts';
+import { balanceWatch } from './migrations/0021-balance-watch.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [

@@ -4,7 +4,7 @@ import type { Schema } from '../schema.ts';
 
 /** The feature of the sign-up proxy could be set and removed without the proxy; from here on it tells what is so. */
 export const proxyFeature: Migration = {
-  name: '0020-proxy-feature',
+  name: '0019-proxy-feature',
   // An older process reads the feature nowhere but in lists.
   compatibility: 'expand',
   async up(db: Kysely<Schema>): Promise<void> {

@@ -4,7 +4,7 @@ import type { Schema } from '../schema.ts';
 
 /** How far the watch over balances is on each chain, and what it told of blocks that a chain may still undo. */
 export const balanceWatch: Migration = {
-  name: '0022-balance-watch',
+  name: '0021-balance-watch',
   // An older process watches nothing, and leaves these tables alone.
   compatibility: 'expand',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {

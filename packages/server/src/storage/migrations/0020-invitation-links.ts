@@ -4,7 +4,7 @@ import type { Schema } from '../schema.ts';
 
 /** What opens an invitation, as a hash, and until when. Invitations from before have neither: nobody has a link to them. */
 export const invitationLinks: Migration = {
-  name: '0021-invitation-links',
+  name: '0020-invitation-links',
   // An older process makes invitations without links, as it always has.
   compatibility: 'expand',
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
