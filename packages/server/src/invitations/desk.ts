@@ -31,7 +31,7 @@ interface Invited {
 /** Answers invited persons, who have no credential yet (docs/decisions/0041). */
 export async function answerInvited(app: App, call: InvitationCall, request: InvitationRequest): Promise<unknown> {
   const { passage, clientAddress } = request;
-  await passage.enter();
+  await passage.enter(request.body.length);
   const value = parseStrictJson(request.body, BODY_BOUNDS);
   const link = openInvitation.decode(value);
   const { organization, invitation } = await guardAuthentication(app, { ...request, headers: {} }, () =>

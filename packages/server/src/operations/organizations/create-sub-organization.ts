@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId, WalletId } from '../../lib/ids.ts';
 import { FIRST_RULES_VERSION } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
