@@ -122,13 +122,16 @@ describe.each(DATABASES)('explanations on %s', (database) => {
       expect(record.policyEvaluations[0].error).toMatchObject({ expression: 'condition', code: 'R_MISSING_FIELD' });
     });
 
-    test('of a rejected activity has a record for the rejection too, without evaluations', async () => {
+    test('of a rejected activity has a record for the rejection too, of what still waited', async () => {
       const { root, alice, bob } = await newOrganization(parent, 'alice', 'bob');
       await allow(root, { consensus: 'approvers.count() >= 2' });
       const { fingerprint, id } = (await rename(alice)).body.activity;
       await reject(bob, fingerprint);
       const records = await evaluationsOf(alice, id);
-      expect(records.map((record) => record.policyEvaluations.length)).toEqual([1, 0]);
+      expect(records.map((record) => outcomesOf(record.policyEvaluations).map(([, outcome]) => outcome))).toEqual([
+        ['OUTCOME_REQUIRES_CONSENSUS'],
+        ['OUTCOME_REJECTED'],
+      ]);
       expect(records.map((record) => record.voteId)).toEqual(
         (await read(alice, id)).votes.map((vote: { id: string }) => vote.id),
       );

@@ -118,7 +118,7 @@ describe.each(DATABASES)('private keys on %s', (database) => {
       [params({ privateKeyTags: [randomUUID()] }), [404, 'RESOURCE_NOT_FOUND']],
       [params({ addressFormats: ['ADDRESS_FORMAT_SOLANA'] }), [400, 'INVALID_ADDRESS_FORMAT']],
       [params({ addressFormats: ['ADDRESS_FORMAT_XRP', 'ADDRESS_FORMAT_XRP'] }), [400, 'REQUEST_INVALID']],
-      [params({ curve: 'CURVE_X25519' }), [400, 'REQUEST_INVALID']],
+      [params({ curve: 'CURVE_X25519' }), [400, 'INVALID_CURVE']],
     ] as const) {
       expect(outcome(await create(other, second))).toEqual(expected);
     }

@@ -186,7 +186,7 @@ describe.each(DATABASES)('wallet accounts on %s', (database) => {
     test('only one path format exists', async () => {
       const { walletId } = await newWallet(root, []);
       const answer = await add(walletId, [{ ...ethereum(), pathFormat: 'PATH_FORMAT_SLIP10' }]);
-      expect(outcome(answer)).toEqual([400, 'REQUEST_INVALID']);
+      expect(outcome(answer)).toEqual([400, 'INVALID_PATH_FORMAT']);
     });
   });
 
