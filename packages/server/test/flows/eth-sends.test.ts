@@ -692,12 +692,10 @@ describe('sends on EVM chains', () => {
         expect(data).toBe(encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] }));
         return held(2_500_000n);
       });
-      expect((await ask(address.toLowerCase())).body).toEqual({
-        balances: [
-          { ...NATIVE, balance: '1500000000000000000', display: { usd: '3000.75', crypto: '1.5' } },
-          { ...USDX, balance: '2500000', display: { usd: '2.50', crypto: '2.5' } },
-        ],
-      });
+      expect((await ask(address.toLowerCase())).body.balances).toEqual([
+        { ...NATIVE, balance: '1500000000000000000', display: { usd: '3000.75', crypto: '1.5' } },
+        { ...USDX, balance: '2500000', display: { usd: '2.50', crypto: '2.5' } },
+      ]);
     });
 
     test('of Solana has the tokens of both programs that are configured', async () => {
@@ -718,24 +716,22 @@ describe('sends on EVM chains', () => {
       });
       const { body } = await ask(owner, SOLANA_CHAIN.caip2);
       const { caip2 } = SOLANA_CHAIN;
-      expect(body).toEqual({
-        balances: [
-          {
-            caip19: `${caip2}/slip44:501`,
-            symbol: 'SOL',
-            name: 'Solana',
-            decimals: 9,
-            balance: '2500000000',
-            display: { usd: '', crypto: '2.5' },
-          },
-          {
-            ...MINTED,
-            balance: '1500000',
-            display: { usd: '3.00', crypto: '1.5' },
-            tokenProgram: expect.stringMatching(/^Tokenkeg/),
-          },
-        ],
-      });
+      expect(body.balances).toEqual([
+        {
+          caip19: `${caip2}/slip44:501`,
+          symbol: 'SOL',
+          name: 'Solana',
+          decimals: 9,
+          balance: '2500000000',
+          display: { usd: '', crypto: '2.5' },
+        },
+        {
+          ...MINTED,
+          balance: '1500000',
+          display: { usd: '3.00', crypto: '1.5' },
+          tokenProgram: expect.stringMatching(/^Tokenkeg/),
+        },
+      ]);
       expect(await ask(TO, caip2)).toMatchObject({ status: 400, body: { errorCode: 'REQUEST_INVALID' } });
       const { assets } = (await root.query('list_supported_assets', { caip2 })).body;
       expect(assets).toEqual([
@@ -755,14 +751,14 @@ describe('sends on EVM chains', () => {
 
   test('list_supported_assets names what the operator configured, with the checksum', async () => {
     const ask = async (caip2: string) => (await root.query('list_supported_assets', { caip2 })).body;
-    expect(await ask(CHAIN)).toEqual({
+    expect(await ask(CHAIN)).toMatchObject({
       assets: [
         { ...NATIVE, earnProviders: [] },
         { ...USDX, stable: true, logoUrl: 'https://x.example/l.png', earnProviders: [] },
         { ...NEVER, earnProviders: [] },
       ],
     });
-    expect(await ask(AWAY)).toEqual({ assets: [{ ...NATIVE, caip19: `${AWAY}/slip44:60`, earnProviders: [] }] });
+    expect(await ask(AWAY)).toMatchObject({ assets: [{ ...NATIVE, caip19: `${AWAY}/slip44:60`, earnProviders: [] }] });
     expect(await ask('eip155:1')).toMatchObject({ errorCode: 'CHAIN_NOT_CONFIGURED' });
   });
 });
