@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { waitUntil } from '../../faults/support.ts';
+import { statusOf, waitUntil } from '../../faults/support.ts';
 import { TestServer } from '../../harness/server.ts';
 
 const RUSH = 100;
@@ -59,3 +59,17 @@ test.skipIf(!existsSync('/proc/self/fd'))(
     expect(error.code).toBe('ECONNREFUSED');
   },
 );
+
+test('a service that is told to listen at localhost has one listener, at the IPv4 address, and says a URL that works', {
+  timeout: 60_000,
+}, async () => {
+  await using server = await TestServer.start({ env: { CUSTOS_HOST: 'localhost', CUSTOS_KEYRING: 'inline' } });
+  const { protocol, hostname, port } = new URL(server.baseUrl);
+  expect([protocol, hostname]).toEqual(['http:', 'localhost']);
+  for (const base of [server.baseUrl, server.credentials.baseUrl, `http://127.0.0.1:${port}`])
+    expect(await statusOf(base, '/healthz'), base).toBe(200);
+  // A second listener would admit everything.
+  const other = connect({ port: Number(port), host: '::1' });
+  const [error] = (await once(other, 'error')) as [NodeJS.ErrnoException];
+  expect(['ECONNREFUSED', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENETUNREACH']).toContain(error.code);
+});
