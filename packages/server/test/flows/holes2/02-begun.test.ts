@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { OrganizationId } from '../../../src/lib/ids.ts';
 import { onPostgres, waitUntil } from '../../faults/support.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { newKeyPair, type TestClient } from '../../harness/client.ts';
@@ -80,7 +81,10 @@ async function openBothEnds(app: TestApp): Promise<[Socket, Socket]> {
 
 const isStored = async ({ app, root }: TestApp, body: string): Promise<boolean> => {
   const fingerprint = `sha256:${createHash('sha256').update(body).digest('hex')}`;
-  return (await app.storage.read.activities.idByFingerprint(root.organizationId, fingerprint)) !== undefined;
+  return (
+    (await app.storage.read.activities.idByFingerprint(root.organizationId as OrganizationId, fingerprint)) !==
+    undefined
+  );
 };
 
 afterEach(() => {
