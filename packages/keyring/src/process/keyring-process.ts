@@ -297,18 +297,17 @@ export class KeyringProcess {
       refusal = error;
     }
     if (this.closing.aborted) return;
-    const message = refusal instanceof Error ? refusal.message : String(refusal);
     this.#isUp = this.#child !== undefined;
-    if (!this.#isUp) return this.#restartLater('start-failed', message);
+    if (!this.#isUp) return this.#restartLater('start-failed', messageOf(refusal));
     // Everything else still works.
-    if (refusal !== undefined) this.#lackServiceKeys(message);
+    if (refusal !== undefined) this.#lackServiceKeys(refusal);
     this.#settings.observer?.restored();
     this.#wakeWaiting();
   }
 
   /** Until the process has them it does not count as ready; they are given to it again and again. */
-  #lackServiceKeys(message: string): void {
-    this.#settings.observer?.serviceKeysRefused(message);
+  #lackServiceKeys(refusal: unknown): void {
+    this.#settings.observer?.serviceKeysRefused(messageOf(refusal));
     const child = this.#child;
     this.#lacksServiceKeys = true;
     this.#serviceKeysTimer = setTimeout(async () => {
@@ -317,7 +316,7 @@ export class KeyringProcess {
         await this.#send('loadServiceKeys', this.#serviceKeys);
         if (child === this.#child) this.#lacksServiceKeys = false;
       } catch (error) {
-        if (child === this.#child && !this.closing.aborted) this.#lackServiceKeys(String(error));
+        if (child === this.#child && !this.closing.aborted) this.#lackServiceKeys(error);
       }
     }, SERVICE_KEYS_MS).unref();
   }
@@ -343,6 +342,8 @@ export class KeyringProcess {
     return syncFolder(dirname(parseRootKeySetting(this.#settings.rootKey).ringPath));
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isSameRing = (one: RingState, other: RingState): boolean => JSON.stringify(one) === JSON.stringify(other);
 

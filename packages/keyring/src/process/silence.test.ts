@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { requireBuilt } from '../../test/fixtures/built.ts';
 import { codeOf, type Deployment, deploy, ORGANIZATION } from '../../test/fixtures/client.ts';
 import type { KeyringObserver } from '../observer.ts';
@@ -205,6 +205,37 @@ test('why it cannot be started again is told, and how long until the next attemp
   await rename(`${path}.aside`, path);
   await keyring.ready();
   await keyring.ping();
+});
+
+test('service keys that a new process refused are given to it again, and it is not ready meanwhile', {
+  timeout: 60_000,
+}, async () => {
+  const told = new Told();
+  const path = join(folder, 'service.key');
+  const keyring = await start(told, `file:${path}`);
+  await deploy(keyring);
+  await keyring.ping();
+  // A ring without the key that they are under.
+  const stranger = await start(new Told(), `file:${path}.stranger`);
+  await stranger.close();
+  await rename(path, `${path}.aside`);
+  await rename(`${path}.stranger`, path);
+  const refused = told.next('service keys refused');
+  process.kill(keyring.pid as number, 'SIGKILL');
+  await refused;
+  const again = told.next('service keys refused');
+  await keyring.ready();
+  const { pid } = keyring;
+  await expect(keyring.ping()).rejects.toThrow('the keyring process has not taken the service keys');
+  expect(await codeOf(keyring.ping())).toBe('UNAVAILABLE');
+  await again;
+  await rename(`${path}.aside`, path);
+  await vi.waitFor(() => keyring.ping(), { timeout: 20_000, interval: 50 });
+  expect(await keyring.signIdToken({ sub: 'x' })).toMatch(/^ey/);
+  expect(keyring.pid).toBe(pid);
+  expect(told.all.filter((what) => what !== 'late').slice(0, 2)).toEqual(['ended', 'service keys refused']);
+  const [first, ...later] = told.messages.slice(1);
+  expect(later).toContain(first);
 });
 
 test('a ring that was written although its answer was lost is the one that the next process has', async () => {

@@ -10,6 +10,7 @@ import { clientOf } from '../proxy/request-limit.ts';
 import { clientAddress } from './client-address.ts';
 import { READABLE_BY_ALL } from './cors.ts';
 import { errorResponse, sendError } from './errors.ts';
+import { Lingering } from './lingering.ts';
 import { Pipelining } from './pipelining.ts';
 import { ReadByTurns } from './read-by-turns.ts';
 
@@ -71,6 +72,7 @@ function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<st
   const { admission, config } = app;
   const { connections, gates, bodies, nowMs } = admission;
   const reads = new ReadByTurns(connections, nowMs);
+  const lingering = new Lingering();
   // Of a proxy's connections each may be anybody's.
   const ownConnection = (socket: Socket) => (config.trustedProxies.length === 0 ? connections.of(socket) : undefined);
   const pipelining = new Pipelining((socket) => {
@@ -89,21 +91,34 @@ function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<st
     return gates.clients.refusalFor([client], sinceMs) ?? bodies.refusalFor(client, declaredBytes(request) || 0);
   };
 
-  server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  const handle = (request: IncomingMessage, response: ServerResponse, isExpecting: boolean): void => {
     const { socket, method = '', url = '' } = request;
     if (!pipelining.accepts(socket)) return;
     const isCounted = !WITHOUT_BODY.has(method) && !refused.has(socket) && server.server.listening;
     const refusal = isCounted ? refusalFor(request) : undefined;
-    if (refusal === undefined) return void serve?.call(server.server, request, response);
+    if (refusal === undefined) {
+      if (isExpecting) response.writeContinue();
+      return void serve?.call(server.server, request, response);
+    }
     connections.touch(socket);
+    const closes = isExpecting || !isShort(request);
+    const text = JSON.stringify(toErrorBody(refusal, config.vendorNames));
     response.writeHead(refusal.httpStatus, {
       'retry-after': String(refusal.retryAfterSeconds),
       ...(known.has(url) && READABLE_BY_ALL),
-      ...(!isShort(request) && { connection: 'close' }),
+      ...(closes && { connection: 'close' }),
       'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
     });
-    response.end(JSON.stringify(toErrorBody(refusal, config.vendorNames)));
-  });
+    // A client that asks first does not send its body then. What comes behind a body on its way could not be answered.
+    if (closes && !isExpecting && lingering.afterAnswer(request, response)) refused.add(socket);
+    response.end(text);
+  };
+  server.server.on('request', (request: IncomingMessage, response: ServerResponse) => handle(request, response, false));
+  // Left alone, Node asks for the body before anybody could refuse it.
+  server.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+    handle(request, response, true),
+  );
 }
 
 /** Not a number for a body that comes in chunks. */

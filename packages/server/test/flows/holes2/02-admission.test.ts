@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization } from '../../harness/client.ts';
@@ -8,12 +8,13 @@ import { ask, open, replyOn, requestOf, until, whoami } from '../fixtures/raw-re
 
 const MIB = 1024 * 1024;
 
+/** Of a request that may be as large as any. */
+const LARGE_HEAD = `POST /public/v1/submit/sign_transaction HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${2 * MIB}\r\n`;
+
 /** A body of which `sent` bytes arrive and then nothing. */
 async function stalled(app: TestApp, from: string, sent: number): Promise<Socket> {
   const socket = await open(app, from);
-  socket.write(
-    `POST /public/v1/query/whoami HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${2 * MIB}\r\n\r\n`,
-  );
+  socket.write(`${LARGE_HEAD}\r\n`);
   socket.write(Buffer.alloc(sent, 0x20));
   // Only a connection that is read notices its end.
   return socket.resume();
@@ -99,6 +100,89 @@ describe('admission', () => {
     expect(reply.retryAfter).toBeGreaterThanOrEqual(1);
     expect(reply.text).toContain('"errorCode":"UNAVAILABLE"');
     for (const socket of [...crowd, last, refused]) socket.destroy();
+  });
+});
+
+describe('a body for which there is no room', () => {
+  /** A service that has no room for two megabytes more of this address. */
+  async function openCrowded(): Promise<TestApp> {
+    const app = await openTestApp('sqlite', { CUSTOS_ADMIT_BODY_MIB: '2' });
+    const crowd = await stalled(app, '127.0.0.1', MIB / 4);
+    await until(() => app.app.admission.bodies.bytes > MIB / 4);
+    const dispose = async (): Promise<void> => {
+      crowd.destroy();
+      await app[Symbol.asyncDispose]();
+    };
+    return { ...app, [Symbol.asyncDispose]: dispose };
+  }
+
+  /** A connection whose client reads only when it is told to, and the service's end of it. */
+  async function openDeaf(app: TestApp): Promise<[Socket, Socket]> {
+    const { port } = app.server.server.address() as AddressInfo;
+    const accepted = once(app.server.server, 'connection') as Promise<[Socket]>;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).pause();
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    return [socket, (await accepted)[0]];
+  }
+
+  test('is refused so that a client which reads after it has sent everything reads it', async () => {
+    await using app = await openCrowded();
+    expect((await ask(app, '127.0.0.1', whoami(app.root))).status).toBe(200);
+    const [socket, ourEnd] = await openDeaf(app);
+    const said = once(ourEnd, 'finish');
+    socket.write(LARGE_HEAD);
+    socket.write('\r\n');
+    await said;
+    const piece = Buffer.alloc(MIB / 16, 0x20);
+    for (let sent = 0; sent < 2 * MIB; sent += piece.length) {
+      const error = await new Promise((resolve) => socket.write(piece, resolve));
+      expect(error ?? undefined).toBeUndefined();
+    }
+    const reply = await replyOn(socket.resume());
+    expect(reply.status).toBe(503);
+    expect(reply.text).toContain('"errorCode":"UNAVAILABLE"');
+    socket.destroy();
+    const fetched = await fetch(`${app.baseUrl}/public/v1/submit/sign_transaction`, {
+      method: 'POST',
+      body: 'x'.repeat(2 * MIB),
+    });
+    expect(fetched.status).toBe(503);
+    expect(await fetched.json()).toMatchObject({ errorCode: 'UNAVAILABLE' });
+  });
+
+  test('is waited for on few connections and for a moment, and nothing behind it is served', async () => {
+    await using app = await openCrowded();
+    const ends: [Socket, Socket][] = [];
+    for (let count = 0; count < 17; count += 1) ends.push(await openDeaf(app));
+    const closed = ends.map(([, ourEnd]) => once(ourEnd, 'close'));
+    for (const [socket] of ends) socket.write(`${LARGE_HEAD}\r\n`);
+    await Promise.race(closed);
+    await until(() => ends.every(([, ourEnd]) => ourEnd.writableFinished));
+    expect(ends.filter(([, ourEnd]) => !ourEnd.destroyed)).toHaveLength(16);
+    await Promise.all(closed);
+    for (const [socket] of ends) socket.destroy();
+
+    const [socket, ourEnd] = await openDeaf(app);
+    const over = once(ourEnd, 'close');
+    const rename = app.root.submitBody('update_user_name', { userId: app.root.userId, userName: 'Behind' });
+    socket.write(
+      `${LARGE_HEAD}\r\n${' '.repeat(2 * MIB)}${requestOf(app.root, '/public/v1/submit/update_user_name', rename)}`,
+    );
+    expect((await replyOn(socket.resume())).status).toBe(503);
+    await over;
+    const { body } = await app.root.query('get_user', { userId: app.root.userId });
+    expect(body.user.userName).toBe('Root');
+  });
+
+  test('is not asked for', async () => {
+    await using app = await openCrowded();
+    const asksFirst = 'expect: 100-continue';
+    const served = await ask(app, '127.0.0.1', whoami(app.root, asksFirst));
+    expect(served.text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+    const refused = await ask(app, '127.0.0.1', `${LARGE_HEAD}${asksFirst}\r\n\r\n`);
+    expect(refused.status).toBe(503);
+    expect(refused.text).toMatch(/connection: close/i);
   });
 });
 

@@ -1,9 +1,14 @@
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { expect, test } from 'vitest';
-import { waitUntil } from '../../faults/support.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { readConfig } from '../../../src/config/config.ts';
+import { startService } from '../../../src/service.ts';
+import { statusOf, temporaryFolder, waitUntil } from '../../faults/support.ts';
 import { TestServer } from '../../harness/server.ts';
+
+type LookedUp = (error: Error | null, found: dns.LookupAddress[]) => void;
 
 const RUSH = 100;
 /** It makes 63; some may still be on their way. */
@@ -59,3 +64,42 @@ test.skipIf(!existsSync('/proc/self/fd'))(
     expect(error.code).toBe('ECONNREFUSED');
   },
 );
+
+test('a service that is told to listen at localhost has one listener, at the IPv4 address, and says a URL that works', async () => {
+  // As on machines where the name has two addresses.
+  const lookup = dns.lookup.bind(dns) as (host: string, options: dns.LookupOptions, done: LookedUp) => void;
+  const both = [
+    { address: '::1', family: 6 },
+    { address: '127.0.0.1', family: 4 },
+  ];
+  const asked = (host: string, options: dns.LookupOptions, done: LookedUp): void =>
+    host === 'localhost' && options.all ? done(null, both) : lookup(host, options, done);
+  vi.spyOn(dns, 'lookup').mockImplementation(asked as never);
+  onTestFinished(() => void vi.restoreAllMocks());
+  using folder = temporaryFolder();
+  const service = await startService(
+    readConfig({
+      CUSTOS_DATA_DIR: folder.path,
+      CUSTOS_LOG_LEVEL: 'silent',
+      CUSTOS_KEYRING: 'inline',
+      CUSTOS_HOST: 'localhost',
+      CUSTOS_PORT: '0',
+    }),
+  );
+  try {
+    const { hostname, port } = new URL(service.baseUrl);
+    expect(hostname).toBe('localhost');
+    for (const base of [service.baseUrl, `http://127.0.0.1:${port}`])
+      expect(await statusOf(base, '/healthz'), base).toBe(200);
+    // A second listener would admit everything.
+    const other = connect({ port: Number(port), host: '::1' });
+    const outcome = await once(other, 'connect').then(
+      () => 'connected',
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    other.destroy();
+    expect(['ECONNREFUSED', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENETUNREACH']).toContain(outcome);
+  } finally {
+    await service.stop();
+  }
+});

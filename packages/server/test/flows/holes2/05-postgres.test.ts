@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -28,6 +30,8 @@ import { codeOf, NOW, withOrganization } from '../../storage/place.ts';
 // themselves.
 
 const MIGRATION_LOCK = 4_715_820_031;
+/** The server's message that ends a login: Z, its length, idle. */
+const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
 let postgres: TestPostgres;
 let databases = 0;
@@ -286,6 +290,52 @@ describe('forty writers', () => {
   });
 });
 
+/** Stands in front of a PostgreSQL; from the end of the first login on it keeps what the server says to itself. */
+class SilentAfterLogin implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #kept: (() => void)[] = [];
+  #isSilent = true;
+
+  private constructor({ hostname, port }: URL) {
+    this.#server = createServer((client) => {
+      const server = connect({ host: hostname, port: Number(port) });
+      for (const socket of [client, server]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => {}).on('close', () => socket.destroy());
+      }
+      client.pipe(server);
+      server.on('end', () => client.end());
+      let isIn = false;
+      server.on('data', (bytes: Buffer) => {
+        if (isIn && this.#isSilent) this.#kept.push(() => client.write(bytes));
+        else client.write(bytes);
+        isIn ||= bytes.includes(READY_FOR_QUERY);
+      });
+    });
+  }
+
+  static async start(target: URL): Promise<SilentAfterLogin> {
+    const proxy = new SilentAfterLogin(target);
+    await once(proxy.#server.listen(0, '127.0.0.1'), 'listening');
+    return proxy;
+  }
+
+  get host(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  speak(): void {
+    this.#isSilent = false;
+    for (const write of this.#kept.splice(0)) write();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
 describe('a start', () => {
   const places = (url: string, env: Record<string, string> = {}) => {
     const folder = temporaryFolder();
@@ -316,6 +366,21 @@ describe('a start', () => {
       await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
       expect(await service.listening()).toBeDefined();
     });
+  });
+
+  test('says what it waits for where the database lets it in and then says nothing more', async () => {
+    const right = new URL(await newDatabase());
+    await using proxy = await SilentAfterLogin.start(right);
+    const url = new URL(right);
+    url.host = proxy.host;
+    await using service = new RawService(places(url.toString()));
+    await waitUntil('it says so', () =>
+      service.stderr.includes(`waiting for an answer of PostgreSQL at ${url.host}${url.pathname}`),
+    );
+    expect(service.stderr).not.toContain(url.password);
+    expect(service.hasExited).toBe(false);
+    proxy.speak();
+    expect(await service.listening()).toBeDefined();
   });
 
   test('waits for a database that is away, names it without the password, and goes on when it is there', async () => {
