@@ -72,7 +72,10 @@ export async function measureBalances(
     await using _ended = child;
     const { url } = await child.ask({ addresses: [], token: TOKEN, transfers: 0, blocks: 1 });
     const token = { caip19: `${CHAIN}/erc20:${TOKEN}`, symbol: 'USDX', name: 'Dollar', decimals: 6 };
-    const env = { CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8', CUSTOS_CHAINS: JSON.stringify({ [CHAIN]: { rpcUrls: [url], assets: [token] } }) };
+    const env = {
+      CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8',
+      CUSTOS_CHAINS: JSON.stringify({ [CHAIN]: { rpcUrls: [url], assets: [token] } }),
+    };
     await using service = new Service(postgres && (await createDatabase(postgres, `balances${count}`)));
     await service.start({ env });
     const { addresses, rootId } = await fill(service, count);

@@ -11,7 +11,7 @@ import { type News, newsOf, tell, undoing } from './tell.ts';
 const CLAIM_MS = 15_000;
 /** Blocks that are remembered so that their news can be taken back; no chain undoes more in practice. */
 const KEPT_BLOCKS = 256;
-/** Addresses of a chain that are looked at in every block for what contracts give them inside a transaction. */
+/** Accounts of a chain whose addresses are looked at in every block for what contracts give them inside a transaction. */
 const LISTED_MAX = 5000;
 /** For how long a list of all addresses is good; those that a block names are looked up each time. */
 const LIST_MS = 30_000;
@@ -201,7 +201,7 @@ export class Watch {
     const format = FORMATS[this.#chain.namespace];
     const keys = await storage.read.balanceWatch.addresses([...roots], format, LISTED_MAX + 1);
     const untilMs = elapsed() + LIST_MS;
-    this.#listed = { keys: keys.length > LISTED_MAX ? undefined : keys, untilMs, roots };
+    this.#listed = { keys: keys.length > LISTED_MAX ? undefined : [...new Set(keys)], untilMs, roots };
     return this.#listed.keys;
   }
 }

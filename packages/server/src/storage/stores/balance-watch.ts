@@ -71,10 +71,10 @@ export class BalanceWatchReader {
     }));
   }
 
-  /** The addresses of trees, so many at most. */
+  /** The addresses of accounts in trees, so many accounts at most: whoever has more of them reads no further. */
   async addresses(roots: readonly OrganizationId[], format: string, limit: number): Promise<string[]> {
     const json = JSON.stringify(roots.map((id) => ({ id })));
-    const { rows } = await sql<{ address_key: string }>`SELECT DISTINCT account.address_key
+    const { rows } = await sql<{ address_key: string }>`SELECT account.address_key
       FROM ${jsonRows(this.kind, 'root', { id: 'text' }, json)}
       JOIN organization ON organization.id = root.id OR organization.parent_id = root.id
       JOIN wallet_account AS account ON account.organization_id = organization.id
