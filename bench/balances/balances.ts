@@ -82,6 +82,8 @@ export async function measureBalances(
     await service.stop();
     const chain = readConfig(env).chains.get(CHAIN) as ChainSettings;
     await using watching = await openWatch(service, chain, rootId);
+    // Begins the watch, where the service has not.
+    await watching.follow();
     for (const transfers of TRANSFERS) {
       await waitForQuiet(options.patienceSeconds);
       const mine = (blocks: number) => child.ask({ addresses, token: TOKEN, transfers, blocks });
