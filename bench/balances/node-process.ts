@@ -1,5 +1,6 @@
 // A node of a chain that answers from memory, in a process of its own so that its time is not the watch's.
-import { type Hex, keccak256, pad, toHex } from 'viem';
+import { createHash } from 'node:crypto';
+import type { Hex } from '../../packages/server/src/nodes/node.ts';
 import { StubNode } from '../../packages/server/test/chain/stub-node.ts';
 import { answerParent } from '../child.ts';
 
@@ -19,12 +20,13 @@ export interface Mined {
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const PAYER: Hex = `0x${'9'.repeat(40)}`;
+const pad = (hex: Hex): Hex => `0x${hex.slice(2).padStart(64, '0')}`;
 const node = await StubNode.start();
 let paid = 0;
 
 function transferTo(to: Hex, token: Hex) {
   paid += 1;
-  const hash = keccak256(toHex(paid));
+  const hash: Hex = `0x${createHash('sha256').update(String(paid)).digest('hex')}`;
   const isToken = paid % 2 === 0;
   if (!isToken) node.balances.set(to, (node.balances.get(to) ?? 0n) + 1n);
   const transaction = { hash, raw: hash, from: PAYER, nonce: 0, input: '0x' as Hex, isReverted: false };
