@@ -2,6 +2,14 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  BALANCE_HEAD,
+  BALANCE_NAMES,
+  type BalanceFigure,
+  balanceLine,
+  balanceTitle,
+  measureBalances,
+} from './balances/balances.ts';
 import { Child, waitForQuiet } from './child.ts';
 import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from './figures.ts';
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
@@ -105,6 +113,16 @@ async function main(options: Options): Promise<void> {
     webhooks.push(...found);
   }
 
+  const balances: BalanceFigure[] = [];
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const names = BALANCE_NAMES.filter((name) => wanted(balanceTitle(database, name)));
+    if (names.length === 0) continue;
+    const found = await measureBalances(database, names, options, (figure) =>
+      print(table([BALANCE_HEAD, balanceLine(figure)])),
+    );
+    balances.push(...found);
+  }
+
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = SCALE_NAMES.filter((name) => wanted(scaleTitle(database, name)));
     if (names.length === 0) continue;
@@ -143,6 +161,7 @@ async function main(options: Options): Promise<void> {
     policies,
     logins,
     webhooks,
+    balances,
     past,
     start,
     verdicts,
@@ -155,6 +174,7 @@ async function main(options: Options): Promise<void> {
   if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
   const delivered = [...webhooks, ...past];
   if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
+  if (balances.length > 0) print(`\n${table([BALANCE_HEAD, ...balances.map(balanceLine)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {

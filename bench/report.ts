@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { BalanceFigure } from './balances/balances.ts';
 import { type Figure, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
@@ -31,6 +32,7 @@ export interface Report {
   readonly policies: readonly PolicyFigure[];
   readonly logins: readonly LoginFigure[];
   readonly webhooks: readonly WebhookFigure[];
+  readonly balances: readonly BalanceFigure[];
   readonly past: readonly PastFigure[];
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];

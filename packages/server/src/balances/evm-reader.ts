@@ -1,11 +1,10 @@
 import type { BalanceLevel } from '../lib/balance.ts';
 import { chunks } from '../lib/collections.ts';
-import type { EvmFullBlock, EvmLog, EvmMove, EvmNode, Hex } from '../nodes/node.ts';
+import type { EvmFullBlock, EvmLog, EvmNode, Hex } from '../nodes/node.ts';
 import { nativeAsset, tokenAssets } from '../operations/sends/assets.ts';
+import { readReceipts, readTransfers, readWholeBlock } from './evm-block.ts';
 import { type Audience, type ChainReader, type Change, ChangeSum, type WatchedBlock } from './reader.ts';
 
-/** `Transfer(address,address,uint256)`. */
-const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** Blocks on top of another after which it counts as final, on chains that do not tell. */
 const SETTLED_DEPTH = 12;
 
@@ -44,28 +43,17 @@ export function createEvmReader(node: EvmNode, level: BalanceLevel, observe: Evm
     return settled < 0n ? undefined : settled;
   }
 
-  async function transferLogs({ number, hash }: EvmFullBlock): Promise<readonly EvmLog[] | undefined> {
-    if (tokens.size === 0) return [];
-    const address = [...tokens.keys()] as Hex[];
-    const logs = await node.logs({ address, topics: [TRANSFER], fromBlock: number, toBlock: number });
-    return logs.every(({ blockHash }) => blockHash === hash) ? logs : undefined;
-  }
-
   /** What transactions gave and took by their value and their fee. */
-  async function addNative(sum: ChangeSum, moves: readonly EvmMove[], wanted: ReadonlySet<string>): Promise<void> {
-    const ours = moves.filter(({ from, to, value }) => wanted.has(from) || (to && value > 0n && wanted.has(to)));
-    for (const some of chunks(ours)) {
-      const receipts = await Promise.all(some.map(({ hash }) => node.receipt(hash)));
-      for (const [index, { hash: txHash, from, to, value }] of some.entries()) {
-        const receipt = receipts[index];
-        // Without a receipt the block is another by now, which shows when it is compared.
-        if (receipt === undefined) continue;
-        const moved = receipt.isSuccess ? value : 0n;
-        const fee = receipt.gasUsed * receipt.effectiveGasPrice;
-        const receiver = to ?? receipt.contractAddress ?? '';
-        if (wanted.has(from)) sum.add({ key: from, txHash, asset: native, amount: -moved - fee });
-        if (wanted.has(receiver)) sum.add({ key: receiver, txHash, asset: native, amount: moved });
-      }
+  async function addNative(sum: ChangeSum, block: EvmFullBlock, wanted: ReadonlySet<string>): Promise<void> {
+    const ours = block.transactions.filter(
+      ({ from, to, value }) => wanted.has(from) || (to && value > 0n && wanted.has(to)),
+    );
+    for await (const [{ hash: txHash, from, to, value }, receipt] of readReceipts(node, block, ours)) {
+      const moved = receipt.isSuccess ? value : 0n;
+      const fee = receipt.gasUsed * receipt.effectiveGasPrice;
+      const receiver = to ?? receipt.contractAddress ?? '';
+      if (wanted.has(from)) sum.add({ key: from, txHash, asset: native, amount: -moved - fee });
+      if (wanted.has(receiver)) sum.add({ key: receiver, txHash, asset: native, amount: moved });
     }
   }
 
@@ -121,8 +109,7 @@ export function createEvmReader(node: EvmNode, level: BalanceLevel, observe: Evm
   }
 
   async function changesOf(block: EvmFullBlock, audience: Audience): Promise<readonly Change[] | undefined> {
-    const logs = await transferLogs(block);
-    if (logs === undefined) return undefined;
+    const logs = await readTransfers(node, block, tokens);
     const named = new Set<string>(logs.flatMap(partiesOf));
     for (const { from, to } of block.transactions) {
       named.add(from);
@@ -130,11 +117,11 @@ export function createEvmReader(node: EvmNode, level: BalanceLevel, observe: Evm
     }
     const [wanted, all = []] = await Promise.all([audience.among(named), audience.all()]);
     const sum = new ChangeSum();
-    await addNative(sum, block.transactions, wanted);
+    await addNative(sum, block, wanted);
     addTokens(sum, logs, wanted);
     const explained = sum.list();
     const rest = await remainders(block, explained, [...new Set([...all, ...wanted])]);
-    // Everything was asked for by number: it is of this block only if the chain still has it.
+    // Balances were asked for by number: they are of this block only if the chain still has it.
     if ((await node.block(block.number))?.hash !== block.hash) return undefined;
     return [...explained, ...rest];
   }
@@ -142,6 +129,7 @@ export function createEvmReader(node: EvmNode, level: BalanceLevel, observe: Evm
   const watched = (block: EvmFullBlock): WatchedBlock => ({
     number: block.number,
     hash: block.hash,
+    parentNumber: block.number - 1n,
     parentHash: block.parentHash,
     timestamp: block.timestamp,
     changes: (audience) => changesOf(block, audience),
@@ -151,7 +139,7 @@ export function createEvmReader(node: EvmNode, level: BalanceLevel, observe: Evm
     tip,
     async next(after, newest) {
       if (after >= newest) return undefined;
-      const block = await node.fullBlock(after + 1n);
+      const block = await readWholeBlock(node, after + 1n);
       return block && watched(block);
     },
     hashAt: async (number) => (await node.block(number))?.hash,

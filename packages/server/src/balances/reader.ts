@@ -22,6 +22,8 @@ export interface Audience {
 export interface WatchedBlock {
   readonly number: bigint;
   readonly hash: string;
+  /** Not always one less: a slot can be without a block. */
+  readonly parentNumber: bigint;
   readonly parentHash: string;
   /** Seconds since the epoch. */
   readonly timestamp: number;
@@ -35,7 +37,7 @@ export interface ChainReader {
   tip(): Promise<bigint | undefined>;
   /** The first block behind a number, up to the tip. */
   next(after: bigint, tip: bigint): Promise<WatchedBlock | undefined>;
-  /** Undefined where there is no block with this number. */
+  /** Undefined where the node has no block with this number. */
   hashAt(number: bigint): Promise<string | undefined>;
 }
 

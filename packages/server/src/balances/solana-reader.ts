@@ -51,8 +51,9 @@ export function createSolanaReader(node: SolanaNode, level: BalanceLevel): Chain
       const slot = await firstSlot(after + 1n, newest);
       if (slot === undefined) return undefined;
       const block = await node.block(slot, level);
-      const { hash, parentHash, timestamp } = block;
-      return { number: slot, hash, parentHash, timestamp, changes: (audience) => changesOf(block, audience) };
+      const { hash, parentSlot: parentNumber, parentHash, timestamp } = block;
+      const changes = (audience: Audience) => changesOf(block, audience);
+      return { number: slot, hash, parentNumber, parentHash, timestamp, changes };
     },
     async hashAt(number) {
       const slot = await firstSlot(number, number);

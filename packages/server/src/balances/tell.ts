@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BalanceCursor, Holder } from '../lib/balance.ts';
 import type { NewId, WebhookEndpointId, WebhookEventId } from '../lib/ids.ts';
 import type { Stores } from '../storage/stores.ts';
-import { announce } from '../webhooks/announce.ts';
+import { announceBalances } from '../webhooks/announce-balances.ts';
 import type { BalancePayload } from '../webhooks/payloads.ts';
 import type { Change, WatchedBlock } from './reader.ts';
 
@@ -56,23 +56,15 @@ export async function tell(
   newId: NewId,
   nowMs: number,
 ): Promise<{ readonly told: readonly News[]; readonly endpoints: readonly WebhookEndpointId[] }> {
-  const told: News[] = [];
-  const endpoints: WebhookEndpointId[] = [];
-  for (const one of news) {
+  const all = news.map((one) => {
     const { place, msg } = one;
-    const payload: BalancePayload = {
-      type: `balances:${level}`,
-      organizationId: place.id,
-      parentOrganizationId: place.parentId ?? place.id,
-      msg,
-    };
-    const type = level === 'confirmed' ? 'BALANCE_CONFIRMED_UPDATES' : 'BALANCE_FINALIZED_UPDATES';
-    const where = { id: place.id, parentId: place.parentId };
-    const woken = await announce(store, { type, payload }, where, newId, nowMs, eventIdOf(msg.idempotencyKey));
-    if (woken.length > 0) told.push(one);
-    endpoints.push(...woken);
-  }
-  return { told, endpoints };
+    const rootId = place.parentId ?? place.id;
+    const type = `balances:${level}` as const;
+    const payload = { type, organizationId: place.id, parentOrganizationId: rootId, msg };
+    return { one, eventId: eventIdOf(msg.idempotencyKey), rootId, payload };
+  });
+  const { told, endpoints } = await announceBalances(store, level, all, newId, nowMs);
+  return { told: all.filter(({ eventId }) => told.has(eventId)).map(({ one }) => one), endpoints };
 }
 
 const digest = ({ level, caip2, turn }: BalanceCursor, parts: readonly string[]): string =>

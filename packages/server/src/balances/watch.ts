@@ -11,7 +11,7 @@ import { type News, newsOf, tell, undoing } from './tell.ts';
 const CLAIM_MS = 15_000;
 /** Blocks that are remembered so that their news can be taken back; no chain undoes more in practice. */
 const KEPT_BLOCKS = 256;
-/** Addresses of a chain that are looked at in every block for what contracts give them inside a transaction. */
+/** Accounts of a chain whose addresses are looked at in every block for what contracts give them inside a transaction. */
 const LISTED_MAX = 5000;
 /** For how long a list of all addresses is good; those that a block names are looked up each time. */
 const LIST_MS = 30_000;
@@ -60,28 +60,26 @@ export class Watch {
 
   /** Tells of the next block, or takes back the last one; false when there is nothing to do, or another process does it. */
   async step(): Promise<boolean> {
-    const { storage, clock, owner, catchUpBlocks, observe } = this.#parts;
+    const { storage, clock, owner, catchUpBlocks } = this.#parts;
+    const cursor = await this.#cursor();
+    if (cursor !== undefined && cursor.owner !== owner && cursor.claimedUntilMs > clock()) return false;
     const tip = await this.#reader.tip();
     if (tip === undefined) return false;
-    const cursor = await this.#cursor();
     if (cursor === undefined) return await this.#begin(tip);
-    if (tip <= BigInt(cursor.number) || (cursor.owner !== owner && cursor.claimedUntilMs > clock())) return false;
+    if (tip <= BigInt(cursor.number)) return false;
     const claimed = await storage.write((store) =>
       store.balanceWatch.claim(this.#place, owner, clock(), clock() + CLAIM_MS),
     );
     if (!claimed) return false;
-    const held = { ...cursor, owner };
     const behind = tip - BigInt(cursor.number);
     if (behind > BigInt(catchUpBlocks)) {
       const from = await this.#reader.next(tip - BigInt(catchUpBlocks) - 1n, tip);
-      if (from === undefined) return false;
-      observe.balanceBlocksSkipped(this.#place, Number(from.number) - cursor.number);
-      return await this.#jump(held, from);
+      return from !== undefined && (await this.#jump(cursor, from));
     }
     const block = await this.#reader.next(BigInt(cursor.number), tip);
     if (block === undefined) return false;
-    if (block.parentHash !== cursor.hash) return await this.#undo(held, block);
-    return await this.#tell(held, block);
+    if (block.parentHash !== cursor.hash) return await this.#undo(cursor, block);
+    return await this.#tell(cursor, block);
   }
 
   async #cursor(): Promise<BalanceCursor | undefined> {
@@ -103,18 +101,21 @@ export class Watch {
 
   /** Goes on from a block without a word on those before it. */
   async #jump(cursor: BalanceCursor, { number, hash }: WatchedBlock): Promise<boolean> {
-    return await this.#parts.storage.write(async (store) => {
-      const after = { number: Number(number), hash, turn: cursor.turn + 1 };
+    const { storage, observe } = this.#parts;
+    const after = { number: Number(number), hash, turn: cursor.turn + 1 };
+    const isDone = await storage.write(async (store) => {
       if (!(await store.balanceWatch.advance(cursor, after))) return false;
       await store.balanceWatch.forget(this.#place, after.number, 0);
       return true;
     });
+    if (isDone) observe.balanceBlocksSkipped(this.#place, after.number - cursor.number);
+    return isDone;
   }
 
   async #tell(cursor: BalanceCursor, block: WatchedBlock): Promise<boolean> {
     const holders = new Map<string, readonly Holder[]>();
     const changes = await block.changes(this.#audience(holders));
-    if (changes === undefined) return true;
+    if (changes === undefined) return false;
     await this.#lookUp(new Set(changes.map(({ key }) => key)), holders);
     const news = newsOf(cursor, block, changes, holders);
     const number = Number(block.number);
@@ -126,23 +127,30 @@ export class Watch {
 
   /** Takes back what was told of the last block, if the chain has another one in its place. */
   async #undo(cursor: BalanceCursor, next: WatchedBlock): Promise<boolean> {
-    const { storage, observe } = this.#parts;
-    // Nodes that contradict each other are asked again later.
-    if ((await this.#reader.hashAt(BigInt(cursor.number))) === cursor.hash) return false;
-    const { balanceWatch } = storage.read;
+    const number = BigInt(cursor.number);
+    const instead = await this.#reader.hashAt(number);
+    // Nodes that contradict each other, or lack a block, are asked again later: only a block that stands there instead,
+    // or one that is built on an earlier block, says that this one is gone.
+    const isGone = instead === undefined ? next.parentNumber < number : instead !== cursor.hash;
+    if (!isGone || next.parentNumber > number) return false;
+    const { balanceWatch } = this.#parts.storage.read;
     const last = await balanceWatch.newestKept(this.#place, cursor.number + 1);
-    const before = await balanceWatch.newestKept(this.#place, cursor.number);
+    const before = (await balanceWatch.newestKept(this.#place, cursor.number)) ?? (await this.#before(number));
+    if (before === undefined) return false;
     const news = last?.hash === cursor.hash ? (JSON.parse(last.told) as News[]) : [];
-    // What lies before the blocks that are remembered cannot be taken back: the watch goes on from here.
-    if (before === undefined) observe.balanceBlocksSkipped(this.#place, 1);
-    const after = before ?? { number: Number(next.number) - 1, hash: next.parentHash };
-    const turn = cursor.turn + 1;
-    return await this.#write(cursor, { ...after, turn }, news.map(undoing), (store) =>
+    const after = { number: before.number, hash: before.hash, turn: cursor.turn + 1 };
+    return await this.#write(cursor, after, news.map(undoing), (store) =>
       store.balanceWatch.forget(this.#place, 0, cursor.number),
     );
   }
 
-  /** Moves on and tells in one transaction; whoever has lost the watch writes nothing. */
+  /** Where the watch goes on when no block before is remembered: whatever stands in this place now is told. */
+  async #before(number: bigint): Promise<{ readonly number: number; readonly hash: string } | undefined> {
+    const block = await this.#reader.next(number - 1n, number);
+    return block && { number: Number(number) - 1, hash: block.parentHash };
+  }
+
+  /** Moves on and tells in one transaction; whoever is not the first to move on writes nothing. */
   async #write(
     cursor: BalanceCursor,
     after: Pick<BalanceCursor, 'number' | 'hash' | 'turn'>,
@@ -150,16 +158,15 @@ export class Watch {
     more: (store: Stores, told: readonly News[]) => Promise<void>,
   ): Promise<boolean> {
     const { storage, newId, clock, wake, observe } = this.#parts;
-    const { number, hash, turn } = after;
-    const endpoints = await storage.write(async (store) => {
-      if (!(await store.balanceWatch.advance(cursor, { number, hash, turn }))) return undefined;
-      const outcome = await tell(store, cursor, news, newId, clock());
-      await more(store, outcome.told);
-      return outcome.endpoints;
+    const outcome = await storage.write(async (store) => {
+      if (!(await store.balanceWatch.advance(cursor, after))) return undefined;
+      const { told, endpoints } = await tell(store, cursor, news, newId, clock());
+      await more(store, told);
+      return { count: told.length, endpoints };
     });
-    if (endpoints === undefined) return false;
-    if (endpoints.length > 0) wake(endpoints);
-    if (news.length > 0) observe.balanceEvents(this.#place, news.length);
+    if (outcome === undefined) return false;
+    if (outcome.endpoints.length > 0) wake(outcome.endpoints);
+    if (outcome.count > 0) observe.balanceEvents(this.#place, outcome.count);
     return true;
   }
 
@@ -194,7 +201,7 @@ export class Watch {
     const format = FORMATS[this.#chain.namespace];
     const keys = await storage.read.balanceWatch.addresses([...roots], format, LISTED_MAX + 1);
     const untilMs = elapsed() + LIST_MS;
-    this.#listed = { keys: keys.length > LISTED_MAX ? undefined : keys, untilMs, roots };
+    this.#listed = { keys: keys.length > LISTED_MAX ? undefined : [...new Set(keys)], untilMs, roots };
     return this.#listed.keys;
   }
 }

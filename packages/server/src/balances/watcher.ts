@@ -1,7 +1,8 @@
-import { BALANCE_LEVELS, type BalanceLevel, type BalancePlace } from '../lib/balance.ts';
+import { BALANCE_EVENT_TYPES, BALANCE_LEVELS, type BalanceLevel, type BalancePlace } from '../lib/balance.ts';
 import type { ConfiguredChains } from '../lib/chain.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Nodes } from '../nodes/node.ts';
+import type { BalanceSubscriber } from '../storage/stores/balance-watch.ts';
 import { chainsOf } from '../webhooks/filters.ts';
 import { createEvmReader, type EvmReaderObserver } from './evm-reader.ts';
 import type { ChainReader } from './reader.ts';
@@ -10,12 +11,16 @@ import { type BalanceObserver, Watch, type WatchParts } from './watch.ts';
 
 const LOOK_EVERY_MS = 1000;
 const FAILED_MS_MAX = 30_000;
-const EVENT_TYPES = { confirmed: 'BALANCE_CONFIRMED_UPDATES', finalized: 'BALANCE_FINALIZED_UPDATES' } as const;
 
 export interface WatcherParts extends Omit<WatchParts, 'owner' | 'observe'> {
   readonly chains: ConfiguredChains;
   readonly nodes: Nodes;
   readonly observe: BalanceObserver & EvmReaderObserver;
+}
+
+interface Wanted {
+  readonly place: BalancePlace;
+  readonly roots: ReadonlySet<OrganizationId>;
 }
 
 interface Running {
@@ -71,8 +76,9 @@ export class BalanceWatcher implements AsyncDisposable {
 
   async #look(): Promise<void> {
     await this.#guard(async () => {
-      const wanted = await this.#wanted();
-      await this.#end(wanted);
+      const subscribers = await this.#parts.storage.read.balanceWatch.subscribers();
+      const wanted = this.#wanted(subscribers);
+      await this.#end(wanted, subscribers);
       for (const { place, roots } of wanted.values()) this.#watch(place, roots);
       this.#isAway = false;
     });
@@ -82,28 +88,24 @@ export class BalanceWatcher implements AsyncDisposable {
     }, LOOK_EVERY_MS).unref();
   }
 
-  /** Which chains are asked for at which level, and by whom. */
-  async #wanted(): Promise<ReadonlyMap<string, { readonly place: BalancePlace; readonly roots: Set<OrganizationId> }>> {
-    const { storage, chains } = this.#parts;
-    const wanted = new Map<string, { readonly place: BalancePlace; readonly roots: Set<OrganizationId> }>();
-    for (const { organizationId, subscriptions } of await storage.read.balanceWatch.subscribers()) {
+  /** Which of this process's chains are asked for at which level, and by whom. */
+  #wanted(subscribers: readonly BalanceSubscriber[]): ReadonlyMap<string, Wanted> {
+    const wanted = new Map<string, Wanted>();
+    for (const caip2 of this.#parts.chains.keys()) {
       for (const level of BALANCE_LEVELS) {
-        const found = subscriptions.find(({ eventType, isActive }) => eventType === EVENT_TYPES[level] && isActive);
-        if (found === undefined) continue;
-        for (const caip2 of chainsOf(found.filtersJson) ?? chains.keys()) {
-          if (!chains.has(caip2)) continue;
-          const place = { caip2, level };
-          const entry = wanted.get(keyOf(place)) ?? { place, roots: new Set() };
-          wanted.set(keyOf(place), entry);
-          entry.roots.add(organizationId);
-        }
+        const place = { caip2, level };
+        const roots = subscribers.filter((one) => asksFor(one, place)).map(({ organizationId }) => organizationId);
+        if (roots.length > 0) wanted.set(keyOf(place), { place, roots: new Set(roots) });
       }
     }
     return wanted;
   }
 
-  /** What nobody asks for any more is forgotten: who asks again hears of what happens from then on. */
-  async #end(wanted: ReadonlyMap<string, unknown>): Promise<void> {
+  /**
+   * What nobody asks for any more is forgotten: who asks again hears of what happens from then on. Only subscriptions
+   * decide that. A chain that this process does not know may be another's, as while a new configuration is rolled out.
+   */
+  async #end(wanted: ReadonlyMap<string, unknown>, subscribers: readonly BalanceSubscriber[]): Promise<void> {
     const { storage } = this.#parts;
     for (const [key, { stop, done }] of this.#running) {
       if (wanted.has(key)) continue;
@@ -111,8 +113,15 @@ export class BalanceWatcher implements AsyncDisposable {
       await done;
       this.#running.delete(key);
     }
-    const ended = (await storage.read.balanceWatch.cursors()).filter((cursor) => !wanted.has(keyOf(cursor)));
-    for (const cursor of ended) await storage.write((store) => store.balanceWatch.end(cursor));
+    const isAskedFor = (all: readonly BalanceSubscriber[], place: BalancePlace) =>
+      all.some((one) => asksFor(one, place));
+    for (const cursor of await storage.read.balanceWatch.cursors()) {
+      if (isAskedFor(subscribers, cursor)) continue;
+      await storage.write(async ({ balanceWatch }) => {
+        // Somebody may have asked for it in between.
+        if (!isAskedFor(await balanceWatch.subscribers(), cursor)) await balanceWatch.end(cursor);
+      });
+    }
   }
 
   #watch(place: BalancePlace, roots: ReadonlySet<OrganizationId>): void {
@@ -166,6 +175,13 @@ export class BalanceWatcher implements AsyncDisposable {
     }
   }
 }
+
+/** Without a filter for chains an endpoint asks for all that there are. */
+const asksFor = ({ subscriptions }: BalanceSubscriber, { caip2, level }: BalancePlace): boolean =>
+  subscriptions.some(
+    ({ eventType, isActive, filtersJson }) =>
+      eventType === BALANCE_EVENT_TYPES[level] && isActive && (chainsOf(filtersJson)?.includes(caip2) ?? true),
+  );
 
 const keyOf = ({ caip2, level }: BalancePlace): string => `${caip2} ${level}`;
 

@@ -34,7 +34,9 @@ function arrange(made: readonly Made[], { windowMax = 10n ** 12n, confirms = (_v
   let failure: NodeError | undefined;
   const node = {
     chain: { caip2: 'eip155:1', morphoFactories: [FACTORY] },
-    async logs({ fromBlock, toBlock, topics = [] }: EvmLogFilter): Promise<readonly EvmLog[]> {
+    async logs({ topics = [], ...range }: EvmLogFilter): Promise<readonly EvmLog[]> {
+      if ('blockHash' in range) throw new Error('a range is asked for');
+      const { fromBlock, toBlock } = range;
       if (failure !== undefined) throw failure;
       const blocks = toBlock - fromBlock + 1n;
       if (blocks > windowMax) {

@@ -3,6 +3,11 @@ import type { OrganizationId } from './ids.ts';
 /** `confirmed`: as deep as the chain's setting wants. `finalized`: the chain does not undo it. */
 export const BALANCE_LEVELS = ['confirmed', 'finalized'] as const;
 export type BalanceLevel = (typeof BALANCE_LEVELS)[number];
+/** What endpoints subscribe to, to hear of a level. */
+export const BALANCE_EVENT_TYPES = {
+  confirmed: 'BALANCE_CONFIRMED_UPDATES',
+  finalized: 'BALANCE_FINALIZED_UPDATES',
+} as const;
 
 /** What is watched on its own. */
 export interface BalancePlace {

@@ -52,7 +52,7 @@ const asHash = (value: unknown, what: string): Hex => asBytes(value, what, 32);
 const asAddress = (value: unknown, what: string): Hex => asBytes(value, what, 20);
 
 /** Absent, or null as nodes write it. */
-const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
+export const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
 
 export function readBlock(result: unknown, expected: bigint | undefined): EvmBlock | undefined {
   return readBlockOf(result, expected, (hash) => asHash(hash, 'a transaction'));
@@ -173,12 +173,13 @@ export function readLogs(result: unknown, filter: EvmLogFilter): readonly EvmLog
   });
 }
 
-function logFilter({ address, topics = [], fromBlock, toBlock }: EvmLogFilter): (log: EvmLog) => boolean {
+function logFilter({ address, topics = [], ...blocks }: EvmLogFilter): (log: EvmLog) => boolean {
   const addresses = address === undefined ? undefined : lowerCased(address);
   const wanted = topics.map((topic) => (topic === null ? undefined : lowerCased(topic)));
   return (log) =>
-    log.blockNumber >= fromBlock &&
-    log.blockNumber <= toBlock &&
+    ('blockHash' in blocks
+      ? log.blockHash === blocks.blockHash
+      : log.blockNumber >= blocks.fromBlock && log.blockNumber <= blocks.toBlock) &&
     (addresses === undefined || addresses.has(log.address)) &&
     log.topics.length >= wanted.length &&
     wanted.every((values, index) => values === undefined || values.has(log.topics[index] ?? ''));

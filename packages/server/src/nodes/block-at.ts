@@ -10,6 +10,8 @@ const NO_TAG_CODES: ReadonlySet<number> = new Set([-32602, -32000, -39001]);
 export const readFullBlockAt = (at: bigint): RpcCall<EvmFullBlock | undefined> => ({
   method: 'eth_getBlockByNumber',
   params: [`0x${at.toString(16)}`, true],
+  // A block that is too long to be read at once says nothing against the node: its transactions can be read one by one.
+  isOfRange: true,
   read: (answer) => {
     if (answer.ok) return readFullBlock(answer.result, at);
     heedTrouble(answer);
@@ -18,8 +20,8 @@ export const readFullBlockAt = (at: bigint): RpcCall<EvmFullBlock | undefined> =
   },
 });
 
-/** How nodes say that they have thrown the state of a block away, or never had it. */
-const NO_STATE = /missing trie node|state|historical|pruned|archive|header not found|block not found|unknown block/i;
+/** How nodes say that they have thrown the state of a block away. One that lacks the block may only be behind. */
+const NO_STATE = /missing trie node|state|historical|prun(ed|ing)|archive/i;
 
 /** The question for a balance after a block; undefined where the node does not have that state any more. */
 export const readBalanceAt = (address: string, at: bigint): RpcCall<bigint | undefined> => ({

@@ -186,11 +186,10 @@ function callRefusal(refusal: RpcRefusal): CallRefusal {
   return { ok: false, message, data: revertDataOf(data) };
 }
 
-const logParameters = ({ address, topics, fromBlock, toBlock }: EvmLogFilter): Readonly<Record<string, unknown>> => ({
+const logParameters = ({ address, topics, ...blocks }: EvmLogFilter): Readonly<Record<string, unknown>> => ({
   ...(address === undefined ? {} : { address }),
   ...(topics === undefined ? {} : { topics }),
-  fromBlock: quantity(fromBlock),
-  toBlock: quantity(toBlock),
+  ...('blockHash' in blocks ? blocks : { fromBlock: quantity(blocks.fromBlock), toBlock: quantity(blocks.toBlock) }),
 });
 
 const hashOf = (raw: Hex): Hex => `0x${toHex(keccak_256(Buffer.from(raw.slice(2), 'hex')))}`;

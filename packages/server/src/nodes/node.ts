@@ -109,13 +109,15 @@ export interface EvmFees {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-export interface EvmLogFilter {
+interface EvmLogWish {
   readonly address?: Hex | readonly Hex[];
   /** By position; null takes every value, a list any of its values. */
   readonly topics?: readonly (Hex | readonly Hex[] | null)[];
-  readonly fromBlock: bigint;
-  readonly toBlock: bigint;
 }
+
+/** A node that does not have a block yet refuses its hash, but answers with no logs for its number. */
+export type EvmLogFilter = EvmLogWish &
+  ({ readonly fromBlock: bigint; readonly toBlock: bigint } | { readonly blockHash: Hex });
 
 /**
  * What became of signed bytes that were handed to nodes. `known`: a node has them already. `nonce-too-low`: a

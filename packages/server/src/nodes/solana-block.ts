@@ -1,4 +1,4 @@
-import { asList, asMembers, illShaped, type Members } from './answers.ts';
+import { asList, asMembers, illShaped, isAbsent, type Members } from './answers.ts';
 import type { SolanaBlock, SolanaMove } from './node.ts';
 import { asKey, asUnsigned } from './solana-answers.ts';
 
@@ -11,9 +11,9 @@ export function readSolanaBlock(result: unknown, slot: bigint): SolanaBlock {
     parentSlot: asUnsigned(block.parentSlot, 'the parent of the block'),
     hash: asKey(block.blockhash, 'the hash of the block'),
     parentHash: asKey(block.previousBlockhash, 'the parent of the block'),
-    timestamp: typeof blockTime === 'number' ? blockTime : 0,
+    timestamp: isAbsent(blockTime) ? 0 : Number(asUnsigned(blockTime, 'the time of the block')),
     moves: asList(block.transactions, 'the list of transactions').map(readMove),
-    rewards: (Array.isArray(block.rewards) ? block.rewards : []).map((entry) => {
+    rewards: listOrNone(block.rewards, 'the list of rewards').map((entry) => {
       const { pubkey, lamports } = asMembers(entry, 'a reward');
       return { account: asKey(pubkey, 'the account of a reward'), lamports: asSigned(lamports, 'a reward') };
     }),
@@ -45,14 +45,23 @@ function readMove(entry: unknown): SolanaMove {
 
 /** Absent where no token account was touched; an owner is absent in what very old nodes wrote. */
 function readTokens(value: unknown, sign: bigint): SolanaMove['tokens'] {
-  return (Array.isArray(value) ? value : []).flatMap((entry) => {
+  return listOrNone(value, 'the token balances of a transaction').flatMap((entry) => {
     const { owner, mint, uiTokenAmount }: Members = asMembers(entry, 'a token balance');
     const { amount } = asMembers(uiTokenAmount, 'a token balance');
     if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) throw illShaped('the amount of a token balance');
-    if (typeof owner !== 'string') return [];
-    return [{ owner, mint: asKey(mint, 'the mint of a token balance'), amount: sign * BigInt(amount) }];
+    if (isAbsent(owner)) return [];
+    return [
+      {
+        owner: asKey(owner, 'the owner of a token balance'),
+        mint: asKey(mint, 'the mint of a token balance'),
+        amount: sign * BigInt(amount),
+      },
+    ];
   });
 }
+
+/** What a node leaves out is empty; anything else that is no list would hide what it should say. */
+const listOrNone = (value: unknown, what: string): readonly unknown[] => (isAbsent(value) ? [] : asList(value, what));
 
 function asSigned(value: unknown, what: string): bigint {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw illShaped(what);

@@ -90,7 +90,11 @@ export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}
     slot: (commitment) => value('getSlot', [{ commitment }], (result) => asUnsigned(result, 'the slot')),
     slotsWithBlocks: (from, to, commitment) =>
       value('getBlocks', [Number(from), Number(to), { commitment }], (result) =>
-        asList(result, 'the list of slots').map((slot) => asUnsigned(slot, 'a slot')),
+        asList(result, 'the list of slots').map((entry) => {
+          const slot = asUnsigned(entry, 'a slot');
+          if (slot < from || slot > to) throw illShaped('a slot');
+          return slot;
+        }),
       ),
     block: (slot, commitment) =>
       value('getBlock', [Number(slot), { ...BLOCK_DETAILS, commitment }], (result) => readSolanaBlock(result, slot)),

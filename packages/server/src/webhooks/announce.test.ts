@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type OrganizationId, randomId, type WebhookEndpointId } from '../lib/ids.ts';
+import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../lib/ids.ts';
 import type { WebhookEndpoint, WebhookEvent, WebhookSubscription } from '../lib/webhook.ts';
 import type { Stores } from '../storage/stores.ts';
 import { announce, type Occurrence } from './announce.ts';
+import { announceBalances } from './announce-balances.ts';
 import type { BalancePayload, SendStatusPayload } from './payloads.ts';
-
-// Balances and sent transactions have no operation that tells of them yet; their place is ready and held here.
 
 const NOW = 1_800_000_000_000;
 const [PARENT, SUB] = [randomId() as OrganizationId, randomId() as OrganizationId];
@@ -45,7 +44,13 @@ const OCCURRENCES = {
   BALANCE_CONFIRMED_UPDATES: { type: 'BALANCE_CONFIRMED_UPDATES', payload: balance('balances:confirmed') },
   BALANCE_FINALIZED_UPDATES: { type: 'BALANCE_FINALIZED_UPDATES', payload: balance('balances:finalized') },
   SEND_TRANSACTION_STATUS_UPDATES: { type: 'SEND_TRANSACTION_STATUS_UPDATES', payload: sendStatus('INCLUDED') },
-} as const satisfies Readonly<Record<string, Occurrence>>;
+} as const;
+
+type Happened = Occurrence | (typeof OCCURRENCES)[keyof typeof OCCURRENCES];
+
+interface WebhookTarget {
+  readonly endpointId: WebhookEndpointId;
+}
 
 interface Inserted {
   readonly event: WebhookEvent;
@@ -60,18 +65,30 @@ function setUp(...listeners: readonly WebhookEndpoint[]) {
     webhooks: {
       listeners: async (...of: unknown[]) => {
         asked.push(of);
-        return listeners;
+        return listeners.filter(({ organizationId }) => of.includes(organizationId));
       },
-      insertEvent: async (event: WebhookEvent, deliveries: readonly { readonly endpointId: WebhookEndpointId }[]) => {
+      insertEvents: async (events: readonly (WebhookEvent & { readonly deliveries: readonly WebhookTarget[] })[]) => {
+        for (const { deliveries, ...event } of events) {
+          inserted.push({ event, endpointIds: deliveries.map(({ endpointId }) => endpointId) });
+        }
+      },
+      insertEvent: async (event: WebhookEvent, deliveries: readonly WebhookTarget[]) => {
         inserted.push({ event, endpointIds: deliveries.map(({ endpointId }) => endpointId) });
       },
     },
   } as unknown as Stores;
-  const tell = async (occurrence: Occurrence, place = { id: SUB, parentId: PARENT as OrganizationId | undefined }) => ({
-    told: await announce(store, occurrence, place, randomId, NOW),
-    inserted,
-    asked,
-  });
+  const tell = async (happened: Happened, place = { id: SUB, parentId: PARENT as OrganizationId | undefined }) => {
+    if (happened.type === 'ACTIVITY_UPDATES' || happened.type === 'SEND_TRANSACTION_STATUS_UPDATES') {
+      return { told: await announce(store, happened, place, randomId, NOW), inserted, asked };
+    }
+    const level = happened.type === 'BALANCE_CONFIRMED_UPDATES' ? 'confirmed' : 'finalized';
+    const news = {
+      eventId: randomId() as WebhookEventId,
+      rootId: place.parentId ?? place.id,
+      payload: happened.payload,
+    };
+    return { told: (await announceBalances(store, level, [news], randomId, NOW)).endpoints, inserted, asked };
+  };
   return tell;
 }
 

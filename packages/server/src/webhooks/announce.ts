@@ -2,7 +2,7 @@ import type { NewId, OrganizationId, WebhookDeliveryId, WebhookEndpointId, Webho
 import type { WebhookEndpoint, WebhookEventType } from '../lib/webhook.ts';
 import type { Stores } from '../storage/stores.ts';
 import { type FilterFacts, passes } from './filters.ts';
-import type { BalancePayload, SendStatusPayload } from './payloads.ts';
+import type { SendStatusPayload } from './payloads.ts';
 
 /** Something that endpoints may want to know. */
 export type Occurrence =
@@ -12,7 +12,6 @@ export type Occurrence =
       /** The activity as an organization may see it. */
       readonly bodyFor: (recipientId: OrganizationId) => string;
     }
-  | { readonly type: 'BALANCE_CONFIRMED_UPDATES' | 'BALANCE_FINALIZED_UPDATES'; readonly payload: BalancePayload }
   | { readonly type: 'SEND_TRANSACTION_STATUS_UPDATES'; readonly payload: SendStatusPayload };
 
 /** Where it happened. */
@@ -38,11 +37,11 @@ export async function announce(
   place: Place,
   newId: NewId,
   nowMs: number,
-  eventId: WebhookEventId = newId(),
 ): Promise<readonly WebhookEndpointId[]> {
   const listeners = await store.webhooks.listeners(place.id, place.parentId);
   if (listeners.length === 0) return [];
   const facts = factsOf(occurrence, place);
+  const eventId: WebhookEventId = newId();
   const told: WebhookEndpointId[] = [];
   const inserted: Promise<void>[] = [];
   for (const recipientId of [place.id, place.parentId]) {
@@ -69,7 +68,8 @@ export async function announce(
   return told;
 }
 
-const wants = ({ subscriptions }: WebhookEndpoint, type: WebhookEventType, facts: FilterFacts): boolean =>
+/** Whether an endpoint subscribes to what happened. */
+export const wants = ({ subscriptions }: WebhookEndpoint, type: WebhookEventType, facts: FilterFacts): boolean =>
   subscriptions.some(
     ({ eventType, isActive, filtersJson }) => eventType === type && isActive && passes(filtersJson, facts),
   );
@@ -81,10 +81,6 @@ function factsOf(occurrence: Occurrence, { id }: Place): FilterFacts {
     case 'SEND_TRANSACTION_STATUS_UPDATES': {
       const { status, caip2 } = occurrence.payload.msg;
       return { statuses: status, caip2, organizationIds: id };
-    }
-    default: {
-      const { address, caip2 } = occurrence.payload.msg;
-      return { addresses: address, caip2, organizationIds: id };
     }
   }
 }

@@ -342,10 +342,12 @@ export class StubNode implements AsyncDisposable {
     };
   }
 
-  #logs({ address, topics = [], fromBlock, toBlock }: LogFilter): unknown {
+  #logs({ address, topics = [], fromBlock, toBlock, blockHash }: LogFilter): unknown {
+    const ofHash = this.blocks.filter(({ hash }) => hash === blockHash);
+    if (blockHash !== undefined && ofHash.length === 0) throw new StubError('unknown block');
+    const blocks = blockHash === undefined ? this.blocks.slice(Number(fromBlock), Number(toBlock) + 1) : ofHash;
     const addresses = address === undefined ? undefined : [address].flat().map((one) => one.toLowerCase());
-    return this.blocks
-      .slice(Number(fromBlock), Number(toBlock) + 1)
+    return blocks
       .flatMap(logsOf)
       .filter((log) => addresses === undefined || addresses.includes(log.address))
       .filter((log) =>
@@ -363,8 +365,9 @@ interface Question {
 interface LogFilter {
   readonly address?: string | readonly string[];
   readonly topics?: readonly (Hex | readonly Hex[] | null)[];
-  readonly fromBlock: string;
-  readonly toBlock: string;
+  readonly fromBlock?: string;
+  readonly toBlock?: string;
+  readonly blockHash?: string;
 }
 
 const placeOf = ({ hash, number }: StubBlock) => ({ blockHash: hash, blockNumber: numberToHex(number) });

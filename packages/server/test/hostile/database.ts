@@ -11,12 +11,14 @@ interface Table {
   readonly rows: readonly Row[];
 }
 
-/** Who works on the webhooks of which endpoint: it changes without any request. */
-const RESTLESS_TABLE = 'webhook_lane';
+/** Who works on the webhooks of which endpoint, and how far chains are watched: they change without any request. */
+const RESTLESS_TABLES: ReadonlySet<string> = new Set(['webhook_lane', 'balance_cursor', 'balance_block']);
 
-/** Deliveries of deleted endpoints are cleared away by and by. */
+/** Deliveries of deleted endpoints are cleared away by and by, and blocks bring news of balances whenever they come. */
 const KEPT: Readonly<Record<string, string>> = {
-  webhook_delivery: 'WHERE endpoint_id IN (SELECT id FROM webhook_endpoint)',
+  webhook_event: "WHERE event_type NOT LIKE 'BALANCE_%'",
+  webhook_delivery: `WHERE endpoint_id IN (SELECT id FROM webhook_endpoint)
+    AND event_id NOT IN (SELECT id FROM webhook_event WHERE event_type LIKE 'BALANCE_%')`,
 };
 
 /** Every row of every other table. */
@@ -80,7 +82,7 @@ async function dump(connection: Connection): Promise<Dump> {
   const tables = new Map<string, Table>();
   for (const [table] of rows) {
     const name = String(table);
-    if (name === RESTLESS_TABLE) continue;
+    if (RESTLESS_TABLES.has(name)) continue;
     tables.set(name, await connection.select(`SELECT * FROM ${name} ${KEPT[name] ?? ''}`));
   }
   return tables;

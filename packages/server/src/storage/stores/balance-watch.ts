@@ -7,7 +7,7 @@ import { jsonRows } from '../json-rows.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 
-interface BalanceSubscriber {
+export interface BalanceSubscriber {
   readonly organizationId: OrganizationId;
   readonly subscriptions: readonly WebhookSubscription[];
 }
@@ -71,10 +71,10 @@ export class BalanceWatchReader {
     }));
   }
 
-  /** The addresses of trees, so many at most. */
+  /** The addresses of accounts in trees, so many accounts at most: whoever has more of them reads no further. */
   async addresses(roots: readonly OrganizationId[], format: string, limit: number): Promise<string[]> {
     const json = JSON.stringify(roots.map((id) => ({ id })));
-    const { rows } = await sql<{ address_key: string }>`SELECT DISTINCT account.address_key
+    const { rows } = await sql<{ address_key: string }>`SELECT account.address_key
       FROM ${jsonRows(this.kind, 'root', { id: 'text' }, json)}
       JOIN organization ON organization.id = root.id OR organization.parent_id = root.id
       JOIN wallet_account AS account ON account.organization_id = organization.id
@@ -127,14 +127,16 @@ export class BalanceWatchStore extends BalanceWatchReader {
     return numUpdatedRows === 1n;
   }
 
-  /** Moves on; false when somebody else has, or has taken the watch over. */
+  /**
+   * Moves on; false when somebody else has. Whose the claim is by now does not matter: where a block takes longer than a
+   * claim, processes would take it from each other for ever.
+   */
   async advance(before: BalanceCursor, after: Pick<BalanceCursor, 'number' | 'hash' | 'turn'>): Promise<boolean> {
     const { numUpdatedRows } = await this.db
       .updateTable('balance_cursor')
       .set({ number: after.number, hash: after.hash, turn: after.turn })
       .where('caip2', '=', before.caip2)
       .where('level', '=', before.level)
-      .where('owner', '=', before.owner)
       .where('number', '=', before.number)
       .where('hash', '=', before.hash)
       .where('turn', '=', before.turn)
@@ -159,11 +161,18 @@ export class BalanceWatchStore extends BalanceWatchReader {
       .execute();
   }
 
-  /** Nobody wants it any more. */
-  async end({ caip2, level }: BalancePlace): Promise<void> {
-    for (const table of ['balance_block', 'balance_cursor'] as const) {
-      await this.db.deleteFrom(table).where('caip2', '=', caip2).where('level', '=', level).execute();
-    }
+  /** Nobody wants it any more; nothing happens if it has moved on since it was read. */
+  async end({ caip2, level, number, hash, turn }: BalanceCursor): Promise<void> {
+    const { numDeletedRows } = await this.db
+      .deleteFrom('balance_cursor')
+      .where('caip2', '=', caip2)
+      .where('level', '=', level)
+      .where('number', '=', number)
+      .where('hash', '=', hash)
+      .where('turn', '=', turn)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) return;
+    await this.db.deleteFrom('balance_block').where('caip2', '=', caip2).where('level', '=', level).execute();
   }
 
   /** Gives back whatever one process has claimed. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { chunks } from '../../lib/collections.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../lib/ids.ts';
 import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../../lib/webhook.ts';
 import type { DatabaseKind } from '../dialect.ts';
@@ -60,6 +61,25 @@ const insertPendingOn = (kind: DatabaseKind) =>
     return { compile: () => query.compile(db) };
   });
 const insertPending = { sqlite: insertPendingOn('sqlite'), postgres: insertPendingOn('postgres') };
+
+/** Events that are written together; each is about a kilobyte. */
+const EVENTS_AT_ONCE = 500;
+const EVENT_ROWS = {
+  organization_id: 'text',
+  id: 'text',
+  type: 'text',
+  about_id: 'text',
+  body: 'text',
+  body_length: 'bigint',
+  created_at_ms: 'bigint',
+} as const;
+const DELIVERY_ROWS = {
+  organization_id: 'text',
+  id: 'text',
+  endpoint_id: 'text',
+  event_id: 'text',
+  now_ms: 'bigint',
+} as const;
 
 export class WebhookStore extends WebhookQueue {
   async insertEndpoint(endpoint: WebhookEndpoint): Promise<void> {
@@ -161,6 +181,42 @@ export class WebhookStore extends WebhookQueue {
         made: JSON.stringify(deliveries.map(({ id, endpointId }) => ({ id, endpoint_id: endpointId }))),
       }),
     ]);
+  }
+
+  /** The same for many at once. Those whose id is known were told before, and stay as they are. */
+  async insertEvents(all: readonly (WebhookEvent & { readonly deliveries: readonly NewDelivery[] })[]): Promise<void> {
+    for (const some of chunks(all, EVENTS_AT_ONCE)) {
+      const events = some.map(({ organizationId, id, type, aboutId, body, createdAtMs }) => ({
+        organization_id: organizationId,
+        id,
+        type,
+        about_id: aboutId,
+        body,
+        body_length: body.length,
+        created_at_ms: createdAtMs,
+      }));
+      const { rows } = await sql<{ id: string }>`INSERT INTO webhook_event (organization_id, id, event_type, about_id,
+          body, body_length, kept_since_ms, created_at_ms)
+        SELECT organization_id, id, type, about_id, body, body_length, created_at_ms, created_at_ms
+        FROM ${jsonRows(this.kind, 'made', EVENT_ROWS, JSON.stringify(events))} WHERE true
+        ON CONFLICT (organization_id, id) DO NOTHING RETURNING id`.execute(this.db);
+      const isNew = new Set(rows.map(({ id }) => id));
+      const deliveries = some
+        .filter(({ id }) => isNew.has(id))
+        .flatMap((event) =>
+          event.deliveries.map(({ id, endpointId }) => ({
+            organization_id: event.organizationId,
+            id,
+            endpoint_id: endpointId,
+            event_id: event.id,
+            now_ms: event.createdAtMs,
+          })),
+        );
+      await sql`INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id, state, failures, attempts,
+          next_attempt_at_ms, round_started_at_ms, created_at_ms, updated_at_ms)
+        SELECT organization_id, id, endpoint_id, event_id, 'pending', 0, '[]', 0, now_ms, now_ms, now_ms
+        FROM ${jsonRows(this.kind, 'made', DELIVERY_ROWS, JSON.stringify(deliveries))}`.execute(this.db);
+    }
   }
 
   /** An event with a delivery that has been made already and is not made again by itself. */

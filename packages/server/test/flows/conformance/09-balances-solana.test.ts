@@ -112,5 +112,20 @@ describe('events about balances on Solana', () => {
       'deposit 7 SOL  14',
     ]);
     expect(hook.arrivals[0]?.body.msg).toMatchObject({ address, caip2: CHAIN });
+
+    // A node that lacks blocks says nothing against those that were told.
+    chain.push({ slot: 17, hash: key(), rewards: [{ pubkey: address, lamports: 9 }] }, { slot: 18, hash: key() });
+    const gap = (from: number, to: number) => (from <= 18 && to >= 18 ? [18] : []);
+    const whole = node.answers.get('getBlocks');
+    node.answers.set('getBlocks', gap);
+    const asked = () => node.requests.filter((method) => method === 'getBlocks').length;
+    const before = asked();
+    await vi.waitFor(() => expect(asked()).toBeGreaterThan(before + 6), PATIENCE);
+    expect((await opened.app.storage.read.balanceWatch.cursors())[0]?.number).toBe(16);
+    node.answers.set('getBlocks', whole);
+    await hook.count(5);
+    await caughtUp();
+    const last = hook.arrivals.slice(4).map(({ body: { msg } }) => `${msg.operation} ${msg.asset.amount}`);
+    expect(last).toEqual(['deposit 9']);
   });
 });

@@ -48,10 +48,10 @@ describe.each(DATABASES)('events about balances on %s', (database) => {
   });
 
   const cursors = () => opened.app.storage.read.balanceWatch.cursors();
-  const watcher = (): BalanceWatcher => {
+  const watcher = (chains = opened.app.config.chains): BalanceWatcher => {
     const { config, nodes, storage, observe, webhooks } = opened.app;
     return new BalanceWatcher({
-      chains: config.chains,
+      chains,
       nodes,
       storage,
       clock: opened.app.clock,
@@ -257,6 +257,38 @@ describe.each(DATABASES)('events about balances on %s', (database) => {
     node.mine();
     await hook.count(1);
     expect(hook.arrivals.map(brief)).toEqual([`balances:confirmed deposit 9 COIN  ${node.head.hash}`]);
+  });
+
+  test('a process that does not know a chain leaves its watch alone; without subscriptions it ends', async () => {
+    const { address } = await newWallet(sub, randomUUID());
+    const hook = await listen(address, ['BALANCE_CONFIRMED_UPDATES']);
+    {
+      await using knowing = watcher();
+      knowing.start();
+      await caughtUp();
+    }
+    const before = await cursors();
+    setBalance(address, 6n);
+    const [hash] = node.mineValues({ from: newAddress(), to: address, value: 6n });
+    const known = opened.app.config.chains.get(CHAIN);
+    const other = 'eip155:5';
+    const looked = vi.spyOn(opened.app.storage.read.balanceWatch, 'subscribers');
+    {
+      // As while a new configuration is rolled out.
+      await using unknowing = watcher(known && new Map([[other, { ...known, caip2: other }]]));
+      unknowing.start();
+      await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(1), PATIENCE);
+    }
+    const kept = (all: typeof before) => all.map(({ caip2, level, number }) => `${caip2} ${level} ${number}`).sort();
+    expect(kept((await cursors()).filter(({ caip2 }) => caip2 === CHAIN))).toEqual(kept(before));
+    await using knowing = watcher();
+    knowing.start();
+    await hook.count(1);
+    expect(hook.arrivals.map(({ body }) => body.msg.txHash)).toEqual([hash]);
+
+    const { webhookEndpoints } = (await opened.root.query('list_webhook_endpoints')).body;
+    for (const { endpointId } of webhookEndpoints) await opened.root.run('delete_webhook_endpoint', { endpointId });
+    await vi.waitFor(async () => expect(await cursors()).toEqual([]), PATIENCE);
   });
 
   test('a chain that is not configured is refused with the subscription', async () => {
