@@ -26,8 +26,6 @@ export const LIMITS = {
   mfaPoliciesLength: 4_000_000,
   /** Of all webhook endpoints of an organization, each with forty thousand more: every activity may write to each. */
   webhookEndpointsLength: 4_000_000,
-  /** Of what takes a hundred kilobytes each, in an answer without pages. */
-  largeListItems: 100,
   emailLength: 254,
   listItems: 1000,
   /** Of the rows of one answer, as they are stored (docs/decisions/0033). */
