@@ -112,6 +112,10 @@ const CASES: Readonly<Record<string, Build>> = {
       subOrganizationName: fresh(tenant),
       rootQuorumThreshold: 1,
       rootUsers: [rootUser],
+      // Of the third version, and of the first.
+      privateKeys: [{ privateKeyName: fresh(tenant), curve: 'CURVE_ED25519', privateKeyTags: [], addressFormats: [] }],
+      name: fresh(tenant),
+      rootAuthenticator: newPasskey(fresh(tenant)).registration,
       wallet: { walletName: fresh(tenant), accounts: [{ ...ETHEREUM, name: fresh(tenant) }], mnemonicLength: 12 },
       disableEmailRecovery: false,
       disableEmailAuth: false,
