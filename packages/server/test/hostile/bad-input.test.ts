@@ -113,7 +113,7 @@ const firstSubmit = operations.find(({ kind }) => kind !== 'query');
 function flawOfFieldRefusal({ status, body }: Answer, { shape }: Field, where: string): string | undefined {
   const flaw = flawOfRefusal({ status, body });
   if (flaw !== undefined) return flaw;
-  const codes: (ErrorCode | undefined)[] = ['REQUEST_INVALID', shape['x-code']];
+  const codes: (ErrorCode | undefined)[] = ['REQUEST_INVALID', shape['x-code'], shape.items?.['x-code']];
   if (where === 'organizationId') codes.push('INVALID_ORGANIZATION_ID');
   if (status !== 400 || !codes.includes(body.errorCode)) return `${status} ${body.errorCode}: ${body.message}`;
   const violations: { field: string }[] = body.details.flatMap(
