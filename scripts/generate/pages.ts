@@ -152,9 +152,9 @@ const ABSENT_FIELDS: readonly (readonly [readonly string[], string, string])[] =
   ],
   [['provisioningState'], 'get_app_status', 'an enclave has such a state, and this service runs none'],
   [
-    ['bounceType', 'bounceSubType', 'complaintFeedbackType', 'deliveryDelayType'],
+    ['deliveryDelayType'],
     'list_email_events',
-    'the mail server that takes a mail tells neither bounces nor complaints; what it answers itself is in `diagnosticCode` and `deliverySmtpResponse`',
+    'why a mail server waits it tells in its own words, which are in `diagnosticCode` and `deliverySmtpResponse`',
   ],
 ];
 

@@ -2803,7 +2803,7 @@ export interface ListEmailEventsResponse {
     id: string;
     organizationId: string;
     messageId: string;
-    eventType: 'sent' | 'deferred' | 'refused' | 'expired';
+    eventType: 'sent' | 'deferred' | 'refused' | 'expired' | 'bounced' | 'complained';
     fromAddress: string;
     toAddress: string;
     timestamp: string;
@@ -2812,6 +2812,9 @@ export interface ListEmailEventsResponse {
       diagnosticCode?: string;
       deliverySmtpResponse?: string;
       deliveryProcessingTimeMillis?: string;
+      bounceType?: string;
+      bounceSubType?: string;
+      complaintFeedbackType?: string;
     };
   }[];
   pageInfo: PageInfo;
@@ -3397,6 +3400,21 @@ export interface OtpLoginParameters {
 /** Result of otp_login. */
 export interface OtpLoginResult {
   session: string;
+}
+
+/** Parameters of record_email_event. */
+export interface RecordEmailEventParameters {
+  messageId: string;
+  eventType: 'bounced' | 'complained';
+  bounceType?: 'Permanent' | 'Transient' | 'Undetermined';
+  bounceSubType?: string;
+  diagnosticCode?: string;
+  complaintFeedbackType?: 'abuse' | 'auth-failure' | 'fraud' | 'not-spam' | 'other' | 'virus';
+}
+
+/** Result of record_email_event. */
+export interface RecordEmailEventResult {
+  emailEventId: string;
 }
 
 /** Parameters of recover_user. */
@@ -4539,7 +4557,7 @@ export interface OperationMethods {
   ): Promise<ListEarnPositionsResponse>;
   /** Vaults of an asset that take deposits, by value descending, and whether the organization has enabled them. */
   listEarnVaults(parameters: ListEarnVaultsParameters, options?: QueryOptions): Promise<ListEarnVaultsResponse>;
-  /** What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired. */
+  /** What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired, and what was recorded with record_email_event: bounced or complained. */
   listEmailEvents(parameters: ListEmailEventsParameters, options?: QueryOptions): Promise<ListEmailEventsResponse>;
   /** Transactions of an address on an EVM chain, the newest first: what this organization sent from it, and transfers of configured tokens from and to it. A page may be short or empty while more follow. */
   listEthTransactionHistory(
@@ -4640,6 +4658,11 @@ export interface OperationMethods {
   otpAuth(parameters: OtpAuthParameters, options?: SubmitOptions): Promise<OtpAuthResult & { activity: Activity }>;
   /** Log in the user whose contact a verification token proves: registers a session key. */
   otpLogin(parameters: OtpLoginParameters, options?: SubmitOptions): Promise<OtpLoginResult & { activity: Activity }>;
+  /** Record that a mail of the tree bounced or was complained about, as the operator's mail server tells; list_email_events shows it. The same again changes nothing. */
+  recordEmailEvent(
+    parameters: RecordEmailEventParameters,
+    options?: SubmitOptions,
+  ): Promise<RecordEmailEventResult & { activity: Activity }>;
   /** Complete the recovery of a user: adds a passkey and ends the recovery. */
   recoverUser(
     parameters: RecoverUserParameters,
@@ -5759,6 +5782,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_OTP_LOGIN_V2',
     intentKey: 'otpLoginIntentV2',
     resultKey: 'otpLoginResult',
+  },
+  recordEmailEvent: {
+    kind: 'activity',
+    name: 'record_email_event',
+    path: '/public/v1/submit/record_email_event',
+    type: 'ACTIVITY_TYPE_RECORD_EMAIL_EVENT',
+    intentKey: 'recordEmailEventIntent',
+    resultKey: 'recordEmailEventResult',
   },
   recoverUser: {
     kind: 'activity',

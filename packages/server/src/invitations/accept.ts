@@ -19,8 +19,26 @@ interface Accepted {
 
 const fingerprintOf = (body: Uint8Array): string => `sha256:${sha256Hex(body)}`;
 
-/** What the very same body did before: its answer may have been lost. */
-export async function acceptedBefore(
+/** Accepts once. The very same body again, or at the same time, answers the same: its answer may have been lost. */
+export async function acceptOnce(
+  app: App,
+  organization: Organization,
+  invitation: Invitation,
+  body: AcceptBody,
+  request: InvitationRequest,
+): Promise<Accepted> {
+  const known = await acceptedBefore(app, organization.id, request.body);
+  if (known !== undefined) return known;
+  try {
+    return await accept(app, organization, invitation, body, request);
+  } catch (error) {
+    const meanwhile = await acceptedBefore(app, organization.id, request.body);
+    if (meanwhile !== undefined) return meanwhile;
+    throw error;
+  }
+}
+
+async function acceptedBefore(
   { storage }: App,
   organizationId: OrganizationId,
   body: Uint8Array,
@@ -33,7 +51,7 @@ export async function acceptedBefore(
 }
 
 /** Makes the invited user, all or nothing: of two who accept at the same time one does. */
-export async function accept(
+async function accept(
   app: App,
   { id: organizationId }: Organization,
   { id: invitationId }: Invitation,

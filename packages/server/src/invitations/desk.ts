@@ -10,7 +10,7 @@ import { guardAuthentication } from '../pipeline/guard.ts';
 import { withKeyringErrors } from '../pipeline/keyring-errors.ts';
 import { BODY_BOUNDS } from '../pipeline/request.ts';
 import type { ReadStores } from '../storage/stores.ts';
-import { accept, acceptedBefore } from './accept.ts';
+import { acceptOnce } from './accept.ts';
 import { acceptInvitation, type InvitationCall, openInvitation } from './calls.ts';
 import { isSecretOf } from './link.ts';
 import { requireOpen } from './open.ts';
@@ -44,10 +44,7 @@ export async function answerInvited(app: App, call: InvitationCall, request: Inv
     return describe(organization, invitation);
   }
   const body = acceptInvitation.decode(value);
-  return (
-    (await acceptedBefore(app, organization.id, request.body)) ??
-    (await withKeyringErrors(() => accept(app, organization, invitation, body, request)))
-  );
+  return await withKeyringErrors(() => acceptOnce(app, organization, invitation, body, request));
 }
 
 /** One answer for every link that is none, so that it tells nobody which invitations there are. */

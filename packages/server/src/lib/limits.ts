@@ -24,10 +24,8 @@ export const LIMITS = {
   interfacesLength: 20_000_000,
   /** Of all MFA policies of a user, each with a hundred characters more: every vote of the user reads them. */
   mfaPoliciesLength: 4_000_000,
-  /** Of all webhook endpoints of an organization, each with a thousand characters more: every activity reads them. */
+  /** Of all webhook endpoints of an organization, each with forty thousand more: every activity may write to each. */
   webhookEndpointsLength: 4_000_000,
-  /** Of what takes a hundred kilobytes each, in an answer without pages. */
-  largeListItems: 100,
   emailLength: 254,
   listItems: 1000,
   /** Of the rows of one answer, as they are stored (docs/decisions/0033). */

@@ -1,4 +1,4 @@
-import type { Channel, ClaimedMessage, EmailEventDetails, EmailEventType } from '../storage/stores/messages.ts';
+import type { Channel, ClaimedMessage, EmailEventDetails, HandOverType } from '../storage/stores/messages.ts';
 import type { Stores } from '../storage/stores.ts';
 import { nextAttemptAt } from './backoff.ts';
 import { type Content, messageIdOf } from './message.ts';
@@ -18,7 +18,7 @@ export interface MessageReport {
   readonly organizationId: string;
   readonly messageId: string;
   readonly channel: Channel;
-  readonly outcome: EmailEventType;
+  readonly outcome: HandOverType;
   readonly attempts: number;
   /** Why, where it was not sent: the code of a refusal or of an error. */
   readonly diagnostic?: string;

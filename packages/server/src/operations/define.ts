@@ -172,6 +172,7 @@ export interface ActivityVersion<Parameters = unknown> {
   readonly secretResults: readonly string[];
   /** Checks the parameters as sent and turns them into the current version's. */
   readonly decode: (parameters: unknown) => Parameters;
+  readonly result: TSchema;
   /** The result as this version has it. */
   readonly toResult: (result: unknown) => unknown;
 }
@@ -291,6 +292,8 @@ export interface LegacyVersion<Parameters> {
   readonly schema: TSchema;
   readonly secrets: readonly string[];
   readonly upgrade: (parameters: unknown) => Parameters;
+  /** Undefined where it is that of the current version. */
+  readonly result: TSchema | undefined;
   readonly toResult: (result: unknown) => unknown;
   readonly decoder: Decoder<TSchema>;
 }
@@ -304,7 +307,8 @@ export function legacy<S extends TSchema, Parameters>(
   options: {
     readonly resultKey?: string;
     readonly secrets?: readonly string[];
-    /** Where the result of the version is another one than today's. */
+    /** Where the result of the version is another one than today's: its shape, and how it is made of today's. */
+    readonly result?: TSchema;
     readonly toResult?: (result: never) => unknown;
   } = {},
 ): LegacyVersion<Parameters> {
@@ -315,6 +319,7 @@ export function legacy<S extends TSchema, Parameters>(
     decoder: decoder(parameters) as unknown as Decoder<TSchema>,
     resultKey: options.resultKey,
     secrets: options.secrets ?? [],
+    result: options.result,
     toResult: (options.toResult ?? sameResult) as (result: unknown) => unknown,
   };
 }
@@ -375,7 +380,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     resultKey: string | undefined,
     schema: TSchema,
     secrets: readonly string[],
-    toResult: ActivityVersion['toResult'],
+    { result = definition.result, toResult }: Pick<LegacyVersion<unknown>, 'result' | 'toResult'>,
     decode: (parameters: unknown) => Static<S>,
   ): ActivityVersion => ({
     type,
@@ -383,6 +388,7 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
     schema,
     secrets,
     secretResults: definition.secretResults ?? [],
+    result,
     toResult,
     decode: (parameters) => {
       const decoded = decode(parameters);
@@ -401,11 +407,11 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
         definition.resultKey,
         definition.parameters,
         definition.secrets ?? [],
-        sameResult,
+        { result: definition.result, toResult: sameResult },
         (parameters) => decodeCurrent(parameters, 'parameters'),
       ),
       ...(definition.older ?? []).map((old) =>
-        version(old.type, old.resultKey, old.schema, old.secrets, old.toResult, (parameters) =>
+        version(old.type, old.resultKey, old.schema, old.secrets, old, (parameters) =>
           old.upgrade(old.decoder(parameters, 'parameters')),
         ),
       ),

@@ -233,6 +233,7 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG: ['updateAuthProxyConfigIntent', 'updateAuthProxyConfigResult'],
     ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT: ['createWebhookEndpointIntent', 'createWebhookEndpointResult'],
     ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT: ['deleteWebhookEndpointIntent', 'deleteWebhookEndpointResult'],
+    ACTIVITY_TYPE_RECORD_EMAIL_EVENT: ['recordEmailEventIntent', 'recordEmailEventResult'],
     ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY: ['replayWebhookDeliveryIntent', 'replayWebhookDeliveryResult'],
     ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT: ['testWebhookEndpointIntent', 'testWebhookEndpointResult'],
     ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT: ['updateWebhookEndpointIntent', 'updateWebhookEndpointResult'],

@@ -60,6 +60,7 @@ import { listEarnEnabledVaults } from './earn/list-earn-enabled-vaults.ts';
 import { listEarnPositions } from './earn/list-earn-positions.ts';
 import { listEarnVaults } from './earn/list-earn-vaults.ts';
 import { listEmailEvents } from './messages/list-email-events.ts';
+import { recordEmailEvent } from './messages/record-email-event.ts';
 import { createMfaPolicy } from './mfa/create-mfa-policy.ts';
 import { createSessionProfile } from './mfa/create-session-profile.ts';
 import { deleteMfaPolicy } from './mfa/delete-mfa-policy.ts';
@@ -209,6 +210,7 @@ export const activities: readonly ActivityOperation[] = [
   ethSendTransaction,
   solSendTransaction,
   upsertGasUsageConfig,
+  recordEmailEvent,
   signRawPayload,
   signRawPayloads,
   signTransaction,

@@ -45,6 +45,8 @@ export interface ProxyCall<Body = unknown, Reply = unknown> {
   readonly needsCaptcha?: (body: Body) => boolean;
   /** Whether it sends a code, of which a client may have so many. */
   readonly sendsCode: boolean;
+  /** As how many calls more than one it counts, for what it makes the service do. */
+  readonly cost: (body: Body) => number;
   /** Whether it may wait for an identity provider. */
   readonly waitsOutside: boolean;
   readonly answer: (visit: Visit, body: Body) => Promise<Reply>;
@@ -60,6 +62,7 @@ interface ProxyCallDefinition<B extends TSchema, R extends TSchema> {
   readonly demands?: (visit: Visit, body: Static<B>) => readonly Demand[];
   readonly needsCaptcha?: (body: Static<B>) => boolean;
   readonly sendsCode?: boolean;
+  readonly cost?: (body: Static<B>) => number;
   readonly waitsOutside?: boolean;
   readonly answer: (visit: Visit, body: Static<B>) => Promise<Static<R>>;
 }
@@ -80,6 +83,7 @@ export function defineProxyCall<B extends TSchema, R extends TSchema>(
     demands: definition.demands ?? (() => []),
     ...(definition.needsCaptcha && { needsCaptcha: definition.needsCaptcha }),
     sendsCode: definition.sendsCode ?? false,
+    cost: definition.cost ?? (() => 0),
     answer: definition.answer,
   };
   // Each call only ever meets what its own decoder made.

@@ -43,8 +43,19 @@ test('a clock that goes back does not lock anybody out', () => {
   limit.take('203.0.113.9');
 });
 
+test('what costs as much as several counts as several, and is let in itself', () => {
+  const limit = new RequestLimit(5, () => 1_000_000, REFUSAL);
+  limit.take('203.0.113.9');
+  limit.addCost('203.0.113.9', 3);
+  limit.take('203.0.113.9');
+  limit.addCost('203.0.113.9', 100);
+  expect(() => limit.take('203.0.113.9')).toThrow(refused);
+  limit.take('203.0.113.10');
+});
+
 test('0 turns it off', () => {
   const limit = new RequestLimit(0, () => 0, REFUSAL);
+  limit.addCost('203.0.113.9', 1);
   for (let index = 0; index < 1000; index += 1) limit.take('203.0.113.9');
 });
 

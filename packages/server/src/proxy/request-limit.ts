@@ -36,6 +36,17 @@ export class RequestLimit {
   take(address: string | undefined): void {
     if (this.#perMinute === 0) return;
     const nowMs = this.#clock();
+    if (this.#add(address, 1, nowMs) <= this.#perMinute) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((this.#windowStartedMs + WINDOW_MS - nowMs) / 1000));
+    throw new ApiError(this.#refuse.code, this.#refuse.message, { retryAfterSeconds });
+  }
+
+  /** Counts a call that was let in for as many more as it costs: those that follow have to wait for it. */
+  addCost(address: string | undefined, calls: number): void {
+    if (this.#perMinute > 0 && calls > 0) this.#add(address, calls, this.#clock());
+  }
+
+  #add(address: string | undefined, more: number, nowMs: number): number {
     const age = nowMs - this.#windowStartedMs;
     if (age >= WINDOW_MS || age < 0) {
       this.#windowStartedMs = nowMs;
@@ -44,10 +55,8 @@ export class RequestLimit {
     const known = clientOf(address) ?? '';
     // Beyond so many those who come last share one share, rather than that everybody gets a new one.
     const client = this.#calls.size < CLIENTS_MAX || this.#calls.has(known) ? known : '';
-    const calls = (this.#calls.get(client) ?? 0) + 1;
+    const calls = (this.#calls.get(client) ?? 0) + more;
     this.#calls.set(client, calls);
-    if (calls <= this.#perMinute) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil((this.#windowStartedMs + WINDOW_MS - nowMs) / 1000));
-    throw new ApiError(this.#refuse.code, this.#refuse.message, { retryAfterSeconds });
+    return calls;
   }
 }

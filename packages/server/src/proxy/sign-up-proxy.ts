@@ -61,8 +61,10 @@ export function createSignUpProxy(app: App): SignUpProxy {
         const asksVerifier = call.needsCaptcha !== undefined && app.config.captchaSecret !== undefined;
         await passage.asTenant(parent.id, ADMITTED_AS, call.waitsOutside || asksVerifier);
         if (call.sendsCode) codes.take(clientAddress);
+        const body = call.decode(parseObject(call, request.body));
+        calls.addCost(clientAddress, call.cost(body));
         const visit: Visit = { app, config, parent, clientAddress, nowMs: app.clock(), run };
-        return { readableBy, outcome: { reply: await withKeyringErrors(() => receive(call, visit, request)) } };
+        return { readableBy, outcome: { reply: await withKeyringErrors(() => receive(call, visit, body, request)) } };
       } catch (error) {
         return { readableBy, outcome: { error } };
       }
@@ -70,9 +72,8 @@ export function createSignUpProxy(app: App): SignUpProxy {
   };
 }
 
-async function receive(call: ProxyCall, visit: Visit, { body: bytes, headers }: ProxyRequest): Promise<unknown> {
+async function receive(call: ProxyCall, visit: Visit, body: unknown, { headers }: ProxyRequest): Promise<unknown> {
   const { app, config, clientAddress } = visit;
-  const body = call.decode(parseObject(call, bytes));
   requireMethods(config.settings, call.demands(visit, body));
   if (config.settings.captchaEnabled && call.needsCaptcha?.(body)) {
     await requireCaptcha(app, headers['x-captcha-token'], clientAddress);

@@ -59,6 +59,7 @@ export const VALUES: Readonly<Record<string, unknown>> = {
   limit: '10',
   manifestSetParams: { name: 'Approvers', newOperators: OPERATORS, threshold: 1 },
   message: '{"login":{"publicKey":"02a1…"},"tokenId":"0195d1f0-…","type":"USAGE_TYPE_LOGIN"}',
+  messageId: '0195d1f0-9f40-7b21-9c3d-4e5f60718293@example.com',
   mfaPolicyName: 'Passkey for signing',
   name: 'Payments',
   network: 'FIAT_ON_RAMP_BLOCKCHAIN_NETWORK_ETHEREUM',
@@ -128,6 +129,11 @@ export const VALUES: Readonly<Record<string, unknown>> = {
 
 /** Values of one operation, where others have the same names for something else. */
 export const VALUES_OF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  record_email_event: {
+    eventType: 'bounced',
+    bounceType: 'Permanent',
+    diagnosticCode: 'smtp; 550 5.1.1 user unknown',
+  },
   eth_send_raw_transaction: {
     signedTransaction:
       '0x02f8720180843b9aca008506fc23ac00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed87038d7ea4c6800080c001a02a512fe8ee4d4fef256d5a7e7a73699d3a44383026913467506fb8f05e593e12a023e3857f16d39be3e05cee5c5f17b53baf9fa55f220bc7e9d50dcc8a81091cb9',

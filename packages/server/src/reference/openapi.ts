@@ -171,14 +171,14 @@ function responseSchema(operation: Operation): Json {
   if (operation.kind === 'query') return toPlain(operation.response);
   const activity: Json = { $ref: '#/components/schemas/Activity' };
   if (operation.kind === 'vote') return { type: 'object', required: ['activity'], properties: { activity } };
-  const result = {
+  const results = {
     type: 'object',
-    properties: Object.fromEntries(operation.versions.map((version) => [version.resultKey, toPlain(operation.result)])),
+    properties: Object.fromEntries(operation.versions.map(({ resultKey, result }) => [resultKey, toPlain(result)])),
   };
   return {
     type: 'object',
     required: ['activity'],
-    properties: { activity: { allOf: [activity, { type: 'object', properties: { result } }] } },
+    properties: { activity: { allOf: [activity, { type: 'object', properties: { result: results } }] } },
   };
 }
 

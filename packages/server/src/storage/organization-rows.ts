@@ -22,7 +22,6 @@ const LARGE_COLUMNS: Columns = {
   policy: ['name', 'condition', 'consensus', 'time', 'notes'],
   secret: ['name', 'sealed_secret', 'static_properties'],
   session_profile: ['name', 'scope', 'notes'],
-  tvc_deployment: ['manifest', 'encrypted_pull_secret'],
   velocity_control: ['name', 'identifier', 'data_source', 'aggregation'],
   webhook_endpoint: ['name', 'url', 'subscriptions'],
 };

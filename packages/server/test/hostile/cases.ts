@@ -77,6 +77,8 @@ const signerOf = ({ ids }: Tenant) => ({ signWith: ids.address, privateKeyId: id
  * One entry per operation; a new operation needs one. What a request uses up is made for it, so that an entry can be
  * built and sent again and again.
  */
+const PRIVATE_KEY = { curve: 'CURVE_ED25519', privateKeyTags: [], addressFormats: ['ADDRESS_FORMAT_SOLANA'] };
+
 const CASES: Readonly<Record<string, Build>> = {
   ...LOGIN_CASES,
   ...ON_RAMP_CASES,
@@ -112,6 +114,10 @@ const CASES: Readonly<Record<string, Build>> = {
       subOrganizationName: fresh(tenant),
       rootQuorumThreshold: 1,
       rootUsers: [rootUser],
+      // Of the third version, and of the first.
+      privateKeys: [{ ...PRIVATE_KEY, privateKeyName: fresh(tenant) }],
+      name: fresh(tenant),
+      rootAuthenticator: newPasskey(fresh(tenant)).registration,
       wallet: { walletName: fresh(tenant), accounts: [{ ...ETHEREUM, name: fresh(tenant) }], mnemonicLength: 12 },
       privateKeys: [],
       name: fresh(tenant),

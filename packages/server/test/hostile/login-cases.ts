@@ -204,6 +204,11 @@ export const LOGIN_CASES: Readonly<Record<string, Build>> = {
   get_oauth_providers: byRoot((tenant) => ({ userId: tenant.second.userId })),
   get_oauth2_credential: byRoot((tenant) => ({ oauth2CredentialId: tenant.ids.oauth2Credential })),
   list_oauth2_credentials: byRoot(() => ({})),
+  record_email_event: byRoot(async ({ root, mailbox }) => {
+    const { emailEvents } = (await root.query('list_email_events', { email: mailbox, eventType: 'sent' })).body;
+    const details = { bounceSubType: 'General', diagnosticCode: 'smtp; 550 5.1.1 user unknown' };
+    return { messageId: emailEvents[0].messageId, eventType: 'bounced', bounceType: 'Permanent', ...details };
+  }),
   list_email_events: byRoot((tenant) => ({ email: tenant.mailbox, eventType: 'sent' })),
   get_auth_proxy_config: byRoot(() => ({})),
 };

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { groupBy } from '../../lib/collections.ts';
 import type { TvcAppId } from '../../lib/ids.ts';
-import { LIMITS } from '../../lib/limits.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
 import { renderDeployment } from '../../wire/deployments.ts';
 import { defineQuery } from '../define.ts';
@@ -20,7 +19,7 @@ export const listTvcAppDeployments = defineQuery({
   async run({ read, actor: { organizationId }, config }, { appId, paginationOptions }) {
     // The records of a deleted app stay readable.
     const app = await read.tvc.appOf(organizationId, { appId: appId as TvcAppId });
-    const request = toPageRequest(paginationOptions, Math.min(config.listMax, LIMITS.largeListItems));
+    const request = toPageRequest(paginationOptions, config.listMax);
     const { items, pageInfo } = await read.tvc.deployments(organizationId, appId, request);
     const [sets, approvals] = await Promise.all([
       read.tvc.operatorSets(organizationId, [app.manifestSetId, app.shareSetId]),

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { LIMITS } from '../../lib/limits.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
 import { renderApp } from '../../wire/deployments.ts';
 import { defineQuery } from '../define.ts';
@@ -12,7 +11,7 @@ export const listTvcApps = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, paginationOptions: Type.Optional(PaginationShape) }),
   response: Type.Object({ tvcApps: Type.Array(TvcAppShape), pageInfo: PageInfoShape }),
   async run({ read, actor: { organizationId }, config }, { paginationOptions }) {
-    const request = toPageRequest(paginationOptions, Math.min(config.listMax, LIMITS.largeListItems));
+    const request = toPageRequest(paginationOptions, config.listMax);
     const { items, pageInfo } = await read.tvc.apps(organizationId, request);
     const setIds = items.flatMap(({ manifestSetId, shareSetId }) => [manifestSetId, shareSetId]);
     const sets = await read.tvc.operatorSets(organizationId, setIds);

@@ -20,17 +20,21 @@ const EmailEventShape = Type.Object({
     diagnosticCode: Type.Optional(Type.String()),
     deliverySmtpResponse: Type.Optional(Type.String()),
     deliveryProcessingTimeMillis: Type.Optional(Type.String()),
+    bounceType: Type.Optional(Type.String()),
+    bounceSubType: Type.Optional(Type.String()),
+    complaintFeedbackType: Type.Optional(Type.String()),
   }),
 });
 
 /**
  * `sent`: the mail server accepted it. `deferred`: it could not be handed over and will be tried again. `refused`: the
- * mail server refused it for good. `expired`: it was given up, or what it carries is no longer of use.
+ * mail server refused it for good. `expired`: it was given up, or what it carries is no longer of use. `bounced` and
+ * `complained`: what record_email_event was told.
  */
 export const listEmailEvents = defineQuery({
   name: 'list_email_events',
   summary:
-    'What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired.',
+    'What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired, and what was recorded with record_email_event: bounced or complained.',
   parameters: Type.Object({
     organizationId: IdShape,
     email: Type.String({ minLength: 1, maxLength: LIMITS.emailLength, pattern: '^[^\\u0000]*$', 'x-trim': true }),

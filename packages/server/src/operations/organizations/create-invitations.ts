@@ -9,7 +9,7 @@ import { invitationMail } from '../../messages/templates/invitation.ts';
 import { defineActivity, type ExecuteContext, type PrepareContext } from '../define.ts';
 import { contactKeyOf } from '../otp/contacts.ts';
 import { isParents } from '../otp/new-code.ts';
-import { IdListOrEmptyShape, IdShape, listShape, NameShape } from '../shapes/basic.ts';
+import { IdListOrEmptyShape, IdShape, NameShape } from '../shapes/basic.ts';
 import { AccessTypeShape } from '../shapes/organizations.ts';
 import { EmailOrEmptyShape } from '../shapes/users.ts';
 import { normalizeEmail } from '../users/new-users.ts';
@@ -22,6 +22,9 @@ const InvitationParamsShape = Type.Object({
   senderUserId: IdShape,
 });
 
+/** Each is a mail, and each mail is counted while others wait to count theirs. */
+const INVITATIONS_MAX = 100;
+
 type InvitationParams = Type.Static<typeof InvitationParamsShape>;
 
 export const createInvitations = defineActivity({
@@ -33,7 +36,9 @@ export const createInvitations = defineActivity({
   // Its acceptance makes a user with credentials.
   credentials: 'mints',
   sends: true,
-  parameters: Type.Object({ invitations: listShape(InvitationParamsShape, 1) }),
+  parameters: Type.Object({
+    invitations: Type.Array(InvitationParamsShape, { minItems: 1, maxItems: INVITATIONS_MAX }),
+  }),
   result: Type.Object({ invitationIds: Type.Array(Type.String()) }),
   check({ invitations }) {
     for (const [index, { receiverUserEmail }] of invitations.entries()) {
@@ -116,18 +121,18 @@ async function countMails(
 ): Promise<void> {
   const { organizationId } = actor;
   const rootId = treeRoot(actor.organization);
-  const count = async (id: OrganizationId, name: string, max: number): Promise<void> => {
-    const window = { max, windowMs: config.otpWindowSeconds * 1000, nowMs };
+  const count = async (id: OrganizationId, name: string, max: number, more = 1): Promise<void> => {
+    const window = { max, windowMs: config.otpWindowSeconds * 1000, nowMs, more };
     if (max === 0 || (await store.logins.countUp(id, name, window))) return;
     throw new ApiError('RATE_LIMIT_EXCEEDED', 'too many invitations, try later', {
       retryAfterSeconds: config.otpWindowSeconds,
     });
   };
-  // The same order always, so that no two wait for each other.
+  // The same order always, so that no two wait for each other; last what all organizations of the tree share.
   const contacts = invitations.map(({ receiverUserEmail }) => contactKeyOf('OTP_TYPE_EMAIL', receiverUserEmail)).sort();
   for (const contact of contacts) await count(rootId, `invitation:${contact}`, config.otpRequests);
-  for (const _each of contacts) {
-    await count(organizationId, 'messages', config.otpOrganizationRequests);
-    if (organizationId !== rootId) await count(rootId, 'messages-of-children', config.otpOrganizationRequests);
-  }
+  const most = config.otpOrganizationRequests;
+  await count(organizationId, 'messages', most, contacts.length);
+  if (organizationId !== rootId) await count(rootId, 'messages-of-children', most, contacts.length);
+  await store.logins.sweepCounts(rootId, nowMs);
 }

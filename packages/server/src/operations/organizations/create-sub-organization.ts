@@ -20,7 +20,7 @@ import {
   withP256,
 } from '../shapes/credentials.ts';
 import { EmailOrEmptyShape, PhoneOrEmptyShape, RootUserParamsShape, UserTagNameShape } from '../shapes/users.ts';
-import { WalletParamsShape, WalletResultShape } from '../shapes/wallets.ts';
+import { PrivateKeyResultShape, WalletParamsShape, WalletResultShape } from '../shapes/wallets.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../users/new-users.ts';
 import { claimContact } from '../users/proven-contact.ts';
 import { addAccounts, checkAccounts, toSpecs } from '../wallets/accounts.ts';
@@ -88,6 +88,11 @@ const ResultShape = Type.Object({
   wallet: Type.Optional(WalletResultShape),
   rootUserIds: Type.Array(Type.String()),
 });
+const V3ResultShape = Type.Object({
+  subOrganizationId: Type.String(),
+  privateKeys: Type.Array(PrivateKeyResultShape),
+  rootUserIds: Type.Array(Type.String()),
+});
 type Result = Static<typeof ResultShape> & { privateKeys?: ReturnType<typeof toKeyResult>[] };
 
 /** The first version has no name for its one root user. */
@@ -151,7 +156,7 @@ export const createSubOrganization = defineActivity({
       'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3',
       Type.Object({ ...base, rootUsers: listShape(V4UserShape, 1), privateKeys: listShape(PrivateKeyParamsShape) }),
       ({ rootUsers, ...rest }): Parameters => ({ ...rest, rootUsers: upgradeUsers(rootUsers) }),
-      { resultKey: 'createSubOrganizationResultV3' },
+      { resultKey: 'createSubOrganizationResultV3', result: V3ResultShape },
     ),
     legacy(
       'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2',

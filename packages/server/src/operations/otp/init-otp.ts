@@ -17,7 +17,11 @@ const ParametersShape = Type.Object({ ...base, ...NAMED_PARAMS });
 /** Versions whose codes are sent back in the clear are marked when they are read; no request can bring the mark. */
 type Parameters = Static<typeof ParametersShape> & { readonly isPlain?: true };
 
-const withoutTarget = ({ otpId }: { otpId: string }) => ({ otpId });
+const PLAIN = {
+  resultKey: 'initOtpResult',
+  result: Type.Object({ otpId: Type.String() }),
+  toResult: ({ otpId }: { otpId: string }) => ({ otpId }),
+};
 
 export const initOtp = defineActivity({
   name: 'init_otp',
@@ -35,7 +39,7 @@ export const initOtp = defineActivity({
       'ACTIVITY_TYPE_INIT_OTP_V2',
       ParametersShape,
       (parameters): Parameters => ({ ...parameters, isPlain: true }),
-      { resultKey: 'initOtpResult', toResult: withoutTarget },
+      PLAIN,
     ),
     legacy(
       'ACTIVITY_TYPE_INIT_OTP',
@@ -45,7 +49,7 @@ export const initOtp = defineActivity({
         appName: appNameOf(parameters.emailCustomization),
         isPlain: true,
       }),
-      { resultKey: 'initOtpResult', toResult: withoutTarget },
+      PLAIN,
     ),
   ],
   result: Type.Object({ otpId: Type.String(), otpEncryptionTargetBundle: Type.String() }),

@@ -21,6 +21,7 @@ export const createPrivateKeys = defineActivity({
       (parameters) => parameters,
       {
         // The first version answers with ids alone.
+        result: Type.Object({ privateKeyIds: Type.Array(Type.String()) }),
         toResult: ({ privateKeys }: { readonly privateKeys: readonly { readonly privateKeyId: string }[] }) => ({
           privateKeyIds: privateKeys.map((key) => key.privateKeyId),
         }),

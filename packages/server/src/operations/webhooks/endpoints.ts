@@ -74,7 +74,7 @@ export async function requireRoom(store: Stores, organizationId: OrganizationId)
   if ((await store.webhooks.weight(organizationId)) <= LIMITS.webhookEndpointsLength) return;
   throw new ApiError(
     'RESOURCE_LIMIT_EXCEEDED',
-    `the webhook endpoints of an organization can have at most ${LIMITS.webhookEndpointsLength} bytes, each counted with 1000 more`,
+    `the webhook endpoints of an organization can have at most ${LIMITS.webhookEndpointsLength} bytes, each counted with 40000 more`,
   );
 }
 

@@ -18,7 +18,7 @@ test('the cases are the published ones', () => {
   expect(activityTypes).toHaveLength(162);
 });
 
-test('beyond the published table there is only what the wire contract, decision 27 and our webhooks add', () => {
+test('beyond the published table there is only what the wire contract, decision 27, our webhooks and our bounces add', () => {
   const published = new Set(activityTypes.map(({ type }) => type));
   const added = ACTIVITY_TYPES.filter(({ type }) => !published.has(type));
   expect(added.map(({ governedBy: _governedBy, ...row }) => Object.values(row).join(' ')).toSorted()).toEqual([
@@ -28,6 +28,7 @@ test('beyond the published table there is only what the wire contract, decision 
     'ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL DELETE_VELOCITY_CONTROL POLICY DELETE',
     'ACTIVITY_TYPE_EARN_CLAIM_REWARDS EARN_CLAIM_REWARDS PRIVATE_KEY SIGN',
     'ACTIVITY_TYPE_EXECUTE_SWAP_V3 EXECUTE_SWAP PRIVATE_KEY SIGN',
+    'ACTIVITY_TYPE_RECORD_EMAIL_EVENT RECORD_EMAIL_EVENT EMAIL_EVENT CREATE',
     'ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY REPLAY_WEBHOOK_DELIVERY WEBHOOK_ENDPOINT UPDATE',
     'ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT TEST_WEBHOOK_ENDPOINT WEBHOOK_ENDPOINT VERIFY',
     'ACTIVITY_TYPE_UPDATE_PAYMENT_METHOD UPDATE_PAYMENT_METHOD PAYMENT_METHOD UPDATE',

@@ -57,6 +57,14 @@ const ReplyShape = Type.Object({
   ),
 });
 
+/** Keys, passkeys and accounts that a sign-up of a person has, about; one with more of them counts as several. */
+const USUAL_ITEMS = 40;
+
+const cost = ({ apiKeys, authenticators, oauthProviders, wallet }: Signup): number =>
+  Math.floor(
+    (apiKeys.length + authenticators.length + oauthProviders.length + (wallet?.accounts.length ?? 0)) / USUAL_ITEMS,
+  );
+
 /** Whoever has a verification token has shown already that there is a person. */
 const needsCaptcha = ({ verificationToken }: Signup): boolean => !verificationToken;
 
@@ -68,6 +76,7 @@ export const signupV2 = defineProxyCall({
   reply: ReplyShape,
   demands,
   needsCaptcha,
+  cost,
   answer: (visit, body) => signUp(visit, body, 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8'),
 });
 
@@ -79,6 +88,7 @@ export const signup = defineProxyCall({
   reply: ReplyShape,
   demands,
   needsCaptcha,
+  cost,
   answer: (visit, body) => signUp(visit, body, 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7'),
 });
 

@@ -9,8 +9,8 @@ export const proxyFeature: Migration = {
   compatibility: 'expand',
   async up(db: Kysely<Schema>): Promise<void> {
     const name = 'FEATURE_NAME_AUTH_PROXY';
-    await sql`DELETE FROM organization_feature WHERE name = ${name} AND organization_id NOT IN
-      (SELECT organization_id FROM auth_proxy_config WHERE enabled = 1)`.execute(db);
+    await sql`DELETE FROM organization_feature WHERE name = ${name} AND (value = 'false' OR organization_id NOT IN
+      (SELECT organization_id FROM auth_proxy_config WHERE enabled = 1))`.execute(db);
     await sql`INSERT INTO organization_feature (organization_id, name, value)
       SELECT DISTINCT organization_id, ${sql.lit(name)}, 'true' FROM auth_proxy_config
       WHERE enabled = 1 AND organization_id NOT IN

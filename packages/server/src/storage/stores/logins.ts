@@ -38,10 +38,10 @@ const SLICES = 64;
 const WINDOW_MS_MAX = 24 * 60 * 60 * 1000;
 
 /** Slices end later than what they count, so that nothing is forgotten too early. */
-function withOneMore(times: readonly Happened[], nowMs: number, sliceMs: number): Happened[] {
+function withMore(times: readonly Happened[], more: number, nowMs: number, sliceMs: number): Happened[] {
   const last = times.at(-1);
-  if (last !== undefined && last[0] >= nowMs && sliceMs > 0) return [...times.slice(0, -1), [last[0], last[1] + 1]];
-  return [...times, [nowMs + Math.ceil(sliceMs), 1]];
+  if (last !== undefined && last[0] >= nowMs && sliceMs > 0) return [...times.slice(0, -1), [last[0], last[1] + more]];
+  return [...times, [nowMs + Math.ceil(sliceMs), more]];
 }
 
 const latestOf = (times: readonly Happened[]): number => Math.max(0, ...times.map(([untilMs]) => untilMs));
@@ -169,13 +169,19 @@ export class LoginStore extends LoginReader {
   }
 
   /**
-   * Counts one more, unless it already happened `max` times within the window; answers whether it was counted. The row
-   * is held until the transaction ends, so that parallel ones count one after the other on any number of processes.
+   * Counts one more, or `more`, unless it would then have happened above `max` times within the window; answers whether
+   * it was counted. The row is held until the transaction ends, so that parallel ones count one after the other on any
+   * number of processes.
    */
   async countUp(
     organizationId: OrganizationId,
     name: string,
-    { max, windowMs, nowMs }: { readonly max: number; readonly windowMs: number; readonly nowMs: number },
+    {
+      max,
+      windowMs,
+      nowMs,
+      more = 1,
+    }: { readonly max: number; readonly windowMs: number; readonly nowMs: number; readonly more?: number },
   ): Promise<boolean> {
     await this.db
       .insertInto('rate_window')
@@ -185,10 +191,10 @@ export class LoginStore extends LoginReader {
       )
       .execute();
     const recent = (await this.times(organizationId, name)).filter(([untilMs]) => untilMs > nowMs - windowMs);
-    if (recent.reduce((sum, [, count]) => sum + count, 0) >= max) return false;
+    if (recent.reduce((sum, [, count]) => sum + count, more) > max) return false;
     await this.db
       .updateTable('rate_window')
-      .set({ times: JSON.stringify(withOneMore(recent, nowMs, max > EXACT_MAX ? windowMs / SLICES : 0)) })
+      .set({ times: JSON.stringify(withMore(recent, more, nowMs, max > EXACT_MAX ? windowMs / SLICES : 0)) })
       .where('organization_id', '=', organizationId)
       .where('name', '=', name)
       .execute();

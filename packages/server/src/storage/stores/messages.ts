@@ -27,14 +27,28 @@ export interface ClaimedMessage extends SealedMessage {
   readonly createdAtMs: number;
 }
 
-export const EMAIL_EVENT_TYPES = ['sent', 'deferred', 'refused', 'expired'] as const;
+/** What becomes of a mail when it is handed over. */
+const HANDED_OVER = ['sent', 'deferred', 'refused', 'expired'] as const;
+/** What becomes of it later, which only the mail server learns. */
+export const REPORTED_EVENT_TYPES = ['bounced', 'complained'] as const;
+export const EMAIL_EVENT_TYPES = [...HANDED_OVER, ...REPORTED_EVENT_TYPES] as const;
+export type HandOverType = (typeof HANDED_OVER)[number];
 export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
+
+/** The id in a Message-ID tells when the mail was made; it is given up after a day. */
+const SENT_WITHIN_MS = 48 * 60 * 60 * 1000;
+/** Clocks of several machines differ a little. */
+const CLOCKS_DIFFER_MS = 10 * 60 * 1000;
+const madeAtMs = (messageId: string): number => Number.parseInt(messageId.slice(0, 13).replace('-', ''), 16);
 
 /** What is known beyond the type of an event, in the names of the wire. */
 export interface EmailEventDetails {
   readonly diagnosticCode?: string;
   readonly deliverySmtpResponse?: string;
   readonly deliveryProcessingTimeMillis?: string;
+  readonly bounceType?: string;
+  readonly bounceSubType?: string;
+  readonly complaintFeedbackType?: string;
 }
 
 /** What became of a mail when it was handed over, or was to be. */
@@ -117,6 +131,51 @@ export class MessageReader {
     const filter = sql`AND address_key = ${addressKey(address)} ${ofType}`;
     const toItems = (rows: Selectable<EmailEventTable>[]): EmailEvent[] => rows.map(toEvent);
     return await pageOfRows(this.db, 'email_event', organizationId, request, toItems, { order: 'desc', filter });
+  }
+
+  /** A mail that an organization or one of its sub-organizations has handed over. Most are, soon after they are made. */
+  async findSent(
+    rootId: OrganizationId,
+    messageId: string,
+  ): Promise<
+    (Pick<EmailEvent, 'fromAddress' | 'toAddress'> & { readonly organizationId: OrganizationId }) | undefined
+  > {
+    const fromMs = madeAtMs(messageId) - CLOCKS_DIFFER_MS;
+    const row = await this.db
+      .selectFrom('email_event')
+      .innerJoin('organization', 'organization.id', 'email_event.organization_id')
+      .select(['email_event.organization_id', 'email_event.from_address', 'email_event.to_address'])
+      .where('email_event.created_at_ms', '>=', fromMs)
+      .where('email_event.created_at_ms', '<=', fromMs + SENT_WITHIN_MS)
+      .where('email_event.message_id', '=', messageId)
+      .where('email_event.event_type', '=', 'sent' satisfies EmailEventType)
+      .where((eb) => eb.or([eb('organization.id', '=', rootId), eb('organization.parent_id', '=', rootId)]))
+      .orderBy('email_event.created_at_ms')
+      .limit(1)
+      .executeTakeFirst();
+    return (
+      row && {
+        organizationId: row.organization_id as OrganizationId,
+        fromAddress: row.from_address,
+        toAddress: row.to_address,
+      }
+    );
+  }
+
+  /** The id of an event that was recorded before. */
+  async findReported(
+    organizationId: OrganizationId,
+    { messageId, toAddress, type }: Pick<EmailEvent, 'messageId' | 'toAddress' | 'type'>,
+  ): Promise<string | undefined> {
+    const row = await this.db
+      .selectFrom('email_event')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('address_key', '=', addressKey(toAddress))
+      .where('message_id', '=', messageId)
+      .where('event_type', '=', type)
+      .executeTakeFirst();
+    return row?.id;
   }
 
   /** What the development inbox keeps of all organizations, newest first. */

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { chunks } from '../../lib/collections.ts';
 import type {
   OperatorKeySource,
@@ -21,6 +21,7 @@ import type {
   TvcOperatorSetId,
 } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { bytesOf } from '../bytes-of.ts';
 import { fetchPage } from '../keyset.ts';
 import { findRow, pageOfRows } from '../organization-rows.ts';
 import type {
@@ -85,6 +86,18 @@ const operatorIdsOf = (row: Selectable<TvcOperatorSetTable>): string[] => JSON.p
 const digestOf = (operatorIds: readonly string[]): string => sha256Hex([...operatorIds].sort().join());
 
 /** Apps that run in enclaves elsewhere: who approves what of them, and what is live. */
+/** What is shown of an operator has about so many times the bytes of its id in a set. */
+const OPERATOR_FACTOR = sql.lit(24);
+
+const setBytes = (table: string, column: string): RawBuilder<number> =>
+  sql`(SELECT ${OPERATOR_FACTOR} * octet_length(members.operator_ids) FROM tvc_operator_set AS members
+    WHERE members.organization_id = ${sql.ref(`${table}.organization_id`)} AND members.id = ${sql.ref(`${table}.${column}`)})`;
+
+/** A deployment is shown with the sets of its app, and with an approval of each operator who signs manifests. */
+const DEPLOYMENT_BYTES: RawBuilder<number> = sql`(${bytesOf('tvc_deployment', ['manifest', 'encrypted_pull_secret'])} +
+  (SELECT 2 * ${setBytes('app', 'manifest_set_id')} + ${setBytes('app', 'share_set_id')} FROM tvc_app AS app
+    WHERE app.organization_id = tvc_deployment.organization_id AND app.id = tvc_deployment.app_id))`;
+
 export class TvcReader {
   protected readonly db: Kysely<Schema>;
 
@@ -205,6 +218,7 @@ export class TvcReader {
   async apps(organizationId: OrganizationId, request: PageRequest): Promise<Page<TvcApp>> {
     return await pageOfRows(this.db, 'tvc_app', organizationId, request, (rows) => rows.map(toApp), {
       filter: sql`AND deleted_at_ms IS NULL`,
+      bytes: sql`(1024 + ${setBytes('tvc_app', 'manifest_set_id')} + ${setBytes('tvc_app', 'share_set_id')})`,
     });
   }
 
@@ -230,6 +244,7 @@ export class TvcReader {
   async deployments(organizationId: OrganizationId, appId: string, request: PageRequest): Promise<Page<TvcDeployment>> {
     return await pageOfRows(this.db, 'tvc_deployment', organizationId, request, (rows) => rows.map(toDeployment), {
       filter: sql`AND app_id = ${appId}`,
+      bytes: DEPLOYMENT_BYTES,
     });
   }
 

@@ -237,10 +237,10 @@ export class WebhookReader {
     return rows.map(toEndpoint);
   }
 
-  /** Bytes of all endpoints of an organization, each with a thousand more. */
+  /** Bytes of all endpoints of an organization, each with forty thousand more, for the delivery that an event makes. */
   async weight(organizationId: OrganizationId): Promise<number> {
     const { rows } = await sql<{ weight: number | string | null }>`
-      SELECT SUM(${bytesOf('webhook_endpoint', ['name', 'url', 'subscriptions'])} + 1000) AS weight
+      SELECT SUM(${bytesOf('webhook_endpoint', ['name', 'url', 'subscriptions'])} + 40000) AS weight
       FROM webhook_endpoint WHERE organization_id = ${organizationId}`.execute(this.db);
     return Number(rows[0]?.weight ?? 0);
   }

@@ -103,16 +103,23 @@ describe.each(DATABASES)('without a setting on %s', (database) => {
     await using world = await EarnWorld.open(database, LOOPBACK);
     const { root, app } = world.test;
     for (const made of times(25, endpoint)) await root.run('create_webhook_endpoint', made);
-    await app.storage.write(async (store) => {
-      const [like] = await store.webhooks.endpoints(root.organizationId as OrganizationId);
-      for (const { name } of times(35, endpoint)) {
-        await store.webhooks.insertEndpoint({ ...(like as WebhookEndpoint), id: app.newId(), name });
-      }
-    });
+    const add = (count: number) =>
+      app.storage.write(async (store) => {
+        const [like] = await store.webhooks.endpoints(root.organizationId as OrganizationId);
+        for (const { name } of times(count, endpoint)) {
+          await store.webhooks.insertEndpoint({ ...(like as WebhookEndpoint), id: app.newId(), name });
+        }
+      });
+    await add(35);
     expect((await root.query('list_webhook_endpoints')).body.webhookEndpoints).toHaveLength(60);
     const deliveries = await root.query('list_webhook_deliveries', { paginationOptions: { limit: '5' } });
     expect([deliveries.status, deliveries.body.webhookDeliveries]).toEqual([200, []]);
     const failed = await root.query('list_webhook_deliveries', { state: 'WEBHOOK_DELIVERY_STATE_FAILED' });
     expect(failed.status).toBe(200);
+    // One event must not become thousands of deliveries, by whom it may be.
+    await add(40);
+    const answer = await root.submit('create_webhook_endpoint', endpoint());
+    expect(outcome(answer)).toEqual(FULL);
+    expect(answer.body.message).toContain('4000000 bytes');
   });
 });

@@ -40,6 +40,21 @@ test('openapi.json has everything that is served, and what it says needs no stam
   }
 });
 
+test('versions of an operation have the results that they answer', () => {
+  const result = (operation: string, key: string) => {
+    const text = JSON.stringify(paths[`/public/v1/submit/${operation}`]?.['post']?.responses['200']?.content);
+    const schema = new RegExp(`"${key}":\\{"type":"object","required":\\[([^\\]]*)\\]`).exec(text);
+    return schema?.[1];
+  };
+  const ids = '"subOrganizationId","rootUserIds"';
+  expect(result('create_sub_organization', 'createSubOrganizationResultV8')).toBe(ids);
+  expect(result('create_sub_organization', 'createSubOrganizationResultV3')).toBe(
+    '"subOrganizationId","privateKeys","rootUserIds"',
+  );
+  expect(result('create_private_keys', 'createPrivateKeysResult')).toBe('"privateKeyIds"');
+  expect(result('init_otp', 'initOtpResult')).toBe('"otpId"');
+});
+
 test('every operation has a name of its own', () => {
   const names = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
   expect(new Set(names).size).toBe(names.length);

@@ -9,9 +9,7 @@ const ABSENT = [
   'forceDeallocatableLiquidity',
   'forceDeallocatableLiquidityDisplay',
   'provisioningState',
-  'bounceType',
-  'bounceSubType',
-  'complaintFeedbackType',
+  'deliveryDelayType',
 ];
 
 describe('optional fields of the protocol', () => {

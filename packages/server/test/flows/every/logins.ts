@@ -626,13 +626,34 @@ export const LOGIN_CASES: Readonly<Record<string, ActivityCase>> = {
       };
     },
   },
+  record_email_event: {
+    place: 'parent',
+    intentKey: 'recordEmailEventIntent',
+    resultKey: 'recordEmailEventResult',
+    arrange: async ({ root }) => {
+      const email = newEmail();
+      await root.run('init_otp', codeParams(email, true));
+      const messageId = await sentTo(root, email);
+      const typesOf = async (reader: TestClient) =>
+        (await reader.query('list_email_events', { email })).body.emailEvents.map(
+          ({ eventType }: { eventType: string }) => eventType,
+        );
+      return {
+        parameters: { messageId, eventType: 'complained', complaintFeedbackType: 'abuse' },
+        result: { emailEventId: anId },
+        holds: async (reader) => expect(await typesOf(reader)).toEqual(['complained', 'sent']),
+        absent: async (reader) => expect(await typesOf(reader)).toEqual(['sent']),
+      };
+    },
+  },
 };
 
-/** What a mail has become, as soon as that is known. */
-async function sentTo(client: TestClient, email: string): Promise<void> {
-  await vi.waitFor(async () => {
+/** The Message-ID of a mail, as soon as it is known what has become of it. */
+async function sentTo(client: TestClient, email: string): Promise<string> {
+  return await vi.waitFor(async () => {
     const { emailEvents } = (await client.query('list_email_events', { email })).body;
     if (emailEvents.length === 0) throw new Error(`nothing is known of the mail to ${email}`);
+    return emailEvents[0].messageId as string;
   });
 }
 
