@@ -533,12 +533,35 @@ describe.each(DATABASES)('the HTTP client on %s', (database) => {
       expect(activity).toEqual(body.activity);
     });
 
-    test('create_sub_organization before V4 is refused by name', async () => {
-      for (const version of ['', '_V2', '_V3']) {
-        const type = `ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION${version}`;
-        const { status, body } = await submitRaw('create_sub_organization', type, {});
-        expect(status).toBe(501);
-        expect(body.message).toBe(`${type} is not available in this version`);
+    test('the first three versions of create_sub_organization', async () => {
+      const key = newKeyPair();
+      const registration = newRegistration();
+      const passkey = authenticatorOf(registration);
+      const rootUsers = [{ userName: 'pioneer', apiKeys: [oldApiKeyOf(key)], authenticators: [passkey] }];
+      const privateKeys = [
+        {
+          privateKeyName: 'first',
+          curve: 'CURVE_SECP256K1',
+          privateKeyTags: [],
+          addressFormats: ['ADDRESS_FORMAT_ETHEREUM'],
+        },
+      ];
+      const named = { subOrganizationName: fresh('old'), rootQuorumThreshold: 1, rootUsers };
+      for (const [version, parameters] of [
+        ['', { name: fresh('old'), rootAuthenticator: passkey }],
+        ['V2', named],
+        ['V3', { ...named, privateKeys }],
+      ] as const) {
+        const type = `ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION${version === '' ? '' : `_${version}`}`;
+        const { status, body } = await submitRaw('create_sub_organization', type, parameters);
+        expect(status, JSON.stringify(body)).toBe(200);
+        const { subOrganizationId } =
+          body.activity.result[version === 'V3' ? 'createSubOrganizationResultV3' : 'createSubOrganizationResult'];
+        const { configs } = await root.getOrganizationConfigs({ organizationId: subOrganizationId });
+        expect(configs.quorum?.threshold).toBe(1);
+        if (version !== 'V3') continue;
+        const kept = await connect(key).getPrivateKeys({ organizationId: subOrganizationId });
+        expect(kept.privateKeys.map(({ privateKeyName }) => privateKeyName)).toEqual(['first']);
       }
     });
 

@@ -809,7 +809,7 @@ describe.each(['postgres'] as const)('on %s', (database) => {
         satisfiedMethods: [{ type: 'AUTHENTICATION_TYPE_API_KEY', id: firstId }],
         requiredMethods: written.requiredAuthenticationMethods,
       };
-      expect(await agent.client.getMfaStatus({ activityId })).toEqual({ mfaStatuses: [status] });
+      expect((await agent.client.getMfaStatus({ activityId })).mfaStatuses).toEqual([status]);
 
       // The same key again proves nothing more.
       const again = await agent.client.approveActivity({ fingerprint });
@@ -818,21 +818,13 @@ describe.each(['postgres'] as const)('on %s', (database) => {
       expect(done.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
       const signed = done.activity.result.signTransactionResult?.signedTransaction;
       expect(await signerOf(`0x${signed}`)).toBe(treasury.address);
-      expect(await agent.client.getMfaStatus({ activityId, userId: agent.userId })).toEqual({
-        mfaStatuses: [
-          {
-            ...status,
-            satisfied: true,
-            satisfiedMethods: [
-              ...status.satisfiedMethods,
-              { type: 'AUTHENTICATION_TYPE_API_KEY', id: second.apiKeyId },
-            ],
-          },
-        ],
-      });
-      expect(await agent.client.getMfaStatus({ activityId, userId: treasury.root.userId })).toEqual({
-        mfaStatuses: [],
-      });
+      const statusesOf = async (userId: string) =>
+        (await agent.client.getMfaStatus({ activityId, userId })).mfaStatuses;
+      const secondMethod = { type: 'AUTHENTICATION_TYPE_API_KEY', id: second.apiKeyId };
+      expect(await statusesOf(agent.userId)).toEqual([
+        { ...status, satisfied: true, satisfiedMethods: [...status.satisfiedMethods, secondMethod] },
+      ]);
+      expect(await statusesOf(treasury.root.userId)).toEqual([]);
     });
 
     test('a key that is shown too early does not count', async () => {
@@ -871,7 +863,7 @@ describe.each(['postgres'] as const)('on %s', (database) => {
     test('what policies refuse asks for nothing', async () => {
       const { treasury, agent } = await openVault();
       const { activityId } = await denial(sign(agent, treasury, gift(1001n)));
-      expect(await agent.client.getMfaStatus({ activityId })).toEqual({ mfaStatuses: [] });
+      expect((await agent.client.getMfaStatus({ activityId })).mfaStatuses).toEqual([]);
     });
 
     test('an approver proves itself before the vote counts', async () => {
@@ -880,7 +872,7 @@ describe.each(['postgres'] as const)('on %s', (database) => {
       await treasury.allow({ condition: SIGNS, consensus: `${isUser(proposer)} && ${isUser(agent)}` });
       const { activity } = await sign(proposer, treasury, gift(1n));
       expect(activity.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED');
-      expect(await proposer.client.getMfaStatus({ activityId: activity.id })).toEqual({ mfaStatuses: [] });
+      expect((await proposer.client.getMfaStatus({ activityId: activity.id })).mfaStatuses).toEqual([]);
       const { fingerprint } = activity;
       const half = await agent.client.approveActivity({ fingerprint });
       expect(half.activity.status).toBe('ACTIVITY_STATUS_AUTHENTICATORS_NEEDED');

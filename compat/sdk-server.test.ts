@@ -195,7 +195,7 @@ describe.each(['postgres'] as const)('the server SDK on %s', (database) => {
   };
 
   beforeAll(async () => {
-    service = await TestServer.start({ database });
+    service = await TestServer.start({ database, env: { CUSTOS_DEV_INBOX: 'on' } });
     ({ credentials } = service);
     root = connect(service.baseUrl, credentials);
   });
