@@ -533,36 +533,30 @@ describe.each(DATABASES)('the HTTP client on %s', (database) => {
       expect(activity).toEqual(body.activity);
     });
 
-    test('the first three versions of create_sub_organization', async () => {
+    test.each(['V1', 'V2', 'V3'] as const)('create_sub_organization %s', async (version) => {
       const key = newKeyPair();
-      const registration = newRegistration();
-      const passkey = authenticatorOf(registration);
-      const rootUsers = [{ userName: 'pioneer', apiKeys: [oldApiKeyOf(key)], authenticators: [passkey] }];
-      const privateKeys = [
-        {
-          privateKeyName: 'first',
-          curve: 'CURVE_SECP256K1',
-          privateKeyTags: [],
-          addressFormats: ['ADDRESS_FORMAT_ETHEREUM'],
-        },
-      ];
-      const named = { subOrganizationName: fresh('old'), rootQuorumThreshold: 1, rootUsers };
-      for (const [version, parameters] of [
-        ['', { name: fresh('old'), rootAuthenticator: passkey }],
-        ['V2', named],
-        ['V3', { ...named, privateKeys }],
-      ] as const) {
-        const type = `ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION${version === '' ? '' : `_${version}`}`;
-        const { status, body } = await submitRaw('create_sub_organization', type, parameters);
-        expect(status, JSON.stringify(body)).toBe(200);
-        const { subOrganizationId } =
-          body.activity.result[version === 'V3' ? 'createSubOrganizationResultV3' : 'createSubOrganizationResult'];
-        const { configs } = await root.getOrganizationConfigs({ organizationId: subOrganizationId });
-        expect(configs.quorum?.threshold).toBe(1);
-        if (version !== 'V3') continue;
-        const kept = await connect(key).getPrivateKeys({ organizationId: subOrganizationId });
-        expect(kept.privateKeys.map(({ privateKeyName }) => privateKeyName)).toEqual(['first']);
-      }
+      const passkey = authenticatorOf(newRegistration());
+      const named = {
+        subOrganizationName: fresh('old'),
+        rootQuorumThreshold: 1,
+        rootUsers: [{ userName: 'pioneer', apiKeys: [oldApiKeyOf(key)], authenticators: [passkey] }],
+      };
+      const addressFormats = ['ADDRESS_FORMAT_ETHEREUM'];
+      const privateKey = { privateKeyName: 'first', curve: 'CURVE_SECP256K1', privateKeyTags: [], addressFormats };
+      const [suffix, resultKey, parameters] = {
+        V1: ['', 'createSubOrganizationResult', { name: fresh('old'), rootAuthenticator: passkey }] as const,
+        V2: ['_V2', 'createSubOrganizationResult', named] as const,
+        V3: ['_V3', 'createSubOrganizationResultV3', { ...named, privateKeys: [privateKey] }] as const,
+      }[version];
+      const type = `ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION${suffix}`;
+      const { status, body } = await submitRaw('create_sub_organization', type, parameters);
+      expect(status, JSON.stringify(body)).toBe(200);
+      const { subOrganizationId } = body.activity.result[resultKey];
+      const { configs } = await root.getOrganizationConfigs({ organizationId: subOrganizationId });
+      expect(configs.quorum?.threshold).toBe(1);
+      if (version !== 'V3') return;
+      const kept = await connect(key).getPrivateKeys({ organizationId: subOrganizationId });
+      expect(kept.privateKeys.map(({ privateKeyName }) => privateKeyName)).toEqual(['first']);
     });
 
     test.each(['V1', 'V2', 'V3'] as const)('create_users %s', async (version) => {
