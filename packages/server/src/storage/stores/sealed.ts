@@ -77,6 +77,7 @@ export const UNSEALED_COLUMNS: readonly string[] = [
   'organization.wrapped_key',
   'authenticator.public_key',
   'authenticator.rp_id_hash',
+  'invitation.secret_hash',
   'tvc_approval.signature',
 ];
 
