@@ -1,4 +1,5 @@
 import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
+import { unproposedActivity } from './activities/unproposed.ts';
 import { sha256Hex } from './lib/encoding.ts';
 import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
 import { FIRST_RULES_VERSION } from './lib/model.ts';
@@ -138,32 +139,19 @@ export async function createFirstOrganization(
     await store.organizations.setFeature(organizationId, 'FEATURE_NAME_AUTH_PROXY', 'true');
     // The audit log starts at genesis: an activity that nobody voted on.
     const parameters = { organizationName: first.organizationName, rootUserId: userId };
-    await store.activities.insert(
+    const genesis = unproposedActivity(
       {
         id: newId(),
         organizationId,
         fingerprint: `sha256:${sha256Hex(JSON.stringify({ type: BOOTSTRAP_TYPE, organizationId, parameters }))}`,
         operation: 'create_organization',
         type: BOOTSTRAP_TYPE,
-        status: 'ACTIVITY_STATUS_COMPLETED',
-        proposerId: undefined,
-        authorityId: undefined,
         parameters,
-        body: undefined,
-        sealedBody: undefined,
-        sealedParameters: undefined,
         result: { organizationId },
-        failure: undefined,
-        denial: undefined,
-        wantsProofs: false,
-        openTo: undefined,
-        hasMfa: false,
-        roundStartedAtMs: nowMs,
-        createdAtMs: nowMs,
-        updatedAtMs: nowMs,
       },
-      [],
+      nowMs,
     );
+    await store.activities.insert(genesis, []);
     before(created);
     return created;
   });

@@ -1,3 +1,4 @@
+import { unproposedActivity } from '../activities/unproposed.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { OrganizationId, UserId, WebhookEndpointId } from '../lib/ids.ts';
@@ -111,25 +112,7 @@ function activityOf(
   { apiKey, authenticator }: InvitedCredential,
   nowMs: number,
 ): Activity {
-  return {
-    ...about,
-    operation: 'accept_invitation',
-    type: TYPE,
-    status: 'ACTIVITY_STATUS_COMPLETED',
-    proposerId: undefined,
-    authorityId: undefined,
-    parameters: { invitationId, userId, ...(authenticator && { authenticator }), ...(apiKey && { apiKey }) },
-    body: undefined,
-    sealedBody: undefined,
-    sealedParameters: undefined,
-    result: { invitationId, userId },
-    failure: undefined,
-    denial: undefined,
-    wantsProofs: false,
-    openTo: undefined,
-    hasMfa: false,
-    roundStartedAtMs: nowMs,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-  };
+  const parameters = { invitationId, userId, ...(authenticator && { authenticator }), ...(apiKey && { apiKey }) };
+  const result = { invitationId, userId };
+  return unproposedActivity({ ...about, operation: 'accept_invitation', type: TYPE, parameters, result }, nowMs);
 }

@@ -1,7 +1,8 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
+import { unproposedActivity } from '../activities/unproposed.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import type { WebhookEndpointId } from '../lib/ids.ts';
-import type { Activity, AuthProxyConfig, Organization } from '../lib/model.ts';
+import type { AuthProxyConfig, Organization } from '../lib/model.ts';
 import { type ProxyIdentity, putIdentity, usableIdentity } from '../operations/auth-proxy/identity.ts';
 import { announceActivity } from '../pipeline/announce-activity.ts';
 import type { App } from '../pipeline/app.ts';
@@ -49,29 +50,18 @@ async function keepActivity(
   nowMs: number,
 ): Promise<readonly WebhookEndpointId[]> {
   const organizationId = parent.id;
-  const activity: Activity = {
-    id: app.newId(),
-    organizationId,
-    fingerprint: `sha256:${sha256Hex(JSON.stringify({ type: TYPE, organizationId, publicKey }))}`,
-    operation: 'enable_auth_proxy',
-    type: TYPE,
-    status: 'ACTIVITY_STATUS_COMPLETED',
-    proposerId: undefined,
-    authorityId: undefined,
-    parameters: {},
-    body: undefined,
-    sealedBody: undefined,
-    sealedParameters: undefined,
-    result: { userId },
-    failure: undefined,
-    denial: undefined,
-    wantsProofs: false,
-    openTo: undefined,
-    hasMfa: false,
-    roundStartedAtMs: nowMs,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-  };
+  const activity = unproposedActivity(
+    {
+      id: app.newId(),
+      organizationId,
+      fingerprint: `sha256:${sha256Hex(JSON.stringify({ type: TYPE, organizationId, publicKey }))}`,
+      operation: 'enable_auth_proxy',
+      type: TYPE,
+      parameters: {},
+      result: { userId },
+    },
+    nowMs,
+  );
   await store.activities.insert(activity, []);
   return await announceActivity(app, store, { activity, votes: [], proofs: [] }, parent, nowMs);
 }
