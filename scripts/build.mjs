@@ -20,9 +20,9 @@ const BUNDLES = {
     entries: ['main', 'admin', 'policy/index', 'policy-facts/index', 'operations/registry', 'webhooks/courier/worker'],
     external: [
       '@custos/keyring',
+      '@photostructure/sqlite',
       '@scure/btc-signer',
       '@simplewebauthn/server',
-      'better-sqlite3',
       'jose',
       'nodemailer',
       'pg',

@@ -38,10 +38,12 @@ answerParent(async (question: ComponentQuestion): Promise<ComponentRates> => {
   const insert = db.prepare('INSERT INTO floor (payload) VALUES (?)');
   const read = db.prepare('SELECT * FROM app_user WHERE organization_id = ? AND id = ?');
   const writeUnit = sqliteUnit(db, unit);
-  const group = (units: number, write: () => void) =>
-    db.transaction(() => {
-      for (let count = 0; count < units; count += 1) write();
-    }).immediate;
+  const [begin, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')];
+  const group = (units: number, write: () => void) => () => {
+    begin.run();
+    for (let count = 0; count < units; count += 1) write();
+    commit.run();
+  };
   const payload = 'x'.repeat(600);
   const [user] = unit.users;
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -83,11 +83,12 @@ interface Storage {
 function sqlite(file: string): Storage {
   const db = openSqlite(file);
   // One commit of pages that stay in memory until then: indexes on noise touch the same ones again and again.
-  db.pragma('cache_size = -2000000');
-  db.pragma('synchronous = OFF');
+  db.exec('PRAGMA cache_size = -2000000; PRAGMA synchronous = OFF');
   db.exec('BEGIN');
   const read = (table: Table, [organizationId, walletId]: readonly [string, string]): Row =>
-    db.prepare(`SELECT * FROM ${table} WHERE ${TEMPLATES[table]}`).get({ 1: organizationId, 2: walletId }) as Row;
+    db
+      .prepare(`SELECT * FROM ${table} WHERE ${TEMPLATES[table].replaceAll(':', '?')}`)
+      .get(organizationId, walletId) as Row;
   const write = (table: Table, rows: readonly Row[]): void => {
     const columns = Object.keys(rows[0] as Row);
     const insert = db.prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`);
@@ -105,7 +106,7 @@ function sqlite(file: string): Storage {
     },
     close: async () => {
       db.exec('COMMIT');
-      db.pragma('wal_checkpoint(TRUNCATE)');
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       db.close();
     },
   };

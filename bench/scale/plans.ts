@@ -48,7 +48,9 @@ function sqlitePlans(file: string): PlanReader {
   const db = openSqlite(file);
   return {
     plan: async (sql, values) =>
-      (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]).map(({ detail }) => detail),
+      (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as unknown as { detail: string }[]).map(
+        ({ detail }) => detail,
+      ),
     close: async () => void db.close(),
   };
 }

@@ -1,21 +1,16 @@
 // Loaded into the service before it starts: keeps each statement that it runs, with the values it first had.
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, register } from 'node:module';
 import { serialize } from 'node:v8';
+import { statements } from './recording-sqlite.mjs';
 
-const requireOfServer = createRequire(new URL('../../packages/server/package.json', import.meta.url));
-const statements = new Map();
+// The driver's own classes cannot be changed, so the service gets others in their place.
+const stand = JSON.stringify(new URL('./recording-sqlite.mjs', import.meta.url).href);
+const hook = `export const resolve = (name, context, next) =>
+  name === '@photostructure/sqlite' ? { url: ${stand}, shortCircuit: true } : next(name, context);`;
+register(`data:text/javascript,${encodeURIComponent(hook)}`);
 
-const Statement = Object.getPrototypeOf(new (requireOfServer('better-sqlite3'))(':memory:').prepare('SELECT 1'));
-for (const name of ['all', 'run']) {
-  const original = Statement[name];
-  Statement[name] = function (...values) {
-    if (!statements.has(this.source)) statements.set(this.source, values);
-    return original.apply(this, values);
-  };
-}
-
-const { prototype } = requireOfServer('pg').Client;
+const { prototype } = createRequire(new URL('../../packages/server/package.json', import.meta.url))('pg').Client;
 const query = prototype.query;
 prototype.query = function (statement, ...rest) {
   if (statement?.values !== undefined && !statements.has(statement.text)) {

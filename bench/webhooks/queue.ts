@@ -129,13 +129,12 @@ function idOf(kind: FloorDatabase['kind'], number: string): string {
 function sqlite(file: string): Driver {
   const db = openSqlite(file);
   // Only while filling: what the service commits is as durable as ever.
-  db.pragma('synchronous = OFF');
-  db.pragma('cache_size = -1000000');
+  db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
   return {
     kind: 'sqlite',
     run: async (statement, values = []) => void db.prepare(statement.replaceAll('$1', '?')).run(...values),
-    number: async (statement) => (db.prepare(statement).get() as { found: number }).found,
-    settle: async () => void db.pragma('wal_checkpoint(TRUNCATE)'),
+    number: async (statement) => db.prepare(statement).get()?.found as number,
+    settle: async () => void db.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
     close: async () => void db.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { chainsCommand } from './commands/chains.ts';
 import { initCommand } from './commands/init.ts';
@@ -10,7 +11,8 @@ import { fail } from './fail.ts';
 // Whatever this process writes is for its own user alone.
 process.umask(0o077);
 
-const program = new Command('custos').description('Operate a Custos service.').showHelpAfterError();
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+const program = new Command('custos').description('Operate a Custos service.').version(version).showHelpAfterError();
 program.addCommand(chainsCommand());
 program.addCommand(initCommand());
 program.addCommand(keyringCommand());

@@ -1,38 +1,74 @@
 import cluster from 'node:cluster';
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type Config, readConfig } from './config/config.ts';
 import { SettingError } from './config/settings.ts';
+import { credentialsPath } from './credentials-file.ts';
 import { StartError } from './lib/start-error.ts';
+import { VERSION } from './lib/version.ts';
 import { type Service, startService } from './service.ts';
 
+const DEFAULT_DATA_DIR = 'data';
 const STOP_TIMEOUT_MS = 9000;
 const RESTART_DELAY_MS = 1000;
 
 /** Node would let its memory grow to several times what is in use before it collects, in a burst of large requests too. */
 const HEAP_GROWING_PERCENT = 50;
 
+const HELP = `Custos ${VERSION}: key management and wallet custody behind one stamped JSON API.
+
+Usage: node packages/server/dist/main.js [--help] [--version]
+
+It takes its settings from environment variables, listed in docs/reference/settings.md. The most common ones:
+  CUSTOS_DATA_DIR       where it keeps its data (default ./data)
+  CUSTOS_HOST           the address it listens on (default 127.0.0.1)
+  CUSTOS_PORT           the port it listens on (default 8080; 0 picks a free one)
+  CUSTOS_DATABASE_URL   a PostgreSQL database to use instead of SQLite
+
+\`npx custos --help\` lists the commands that operate it.
+`;
+
 async function main(): Promise<void> {
+  const text = answerTo(process.argv.slice(2));
+  if (text !== undefined) {
+    process.stdout.write(text);
+    return;
+  }
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   // Whatever this process writes is for its own user alone.
   process.umask(0o077);
   const config = readConfig(process.env);
   if (config.workers > 1 && cluster.isPrimary) return runWorkers(config);
   const service = await startService(config);
-  if (cluster.isPrimary) announce(service);
+  if (cluster.isPrimary) announce(service, config);
   else process.send?.({ baseUrl: service.baseUrl, created: service.created, devInbox: service.devInbox });
   stopOnSignal(service);
+}
+
+/** What the arguments ask for instead of a start. */
+function answerTo(args: readonly string[]): string | undefined {
+  for (const argument of args) {
+    if (argument === '--version') return `${VERSION}\n`;
+    if (argument === '--help' || argument === '-h') return HELP;
+    throw new StartError(`unknown argument ${argument}; try --help`);
+  }
+  return undefined;
 }
 
 type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox'>;
 
 /** One short block for the person who started it; logs go to standard error. */
-function announce({ baseUrl, created, devInbox }: Started): void {
+function announce({ baseUrl, created, devInbox }: Started, { dataDir }: Config): void {
   const lines = [`Custos is listening on ${baseUrl}`];
-  if (created !== undefined) {
+  if (created !== undefined) lines.push(`  organization  ${created.organizationId}`);
+  const credentials = credentialsPath(dataDir);
+  if (existsSync(credentials)) {
+    // The command finds the default folder by itself.
+    const isFound = relative(DEFAULT_DATA_DIR, dataDir) === '';
     lines.push(
-      `  organization  ${created.organizationId}`,
-      `  credentials   ${created.credentialsPath}`,
-      '  try next      npx custos whoami',
+      `  credentials   ${credentials}`,
+      `  try next      npx custos whoami${isFound ? '' : ` --credentials ${credentials}`}`,
     );
   }
   if (devInbox !== undefined) lines.push(`  mail and SMS  are not sent but kept at ${devInbox}`);
@@ -73,7 +109,7 @@ function runWorkers(config: Config): void {
     // Until all have started, one that waits for the first organization may still refuse requests.
     if (announced || started.size < config.workers) return;
     announced = true;
-    announce({ ...message, created });
+    announce({ ...message, created }, config);
   });
   cluster.on('exit', (worker, code) => {
     if (stopping) return exitWhenAlone();

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { BalancePlace } from './lib/balance.ts';
 import type { ErrorCode } from './lib/errors.ts';
 import type { Activity } from './lib/model.ts';
+import { VERSION } from './lib/version.ts';
 import type { OutboxObserver } from './messages/outbox.ts';
 import { HealthObserver } from './observe-health.ts';
 import type { SendObserver } from './sends/parts.ts';
@@ -90,6 +91,12 @@ export class Observer {
   constructor(log: Logger) {
     this.#log = log;
     collectDefaultMetrics({ register: this.metrics });
+    new Gauge({
+      name: 'custos_build_info',
+      help: 'Always 1; the labels say which version runs on which Node.js.',
+      labelNames: ['version', 'node'],
+      registers: [this.metrics],
+    }).set({ version: VERSION, node: process.version }, 1);
     this.health = new HealthObserver(log, this.metrics);
   }
 

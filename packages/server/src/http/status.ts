@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/errors.ts';
+import { VERSION } from '../lib/version.ts';
 import type { App } from '../pipeline/app.ts';
 import { CHECKS } from '../pipeline/readiness.ts';
 import { openApi } from '../reference/openapi.ts';
@@ -10,7 +11,7 @@ export type Privileged = (request: FastifyRequest) => boolean;
 /** /healthz, /readyz, /metrics and /openapi.json. */
 export function addStatusRoutes(server: FastifyInstance, app: App, privileged: Privileged): void {
   let document: string | undefined;
-  server.get('/healthz', (_request, reply) => reply.send({ status: 'alive' }));
+  server.get('/healthz', (_request, reply) => reply.send({ status: 'alive', version: VERSION }));
   server.get('/readyz', async (request, reply) => {
     const reasons = await app.readiness.check();
     app.observe.health.readiness(reasons);

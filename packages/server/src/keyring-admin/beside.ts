@@ -80,16 +80,14 @@ function requireSchema(what: string, applied: readonly string[] | undefined): vo
 
 async function sqliteMigrations(file: string): Promise<string[] | undefined> {
   if (!existsSync(file)) return undefined;
-  const { default: Database } = await import('better-sqlite3');
+  const { SqliteFile } = await import('../storage/sqlite-driver.ts');
   try {
-    const db = new Database(file, { readonly: true });
-    try {
-      if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'").get() === undefined)
-        return undefined;
-      return db.prepare('SELECT name FROM schema_migration').pluck().all() as string[];
-    } finally {
-      db.close();
-    }
+    using db = new SqliteFile(file, { isReadOnly: true });
+    if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'").get() === undefined) return undefined;
+    return db
+      .prepare('SELECT name FROM schema_migration')
+      .all()
+      .map(({ name }) => name as string);
   } catch (error) {
     throw new StartError(`cannot use the database ${file}: ${(error as Error).message}`);
   }

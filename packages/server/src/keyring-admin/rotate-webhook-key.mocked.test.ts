@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openRootKey } from '../bootstrap.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { openServiceKeys } from '../service-keys.ts';
 import { openStorage } from '../storage/open.ts';
+import { SqliteFile } from '../storage/sqlite-driver.ts';
 import { type RotatedWebhookKey, rotateWebhookKey } from './rotate-webhook-key.ts';
 
 // What `custos webhooks rotate-key` leaves in the database at each moment; its own test runs it beside a service.
@@ -22,7 +22,7 @@ interface Row {
 }
 
 let config: Config;
-let db: Database.Database;
+let db: SqliteFile;
 
 beforeEach(async () => {
   config = readConfig({ CUSTOS_DATA_DIR: mkdtempSync(join(tmpdir(), 'custos-rotate-')), CUSTOS_KEYRING: 'inline' });
@@ -31,7 +31,7 @@ beforeEach(async () => {
   await openServiceKeys(storage, keyring, MADE_AT_MS);
   await keyring.close();
   await storage.close();
-  db = new Database(join(config.dataDir, 'custos.db'));
+  db = new SqliteFile(join(config.dataDir, 'custos.db'));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
 });
 
@@ -42,7 +42,9 @@ afterEach(() => {
 });
 
 const keys = (): Row[] =>
-  db.prepare("SELECT * FROM service_key WHERE role = 'webhook-signer' ORDER BY signs_from_ms").all() as Row[];
+  db
+    .prepare("SELECT * FROM service_key WHERE role = 'webhook-signer' ORDER BY signs_from_ms")
+    .all() as unknown as Row[];
 const ids = (): string[] => keys().map(({ key_id }) => key_id);
 
 /** A run that has stored its key and waits. */

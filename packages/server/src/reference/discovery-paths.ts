@@ -1,3 +1,5 @@
+import { VERSION } from '../lib/version.ts';
+
 type Json = Record<string, unknown>;
 
 const text = { type: 'string' };
@@ -60,7 +62,10 @@ function ready(): Json {
 
 /** Everything that is served by GET without a stamp. */
 export const discoveryPaths: Json = {
-  '/healthz': get('health', 'Whether the process is alive.', object({ status: text }), { status: 'alive' }),
+  '/healthz': get('health', 'Whether the process is alive.', object({ status: text, version: text }), {
+    status: 'alive',
+    version: VERSION,
+  }),
   '/readyz': ready(),
   '/metrics': get(
     'metrics',

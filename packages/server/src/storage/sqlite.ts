@@ -1,10 +1,10 @@
-import Database from 'better-sqlite3';
 import { type Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { ApiError } from '../lib/errors.ts';
 import { StartError } from '../lib/start-error.ts';
 import { kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
+import { SqliteFile, type SqliteStatement, sqliteErrorName } from './sqlite-driver.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { openReadStores, openStores, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
@@ -34,21 +34,20 @@ export interface SqliteOptions {
 
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const lock = takeLock(options.lockFile);
-  let writer: Database.Database | undefined;
-  let reader: Database.Database | undefined;
+  let writer: SqliteFile | undefined;
+  let reader: SqliteFile | undefined;
   try {
     writer = openFile(options.file);
     const db = kyselyOver(flavour, executeOn(writer));
     await migrateInside(writer, db, options.nowMs);
-    reader = new Database(options.file, { readonly: true });
-    reader.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    reader = new SqliteFile(options.file, { isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
     return new SqliteStorage(lock, writer, reader, db);
   } catch (error) {
     reader?.close();
     writer?.close();
     lock.close();
-    if (isSqliteError(error)) throw new StartError(`cannot use the database ${options.file}: ${error.message}`);
-    throw error;
+    if (sqliteErrorName(error) === undefined) throw error;
+    throw new StartError(`cannot use the database ${options.file}: ${(error as Error).message}`);
   }
 }
 
@@ -59,38 +58,36 @@ const flavour = {
 };
 
 /** An exclusive transaction on a file of its own is a lock that the operating system releases even after kill -9. */
-function takeLock(file: string): Database.Database {
-  let lock: Database.Database | undefined;
+function takeLock(file: string): SqliteFile {
+  let lock: SqliteFile | undefined;
   try {
-    lock = new Database(file, { timeout: 0 });
-    lock.pragma('journal_mode = DELETE');
+    lock = new SqliteFile(file, { busyTimeoutMs: 0 });
+    lock.exec('PRAGMA journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
     lock?.close();
-    if (isSqliteError(error) && error.code.startsWith('SQLITE_BUSY')) {
+    if (sqliteErrorName(error) === 'busy') {
       throw new StartError(`the data directory is in use by another Custos process (${file} is locked)`);
     }
     throw new StartError(`cannot lock the data directory: ${file}: ${(error as Error).message}`);
   }
 }
 
-function openFile(file: string): Database.Database {
+function openFile(file: string): SqliteFile {
   try {
-    const db = new Database(file);
-    db.pragma('journal_mode = WAL');
+    const db = new SqliteFile(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
     // FULL syncs at every commit: what was acknowledged survives a power cut.
-    db.pragma('synchronous = FULL');
-    db.pragma('foreign_keys = ON');
-    db.pragma('secure_delete = ON');
-    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    db.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON',
+    );
     return db;
   } catch (error) {
     throw new StartError(`cannot open the database ${file}: ${(error as Error).message}`);
   }
 }
 
-async function migrateInside(writer: Database.Database, db: Kysely<Schema>, nowMs: number): Promise<void> {
+async function migrateInside(writer: SqliteFile, db: Kysely<Schema>, nowMs: number): Promise<void> {
   writer.exec('BEGIN IMMEDIATE');
   try {
     await migrate(db, 'sqlite', nowMs);
@@ -101,74 +98,44 @@ async function migrateInside(writer: Database.Database, db: Kysely<Schema>, nowM
   }
 }
 
-interface Prepared {
-  readonly statement: Database.Statement;
-  /** Undefined for statements that answer with no rows. */
-  readonly columns: readonly string[] | undefined;
-}
-
-/** Rows are built here from arrays: with the column names at hand that is twice as fast as the driver's own objects. */
-function prepare(db: Database.Database, sql: string): Prepared {
-  const statement = db.prepare(sql);
-  if (!statement.reader) return { statement, columns: undefined };
-  return { statement: statement.raw(true), columns: statement.columns().map((column) => column.name) };
-}
-
-function toRow(columns: readonly string[], values: readonly unknown[]): Record<string, unknown> {
-  const row: Record<string, unknown> = {};
-  for (let index = 0; index < columns.length; index += 1) row[columns[index] as string] = values[index];
-  return row;
-}
-
-function executeOn(db: Database.Database) {
-  const cache = new Map<string, Prepared>();
+function executeOn(db: SqliteFile) {
+  const cache = new Map<string, SqliteStatement>();
   return async (sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> => {
     try {
-      let prepared = cache.get(sql);
-      if (prepared === undefined) {
+      let statement = cache.get(sql);
+      if (statement === undefined) {
         if (cache.size >= STATEMENTS_CACHED) cache.clear();
-        prepared = prepare(db, sql);
-        cache.set(sql, prepared);
+        statement = db.prepare(sql);
+        cache.set(sql, statement);
       }
-      const { statement, columns } = prepared;
-      if (columns !== undefined) {
-        return { rows: (statement.all(...parameters) as unknown[][]).map((values) => toRow(columns, values)) };
-      }
-      const { changes } = statement.run(...parameters);
-      return { rows: [], numAffectedRows: BigInt(changes) };
+      if (statement.columns.length > 0) return { rows: statement.all(...parameters) };
+      return { rows: [], numAffectedRows: BigInt(statement.run(...parameters)) };
     } catch (error) {
       throw translate(error);
     }
   };
 }
 
-const isSqliteError = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string';
-
 function translate(error: unknown): unknown {
-  if (!isSqliteError(error)) return error;
-  if (error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
-    return uniqueViolation(undefined, error.message.split(': ')[1], error) ?? error;
-  }
-  if (/^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|PROTOCOL)/.test(error.code)) {
-    return new ApiError('UNAVAILABLE', 'the database is not available', { retryAfterSeconds: 1, cause: error });
-  }
-  return error;
+  const name = sqliteErrorName(error);
+  if (name === undefined || name === 'other') return error;
+  if (name === 'unique') return uniqueViolation(undefined, (error as Error).message.split(': ')[1], error) ?? error;
+  return new ApiError('UNAVAILABLE', 'the database is not available', { retryAfterSeconds: 1, cause: error });
 }
 
 class SqliteStorage implements Storage {
   readonly kind = 'sqlite';
   readonly read;
-  readonly #lock: Database.Database;
-  readonly #writer: Database.Database;
-  readonly #reader: Database.Database;
+  readonly #lock: SqliteFile;
+  readonly #writer: SqliteFile;
+  readonly #reader: SqliteFile;
   readonly #stores: ReturnType<typeof openStores>;
   readonly #queue: Unit[] = [];
-  readonly #control: Record<'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo', Database.Statement>;
+  readonly #control: Record<'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo', SqliteStatement>;
   #scheduled = false;
   #closed = false;
 
-  constructor(lock: Database.Database, writer: Database.Database, reader: Database.Database, db: Kysely<Schema>) {
+  constructor(lock: SqliteFile, writer: SqliteFile, reader: SqliteFile, db: Kysely<Schema>) {
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
@@ -231,7 +198,7 @@ class SqliteStorage implements Storage {
     const areRepeatable = units.every((unit) => unit.isRepeatable);
     try {
       // The log is then synced with the next other commit.
-      if (areRepeatable) this.#writer.pragma('synchronous = NORMAL');
+      if (areRepeatable) this.#writer.exec('PRAGMA synchronous = NORMAL');
       begin.run();
       for (const unit of units) {
         savepoint.run();
@@ -241,7 +208,7 @@ class SqliteStorage implements Storage {
           outcomes.push(() => unit.acknowledge());
         } catch (error) {
           // A full disk or an I/O error makes SQLite roll the whole transaction back by itself.
-          if (!this.#writer.inTransaction) throw error;
+          if (!this.#writer.isInTransaction) throw error;
           undo.run();
           release.run();
           outcomes.push(() => unit.fail(error));
@@ -249,11 +216,11 @@ class SqliteStorage implements Storage {
       }
       commit.run();
     } catch (error) {
-      if (this.#writer.inTransaction) rollback.run();
+      if (this.#writer.isInTransaction) rollback.run();
       for (const unit of units) unit.fail(translate(error));
       return;
     } finally {
-      if (areRepeatable) this.#writer.pragma('synchronous = FULL');
+      if (areRepeatable) this.#writer.exec('PRAGMA synchronous = FULL');
     }
     for (const tell of outcomes) tell();
   }
@@ -267,7 +234,7 @@ class SqliteStorage implements Storage {
   }
 }
 
-function nestedSavepoint(writer: Database.Database) {
+function nestedSavepoint(writer: SqliteFile) {
   return async <T>(inner: () => Promise<T>): Promise<T> => {
     writer.exec('SAVEPOINT effect');
     try {
@@ -275,7 +242,7 @@ function nestedSavepoint(writer: Database.Database) {
       writer.exec('RELEASE effect');
       return value;
     } catch (error) {
-      if (writer.inTransaction) writer.exec('ROLLBACK TO effect; RELEASE effect');
+      if (writer.isInTransaction) writer.exec('ROLLBACK TO effect; RELEASE effect');
       throw error;
     }
   };

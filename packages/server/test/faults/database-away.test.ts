@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../../../scripts/lib/postgres.mjs';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { type Answer, createUser, TestClient } from '../harness/client.ts';
 import { TestServer } from '../harness/server.ts';
 import {
@@ -377,7 +377,7 @@ describe('PostgreSQL away', () => {
 
 describe('SQLite away', () => {
   function lockFile(server: TestServer): Disposable {
-    const other = new Database(join(server.dataDir, 'custos.db'), { timeout: 10_000 });
+    const other = new SqliteFile(join(server.dataDir, 'custos.db'), { busyTimeoutMs: 10_000 });
     other.exec('BEGIN EXCLUSIVE');
     return { [Symbol.dispose]: () => other.close() };
   }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { TestClient as Client, createUser, newKeyPair, send, stampFor, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
@@ -211,7 +211,7 @@ describe.each(DATABASES)('the log on %s', (database) => {
         await onPostgres(server.databaseUrl, (client) => client.query(postgres));
         return;
       }
-      const db = new Database(join(folder.path, 'custos.db'), { timeout: 5000 });
+      const db = new SqliteFile(join(folder.path, 'custos.db'));
       db.exec(sqlite);
       db.close();
     };

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createKeyring } from '@custos/keyring';
-import Database from 'better-sqlite3';
 import { expect } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import { sealContent } from '../../src/messages/message.ts';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { encryptTo, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
 import type { TestServer } from '../harness/server.ts';
@@ -199,10 +199,6 @@ export async function writeDatabase(
     await onPostgres(databaseUrl, (client) => client.query(numbered, [...values]));
     return;
   }
-  const db = new Database(join(dataDir, 'custos.db'), { timeout: 10_000 });
-  try {
-    db.prepare(statement).run(...values);
-  } finally {
-    db.close();
-  }
+  using db = new SqliteFile(join(dataDir, 'custos.db'), { busyTimeoutMs: 10_000 });
+  db.prepare(statement).run(...values);
 }

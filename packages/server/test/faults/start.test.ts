@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { SETTINGS, SettingError } from '../../src/config/settings.ts';
 import type { RootCredentials } from '../../src/credentials-file.ts';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { newKeyPair, TestClient } from '../harness/client.ts';
 import { createPostgresDatabase, DATABASES, type DatabaseKind } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
@@ -187,7 +187,7 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
       if (place.url) {
         await onPostgres(place.url, (client) => client.query(statement));
       } else {
-        const db = new Database(place.file('custos.db'));
+        const db = new SqliteFile(place.file('custos.db'));
         db.exec(statement);
         db.close();
       }
@@ -471,7 +471,7 @@ describe('the data directory', () => {
 
   test('the database of another program is refused in one line and keeps its tables', async () => {
     await using place = await newPlace('sqlite');
-    const db = new Database(place.file('custos.db'));
+    const db = new SqliteFile(place.file('custos.db'));
     db.exec('CREATE TABLE organization (x integer); CREATE TABLE deployment (y integer)');
     db.close();
     expectRefusal(await runService(place.env), /database/);
@@ -484,7 +484,7 @@ describe('the data directory', () => {
   test('a database file that another program holds is refused in one line', async () => {
     await using place = await newPlace('sqlite');
     const credentials = await startOnce(place);
-    const other = new Database(place.file('custos.db'));
+    const other = new SqliteFile(place.file('custos.db'));
     try {
       other.exec('BEGIN EXCLUSIVE');
       expectRefusal(await runService(place.env), /database/);

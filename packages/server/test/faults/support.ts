@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import pg from 'pg';
 import { expect } from 'vitest';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { type Answer, type KeyPair, send, stampFor } from '../harness/client.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -270,13 +270,19 @@ export async function openTables(dataDir: string, databaseUrl: string | undefine
 }
 
 function sqliteTables(file: string): Tables {
-  const db = new Database(file, { readonly: true, timeout: 10_000 });
+  const db = new SqliteFile(file, { isReadOnly: true, busyTimeoutMs: 10_000 });
   return {
-    read: async (...statements) =>
-      db.transaction(() => statements.map((statement) => db.prepare(statement).all() as Row[]))(),
+    read: async (...statements) => {
+      db.exec('BEGIN');
+      try {
+        return statements.map((statement) => db.prepare(statement).all() as Row[]);
+      } finally {
+        db.exec('COMMIT');
+      }
+    },
     damage: async () => {
-      const found = db.pragma('integrity_check') as { integrity_check: string }[];
-      const broken = db.pragma('foreign_key_check') as unknown[];
+      const found = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
+      const broken = db.prepare('PRAGMA foreign_key_check').all();
       return [
         ...found.map((row) => row.integrity_check).filter((line) => line !== 'ok'),
         ...broken.map((row) => JSON.stringify(row)),

@@ -3,9 +3,9 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import {
   type Answer,
@@ -488,7 +488,7 @@ async function insertSession(
     await client.end();
     return;
   }
-  const file = new Database(`${app.app.config.dataDir}/custos.db`);
+  const file = new SqliteFile(`${app.app.config.dataDir}/custos.db`);
   file.prepare('INSERT INTO read_session VALUES (?, ?, ?, ?)').run(...values);
   file.close();
 }

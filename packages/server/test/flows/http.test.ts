@@ -2,6 +2,7 @@ import { connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invitationCalls } from '../../src/invitations/calls.ts';
+import { VERSION } from '../../src/lib/version.ts';
 import { operations, pathOf } from '../../src/operations/registry.ts';
 import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../src/operations/wire-operations.ts';
 import { openTestApp } from '../harness/app.ts';
@@ -304,7 +305,7 @@ describe('the HTTP face', () => {
     test('/healthz says alive to everybody', async () => {
       for (const headers of [{}, { 'x-forwarded-for': '203.0.113.9' }] as Record<string, string>[]) {
         const response = await get('/healthz', { headers });
-        expect([response.status, await response.json()]).toEqual([200, { status: 'alive' }]);
+        expect([response.status, await response.json()]).toEqual([200, { status: 'alive', version: VERSION }]);
       }
     });
 

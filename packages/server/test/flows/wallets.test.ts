@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { KNOWN_WALLET } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
@@ -393,8 +393,8 @@ describe.each(DATABASES)('key material that is deleted on %s', (database) => {
 
 /** The files of the database after a checkpoint (decision 37), free pages and all. */
 async function sqliteBytes(dataDir: string): Promise<Buffer[]> {
-  const db = new Database(join(dataDir, 'custos.db'));
-  db.pragma('wal_checkpoint(TRUNCATE)');
+  const db = new SqliteFile(join(dataDir, 'custos.db'));
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const files = ['custos.db', 'custos.db-wal'].map((file) => readFileSync(join(dataDir, file)));
   db.close();
   return files;

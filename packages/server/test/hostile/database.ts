@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import pg from 'pg';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import type { TestServer } from '../harness/server.ts';
 
 type Cell = string | number | bigint | null | Buffer;
@@ -89,16 +89,16 @@ async function dump(connection: Connection): Promise<Dump> {
 }
 
 function openSqlite(file: string): Connection {
-  const db = new Sqlite(file, { timeout: 5000 });
+  const db = new SqliteFile(file);
   return {
     listTables: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     select: async (sql) => {
       const statement = db.prepare(sql);
-      return { columns: statement.columns().map(({ name }) => name), rows: statement.raw().all() as Row[] };
+      return { columns: statement.columns, rows: statement.arrays() as Row[] };
     },
-    version: async () => db.pragma('data_version', { simple: true }),
+    version: async () => db.prepare('PRAGMA data_version').get()?.data_version,
     hold: async () => {
-      if (db.inTransaction) db.exec('COMMIT');
+      if (db.isInTransaction) db.exec('COMMIT');
       db.exec('BEGIN; SELECT 1 FROM sqlite_master');
     },
     close: async () => void db.close(),

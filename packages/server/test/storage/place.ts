@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
 import { ApiError } from '../../src/lib/errors.ts';
@@ -9,6 +8,7 @@ import { randomId } from '../../src/lib/ids.ts';
 import type { Organization } from '../../src/lib/model.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Schema } from '../../src/storage/schema.ts';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Stores } from '../../src/storage/stores.ts';
 import { createPostgresDatabase, type DatabaseKind } from '../harness/databases.ts';
@@ -58,7 +58,7 @@ export class Place implements AsyncDisposable {
   /** Runs a statement beside the storage, as another program would. */
   async run(statement: string): Promise<void> {
     if (this.databaseUrl === undefined) {
-      const file = new Database(join(this.dataDir, 'custos.db'));
+      const file = new SqliteFile(join(this.dataDir, 'custos.db'));
       file.exec(statement);
       file.close();
       return;

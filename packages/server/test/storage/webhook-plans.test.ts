@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { PostgresAdapter, PostgresQueryCompiler, type QueryResult, SqliteAdapter, SqliteQueryCompiler } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type OrganizationId, randomId, type WebhookEndpointId } from '../../src/lib/ids.ts';
 import { WEBHOOK_DELIVERY_STATES } from '../../src/lib/webhook.ts';
 import { kyselyOver } from '../../src/storage/connection-dialect.ts';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { WebhookStore } from '../../src/storage/stores/webhooks.ts';
 import { DATABASES, type DatabaseKind } from '../harness/databases.ts';
 import { NOW, Place, times } from './place.ts';
@@ -62,13 +62,15 @@ async function explained(place: Place, kind: DatabaseKind): Promise<Explained> {
     return text;
   };
   if (kind === 'sqlite') {
-    const file = new Database(join(place.dataDir, 'custos.db'));
+    const file = new SqliteFile(join(place.dataDir, 'custos.db'));
     const execute = async (sql: string, values: readonly unknown[]): Promise<QueryResult<unknown>> => {
-      const steps = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { readonly detail: string }[];
+      const steps = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as unknown as {
+        readonly detail: string;
+      }[];
       lines.push(...steps.map(({ detail }) => detail));
       const statement = file.prepare(sql);
-      if (statement.reader) return { rows: statement.all(...values) };
-      return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+      if (statement.columns.length > 0) return { rows: statement.all(...values) };
+      return { rows: [], numAffectedRows: BigInt(statement.run(...values)) };
     };
     const flavour = {
       createAdapter: () => new SqliteAdapter(),

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../sqlite.ts';
+import { SqliteFile } from '../sqlite-driver.ts';
 import { SEALED_COLUMNS, UNSEALED_COLUMNS } from './sealed.ts';
 
 interface Column {
@@ -20,13 +20,13 @@ test('every column of bytes is known as sealed, or as not sealed, and every seal
     const file = join(folder, 'custos.db');
     const storage = await openSqlite({ file, lockFile: join(folder, 'lock'), nowMs: 0 });
     await storage.close();
-    const db = new Database(file, { readonly: true });
+    const db = new SqliteFile(file, { isReadOnly: true });
     const columns = db
       .prepare(
         `SELECT m.name AS "table", c.name AS "column", c.type AS type, c.pk AS position
          FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY m.name, c.cid`,
       )
-      .all() as Column[];
+      .all() as unknown as Column[];
     db.close();
 
     const bytes = columns.filter(({ type }) => type.toLowerCase() === 'blob');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { SqliteFile } from '../../../src/storage/sqlite-driver.ts';
 import { onPostgres, statusOf, waitUntil } from '../../faults/support.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { DATABASES, type DatabaseKind } from '../../harness/databases.ts';
@@ -14,7 +14,7 @@ async function runBeside({ app }: TestApp, statement: string): Promise<void> {
     await onPostgres(databaseUrl, (client) => client.query(statement));
     return;
   }
-  const file = new Database(join(dataDir, 'custos.db'));
+  const file = new SqliteFile(join(dataDir, 'custos.db'));
   file.exec(statement);
   file.close();
 }

@@ -1,0 +1,125 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+
+// The package has the interface of `node:sqlite`, which Node 20 lacks. Nothing else imports it, so that `node:sqlite` or a
+// later version can take its place here (docs/decisions/0043).
+
+export interface SqliteFileOptions {
+  readonly isReadOnly?: boolean;
+  /** How long a statement waits for another program that holds the file. */
+  readonly busyTimeoutMs?: number;
+}
+
+const BUSY_TIMEOUT_MS = 5000;
+
+/** What SQLite says of its errors in the low byte of their code. */
+const ERROR_NAMES: ReadonlyMap<number, SqliteErrorName> = new Map([
+  [5, 'busy'],
+  [6, 'locked'],
+  [8, 'read-only'],
+  [10, 'input-output'],
+  [13, 'full'],
+  [14, 'cannot-open'],
+  [15, 'protocol'],
+]);
+const CONSTRAINT_UNIQUE = 2067;
+const CONSTRAINT_PRIMARY_KEY = 1555;
+
+export type SqliteErrorName =
+  | 'busy'
+  | 'locked'
+  | 'read-only'
+  | 'input-output'
+  | 'full'
+  | 'cannot-open'
+  | 'protocol'
+  | 'unique'
+  | 'other';
+
+/** What kind of error of SQLite this is; undefined for an error of something else. */
+export function sqliteErrorName(error: unknown): SqliteErrorName | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  const { errcode } = error;
+  if (errcode === CONSTRAINT_UNIQUE || errcode === CONSTRAINT_PRIMARY_KEY) return 'unique';
+  return ERROR_NAMES.get(errcode & 0xff) ?? 'other';
+}
+
+type Database = InstanceType<typeof DatabaseSync>;
+type Statement = ReturnType<Database['prepare']>;
+type Value = string | number | bigint | Uint8Array | null;
+type Row = Record<string, unknown>;
+
+/** A prepared statement. Integers are numbers, and bytes are Buffers, as PostgreSQL's driver has them. */
+export class SqliteStatement {
+  readonly #statement: Statement;
+  /** Empty for a statement that answers with no rows. */
+  readonly columns: readonly string[];
+
+  constructor(statement: Statement) {
+    this.#statement = statement;
+    this.columns = statement.columns().map(({ name }) => name);
+    statement.setReturnArrays(true);
+  }
+
+  /** The rows, or none. With the column names at hand, objects are built faster from arrays than by the driver. */
+  all(...values: readonly unknown[]): Row[] {
+    return this.arrays(...values).map((row) => toRow(this.columns, row));
+  }
+
+  arrays(...values: readonly unknown[]): unknown[][] {
+    return this.#statement.all(...(values as Value[]));
+  }
+
+  get(...values: readonly unknown[]): Row | undefined {
+    return this.all(...values)[0];
+  }
+
+  /** How many rows were changed. */
+  run(...values: readonly unknown[]): number {
+    return Number(this.#statement.run(...(values as Value[])).changes);
+  }
+}
+
+function toRow(columns: readonly string[], values: readonly unknown[]): Row {
+  const row: Row = {};
+  for (let index = 0; index < columns.length; index += 1) {
+    const value = values[index];
+    row[columns[index] as string] = value instanceof Uint8Array ? bufferOver(value) : value;
+  }
+  return row;
+}
+
+const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
+/** An open database file. */
+export class SqliteFile implements Disposable {
+  readonly #database: Database;
+
+  constructor(file: string, { isReadOnly = false, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteFileOptions = {}) {
+    this.#database = new DatabaseSync(file, {
+      readOnly: isReadOnly,
+      timeout: busyTimeoutMs,
+      enableForeignKeyConstraints: false,
+    });
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  prepare(sql: string): SqliteStatement {
+    return new SqliteStatement(this.#database.prepare(sql));
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
