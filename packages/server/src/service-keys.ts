@@ -1,6 +1,6 @@
 import { DEPLOYMENT_ID, type Keyring, SERVICE_ROLES, type ServiceRole } from '@custos/keyring';
 import { followRotations } from './keyring-admin/follow.ts';
-import type { ServiceKey } from './lib/model.ts';
+import type { ServiceKey } from './storage/service-key.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** The service's own keys. */

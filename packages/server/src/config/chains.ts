@@ -2,10 +2,15 @@ import { readFileSync } from 'node:fs';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import Type, { type Static, type TObject } from 'typebox';
 import { toUnits } from '../lib/amount.ts';
-import { type ChainSettings, type ConfiguredChains, chainName, type SponsoredPerDay } from '../lib/chain.ts';
+import {
+  type ChainSettings,
+  type ConfiguredChains,
+  chainName,
+  NATIVE_DIGITS,
+  type SponsoredPerDay,
+} from '../lib/chain.ts';
 import { ApiError } from '../lib/errors.ts';
 import { decoder } from '../lib/shape.ts';
-import { NATIVE_DIGITS } from '../lib/sponsorship.ts';
 import { type JsonObject, type JsonValue, parseStrictJson } from '../lib/strict-json.ts';
 import { parseUrl } from '../lib/url.ts';
 import { SettingError } from './setting-error.ts';

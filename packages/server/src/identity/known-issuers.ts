@@ -1,6 +1,7 @@
+import type { AuthProxyConfig } from '../domains/sign-up-proxy/model.ts';
 import type { Actor } from '../lib/actor.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import { type AuthProxyConfig, treeRoot } from '../lib/model.ts';
+import { treeRoot } from '../lib/model.ts';
 import { GOOGLE } from '../oidc/id-token.ts';
 import type { MayAsk } from '../oidc/verifier.ts';
 import type { ReadStores } from '../storage/stores.ts';

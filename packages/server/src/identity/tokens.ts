@@ -1,8 +1,9 @@
 import { KeyringError, type VerificationToken, verifyVerificationToken } from '@custos/keyring';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import type { Organization, ServiceKey } from '../lib/model.ts';
+import type { Organization } from '../lib/model.ts';
 import type { IdToken, MayAsk, OidcVerifier } from '../oidc/verifier.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 
 /** Tokens that say who somebody is. They are only read here; what a token may be used for is decided where it is used. */
 export interface IdentityTokens {

@@ -1,8 +1,9 @@
 import { unproposedActivity } from '../activities/unproposed.ts';
+import type { Invitation } from '../domains/organizations/model.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { OrganizationId, UserId, WebhookEndpointId } from '../lib/ids.ts';
-import type { Activity, Invitation, Organization } from '../lib/model.ts';
+import type { Activity, Organization } from '../lib/model.ts';
 import { addInvitedUser, type InvitedCredential, verifyInvitedUser } from '../operations/users/invited-user.ts';
 import { announceActivity } from '../pipeline/announce-activity.ts';
 import type { App } from '../pipeline/app.ts';

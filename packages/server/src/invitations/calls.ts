@@ -3,7 +3,7 @@ import { bodyLimitOf } from '../lib/body-limit.ts';
 import { decoder } from '../lib/shape.ts';
 import { IdShape, textShape } from '../operations/shapes/basic.ts';
 import { ApiKeyParamsShape, AuthenticatorParamsShape } from '../operations/shapes/credentials.ts';
-import { AccessTypeShape } from '../operations/shapes/organizations.ts';
+import { AccessTypeShape } from '../operations/shapes/users.ts';
 
 /** What an invited person may call. There is no stamp: the secret of the link is what vouches for the caller. */
 export interface InvitationCall<Body = unknown> {

@@ -1,9 +1,10 @@
 import type { Passage } from '../admission/passage.ts';
 import { isAllowedFrom } from '../authz/allowlist.ts';
+import type { Invitation } from '../domains/organizations/model.ts';
 import { toRfc3339 } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import { type Invitation, type Organization, treeRoot } from '../lib/model.ts';
+import { type Organization, treeRoot } from '../lib/model.ts';
 import { parseStrictJson } from '../lib/strict-json.ts';
 import type { App } from '../pipeline/app.ts';
 import { guardAuthentication } from '../pipeline/guard.ts';

@@ -1,6 +1,6 @@
+import type { Invitation } from '../domains/organizations/model.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import type { Invitation } from '../lib/model.ts';
 import type { ReadStores } from '../storage/stores.ts';
 
 const ASK = 'ask for a new one';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Keyring } from '@custos/keyring';
 import { randomId } from '../lib/ids.ts';
-import type { ServiceKey } from '../lib/model.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type ProcessState, parseRotation, type Rotation } from './rotation.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
-import type { ServiceKey } from '../lib/model.ts';
 import { StartError } from '../lib/start-error.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../webhooks/keys.ts';

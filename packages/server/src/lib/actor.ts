@@ -1,5 +1,6 @@
 import type { OrganizationId, UserId } from './ids.ts';
 import type { ApiKey, AuthenticationMethod, Authenticator, Organization, RemovalReason, User } from './model.ts';
+import { treeRoot } from './model.ts';
 
 /** The credential that stamped a request. */
 export type Credential =
@@ -73,3 +74,9 @@ export const removedBy =
   (actor: Actor) =>
   (credentialId: string): RemovalReason =>
     credentialId === credentialIdOf(actor) ? 'signed-out' : 'revoked';
+
+/**
+ * Words, links and senders are the parent's business: whoever signed up a minute ago is root of a sub-organization, and
+ * must not write to strangers in the parent's name.
+ */
+export const isParents = ({ organization, homeId }: Actor): boolean => homeId === treeRoot(organization);

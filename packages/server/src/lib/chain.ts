@@ -104,3 +104,5 @@ export function configuredChain(
   }
   return chain;
 }
+
+export const NATIVE_DIGITS = 9;

@@ -3,22 +3,13 @@ import type {
   ApiKeyId,
   AuthenticatorId,
   ContractInterfaceId,
-  InvitationId,
   MfaPolicyId,
-  Oauth2CredentialId,
-  OauthProviderId,
   OrganizationId,
-  OtpId,
   PolicyId,
-  PrivateKeyId,
-  SecretId,
   SessionProfileId,
-  TagId,
   UserId,
   VelocityControlId,
   VoteId,
-  WalletAccountId,
-  WalletId,
 } from './ids.ts';
 
 export interface Organization {
@@ -97,43 +88,6 @@ export interface Authenticator {
   readonly transports: readonly string[];
   readonly signCount: number;
   readonly firstUsedAtMs: number | undefined;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-/** A user with what decisions read of it. */
-export interface MemberRecord {
-  readonly id: UserId;
-  readonly user: User;
-  readonly apiKeys: readonly ApiKey[];
-  readonly authenticators: readonly Authenticator[];
-  readonly tagIds: readonly TagId[];
-}
-
-/** A user with everything that its wire record shows. */
-export interface UserRecord extends MemberRecord {
-  readonly oauthProviders: readonly OauthProvider[];
-  readonly mfaPolicies: readonly MfaPolicy[];
-}
-
-export interface Tag {
-  readonly id: TagId;
-  readonly type: 'TAG_TYPE_USER' | 'TAG_TYPE_PRIVATE_KEY';
-  readonly name: string;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-export interface Invitation {
-  readonly id: InvitationId;
-  readonly receiverUserName: string;
-  readonly receiverEmail: string;
-  readonly receiverUserTags: readonly TagId[];
-  readonly accessType: string;
-  readonly status: 'INVITATION_STATUS_CREATED' | 'INVITATION_STATUS_ACCEPTED' | 'INVITATION_STATUS_REVOKED';
-  readonly senderUserId: UserId;
-  /** The link that opens it; undefined for what was made before there were links. */
-  readonly link: { readonly secretHash: Uint8Array; readonly expiresAtMs: number } | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -247,93 +201,11 @@ export type RemovalReason = 'revoked' | 'replaced' | 'signed-out';
 
 export type Curve = 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
 
-export interface Wallet {
-  readonly id: WalletId;
-  readonly name: string;
-  readonly sealedSeed: Uint8Array;
-  readonly exported: boolean;
-  readonly imported: boolean;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-export interface WalletAccount {
-  readonly id: WalletAccountId;
-  readonly walletId: WalletId;
-  readonly name: string | undefined;
-  readonly curve: Curve;
-  readonly path: string;
-  /** The path that is really derived; two spellings of it are one account. */
-  readonly pathKey: string;
-  readonly addressFormat: string;
-  readonly address: string;
-  /** Hex, compressed. */
-  readonly publicKey: string;
-  readonly exported: boolean;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-export interface KeyAddress {
-  readonly format: string;
-  readonly address: string;
-}
-
-export interface PrivateKey {
-  readonly id: PrivateKeyId;
-  readonly name: string;
-  readonly curve: Curve;
-  readonly publicKey: string;
-  readonly sealedKey: Uint8Array;
-  readonly addresses: readonly KeyAddress[];
-  readonly tagIds: readonly TagId[];
-  readonly exported: boolean;
-  readonly imported: boolean;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-export type ImportKind = 'wallet' | 'private-key' | 'secret';
-
-export interface ImportTarget {
-  readonly id: string;
-  readonly userId: UserId;
-  readonly kind: ImportKind;
-  readonly targetPublicKey: string;
-  readonly sealedTarget: Uint8Array;
-  readonly expiresAtMs: number;
-}
-
-export interface KeyValue {
-  readonly key: string;
-  readonly value: string;
-}
-
-export interface Secret {
-  readonly id: SecretId;
-  readonly name: string | undefined;
-  readonly sealedSecret: Uint8Array;
-  readonly staticProperties: readonly KeyValue[];
-  readonly createdAtMs: number;
-}
-
 export interface AppProof {
   readonly scheme: string;
   readonly publicKey: string;
   readonly proofPayload: string;
   readonly signature: string;
-}
-
-/** A key pair of the service itself. */
-export interface ServiceKey {
-  readonly role: string;
-  readonly keyId: string;
-  readonly publicKey: string;
-  readonly encoding: 'compressed' | 'uncompressed' | 'raw';
-  readonly sealedKey: Uint8Array;
-  readonly createdAtMs: number;
-  /** Before this moment it is only published. */
-  readonly signsFromMs: number;
 }
 
 /** Of an organization whose rules never changed: it has none. */
@@ -489,84 +361,9 @@ export interface OpenTo {
   readonly userIds: readonly string[];
 }
 
-export type OtpType = 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS';
-
-/** A one-time code that was sent to a contact. */
-export interface Otp {
-  readonly id: OtpId;
-  readonly type: OtpType;
-  readonly contact: string;
-  /** The user that the code was made for; undefined where it proves a contact only. */
-  readonly userId: UserId | undefined;
-  /** Whether attempts come encrypted; those of the other kind are refused. */
-  readonly isEncrypted: boolean;
-  readonly sealedOtp: Uint8Array;
-  readonly expiresAtMs: number;
-  readonly createdAtMs: number;
-}
-
 /** Who somebody is to an issuer, as one of its clients sees it. */
 export interface OauthIdentity {
   readonly issuer: string;
   readonly subject: string;
   readonly audience: string;
-}
-
-export interface OauthProvider extends OauthIdentity {
-  readonly id: OauthProviderId;
-  readonly userId: UserId;
-  readonly name: string;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-export type Oauth2Provider = 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
-
-export interface Oauth2Credential {
-  readonly id: Oauth2CredentialId;
-  readonly provider: Oauth2Provider;
-  readonly clientId: string;
-  /** As it was submitted. */
-  readonly encryptedClientSecret: string;
-  readonly sealedSecret: Uint8Array;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
-
-/** What a sign-up proxy may do and how (AUTH 10). */
-export interface AuthProxySettings {
-  /** `*` alone for any. */
-  readonly allowedOrigins: readonly string[];
-  readonly allowedAuthMethods: readonly string[];
-  readonly sendFromEmailAddress?: string | undefined;
-  readonly replyToEmailAddress?: string | undefined;
-  readonly sendFromEmailSenderName?: string | undefined;
-  readonly emailAuthTemplateId?: string | undefined;
-  readonly otpTemplateId?: string | undefined;
-  readonly emailCustomizationParams?: Readonly<Record<string, unknown>> | undefined;
-  readonly smsCustomizationParams?: Readonly<Record<string, unknown>> | undefined;
-  readonly walletKitSettings?: Readonly<Record<string, unknown>> | undefined;
-  readonly otpExpirationSeconds?: number | undefined;
-  readonly verificationTokenExpirationSeconds?: number | undefined;
-  readonly sessionExpirationSeconds?: number | undefined;
-  readonly otpAlphanumeric: boolean;
-  readonly otpLength: number;
-  readonly verificationTokenRequiredForGetAccountPii: boolean;
-  readonly socialLinkingClientIds: readonly string[];
-  /** OpenID issuers, besides those of the methods, that callers of the proxy may bring tokens of. */
-  readonly oidcIssuers: readonly string[];
-  readonly captchaEnabled: boolean;
-}
-
-export interface AuthProxyConfig {
-  readonly id: string;
-  readonly organizationId: OrganizationId;
-  readonly enabled: boolean;
-  /** Undefined until the service has made the user and its key. */
-  readonly identity:
-    | { readonly userId: UserId; readonly publicKey: string; readonly sealedKey: Uint8Array }
-    | undefined;
-  readonly settings: AuthProxySettings;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
 }

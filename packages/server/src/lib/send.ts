@@ -1,3 +1,4 @@
+import type { SendLaneName } from '../engine/send-lane.ts';
 import type { SendState } from './chain.ts';
 import type { ActivityId, OrganizationId, SendId } from './ids.ts';
 
@@ -145,12 +146,6 @@ export interface SendBlock {
 
 /** What of a send changes while it is on its way. */
 export type SendProgress = Pick<Send, 'state' | 'nonce' | 'attempts' | 'txHash' | 'block' | 'error' | 'isOpen'>;
-
-/** The sends of one paying address on one chain. */
-export interface SendLaneName {
-  readonly caip2: string;
-  readonly lane: string;
-}
 
 /** A lane that a process has claimed; one works on it at a time. */
 export interface SendLane extends SendLaneName {

@@ -21,8 +21,6 @@ export interface SponsoredCost {
   /** In millionths of a US dollar, at the operator's price; 0 where there was none. */
   readonly usdMicros: bigint;
 }
-
-export const NATIVE_DIGITS = 9;
 export const USD_DIGITS = 6;
 export const DAY_MINUTES = 24 * 60;
 /** The longest window that costs can be asked for. */

@@ -1,10 +1,10 @@
+import type { SendLaneName } from '../engine/send-lane.ts';
 import { issuersFor } from '../identity/known-issuers.ts';
 import { tokensFor } from '../identity/tokens.ts';
 import { type Actor, publicKeyOf } from '../lib/actor.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId, WebhookEndpointId } from '../lib/ids.ts';
 import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../lib/model.ts';
-import type { SendLaneName } from '../lib/send.ts';
 import type { ActivityOperation, ActivityVersion, ExecuteContext } from '../operations/define.ts';
 import type { LockMode } from '../storage/stores/organizations.ts';
 import type { SealedResult } from '../storage/stores/sealed-results.ts';

@@ -1,6 +1,7 @@
+import type { MemberRecord } from '../domains/users/model.ts';
 import type { AttestedKey, Credential } from '../lib/actor.ts';
 import { toHex } from '../lib/encoding.ts';
-import type { ApiKey, Authenticator, MemberRecord, Vote } from '../lib/model.ts';
+import type { ApiKey, Authenticator, Vote } from '../lib/model.ts';
 import type { Approval, Member, PolicyCredential } from '../policy/index.ts';
 
 /** A user as consensus expressions see it. */

@@ -1,5 +1,6 @@
+import type { Secret } from '../domains/secrets/model.ts';
+import type { PrivateKey, Wallet, WalletAccount } from '../domains/wallets/model.ts';
 import { assert } from '../lib/assert.ts';
-import type { PrivateKey, Secret, Wallet, WalletAccount } from '../lib/model.ts';
 import type { PrivateKeyFacts, SecretFacts, WalletAccountFacts, WalletFacts } from '../policy/index.ts';
 
 /** `wallet`, and one of `wallets`. */

@@ -1,6 +1,7 @@
+import type { AuthProxyConfig } from '../domains/sign-up-proxy/model.ts';
 import { ApiError } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import type { AuthProxyConfig, Organization } from '../lib/model.ts';
+import type { Organization } from '../lib/model.ts';
 import type { App } from '../pipeline/app.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

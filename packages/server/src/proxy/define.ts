@@ -1,7 +1,8 @@
 import type { Static, TSchema } from 'typebox';
+import type { AuthProxyConfig } from '../domains/sign-up-proxy/model.ts';
 import { bodyLimitOf } from '../lib/body-limit.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import type { AuthProxyConfig, Organization } from '../lib/model.ts';
+import type { Organization } from '../lib/model.ts';
 import { decoder } from '../lib/shape.ts';
 import type { App } from '../pipeline/app.ts';
 import type { WireActivity } from '../wire/activity.ts';

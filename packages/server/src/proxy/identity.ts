@@ -1,8 +1,9 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
 import { unproposedActivity } from '../activities/unproposed.ts';
+import type { AuthProxyConfig } from '../domains/sign-up-proxy/model.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import type { WebhookEndpointId } from '../lib/ids.ts';
-import type { AuthProxyConfig, Organization } from '../lib/model.ts';
+import type { Organization } from '../lib/model.ts';
 import { type ProxyIdentity, putIdentity, usableIdentity } from '../operations/auth-proxy/identity.ts';
 import { announceActivity } from '../pipeline/announce-activity.ts';
 import type { App } from '../pipeline/app.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AuthProxySettings } from '../lib/model.ts';
+import type { AuthProxySettings } from '../domains/sign-up-proxy/model.ts';
 import type { Visit } from './define.ts';
 import { demand, ofIssuer, ofOidcToken, requireMethods } from './methods.ts';
 

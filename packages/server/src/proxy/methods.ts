@@ -1,7 +1,7 @@
 import type { VerificationToken } from '@custos/keyring';
+import type { AuthProxyConfig } from '../domains/sign-up-proxy/model.ts';
 import { contactKindOf } from '../identity/tokens.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { AuthProxyConfig } from '../lib/model.ts';
 import { parseUrl } from '../lib/url.ts';
 import { type AuthMethod, OTHER_ISSUERS, SOCIAL_METHODS } from '../operations/auth-proxy/settings.ts';
 import type { Visit } from './define.ts';

@@ -1,8 +1,9 @@
 import type { Signature } from '@custos/keyring';
 import type { Passage } from '../admission/passage.ts';
+import type { AuthProxyConfig } from '../domains/sign-up-proxy/model.ts';
 import { sha256, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { AuthProxyConfig, Organization } from '../lib/model.ts';
+import type { Organization } from '../lib/model.ts';
 import type { ProxyIdentity } from '../operations/auth-proxy/identity.ts';
 import { operationOfType } from '../operations/registry.ts';
 import type { App } from '../pipeline/app.ts';

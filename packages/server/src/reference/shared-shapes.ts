@@ -15,14 +15,14 @@ import {
   TvcOperatorSetShape,
   TvcOperatorShape,
 } from '../operations/shapes/deployments.ts';
+import { FeatureNameShape, FeatureShape, InvitationShape, QuorumShape } from '../operations/shapes/organizations.ts';
 import {
   AccessTypeShape,
-  FeatureNameShape,
-  FeatureShape,
-  InvitationShape,
-  QuorumShape,
-} from '../operations/shapes/organizations.ts';
-import { RootUserParamsShape, TagShape, UserParamsShape, UserShape } from '../operations/shapes/users.ts';
+  RootUserParamsShape,
+  TagShape,
+  UserParamsShape,
+  UserShape,
+} from '../operations/shapes/users.ts';
 
 /** Shapes that several operations use, under the name which openapi.json, the SDK and the reference pages give them. */
 export const SHARED_SHAPES = {

@@ -1,15 +1,9 @@
 import { formatUnits, toUnits } from '../lib/amount.ts';
 import type { ChainSettings } from '../lib/chain.ts';
+import { NATIVE_DIGITS } from '../lib/chain.ts';
 import type { Organization } from '../lib/model.ts';
 import type { Send } from '../lib/send.ts';
-import {
-  DAY_MINUTES,
-  firstMinute,
-  minuteOf,
-  NATIVE_DIGITS,
-  type SponsoredCost,
-  USD_DIGITS,
-} from '../lib/sponsorship.ts';
+import { DAY_MINUTES, firstMinute, minuteOf, type SponsoredCost, USD_DIGITS } from '../lib/sponsorship.ts';
 import type { Stores } from '../storage/stores.ts';
 import { costOf } from './cost.ts';
 

@@ -1,6 +1,6 @@
-import { type ChainSettings, nativeCaip19 } from '../lib/chain.ts';
+import { type ChainSettings, NATIVE_DIGITS, nativeCaip19 } from '../lib/chain.ts';
 import type { Send, SendAttempt } from '../lib/send.ts';
-import { NATIVE_DIGITS, type SponsoredCost, USD_DIGITS } from '../lib/sponsorship.ts';
+import { type SponsoredCost, USD_DIGITS } from '../lib/sponsorship.ts';
 
 /** Of the native asset, by what an address holds: wei in a gwei, lamports. */
 const SMALLEST_PER_BILLIONTH = { eip155: 10n ** 9n, solana: 1n } as const;

@@ -1,7 +1,7 @@
+import type { SendLaneName } from '../engine/send-lane.ts';
 import { boundedMap } from '../lib/bounded-map.ts';
 import type { ChainSettings } from '../lib/chain.ts';
 import { oneAtATime } from '../lib/one-at-a-time.ts';
-import type { SendLaneName } from '../lib/send.ts';
 import { CLAIM_MS, Lane } from './lane.ts';
 import type { LaneMemory, SendParts } from './parts.ts';
 

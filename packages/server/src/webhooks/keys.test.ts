@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ServiceKey } from '../lib/model.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import { KEY_SET_SECONDS, keySet, retiredKeys, SIGNS_AFTER_MS, signingKey } from './keys.ts';
 
 const START = 1_800_000_000_000;

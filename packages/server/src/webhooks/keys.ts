@@ -1,5 +1,5 @@
 import { assert } from '../lib/assert.ts';
-import type { ServiceKey } from '../lib/model.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import { SIGNATURE_ALGORITHM, SIGNATURE_VERSION } from './headers.ts';
 
 const MINUTE_MS = 60 * 1000;

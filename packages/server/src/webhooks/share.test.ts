@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { randomId } from '../lib/ids.ts';
-import type { ServiceKey } from '../lib/model.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import { shareSignatures } from './share.ts';
 
 const NOW = 1_800_000_000_000;

@@ -1,8 +1,8 @@
 import { boundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WebhookEndpointId } from '../lib/ids.ts';
-import type { ServiceKey } from '../lib/model.ts';
 import type { WebhookEndpoint } from '../lib/webhook.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import { findSigningKey } from './keys.ts';
 import type { Signed, WebhookSigner } from './signer.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../lib/ids.ts';
-import type { ServiceKey } from '../lib/model.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import { createWebhookSender } from './sender.ts';
 import { createWebhookSigner } from './signer.ts';
 

@@ -1,7 +1,7 @@
 import type { Keyring } from '@custos/keyring';
 import type { Clock } from '../lib/clock.ts';
-import type { ServiceKey } from '../lib/model.ts';
 import type { WebhookEvent } from '../lib/webhook.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import type { SignedDelivery } from './headers.ts';
 import { signingKey } from './keys.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { ServiceKey } from '../lib/model.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
 import { retiredKeys, WEBHOOK_ROLE } from './keys.ts';

@@ -1,8 +1,8 @@
 import type { Keyring } from '@custos/keyring';
 import type { Clock } from '../lib/clock.ts';
 import type { WebhookEndpointId } from '../lib/ids.ts';
-import type { ServiceKey } from '../lib/model.ts';
 import type { WebhookEndpoint, WebhookEvent } from '../lib/webhook.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Courier, Receipt } from './courier/courier.ts';
 import { Dispatcher } from './dispatcher.ts';

@@ -1,20 +1,6 @@
-import { toTimestamp } from '../lib/clock.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import type {
-  ContractInterface,
-  IpAllowlist,
-  MfaPolicy,
-  MfaStep,
-  Policy,
-  SessionProfile,
-  VelocityControl,
-} from '../lib/model.ts';
-import type { VoteEvaluation } from '../policy/index.ts';
-
-const times = ({ createdAtMs, updatedAtMs }: { readonly createdAtMs: number; readonly updatedAtMs: number }) => ({
-  createdAt: toTimestamp(createdAtMs),
-  updatedAt: toTimestamp(updatedAtMs),
-});
+import type { ContractInterface, IpAllowlist, Policy, VelocityControl } from '../lib/model.ts';
+import { times } from '../lib/render-times.ts';
 
 export const renderPolicy = (policy: Policy) => ({
   policyId: policy.id,
@@ -25,28 +11,6 @@ export const renderPolicy = (policy: Policy) => ({
   consensus: policy.consensus,
   condition: policy.condition,
   ...(policy.time !== '' && { time: policy.time }),
-});
-
-export const renderSteps = (steps: readonly MfaStep[]) =>
-  steps.map(({ any }) => ({ any: any.map((method) => ({ ...method })) }));
-
-export const renderMfaPolicy = (policy: MfaPolicy) => ({
-  mfaPolicyId: policy.id,
-  mfaPolicyName: policy.name,
-  condition: policy.condition,
-  requiredAuthenticationMethods: renderSteps(policy.steps),
-  order: policy.order,
-  ...(policy.notes !== '' && { notes: policy.notes }),
-  ...times(policy),
-});
-
-export const renderSessionProfile = (profile: SessionProfile) => ({
-  sessionProfileId: profile.id,
-  sessionProfileName: profile.name,
-  scope: profile.scope,
-  ...(profile.expirationSeconds !== undefined && { expirationSeconds: String(profile.expirationSeconds) }),
-  ...(profile.notes !== '' && { notes: profile.notes }),
-  ...times(profile),
 });
 
 export const renderContractInterface = (organizationId: OrganizationId, contract: ContractInterface) => ({
@@ -85,9 +49,4 @@ export const renderVelocityControl = (organizationId: OrganizationId, control: V
   ...(control.refuseUncounted && { refuseUncounted: true }),
   ...times(control),
   identifier: control.identifier,
-});
-
-export const renderEvaluation = ({ trace, ...evaluation }: VoteEvaluation) => ({
-  ...evaluation,
-  ...(trace !== undefined && { trace: { ...trace, conditions: [...trace.conditions] } }),
 });

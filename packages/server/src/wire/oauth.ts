@@ -1,6 +1,6 @@
+import type { Oauth2Credential } from '../domains/login/model.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import type { Oauth2Credential } from '../lib/model.ts';
 
 /** The secret is shown as it was submitted: encrypted to the service. */
 export function renderOauth2Credential(organizationId: OrganizationId, credential: Oauth2Credential) {

@@ -1,7 +1,8 @@
+import type { OauthProvider, Tag, UserRecord } from '../domains/users/model.ts';
+import { renderMfaPolicy } from '../domains/users/render/mfa.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { toHex } from '../lib/encoding.ts';
-import type { ApiKey, Authenticator, OauthProvider, Tag, UserRecord } from '../lib/model.ts';
-import { renderMfaPolicy } from './access.ts';
+import type { ApiKey, Authenticator } from '../lib/model.ts';
 import { modelOf } from './authenticator-models.ts';
 
 export function renderApiKey(key: ApiKey) {

@@ -1,6 +1,6 @@
 import { type AddressFormat, caip2Prefix } from '@custos/keyring';
+import type { PrivateKey, Wallet, WalletAccount } from '../domains/wallets/model.ts';
 import { toTimestamp } from '../lib/clock.ts';
-import type { PrivateKey, Secret, Wallet, WalletAccount } from '../lib/model.ts';
 
 export function renderWallet(wallet: Wallet) {
   return {
@@ -46,14 +46,5 @@ export function renderPrivateKey(key: PrivateKey) {
     updatedAt: toTimestamp(key.updatedAtMs),
     exported: key.exported,
     imported: key.imported,
-  };
-}
-
-export function renderSecret(secret: Secret) {
-  return {
-    secretId: secret.id,
-    ...(secret.name !== undefined && { name: secret.name }),
-    staticProperties: secret.staticProperties.map(({ key, value }) => ({ key, value })),
-    createdAtUnixMs: String(secret.createdAtMs),
   };
 }

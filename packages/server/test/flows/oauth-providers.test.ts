@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuthProxySettings } from '../../src/domains/sign-up-proxy/model.ts';
 import type { OrganizationId } from '../../src/lib/ids.ts';
-import type { AuthProxySettings } from '../../src/lib/model.ts';
 import type { IdToken } from '../../src/oidc/id-token.ts';
 import { linkEmail, linkedEmail } from '../../src/operations/oauth/social-linking.ts';
 import { DEFAULT_PROXY_SETTINGS } from '../../src/storage/stores/auth-proxy.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuthProxyConfig } from '../../src/domains/sign-up-proxy/model.ts';
 import type { OrganizationId, UserId } from '../../src/lib/ids.ts';
-import type { AuthProxyConfig } from '../../src/lib/model.ts';
 import { readSigned } from '../harness/bundles.ts';
 import { type Answer, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -1,6 +1,6 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
+import type { AuthProxyConfig } from '../../domains/sign-up-proxy/model.ts';
 import type { NewId, UserId } from '../../lib/ids.ts';
-import type { AuthProxyConfig } from '../../lib/model.ts';
 import type { Stores } from '../../storage/stores.ts';
 
 export type ProxyIdentity = NonNullable<AuthProxyConfig['identity']>;

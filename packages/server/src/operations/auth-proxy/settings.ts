@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { Config } from '../../config/config.ts';
+import type { AuthProxyConfig } from '../../domains/sign-up-proxy/model.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import type { AuthProxyConfig } from '../../lib/model.ts';
 import { parseUrl } from '../../lib/url.ts';
 import { requireEmailAddress, requireHeaderText } from '../../messages/address.ts';
 import { checkCustomization } from '../../messages/templates/customization.ts';

@@ -1,10 +1,10 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
+import type { AuthProxyConfig } from '../../domains/sign-up-proxy/model.ts';
+import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
-import type { AuthProxyConfig } from '../../lib/model.ts';
 import { DEFAULT_PROXY_SETTINGS } from '../../storage/stores/auth-proxy.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { putIdentity, usableIdentity } from './identity.ts';
 
 // The sign-up proxy is on while its configuration says so. The feature says the same: both change together, here alone.

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { VerificationToken } from '@custos/keyring';
 import { keyObject, normalizePublicKey, verifyOnPool } from '../../authn/public-key.ts';
+import type { ClientSignature } from '../../authn/shapes.ts';
 import { parseDerSignature } from '../../authn/stamp-headers.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { parseStrictJson } from '../../lib/strict-json.ts';
-import type { ClientSignature } from '../shapes/auth.ts';
 
 const RAW_SIGNATURE = /^[0-9a-f]{128}$/i;
 const HEX = /^(?:[0-9a-f]{2})+$/i;

@@ -1,12 +1,12 @@
 import Type from 'typebox';
+import { targetKeyOf } from '../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { SecondsShape } from '../shapes/auth.ts';
 import { NameShape, textShape } from '../shapes/basic.ts';
-import { TargetPublicKeyShape } from '../shapes/wallets.ts';
-import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from './session-keys.ts';
 
 const base = {

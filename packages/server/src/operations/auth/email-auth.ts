@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { emailAuthMail } from '../../messages/templates/bundle.ts';
 import { defineActivity, legacy } from '../define.ts';
@@ -7,7 +8,6 @@ import { EMAIL_AUTH_FEATURE, requireFeature } from '../otp/features.ts';
 import { ContactShape, NamedEmailCustomizationShape, SENDER_PARAMS, UNNAMED_PARAMS } from '../otp/shapes.ts';
 import { SecondsShape } from '../shapes/auth.ts';
 import { NameShape } from '../shapes/basic.ts';
-import { TargetPublicKeyShape } from '../shapes/wallets.ts';
 import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from './mailed-key.ts';
 import { sessionKeyName } from './session-keys.ts';
 

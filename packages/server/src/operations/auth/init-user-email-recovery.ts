@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { recoveryMail } from '../../messages/templates/bundle.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { userOfContact } from '../otp/contacts.ts';
 import { EMAIL_RECOVERY_FEATURE, requireFeature } from '../otp/features.ts';
 import { ContactShape, NamedEmailCustomizationShape, SENDER_PARAMS, UNNAMED_PARAMS } from '../otp/shapes.ts';
 import { SecondsShape } from '../shapes/auth.ts';
-import { TargetPublicKeyShape } from '../shapes/wallets.ts';
 import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from './mailed-key.ts';
 import { sessionKeyName } from './session-keys.ts';
 

@@ -1,3 +1,5 @@
+import { targetKeyOf } from '../../engine/holder.ts';
+import { isParents } from '../../lib/actor.ts';
 import { type ApiKey, treeRoot, type User } from '../../lib/model.ts';
 import { requireEmailAddress, type SenderFields, senderOf } from '../../messages/address.ts';
 import type { SealedMessage } from '../../messages/message.ts';
@@ -7,9 +9,8 @@ import type { MailText } from '../../messages/templates/layout.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import { contactKeyOf } from '../otp/contacts.ts';
 import { countMessage } from '../otp/limits.ts';
-import { isParents, templateOf } from '../otp/new-code.ts';
+import { templateOf } from '../otp/new-code.ts';
 import { appNameOf } from '../otp/shapes.ts';
-import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, type NewSessionKey, parseSessionSeconds, SESSION_SECONDS } from './session-keys.ts';
 
 /** What asks for a key whose private half goes to a user by mail, encrypted to the target key (AUTH 7.5). */

@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { OidcTokenShape } from '../../authn/shapes.ts';
 import { defineActivity } from '../define.ts';
 import { consumeIdentified, identify } from '../oauth/identify.ts';
-import { OidcTokenShape, SESSION_PARAMS } from '../shapes/auth.ts';
+import { SESSION_PARAMS } from '../shapes/auth.ts';
 import { checkSession, exposeSession, openLoginSession, sessionProfileFor, signLoginSession } from './login-session.ts';
 
 export const oauthLogin = defineActivity({

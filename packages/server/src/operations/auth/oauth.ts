@@ -1,11 +1,12 @@
 import Type from 'typebox';
+import { OidcTokenShape } from '../../authn/shapes.ts';
+import { targetKeyOf } from '../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
 import { consumeIdentified, identify } from '../oauth/identify.ts';
-import { OidcTokenShape, SecondsShape } from '../shapes/auth.ts';
+import { SecondsShape } from '../shapes/auth.ts';
 import { NameShape } from '../shapes/basic.ts';
-import { TargetPublicKeyShape } from '../shapes/wallets.ts';
-import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from './session-keys.ts';
 
 export const oauth = defineActivity({

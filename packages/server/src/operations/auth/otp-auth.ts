@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { targetKeyOf } from '../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { treeRoot, type User } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
 import { checkCode, findCode, takeAttempt, useCode, wrongCode } from '../otp/attempts.ts';
@@ -7,9 +9,7 @@ import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
 import { OtpIdShape } from '../otp/shapes.ts';
 import { SecondsShape } from '../shapes/auth.ts';
 import { NameShape, textShape } from '../shapes/basic.ts';
-import { TargetPublicKeyShape } from '../shapes/wallets.ts';
 import { markVerified } from '../users/contacts.ts';
-import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from './session-keys.ts';
 
 /** spec 4.3. */

@@ -1,11 +1,12 @@
 import Type, { type Static } from 'typebox';
+import { ClientSignatureShape, VerificationTokenShape } from '../../authn/shapes.ts';
+import type { OtpType } from '../../domains/login/model.ts';
 import { contactKindOf, requireIssuedFor, useOf } from '../../identity/tokens.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { OtpType } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
 import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
-import { ClientSignatureShape, SESSION_PARAMS, VerificationTokenShape } from '../shapes/auth.ts';
+import { SESSION_PARAMS } from '../shapes/auth.ts';
 import { requireClientSignature } from './client-signature.ts';
 import { consumeForLogin } from './login-proof.ts';
 import { checkSession, exposeSession, openLoginSession, sessionProfileFor, signLoginSession } from './login-session.ts';

@@ -1,10 +1,11 @@
 import { parsePublicKey } from '../../authn/public-key.ts';
+import type { Place } from '../../core/place.ts';
 import { type Actor, removedBy, sessionProfileIdOf } from '../../lib/actor.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ApiKey, ApiKeyType } from '../../lib/model.ts';
-import { insertApiKeys, type Place, parseExpiration } from '../credentials/new-credentials.ts';
+import { insertApiKeys, parseExpiration } from '../credentials/new-credentials.ts';
 import type { ExecuteContext } from '../define.ts';
 
 /** How long a login lasts unless somebody says otherwise (AUTH 6.3). */

@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import { NotesShape } from '../../engine/shapes/rules.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ContractInterfaceId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ContractInterfaceType } from '../../lib/model.ts';
 import { checkContractInterface } from '../../policy-facts/contract-interface.ts';
 import { defineActivity } from '../define.ts';
-import { NotesShape } from '../shapes/access.ts';
 import { NameShape, textShape } from '../shapes/basic.ts';
 
 const INTERFACE_MAX = 400_000;

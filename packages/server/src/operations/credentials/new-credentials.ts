@@ -1,10 +1,11 @@
 import { type KeyCurve, parsePublicKey } from '../../authn/public-key.ts';
 import { allowedOrigins } from '../../authn/webauthn-origins.ts';
 import { isLastingKey, LASTING_MS } from '../../authz/lasting-key.ts';
+import type { Place } from '../../core/place.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { freeName } from '../../lib/free-name.ts';
-import type { OrganizationId, UserId } from '../../lib/ids.ts';
+import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { type ApiKey, type ApiKeyType, type Authenticator, treeRoot } from '../../lib/model.ts';
 import type { VerifiedAuthenticator } from '../attestations.ts';
@@ -80,12 +81,6 @@ export async function verifyAuthenticators(
       ),
     ),
   );
-}
-
-/** Where new credentials go: an organization, and the tree that must be able to find them. */
-export interface Place {
-  readonly organizationId: OrganizationId;
-  readonly rootId: OrganizationId;
 }
 
 /** Registers API keys for a user whose row the transaction holds. Expiring keys beyond ten replace the oldest (RES 4.2). */

@@ -1,12 +1,13 @@
 import { type AccountSpec, type DerivedAccount, parsePath } from '@custos/keyring';
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
 import type { TvcOperator } from '../../lib/deployments.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
 import { ManifestNameShape, OperatorPathShape } from '../shapes/deployments.ts';
-import { addAccounts, holderOf } from '../wallets/accounts.ts';
+import { addAccounts } from '../wallets/accounts.ts';
 
 const ACCOUNT = {
   curve: 'CURVE_P256',

@@ -1,9 +1,10 @@
 import Type from 'typebox';
+import { OrderShape, RequiredMethodsShape } from '../../domains/users/shapes/mfa.ts';
+import { ExpressionShape, NotesShape } from '../../engine/shapes/rules.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { MfaPolicyId, UserId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { requireExpression } from '../policies/expressions.ts';
-import { ExpressionShape, NotesShape, OrderShape, RequiredMethodsShape } from '../shapes/access.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
 import { checkSteps, requireRoom, requireUser, toSteps } from './methods.ts';
 

@@ -1,10 +1,10 @@
 import Type from 'typebox';
+import { ExpressionShape, NotesShape } from '../../engine/shapes/rules.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { SessionProfileId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { defineActivity } from '../define.ts';
 import { requireExpression } from '../policies/expressions.ts';
-import { ExpressionShape, NotesShape } from '../shapes/access.ts';
 import { NameShape } from '../shapes/basic.ts';
 
 export const createSessionProfile = defineActivity({

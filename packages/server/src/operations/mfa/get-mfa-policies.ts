@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { renderMfaPolicy } from '../../domains/users/render/mfa.ts';
+import { MfaPolicyShape } from '../../domains/users/shapes/mfa.ts';
 import { pageOfList } from '../../lib/pagination.ts';
-import { renderMfaPolicy } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
-import { MfaPolicyShape } from '../shapes/access.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 
 export const getMfaPolicies = defineQuery({

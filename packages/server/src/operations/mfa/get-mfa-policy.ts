@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { renderMfaPolicy } from '../../wire/access.ts';
+import { renderMfaPolicy } from '../../domains/users/render/mfa.ts';
+import { MfaPolicyShape } from '../../domains/users/shapes/mfa.ts';
 import { defineQuery } from '../define.ts';
-import { MfaPolicyShape } from '../shapes/access.ts';
 import { IdShape } from '../shapes/basic.ts';
 
 /** spec 4.3. */

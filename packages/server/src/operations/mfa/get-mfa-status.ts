@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { renderSteps } from '../../domains/users/render/mfa.ts';
+import { AuthenticationMethodShape, RequiredMethodShape } from '../../domains/users/shapes/mfa.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { pageOfList } from '../../lib/pagination.ts';
-import { renderSteps } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
-import { AuthenticationMethodShape, RequiredMethodShape } from '../shapes/access.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 
 export const getMfaStatus = defineQuery({

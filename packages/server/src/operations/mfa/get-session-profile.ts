@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { renderSessionProfile } from '../../domains/login/render/session-profile.ts';
+import { SessionProfileShape } from '../../domains/login/shapes/session-profiles.ts';
 import { treeRoot } from '../../lib/model.ts';
-import { renderSessionProfile } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
-import { SessionProfileShape } from '../shapes/access.ts';
 import { IdShape } from '../shapes/basic.ts';
 
 /** spec 4.3. */

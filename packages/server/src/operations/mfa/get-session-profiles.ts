@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { renderSessionProfile } from '../../domains/login/render/session-profile.ts';
+import { SessionProfileShape } from '../../domains/login/shapes/session-profiles.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
-import { renderSessionProfile } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
-import { SessionProfileShape } from '../shapes/access.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 
 export const getSessionProfiles = defineQuery({

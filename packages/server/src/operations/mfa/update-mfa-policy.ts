@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { OrderShape, RequiredMethodsShape } from '../../domains/users/shapes/mfa.ts';
+import { ExpressionShape, NotesShape } from '../../engine/shapes/rules.ts';
 import { defineActivity } from '../define.ts';
 import { requireExpression } from '../policies/expressions.ts';
-import { ExpressionShape, NotesShape, OrderShape, RequiredMethodsShape } from '../shapes/access.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
 import { checkSteps, requireRoom, toSteps } from './methods.ts';
 

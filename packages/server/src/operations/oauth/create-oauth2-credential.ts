@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
 import type { Oauth2CredentialId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { ClientIdShape, EncryptedClientSecretShape, Oauth2ProviderShape } from '../shapes/oauth.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { keepBundle } from './keep-bundle.ts';
 
 /** spec 4.2. */

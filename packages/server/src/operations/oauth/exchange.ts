@@ -1,4 +1,4 @@
-import type { Oauth2Provider } from '../../lib/model.ts';
+import type { Oauth2Provider } from '../../domains/login/model.ts';
 
 /** What an OAuth 2.0 provider is asked to turn into an access token. */
 export interface CodeExchange {

@@ -1,8 +1,8 @@
 import { KeyringError, sealForClient } from '@custos/keyring';
+import type { Oauth2Credential } from '../../domains/login/model.ts';
+import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { Oauth2Credential } from '../../lib/model.ts';
 import type { PrepareContext } from '../define.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import type { Exchanged } from './exchange.ts';
 
 const TOKEN_SECONDS = 600;

@@ -1,10 +1,11 @@
+import type { Place } from '../../core/place.ts';
+import type { OauthProvider } from '../../domains/users/model.ts';
 import { isOfParent } from '../../identity/known-issuers.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
-import type { OauthIdentity, OauthProvider } from '../../lib/model.ts';
+import type { OauthIdentity } from '../../lib/model.ts';
 import { type IdToken, readIssuer } from '../../oidc/id-token.ts';
 import { oidcTreeValue } from '../../storage/stores/tree.ts';
-import type { Place } from '../credentials/new-credentials.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import type { OauthProviderParams } from '../shapes/credentials.ts';
 import { linkEmail } from './social-linking.ts';

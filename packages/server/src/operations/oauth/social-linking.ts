@@ -1,6 +1,6 @@
-import type { AuthProxyConfig } from '../../lib/model.ts';
+import type { Place } from '../../core/place.ts';
+import type { AuthProxyConfig } from '../../domains/sign-up-proxy/model.ts';
 import { GOOGLE, type IdToken } from '../../oidc/id-token.ts';
-import type { Place } from '../credentials/new-credentials.ts';
 import type { ExecuteContext } from '../define.ts';
 import { markVerified } from '../users/contacts.ts';
 

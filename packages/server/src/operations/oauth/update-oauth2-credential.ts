@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
 import { defineActivity } from '../define.ts';
 import {
   ClientIdShape,
@@ -6,7 +7,6 @@ import {
   Oauth2CredentialIdShape,
   Oauth2ProviderShape,
 } from '../shapes/oauth.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { keepBundle } from './keep-bundle.ts';
 
 export const updateOauth2Credential = defineActivity({

@@ -1,8 +1,8 @@
+import { holderOf } from '../../engine/holder.ts';
 import type { FiatOnRampCredentialId } from '../../lib/ids.ts';
 import type { OnRampCredential, OnRampProvider } from '../../lib/on-ramp.ts';
 import { checkKey } from '../../on-ramp/coinbase.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
-import { holderOf } from '../wallets/accounts.ts';
 
 interface CredentialParameters {
   readonly onrampProvider: OnRampProvider;

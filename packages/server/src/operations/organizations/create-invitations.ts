@@ -1,17 +1,17 @@
 import Type from 'typebox';
+import type { Invitation } from '../../domains/organizations/model.ts';
 import { hashOfSecret, invitationUrl, newSecret } from '../../invitations/link.ts';
+import { isParents } from '../../lib/actor.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../lib/ids.ts';
-import { type Invitation, treeRoot } from '../../lib/model.ts';
+import { treeRoot } from '../../lib/model.ts';
 import { requireEmailAddress } from '../../messages/address.ts';
 import type { SealedMessage } from '../../messages/message.ts';
 import { invitationMail } from '../../messages/templates/invitation.ts';
 import { defineActivity, type ExecuteContext, type PrepareContext } from '../define.ts';
 import { contactKeyOf } from '../otp/contacts.ts';
-import { isParents } from '../otp/new-code.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../shapes/basic.ts';
-import { AccessTypeShape } from '../shapes/organizations.ts';
-import { EmailOrEmptyShape } from '../shapes/users.ts';
+import { AccessTypeShape, EmailOrEmptyShape } from '../shapes/users.ts';
 import { normalizeEmail } from '../users/new-users.ts';
 
 const InvitationParamsShape = Type.Object({

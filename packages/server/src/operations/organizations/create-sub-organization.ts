@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { ClientSignatureShape, VerificationTokenShape } from '../../authn/shapes.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId, WalletId } from '../../lib/ids.ts';
 import { FIRST_RULES_VERSION } from '../../lib/model.ts';
@@ -10,7 +11,6 @@ import {
   PrivateKeyParamsShape,
   toKeyResult,
 } from '../private-keys/new-private-keys.ts';
-import { ClientSignatureShape, VerificationTokenShape } from '../shapes/auth.ts';
 import { integerShape, listShape, NameShape } from '../shapes/basic.ts';
 import {
   ApiKeyParamsShape,

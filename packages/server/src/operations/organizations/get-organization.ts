@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import type { Invitation } from '../../domains/organizations/model.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { Invitation } from '../../lib/model.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
 import { renderPolicy } from '../../wire/access.ts';
 import { renderTag, renderUser } from '../../wire/user.ts';

@@ -1,8 +1,8 @@
+import type { ClientSignature } from '../../authn/shapes.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import { requireClientSignature } from '../auth/client-signature.ts';
 import type { DescribeContext, ExecuteContext } from '../define.ts';
-import type { ClientSignature } from '../shapes/auth.ts';
 import type { RootUserParams } from '../shapes/users.ts';
 import { normalizeEmail, normalizePhone } from '../users/new-users.ts';
 import { type ProvenContact, proves, readProvenContact } from '../users/proven-contact.ts';

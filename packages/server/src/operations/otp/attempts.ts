@@ -1,8 +1,8 @@
 import type { OtpAttempt, OtpCheck } from '@custos/keyring';
+import type { Otp } from '../../domains/login/model.ts';
+import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { Otp } from '../../lib/model.ts';
 import type { AttemptContext, DescribeContext, ExecuteContext, PrepareContext } from '../define.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { contactKeyOf } from './contacts.ts';
 import { provedRight, supposeWrong } from './limits.ts';
 

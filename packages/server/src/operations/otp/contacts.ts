@@ -1,6 +1,7 @@
+import type { OtpType } from '../../domains/login/model.ts';
 import { sha256Hex } from '../../lib/encoding.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import type { AuthenticationMethod, OtpType, User } from '../../lib/model.ts';
+import type { AuthenticationMethod, User } from '../../lib/model.ts';
 import { requireEmailAddress, requirePhoneNumber } from '../../messages/address.ts';
 import type { DescribeContext } from '../define.ts';
 

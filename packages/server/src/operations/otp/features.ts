@@ -1,6 +1,8 @@
+import type { OtpType } from '../../domains/login/model.ts';
+import type { AuthProxyConfig } from '../../domains/sign-up-proxy/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
-import { type AuthProxyConfig, type Organization, type OtpType, treeRoot } from '../../lib/model.ts';
+import { type Organization, treeRoot } from '../../lib/model.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import type { DescribeContext } from '../define.ts';
 

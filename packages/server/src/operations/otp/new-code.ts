@@ -1,7 +1,9 @@
 import type { Config } from '../../config/config.ts';
-import type { Actor } from '../../lib/actor.ts';
+import type { OtpType } from '../../domains/login/model.ts';
+import { holderOf } from '../../engine/holder.ts';
+import { isParents } from '../../lib/actor.ts';
 import type { OtpId } from '../../lib/ids.ts';
-import { type OtpType, treeRoot, type User } from '../../lib/model.ts';
+import type { User } from '../../lib/model.ts';
 import { randomCode } from '../../lib/random.ts';
 import { type SenderFields, senderOf } from '../../messages/address.ts';
 import type { MailMessage, SealedMessage, SmsMessage } from '../../messages/message.ts';
@@ -10,7 +12,6 @@ import { loadTemplate, type MailTemplate } from '../../messages/templates/files.
 import { otpMail, otpSms } from '../../messages/templates/otp.ts';
 import type { NewOtp } from '../../storage/stores/logins.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { checkContact, contactKeyOf, contactOfType } from './contacts.ts';
 import { countMessage } from './limits.ts';
 import { lifeOf } from './seconds.ts';
@@ -37,12 +38,6 @@ export function checkCodeRequest(request: CodeRequest): void {
 /** How long the code of a request lives. */
 export const codeSeconds = (config: Config, asked: string | undefined): number =>
   lifeOf(asked, { usual: config.otpSeconds, max: config.otpSecondsMax });
-
-/**
- * Words, links and senders are the parent's business: whoever signed up a minute ago is root of a sub-organization, and
- * must not write to strangers in the parent's name.
- */
-export const isParents = ({ organization, homeId }: Actor): boolean => homeId === treeRoot(organization);
 
 export const UNWORDED = {
   appName: '',

@@ -1,12 +1,12 @@
 import Type from 'typebox';
+import { renderEvaluation } from '../../engine/render-evaluation.ts';
+import { VoteEvaluationShape } from '../../engine/shapes/rules.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Vote } from '../../lib/model.ts';
 import { pageOfList } from '../../lib/pagination.ts';
 import type { VoteEvaluation } from '../../policy/index.ts';
-import { renderEvaluation } from '../../wire/access.ts';
 import { defineQuery } from '../define.ts';
-import { VoteEvaluationShape } from '../shapes/access.ts';
 import { IdShape, PageInfoShape, PaginationShape, TimestampShape } from '../shapes/basic.ts';
 
 export const getPolicyEvaluations = defineQuery({

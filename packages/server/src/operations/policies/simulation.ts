@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { EffectShape, ExpressionShape, MfaPolicyShape, PolicyEvaluationShape } from '../shapes/access.ts';
+import { MfaPolicyShape } from '../../domains/users/shapes/mfa.ts';
+import { EffectShape, ExpressionShape, PolicyEvaluationShape } from '../../engine/shapes/rules.ts';
 import { IdShape, NameShape, textShape } from '../shapes/basic.ts';
 
 /** A policy that is not stored. With the id of one that is, it stands in for it. */

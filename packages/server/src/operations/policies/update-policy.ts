@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { EffectShape, ExpressionShape, NotesShape } from '../../engine/shapes/rules.ts';
 import type { Policy } from '../../lib/model.ts';
 import { defineActivity, legacy } from '../define.ts';
-import { EffectShape, ExpressionShape, NotesShape, WarningsShape } from '../shapes/access.ts';
+import { WarningsShape } from '../shapes/access.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
 import { checkPolicy, requireRoom } from './new-policies.ts';
 import { warningsAbout } from './warnings.ts';

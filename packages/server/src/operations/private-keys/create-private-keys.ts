@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
 import { defineActivity, legacy } from '../define.ts';
 import { listShape } from '../shapes/basic.ts';
 import { PrivateKeyResultShape } from '../shapes/wallets.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { checkPrivateKeys, makePrivateKeys, PrivateKeyParamsShape, toKeyResult } from './new-private-keys.ts';
 
 export const createPrivateKeys = defineActivity({

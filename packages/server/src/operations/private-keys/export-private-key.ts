@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { holderOf, targetKeyOf } from '../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { privateKeyFacts } from '../../policy-facts/keys.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
-import { TargetPublicKeyShape } from '../shapes/wallets.ts';
-import { holderOf, targetKeyOf } from '../wallets/accounts.ts';
 
 export const exportPrivateKey = defineActivity({
   name: 'export_private_key',

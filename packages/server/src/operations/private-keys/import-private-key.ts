@@ -1,13 +1,15 @@
 import type { AddressFormat } from '@custos/keyring';
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
+import { EncryptedBundleShape } from '../../engine/shapes/bundles.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { PrivateKeyId } from '../../lib/ids.ts';
 import type { Curve } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape, listShape, NameShape } from '../shapes/basic.ts';
-import { AddressFormatShape, CurveShape, EncryptedBundleShape, PrivateKeyResultShape } from '../shapes/wallets.ts';
-import { checkFormat, holderOf } from '../wallets/accounts.ts';
+import { AddressFormatShape, CurveShape, PrivateKeyResultShape } from '../shapes/wallets.ts';
+import { checkFormat } from '../wallets/accounts.ts';
 import { liveTargets, requireSelf, useTarget } from '../wallets/imports.ts';
 
 export const importPrivateKey = defineActivity({

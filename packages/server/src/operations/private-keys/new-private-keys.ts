@@ -1,9 +1,10 @@
 import type { AddressFormat, Keyring } from '@custos/keyring';
 import Type from 'typebox';
+import type { PrivateKey } from '../../domains/wallets/model.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { NewId, PrivateKeyId, TagId } from '../../lib/ids.ts';
-import type { Curve, PrivateKey } from '../../lib/model.ts';
+import type { Curve } from '../../lib/model.ts';
 import { IdListOrEmptyShape, listShape, NameShape } from '../shapes/basic.ts';
 import { AddressFormatShape, CurveShape } from '../shapes/wallets.ts';
 import { checkFormat } from '../wallets/accounts.ts';

@@ -1,11 +1,12 @@
 import Type from 'typebox';
+import type { Secret } from '../../domains/secrets/model.ts';
+import { KeyValueShape } from '../../domains/secrets/shapes.ts';
+import { holderOf, targetKeyOf } from '../../engine/holder.ts';
+import { EncryptionSuiteShape, TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { Secret } from '../../lib/model.ts';
 import { secretFacts } from '../../policy-facts/keys.ts';
 import { type DescribeContext, defineActivity } from '../define.ts';
 import { IdShape, listShape } from '../shapes/basic.ts';
-import { EncryptionSuiteShape, KeyValueShape, TargetPublicKeyShape } from '../shapes/wallets.ts';
-import { holderOf, targetKeyOf } from '../wallets/accounts.ts';
 
 const ExportSecretParamsShape = Type.Object({
   secretId: IdShape,

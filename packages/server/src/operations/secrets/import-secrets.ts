@@ -1,13 +1,14 @@
 import Type from 'typebox';
 import { normalizePublicKey, parsePublicKey } from '../../authn/public-key.ts';
+import { KeyValueShape } from '../../domains/secrets/shapes.ts';
+import { holderOf } from '../../engine/holder.ts';
+import { EncryptedBundleShape, EncryptionSuiteShape } from '../../engine/shapes/bundles.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { SecretId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { defineActivity } from '../define.ts';
 import { listShape, NameShape, textShape } from '../shapes/basic.ts';
-import { EncryptedBundleShape, EncryptionSuiteShape, KeyValueShape } from '../shapes/wallets.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { liveTargets, useTarget } from '../wallets/imports.ts';
 
 const SecretParamsShape = Type.Object({

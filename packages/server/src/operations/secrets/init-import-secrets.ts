@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
+import { EncryptionSuiteShape } from '../../engine/shapes/bundles.ts';
 import { defineActivity } from '../define.ts';
 import { integerShape } from '../shapes/basic.ts';
-import { EncryptionSuiteShape } from '../shapes/wallets.ts';
-import { holderOf } from '../wallets/accounts.ts';
 import { keepTargets } from '../wallets/imports.ts';
 
 /** As many as one export may carry (RES 13). */

@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { renderSecret } from '../../domains/secrets/render.ts';
+import { KeyValueShape } from '../../domains/secrets/shapes.ts';
 import { toPageRequest } from '../../lib/pagination.ts';
-import { renderSecret } from '../../wire/wallet.ts';
 import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
-import { KeyValueShape } from '../shapes/wallets.ts';
 
 export const listSecrets = defineQuery({
   name: 'list_secrets',

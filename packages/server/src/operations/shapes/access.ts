@@ -1,13 +1,6 @@
 import Type from 'typebox';
-import { LIMITS } from '../../lib/limits.ts';
-import { IdShape, integerShape, NameShape, TimestampShape, textShape } from './basic.ts';
-
-export const NotesShape = textShape(LIMITS.notesLength);
-
-/** A policy-language expression; its length in code points is judged by the language itself. */
-export const ExpressionShape = textShape(4 * LIMITS.expressionLength);
-
-export const EffectShape = Type.Enum(['EFFECT_ALLOW', 'EFFECT_DENY']);
+import { EffectShape, ExpressionShape, NotesShape } from '../../engine/shapes/rules.ts';
+import { NameShape, TimestampShape, textShape } from './basic.ts';
 
 export const PolicyParamsShape = Type.Object({
   policyName: NameShape,
@@ -30,7 +23,7 @@ export const WarningsShape = Type.Array(
   }),
 );
 
-const OUTCOMES = [
+export const OUTCOMES = [
   'OUTCOME_ALLOW',
   'OUTCOME_DENY_EXPLICIT',
   'OUTCOME_DENY_IMPLICIT',
@@ -40,7 +33,7 @@ const OUTCOMES = [
 ];
 
 /** POL 15, with the reason and the tree of what was evaluated, which are ours. */
-const evaluation = {
+export const evaluation = {
   policyId: Type.String(),
   outcome: Type.Enum(OUTCOMES),
   policyName: Type.Optional(Type.String()),
@@ -65,13 +58,6 @@ const evaluation = {
     }),
   ),
 };
-export const PolicyEvaluationShape = Type.Object(evaluation);
-
-/** The same at a vote, which may ask for factors or reject. */
-export const VoteEvaluationShape = Type.Object({
-  ...evaluation,
-  outcome: Type.Enum([...OUTCOMES, 'OUTCOME_REQUIRES_AUTHENTICATORS', 'OUTCOME_REJECTED']),
-});
 
 /** POL 1. */
 export const PolicyShape = Type.Object({
@@ -84,47 +70,6 @@ export const PolicyShape = Type.Object({
   consensus: Type.String(),
   condition: Type.String(),
   time: Type.Optional(Type.String()),
-});
-
-export const AuthenticationTypeShape = Type.Enum([
-  'AUTHENTICATION_TYPE_EMAIL_OTP',
-  'AUTHENTICATION_TYPE_SMS_OTP',
-  'AUTHENTICATION_TYPE_PASSKEY',
-  'AUTHENTICATION_TYPE_API_KEY',
-  'AUTHENTICATION_TYPE_OAUTH',
-  'AUTHENTICATION_TYPE_SESSION',
-]);
-export const AuthenticationMethodShape = Type.Object({
-  type: AuthenticationTypeShape,
-  id: Type.Optional(IdShape),
-});
-export const RequiredMethodShape = Type.Object({
-  any: Type.Array(AuthenticationMethodShape, { minItems: 1, maxItems: 10 }),
-});
-export const RequiredMethodsShape = Type.Array(RequiredMethodShape, { minItems: 1, maxItems: 10 });
-export const OrderShape = integerShape(0);
-
-/** spec 2.6. */
-export const MfaPolicyShape = Type.Object({
-  mfaPolicyId: Type.String(),
-  mfaPolicyName: Type.String(),
-  condition: Type.String(),
-  requiredAuthenticationMethods: RequiredMethodsShape,
-  order: Type.Integer(),
-  notes: Type.Optional(Type.String()),
-  createdAt: TimestampShape,
-  updatedAt: TimestampShape,
-});
-
-/** spec 2.5. */
-export const SessionProfileShape = Type.Object({
-  sessionProfileId: Type.String(),
-  sessionProfileName: Type.String(),
-  scope: Type.String(),
-  expirationSeconds: Type.Optional(Type.String()),
-  notes: Type.Optional(Type.String()),
-  createdAt: TimestampShape,
-  updatedAt: TimestampShape,
 });
 
 /** EARN 5. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { OidcTokenShape } from './auth.ts';
+import { OidcTokenShape } from '../../authn/shapes.ts';
 import { listShape, NameShape, TimestampShape, textShape } from './basic.ts';
 
 /** Bounds of the encoded parts of a passkey registration; real ones stay far below. */

@@ -23,8 +23,6 @@ export const FeatureShape = Type.Object({ name: Type.Optional(Type.String()), va
 
 export const QuorumShape = Type.Object({ threshold: Type.Integer(), userIds: Type.Array(Type.String()) });
 
-export const AccessTypeShape = Type.Enum(['ACCESS_TYPE_WEB', 'ACCESS_TYPE_API', 'ACCESS_TYPE_ALL']);
-
 export const InvitationShape = Type.Object({
   invitationId: Type.String(),
   receiverUserName: Type.String(),

@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { MfaPolicyShape } from '../../domains/users/shapes/mfa.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { MfaPolicyShape } from './access.ts';
 import { IdListOrEmptyShape, listShape, NameShape, TimestampShape } from './basic.ts';
 import {
   ApiKeyParamsShape,
@@ -79,3 +79,5 @@ export const TagShape = Type.Object({
   createdAt: TimestampShape,
   updatedAt: TimestampShape,
 });
+
+export const AccessTypeShape = Type.Enum(['ACCESS_TYPE_WEB', 'ACCESS_TYPE_API', 'ACCESS_TYPE_ALL']);

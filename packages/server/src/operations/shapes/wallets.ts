@@ -101,11 +101,6 @@ export const PrivateKeyResultShape = Type.Object({
   addresses: Type.Array(KeyAddressShape),
 });
 
-/** A P-256 point in hex; bundles are encrypted to it. */
-export const TargetPublicKeyShape = textShape(512);
-
-export const EncryptedBundleShape = textShape(262_144);
-
 export const MnemonicLanguageShape = Type.Enum([
   'MNEMONIC_LANGUAGE_ENGLISH',
   'MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE',
@@ -117,9 +112,5 @@ export const MnemonicLanguageShape = Type.Enum([
   'MNEMONIC_LANGUAGE_KOREAN',
   'MNEMONIC_LANGUAGE_SPANISH',
 ]);
-
-export const EncryptionSuiteShape = Type.Enum(['TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1']);
-
-export const KeyValueShape = Type.Object({ key: Type.Optional(textShape(255)), value: Type.Optional(textShape(4096)) });
 
 export const UserIdOnlyShape = Type.Object({ userId: IdShape });

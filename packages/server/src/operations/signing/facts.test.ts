@@ -6,8 +6,8 @@ import { encodeFunctionData, erc20Abi, type Hex, serializeTransaction } from 'vi
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, organization, Place } from '../../../test/storage/place.ts';
+import type { PrivateKey, Wallet, WalletAccount } from '../../domains/wallets/model.ts';
 import { randomId } from '../../lib/ids.ts';
-import type { PrivateKey, Wallet, WalletAccount } from '../../lib/model.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import { createInterfaceCache } from '../../policy-facts/contract-interface.ts';
 import type { Storage } from '../../storage/storage.ts';

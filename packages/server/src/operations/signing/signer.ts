@@ -1,13 +1,13 @@
 import type { Signature, SigningKey, SigningScheme } from '@custos/keyring';
 import type { SignerAccount } from '../../chains/signable.ts';
 import { isSpark, isTaproot } from '../../chains/transactions.ts';
+import type { PrivateKey, WalletAccount } from '../../domains/wallets/model.ts';
+import { holderOf } from '../../engine/holder.ts';
 import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import type { PrivateKey, WalletAccount } from '../../lib/model.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import type { DescribeContext, PrepareContext } from '../define.ts';
-import { holderOf } from '../wallets/accounts.ts';
 
 const PAYLOADS_PER_CALL = 500;
 

@@ -1,6 +1,6 @@
+import type { Place } from '../../core/place.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Stores } from '../../storage/stores.ts';
-import type { Place } from '../credentials/new-credentials.ts';
 import type { DescribeContext } from '../define.ts';
 import { type ProvenContact, proves, readProvenContact } from './proven-contact.ts';
 

@@ -1,6 +1,6 @@
+import type { Place } from '../../core/place.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Stores } from '../../storage/stores.ts';
-import type { Place } from '../credentials/new-credentials.ts';
 
 /**
  * Marks a contact as proven by its owner, so that it finds the user through a parent's id. In a tree a proven contact

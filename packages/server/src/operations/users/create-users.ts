@@ -12,8 +12,7 @@ import {
   OauthProviderParamsV1Shape,
   withP256,
 } from '../shapes/credentials.ts';
-import { AccessTypeShape } from '../shapes/organizations.ts';
-import { EmailOrEmptyShape, PhoneOrEmptyShape, UserParamsShape } from '../shapes/users.ts';
+import { AccessTypeShape, EmailOrEmptyShape, PhoneOrEmptyShape, UserParamsShape } from '../shapes/users.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from './new-users.ts';
 import { pairs } from './user-tags.ts';
 

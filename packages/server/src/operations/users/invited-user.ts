@@ -1,5 +1,6 @@
+import type { Invitation } from '../../domains/organizations/model.ts';
 import type { UserId } from '../../lib/ids.ts';
-import { type Invitation, type Organization, treeRoot } from '../../lib/model.ts';
+import { type Organization, treeRoot } from '../../lib/model.ts';
 import type { VerifiedAuthenticator } from '../attestations.ts';
 import { type AddContext, type VerifyContext, verifyAuthenticators } from '../credentials/new-credentials.ts';
 import type { ApiKeyParams, AuthenticatorParams } from '../shapes/credentials.ts';

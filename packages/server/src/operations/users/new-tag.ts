@@ -1,6 +1,6 @@
+import type { Tag } from '../../domains/users/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { TagId } from '../../lib/ids.ts';
-import type { Tag } from '../../lib/model.ts';
 import type { ExecuteContext } from '../define.ts';
 
 /** A tag of either type, while the organization has room for one. */

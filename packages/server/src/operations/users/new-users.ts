@@ -1,3 +1,4 @@
+import type { Place } from '../../core/place.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
@@ -9,7 +10,6 @@ import {
   addAuthenticators,
   checkApiKeys,
   checkAuthenticators,
-  type Place,
   verifyAuthenticators,
 } from '../credentials/new-credentials.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';

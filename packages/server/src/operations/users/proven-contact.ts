@@ -1,7 +1,7 @@
 import type { VerificationToken } from '@custos/keyring';
+import type { Place } from '../../core/place.ts';
 import { contactKindOf, requireIssuedFor, useOf } from '../../identity/tokens.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { Place } from '../credentials/new-credentials.ts';
 import type { DescribeContext, ExecuteContext } from '../define.ts';
 import { markVerified } from './contacts.ts';
 

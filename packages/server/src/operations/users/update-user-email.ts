@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import { VerificationTokenShape } from '../../authn/shapes.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
-import { VerificationTokenShape } from '../shapes/auth.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { EmailOrEmptyShape } from '../shapes/users.ts';
 import { changeEmail, readProofOf } from './changes.ts';

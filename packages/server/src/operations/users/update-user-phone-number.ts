@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import { VerificationTokenShape } from '../../authn/shapes.ts';
 import { treeRoot } from '../../lib/model.ts';
 import { defineActivity } from '../define.ts';
-import { VerificationTokenShape } from '../shapes/auth.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { PhoneOrEmptyShape } from '../shapes/users.ts';
 import { changePhone, readProofOf } from './changes.ts';

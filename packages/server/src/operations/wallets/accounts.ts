@@ -1,10 +1,10 @@
 import { type AccountSpec, type AddressFormat, type DerivedAccount, hasFormat, parsePath } from '@custos/keyring';
-import { parsePublicKey } from '../../authn/public-key.ts';
+import type { WalletAccount } from '../../domains/wallets/model.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
-import { type Curve, treeRoot, type WalletAccount } from '../../lib/model.ts';
-import type { ExecuteContext, PrepareContext } from '../define.ts';
+import { type Curve, treeRoot } from '../../lib/model.ts';
+import type { ExecuteContext } from '../define.ts';
 import type { WalletAccountParams } from '../shapes/wallets.ts';
 
 /** The rules on accounts that need no key: the path's grammar, the format on its curve, names that differ (RES 5.2). */
@@ -37,17 +37,6 @@ export const toSpecs = (accounts: readonly WalletAccountParams[]): AccountSpec[]
     path,
     addressFormat: addressFormat as AddressFormat,
   }));
-
-/** Whose secrets a keyring call is about. */
-export const holderOf = ({ actor }: Pick<PrepareContext, 'actor'>, ownerId: string) => ({
-  organizationKey: actor.organization.wrappedKey,
-  organizationId: actor.organizationId as string,
-  ownerId,
-});
-
-/** A P-256 point as the caller spelled it; bundles are encrypted to it. */
-export const targetKeyOf = (hex: string): Uint8Array =>
-  Buffer.from(parsePublicKey('P256', hex, 'parameters.targetPublicKey'), 'hex');
 
 /** Inserts derived accounts and lets the parent find a sub-organization by their addresses. */
 export async function addAccounts(

@@ -1,8 +1,9 @@
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape, listShape } from '../shapes/basic.ts';
 import { WalletAccountParamsShape } from '../shapes/wallets.ts';
-import { addAccounts, checkAccounts, holderOf, toSpecs } from './accounts.ts';
+import { addAccounts, checkAccounts, toSpecs } from './accounts.ts';
 import { walletElement } from './facts.ts';
 
 export const createWalletAccounts = defineActivity({

@@ -1,7 +1,8 @@
+import { holderOf } from '../../engine/holder.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { WalletParamsShape, WalletResultShape } from '../shapes/wallets.ts';
-import { addAccounts, checkAccounts, holderOf, toSpecs } from './accounts.ts';
+import { addAccounts, checkAccounts, toSpecs } from './accounts.ts';
 
 export const createWallet = defineActivity({
   name: 'create_wallet',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import type { WalletAccount } from '../../domains/wallets/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
-import type { WalletAccount } from '../../lib/model.ts';
 import { accountNotFound } from '../../storage/stores/wallets.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { defineActivity } from '../define.ts';

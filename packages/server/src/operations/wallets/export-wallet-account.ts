@@ -1,10 +1,10 @@
 import Type from 'typebox';
+import { holderOf, targetKeyOf } from '../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
 import { accountNotFound } from '../../storage/stores/wallets.ts';
 import { defineActivity } from '../define.ts';
 import { textShape } from '../shapes/basic.ts';
-import { TargetPublicKeyShape } from '../shapes/wallets.ts';
-import { holderOf, targetKeyOf } from './accounts.ts';
 
 /** spec 4.2. */
 export const exportWalletAccount = defineActivity({

@@ -1,9 +1,10 @@
 import type { MnemonicLanguage } from '@custos/keyring';
 import Type from 'typebox';
+import { holderOf, targetKeyOf } from '../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../engine/shapes/bundles.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
-import { MnemonicLanguageShape, TargetPublicKeyShape } from '../shapes/wallets.ts';
-import { holderOf, targetKeyOf } from './accounts.ts';
+import { MnemonicLanguageShape } from '../shapes/wallets.ts';
 import { walletElement } from './facts.ts';
 
 /** spec 4.2. */

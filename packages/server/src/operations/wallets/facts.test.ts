@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, organization, Place } from '../../../test/storage/place.ts';
+import type { Secret } from '../../domains/secrets/model.ts';
+import type { PrivateKey, Wallet, WalletAccount } from '../../domains/wallets/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId } from '../../lib/ids.ts';
-import type { PrivateKey, Secret, Wallet, WalletAccount } from '../../lib/model.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ActivityOperation, FactsContext, PrepareContext } from '../define.ts';

@@ -1,9 +1,11 @@
 import Type from 'typebox';
+import { holderOf } from '../../engine/holder.ts';
+import { EncryptedBundleShape } from '../../engine/shapes/bundles.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { IdShape, listShape, NameShape } from '../shapes/basic.ts';
-import { EncryptedBundleShape, WalletAccountParamsShape, WalletResultShape } from '../shapes/wallets.ts';
-import { addAccounts, checkAccounts, holderOf, toSpecs } from './accounts.ts';
+import { WalletAccountParamsShape, WalletResultShape } from '../shapes/wallets.ts';
+import { addAccounts, checkAccounts, toSpecs } from './accounts.ts';
 import { liveTargets, requireSelf, useTarget } from './imports.ts';
 
 export const importWallet = defineActivity({

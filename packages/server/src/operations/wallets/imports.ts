@@ -1,7 +1,7 @@
+import type { ImportKind, ImportTarget } from '../../domains/wallets/model.ts';
+import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { ImportKind, ImportTarget } from '../../lib/model.ts';
 import type { DescribeContext, ExecuteContext, PrepareContext } from '../define.ts';
-import { holderOf } from './accounts.ts';
 
 const TARGET_LIFE_MS = 60 * 60 * 1000;
 const TARGETS_PER_USER = 5;

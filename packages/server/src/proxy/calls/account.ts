@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { FRESH_KEY_MS } from '../../authn/authenticate.ts';
 import { canonicalPublicKey } from '../../authn/public-key.ts';
+import { OidcTokenShape, VerificationTokenShape } from '../../authn/shapes.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { linkedEmail } from '../../operations/oauth/social-linking.ts';
-import { OidcTokenShape, VerificationTokenShape } from '../../operations/shapes/auth.ts';
 import { textShape } from '../../operations/shapes/basic.ts';
 import { oidcTreeValue } from '../../storage/stores/tree.ts';
 import { holderOfToken, readOidcToken, readVerification } from '../accounts.ts';

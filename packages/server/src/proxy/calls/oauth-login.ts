@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { OidcTokenShape } from '../../operations/shapes/auth.ts';
+import { OidcTokenShape } from '../../authn/shapes.ts';
 import { textShape } from '../../operations/shapes/basic.ts';
 import { holderOfToken, organizationOfLogin } from '../accounts.ts';
 import { defineProxyCall } from '../define.ts';

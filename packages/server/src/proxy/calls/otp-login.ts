@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { ClientSignatureShape, VerificationTokenShape } from '../../operations/shapes/auth.ts';
+import { ClientSignatureShape, VerificationTokenShape } from '../../authn/shapes.ts';
 import { textShape } from '../../operations/shapes/basic.ts';
 import { holderOfContact, organizationOfLogin, readVerification } from '../accounts.ts';
 import { defineProxyCall, type Visit } from '../define.ts';

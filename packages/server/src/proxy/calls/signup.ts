@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { ClientSignatureShape, VerificationTokenShape } from '../../authn/shapes.ts';
 import { createSubOrganization } from '../../operations/organizations/create-sub-organization.ts';
-import { ClientSignatureShape, VerificationTokenShape } from '../../operations/shapes/auth.ts';
 import { listShape, textShape } from '../../operations/shapes/basic.ts';
 import {
   ApiKeyParamsShape,

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
+import type { AuthProxyConfig, AuthProxySettings } from '../../domains/sign-up-proxy/model.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
-import type { AuthProxyConfig, AuthProxySettings } from '../../lib/model.ts';
 import type { AuthorityVersions } from '../authority.ts';
 import type { AuthProxyConfigTable, Schema } from '../schema.ts';
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { ServiceKey } from '../../lib/model.ts';
 import type { AppliedMigration } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
+import type { ServiceKey } from '../service-key.ts';
 
 /**
  * `bootstrap` names the organization that the first start made; it makes two first starts at once give one.

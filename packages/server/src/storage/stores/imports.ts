@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
+import type { KeyValue, Secret } from '../../domains/secrets/model.ts';
+import type { ImportKind, ImportTarget } from '../../domains/wallets/model.ts';
 import type { OrganizationId, SecretId, UserId } from '../../lib/ids.ts';
-import type { ImportKind, ImportTarget, KeyValue, Secret } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { pageOfRows } from '../organization-rows.ts';
 import type { ImportTargetTable, Schema, SecretTable } from '../schema.ts';

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
+import type { Invitation } from '../../domains/organizations/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../lib/ids.ts';
-import type { Invitation } from '../../lib/model.ts';
 import type { InvitationTable, Schema } from '../schema.ts';
 
 const toInvitation = (row: Selectable<InvitationTable>): Invitation => ({

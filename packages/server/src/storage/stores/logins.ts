@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Otp, OtpType } from '../../domains/login/model.ts';
 import type { OrganizationId, OtpId, UserId } from '../../lib/ids.ts';
-import type { Otp, OtpType } from '../../lib/model.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { findRow } from '../organization-rows.ts';
 import type { OtpTable, Schema } from '../schema.ts';

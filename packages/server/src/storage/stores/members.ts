@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import type { MemberRecord } from '../../domains/users/model.ts';
 import { chunks } from '../../lib/collections.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
-import type { MemberRecord } from '../../lib/model.ts';
 import type { Schema } from '../schema.ts';
 import { UserReader } from './users.ts';
 

@@ -1,8 +1,10 @@
 import type { Kysely, Selectable } from 'kysely';
 import { sql } from 'kysely';
+import type { Oauth2Credential, Oauth2Provider } from '../../domains/login/model.ts';
+import type { OauthProvider } from '../../domains/users/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Oauth2CredentialId, OauthProviderId, OrganizationId, UserId } from '../../lib/ids.ts';
-import type { Oauth2Credential, Oauth2Provider, OauthIdentity, OauthProvider } from '../../lib/model.ts';
+import type { OauthIdentity } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import type { AuthorityVersions } from '../authority.ts';
 import { findRow, pageOfRows } from '../organization-rows.ts';

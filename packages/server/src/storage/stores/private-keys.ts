@@ -1,8 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
+import type { PrivateKey } from '../../domains/wallets/model.ts';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, PrivateKeyId, TagId } from '../../lib/ids.ts';
-import type { Curve, PrivateKey } from '../../lib/model.ts';
+import type { Curve } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
 import type { AuthorityVersions } from '../authority.ts';

@@ -1,16 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import type { SendLaneName } from '../../engine/send-lane.ts';
 import type { SendState } from '../../lib/chain.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../lib/ids.ts';
-import type {
-  OperatorKey,
-  Send,
-  SendBlock,
-  SendLane,
-  SendLaneName,
-  SendProgress,
-  SendPurpose,
-} from '../../lib/send.ts';
+import type { OperatorKey, Send, SendBlock, SendLane, SendProgress, SendPurpose } from '../../lib/send.ts';
 import type { DatabaseKind } from '../dialect.ts';
 import { jsonRows } from '../json-rows.ts';
 import type { ChainSendTable, Schema } from '../schema.ts';

@@ -1,8 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Tag } from '../../domains/users/model.ts';
 import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
-import type { Tag } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import type { AuthorityVersions } from '../authority.ts';
 import { pageOfRows } from '../organization-rows.ts';

@@ -1,8 +1,9 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { MemberRecord, UserRecord } from '../../domains/users/model.ts';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../lib/ids.ts';
-import type { MemberRecord, User, UserRecord } from '../../lib/model.ts';
+import type { User } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import type { AuthorityVersions } from '../authority.ts';
 import { bytesOf } from '../bytes-of.ts';

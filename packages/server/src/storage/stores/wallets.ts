@@ -1,8 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Wallet, WalletAccount } from '../../domains/wallets/model.ts';
 import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, WalletAccountId, WalletId } from '../../lib/ids.ts';
-import type { Curve, Wallet, WalletAccount } from '../../lib/model.ts';
+import type { Curve } from '../../lib/model.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../address-key.ts';
 import type { AuthorityVersions } from '../authority.ts';

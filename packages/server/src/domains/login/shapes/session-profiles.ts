@@ -1,0 +1,13 @@
+import Type from 'typebox';
+import { TimestampShape } from '../../../operations/shapes/basic.ts';
+
+/** spec 2.5. */
+export const SessionProfileShape = Type.Object({
+  sessionProfileId: Type.String(),
+  sessionProfileName: Type.String(),
+  scope: Type.String(),
+  expirationSeconds: Type.Optional(Type.String()),
+  notes: Type.Optional(Type.String()),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+});
