@@ -17,7 +17,7 @@ const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', imp
 const BUNDLES = {
   keyring: { entries: ['index', 'process/host', 'process/worker'], packages: 'external' },
   server: {
-    entries: ['main', 'admin', 'policy/index', 'policy-facts/index', 'operations/registry', 'webhooks/courier/worker'],
+    entries: ['main', 'admin', 'policy/index', 'policy-facts/index', 'registry', 'domains/webhooks/courier/worker'],
     external: [
       '@custos/keyring',
       '@photostructure/sqlite',

@@ -1,7 +1,7 @@
-import { createEvmReader } from '../../packages/server/src/balances/evm-reader.ts';
-import { Watch } from '../../packages/server/src/balances/watch.ts';
+import { createEvmReader } from '../../packages/server/src/domains/balances/evm-reader.ts';
+import { Watch } from '../../packages/server/src/domains/balances/watch.ts';
 import { readConfig } from '../../packages/server/src/config/config.ts';
-import type { ChainSettings } from '../../packages/server/src/lib/chain.ts';
+import type { ChainSettings } from '../../packages/server/src/chains/settings.ts';
 import { type OrganizationId, randomId } from '../../packages/server/src/lib/ids.ts';
 import { createEvmNode } from '../../packages/server/src/nodes/evm-node.ts';
 import { openStorage } from '../../packages/server/src/storage/open.ts';

@@ -1,4 +1,4 @@
-import { operations } from '../../packages/server/src/operations/registry.ts';
+import { operations } from '../../packages/server/src/registry.ts';
 import { createSubOrganization, currentType, type TestClient } from '../../packages/server/test/harness/client.ts';
 import { Child, cpuSeconds, residentMb } from '../child.ts';
 import { COUNT, COUNT_DIGITS, prepareRequests, type Workload } from '../load/requests.ts';

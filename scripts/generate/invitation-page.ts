@@ -1,4 +1,4 @@
-import { invitationCalls } from '../../packages/server/src/invitations/calls.ts';
+import { invitationCalls } from '../../packages/server/src/domains/organizations/invitations/calls.ts';
 import { code, fieldTable } from './markdown.ts';
 import type { NameOf } from './typescript.ts';
 

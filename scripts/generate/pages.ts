@@ -2,17 +2,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { operations, pathOf } from '@custos/server/registry';
 import { SETTINGS } from '../../packages/server/src/config/settings.ts';
+import { proxyCalls, proxyPathOf } from '../../packages/server/src/domains/sign-up-proxy/calls.ts';
 import { ApiError, ERROR_CODES, type ErrorCode } from '../../packages/server/src/lib/errors.ts';
+import { toNode } from '../../packages/server/src/reference/schema-node.ts';
+import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
 import {
   HARDWARE_QUERIES,
   UNSERVED_REASONS,
   WIRE_PROXY_CALLS,
   WIRE_QUERIES,
   WIRE_SUBMITS,
-} from '../../packages/server/src/operations/wire-operations.ts';
-import { proxyCalls, proxyPathOf } from '../../packages/server/src/proxy/calls.ts';
-import { toNode } from '../../packages/server/src/reference/schema-node.ts';
-import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
+} from '../../packages/server/src/reference/wire-operations.ts';
 import { CODES_NEVER_SENT, ERROR_MEANINGS } from './error-meanings.ts';
 import { invitationSections } from './invitation-page.ts';
 import { code, fieldTable, NOTICE, table, valueList } from './markdown.ts';
@@ -22,7 +22,7 @@ import { proxySections } from './proxy-page.ts';
 
 type Operation = (typeof operations)[number];
 
-const OPERATIONS_FOLDER = new URL('../../packages/server/src/operations/', import.meta.url);
+const DOMAINS_FOLDER = new URL('../../packages/server/src/domains/', import.meta.url);
 
 /** The pages of docs/reference by file name. */
 export function referencePages(): Map<string, string> {
@@ -41,17 +41,18 @@ export function referencePages(): Map<string, string> {
 
 const page = (...blocks: readonly string[]): string => `${[NOTICE, ...blocks].join('\n\n')}\n`;
 
-/** An operation's area is the folder its file lies in. */
+/** The page of a domain's operations where it is not named like the domain. */
+const PAGE_NAMES: Record<string, string> = { 'sign-up-proxy': 'auth-proxy' };
+
+/** An operation's area is the domain its file lies in. */
 function operationsByArea(): Map<string, Operation[]> {
-  const folders = readdirSync(OPERATIONS_FOLDER, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'shapes')
-    .map((entry) => entry.name)
-    .sort();
+  const domains = readdirSync(DOMAINS_FOLDER);
   const areas = new Map<string, Operation[]>();
   for (const operation of [...operations].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const file = `${fileName(operation.name)}.ts`;
-    const area = folders.find((folder) => existsSync(fileURLToPath(new URL(`${folder}/${file}`, OPERATIONS_FOLDER))));
-    if (area === undefined) throw new Error(`no folder of operations holds ${file}`);
+    const file = `operations/${fileName(operation.name)}.ts`;
+    const domain = domains.find((name) => existsSync(fileURLToPath(new URL(`${name}/${file}`, DOMAINS_FOLDER))));
+    if (domain === undefined) throw new Error(`no domain holds ${file}`);
+    const area = PAGE_NAMES[domain] ?? domain;
     areas.set(area, [...(areas.get(area) ?? []), operation]);
   }
   return new Map([...areas].sort(([a], [b]) => (a < b ? -1 : 1)));

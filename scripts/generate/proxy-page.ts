@@ -1,4 +1,4 @@
-import { proxyCalls, proxyPathOf } from '../../packages/server/src/proxy/calls.ts';
+import { proxyCalls, proxyPathOf } from '../../packages/server/src/domains/sign-up-proxy/calls.ts';
 import { code, fieldTable } from './markdown.ts';
 import type { NameOf } from './typescript.ts';
 

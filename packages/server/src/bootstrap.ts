@@ -1,12 +1,12 @@
 import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
-import { unproposedActivity } from './activities/unproposed.ts';
+import { FIRST_RULES_VERSION } from './core/model.ts';
+import { DEFAULT_PROXY_SETTINGS } from './domains/sign-up-proxy/store.ts';
+import { unproposedActivity } from './engine/activities/unproposed.ts';
 import { sha256Hex } from './lib/encoding.ts';
 import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
-import { FIRST_RULES_VERSION } from './lib/model.ts';
 import { StartError } from './lib/start-error.ts';
-import { BOOTSTRAP_TYPE } from './operations/registry.ts';
+import { BOOTSTRAP_TYPE } from './registry.ts';
 import type { Storage } from './storage/storage.ts';
-import { DEFAULT_PROXY_SETTINGS } from './storage/stores/auth-proxy.ts';
 
 /** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
 export async function openRootKey(

@@ -1,7 +1,7 @@
 import type { Keyring, KeyringLoss, KeyringObserver } from '@custos/keyring';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Problems } from './pipeline/readiness.ts';
+import type { Problems } from './engine/readiness.ts';
 
 /** From then on somebody should look after the clocks. */
 const SKEW_MS_MAX = 1000;

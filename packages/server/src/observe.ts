@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { BalancePlace } from './lib/balance.ts';
+import type { Activity } from './core/model.ts';
+import type { BalancePlace } from './domains/balances/model.ts';
+import type { OutboxObserver } from './domains/messages/outbox.ts';
+import type { SendObserver } from './domains/sends/parts.ts';
+import type { DeliveryObserver } from './domains/webhooks/recorder.ts';
 import type { ErrorCode } from './lib/errors.ts';
-import type { Activity } from './lib/model.ts';
 import { VERSION } from './lib/version.ts';
-import type { OutboxObserver } from './messages/outbox.ts';
 import { HealthObserver } from './observe-health.ts';
-import type { SendObserver } from './sends/parts.ts';
 import type { PoolLoad, Storage } from './storage/storage.ts';
-import type { DeliveryObserver } from './webhooks/recorder.ts';
 
 /** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
 export class Observer {

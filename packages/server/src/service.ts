@@ -8,19 +8,19 @@ import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
+import { hasDevInbox } from './domains/messages/ways.ts';
+import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
+import { threadCourier } from './domains/webhooks/courier/courier.ts';
+import type { App } from './engine/app.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
 import { refuseWhileStarting } from './http/starting.ts';
 import { addStatusRoutes } from './http/status.ts';
 import { StartError } from './lib/start-error.ts';
-import { hasDevInbox } from './messages/ways.ts';
 import { Observer } from './observe.ts';
-import type { App } from './pipeline/app.ts';
-import { createSignUpProxy } from './proxy/sign-up-proxy.ts';
 import { openServiceKeys } from './service-keys.ts';
 import { openStorage } from './storage/open.ts';
-import { threadCourier } from './webhooks/courier/courier.ts';
 
 /** A service that listens. */
 export interface Service {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SEALED_COLUMNS } from '../../../server/src/storage/stores/sealed.ts';
+import { SEALED_COLUMNS } from '../../../server/src/core/store/sealed.ts';
 import { SealedWorld, writeDatabase } from '../../../server/test/faults/sealed-world.ts';
 import { expectRefusal, openTables, type Row, runCli, temporaryFolder } from '../../../server/test/faults/support.ts';
 import { DATABASES } from '../../../server/test/harness/databases.ts';

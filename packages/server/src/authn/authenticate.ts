@@ -1,10 +1,10 @@
-import { type Credential, toActor } from '../lib/actor.ts';
+import { type Credential, toActor } from '../core/actor.ts';
+import { type ApiKey, type Authenticator, type Organization, treeRoot } from '../core/model.ts';
+import { organizationNotFound } from '../core/store/organizations.ts';
+import type { Principal } from '../domains/users/store/principals.ts';
 import { sha256Hex, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import { type ApiKey, type Authenticator, type Organization, treeRoot } from '../lib/model.ts';
-import { organizationNotFound } from '../storage/stores/organizations.ts';
-import type { Principal } from '../storage/stores/principals.ts';
 import { verifyApiKeyStamp } from './api-key-stamp.ts';
 import { byAttestedKey } from './attested-stamp.ts';
 import type { ApiKeyStamp, SessionStamp, WebauthnStamp } from './stamp-headers.ts';

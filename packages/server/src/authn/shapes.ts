@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { textShape } from '../operations/shapes/basic.ts';
+import { textShape } from '../lib/shapes.ts';
 
 /** spec 2.10. */
 export const ClientSignatureShape = Type.Object({

@@ -1,10 +1,10 @@
-import type { TokenReader } from '../identity/tokens.ts';
-import type { Actor } from '../lib/actor.ts';
+import type { Actor } from '../core/actor.ts';
+import type { WebauthnEvidence } from '../core/model.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ActivityId, OrganizationId } from '../lib/ids.ts';
-import type { WebauthnEvidence } from '../lib/model.ts';
 import type { Observer } from '../observe.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { TokenReader } from './identity/tokens.ts';
 import type { Stamp } from './stamp-headers.ts';
 
 /** What authentication needs of the service. */

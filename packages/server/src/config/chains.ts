@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import Type, { type Static, type TObject } from 'typebox';
-import { toUnits } from '../lib/amount.ts';
 import {
   type ChainSettings,
   type ConfiguredChains,
   chainName,
   NATIVE_DIGITS,
   type SponsoredPerDay,
-} from '../lib/chain.ts';
+} from '../chains/settings.ts';
+import { toUnits } from '../lib/amount.ts';
 import { ApiError } from '../lib/errors.ts';
 import { decoder } from '../lib/shape.ts';
 import { type JsonObject, type JsonValue, parseStrictJson } from '../lib/strict-json.ts';

@@ -1,5 +1,5 @@
 import { parsePublicKey } from '../authn/public-key.ts';
-import type { PrepareContext } from '../operations/define.ts';
+import type { PrepareContext } from './define.ts';
 
 /** Whose secrets a keyring call is about. */
 export const holderOf = ({ actor }: Pick<PrepareContext, 'actor'>, ownerId: string) => ({

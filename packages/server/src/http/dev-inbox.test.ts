@@ -1,8 +1,8 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
+import type { DevInboxParts } from '../domains/messages/dev-inbox.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { DevInboxParts } from '../messages/dev-inbox.ts';
 import { addDevInbox } from './dev-inbox.ts';
 
 const HOSTILE = `</pre><script>alert('x')</script>"`;

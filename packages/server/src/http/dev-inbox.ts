@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type DevInboxParts, type DevMessage, openDevInbox } from '../domains/messages/dev-inbox.ts';
+import { escapeHtml } from '../domains/messages/templates/html.ts';
+import { isLoopbackHost } from '../domains/messages/ways.ts';
 import { ApiError } from '../lib/errors.ts';
-import { type DevInboxParts, type DevMessage, openDevInbox } from '../messages/dev-inbox.ts';
-import { escapeHtml } from '../messages/templates/html.ts';
-import { isLoopbackHost } from '../messages/ways.ts';
 import { isPrivilegedPeer } from './peer.ts';
 
 export const DEV_INBOX_PATH = '/dev/inbox';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { KEY_SET_SECONDS } from '../domains/webhooks/keys.ts';
+import type { App } from '../engine/app.ts';
 import { sha256Hex } from '../lib/encoding.ts';
-import type { App } from '../pipeline/app.ts';
-import { KEY_SET_SECONDS } from '../webhooks/keys.ts';
 
 /** The issuer's key is not among them: readers of its tokens find it in its own key set. */
 const PUBLISHED: ReadonlySet<string> = new Set([

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { Refused } from '../admission/refused.ts';
+import type { App } from '../engine/app.ts';
 import { ApiError, toErrorBody } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
-import type { App } from '../pipeline/app.ts';
 
 /** What to tell the caller. Anything that is not an ApiError is a bug: it gets an id, and only the log gets the cause. */
 export function toApiError(

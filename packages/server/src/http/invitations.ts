@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { invitationCalls } from '../invitations/calls.ts';
-import { answerInvited } from '../invitations/desk.ts';
-import { INVITATION_PATH } from '../invitations/link.ts';
+import { invitationCalls } from '../domains/organizations/invitations/calls.ts';
+import { answerInvited } from '../domains/organizations/invitations/desk.ts';
+import { INVITATION_PATH } from '../domains/organizations/invitations/link.ts';
+import type { App } from '../engine/app.ts';
 import type { ErrorCode } from '../lib/errors.ts';
-import type { App } from '../pipeline/app.ts';
 import { openPassage } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { sendError, toApiError } from './errors.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { proxyCalls, proxyPathOf } from '../domains/sign-up-proxy/calls.ts';
+import type { ProxyAnswer, SignUpProxy } from '../domains/sign-up-proxy/sign-up-proxy.ts';
+import type { App } from '../engine/app.ts';
 import type { ErrorCode } from '../lib/errors.ts';
-import type { App } from '../pipeline/app.ts';
-import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
-import type { ProxyAnswer, SignUpProxy } from '../proxy/sign-up-proxy.ts';
 import { openPassage } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { sendError, toApiError } from './errors.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import type { App } from '../engine/app.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { App } from '../pipeline/app.ts';
 import { sendError } from './errors.ts';
 
 /**

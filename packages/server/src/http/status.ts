@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { App } from '../engine/app.ts';
+import { CHECKS } from '../engine/readiness.ts';
 import { ApiError } from '../lib/errors.ts';
 import { VERSION } from '../lib/version.ts';
-import type { App } from '../pipeline/app.ts';
-import { CHECKS } from '../pipeline/readiness.ts';
 import { openApi } from '../reference/openapi.ts';
 
 /** Whether a peer may see what runs inside. */

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Keyring, StoredSecret } from '@custos/keyring';
 import { expect, test } from 'vitest';
+import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../core/store/sealed.ts';
 import type { Storage } from '../storage/storage.ts';
-import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../storage/stores/sealed.ts';
 import { verifyStored } from './verify.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,9 +1,9 @@
 import { DEPLOYMENT_ID, type Keyring, KeyringError } from '@custos/keyring';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
+import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../core/store/sealed.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
-import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../storage/stores/sealed.ts';
 import { openBeside } from './beside.ts';
 
 const PAGE = 200;

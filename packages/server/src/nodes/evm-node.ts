@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { ChainSettings } from '../lib/chain.ts';
+import type { ChainSettings } from '../chains/settings.ts';
 import { monotonicClock } from '../lib/clock.ts';
 import { toHex } from '../lib/encoding.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ChainSettings, ConfiguredChains } from '../lib/chain.ts';
+import type { ChainSettings, ConfiguredChains } from '../chains/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import { createEvmNode } from './evm-node.ts';

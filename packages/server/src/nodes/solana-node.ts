@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import type { ChainSettings } from '../lib/chain.ts';
+import type { ChainSettings } from '../chains/settings.ts';
 import { asList, illShaped, resultOf } from './answers.ts';
 import type { NodeOptions } from './evm-node.ts';
 import type { SolanaNode, SolanaSight, SolanaSignatureStatus, SolanaTokenBalance } from './node.ts';

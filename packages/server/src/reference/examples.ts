@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
+import type { ActivityOperation, Operation } from '../engine/define.ts';
 import { sha256Hex } from '../lib/encoding.ts';
-import type { ActivityOperation, Operation } from '../operations/define.ts';
 import { ORGANIZATION_ID, TELLING, TIMESTAMP_MS, VALUES, VALUES_OF } from './example-values.ts';
 import { isRequired, type SchemaNode, toNode } from './schema-node.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import Type, { type TSchema } from 'typebox';
-import { type InvitationCall, invitationCalls } from '../invitations/calls.ts';
+import { type InvitationCall, invitationCalls } from '../domains/organizations/invitations/calls.ts';
+import { proxyCalls, proxyPathOf } from '../domains/sign-up-proxy/calls.ts';
+import type { ProxyCall } from '../domains/sign-up-proxy/define.ts';
+import type { ActivityOperation, Operation } from '../engine/define.ts';
 import { ERROR_CODES } from '../lib/errors.ts';
-import type { ActivityOperation, Operation } from '../operations/define.ts';
-import { operations, pathOf } from '../operations/registry.ts';
-import { proxyCalls, proxyPathOf } from '../proxy/calls.ts';
-import type { ProxyCall } from '../proxy/define.ts';
+import { operations, pathOf } from '../registry.ts';
 import { discoveryPaths } from './discovery-paths.ts';
 import { exampleAnswer, exampleBody, exampleCallBody, exampleReply } from './examples.ts';
 import { SHARED_SHAPES, sharedNameOf } from './shared-shapes.ts';

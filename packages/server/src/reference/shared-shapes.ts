@@ -1,6 +1,12 @@
 import type { TSchema } from 'typebox';
-import { ActivityShape, ActivityStatusShape, VoteShape } from '../operations/shapes/activities.ts';
-import { PageInfoShape, PaginationShape, TimestampShape } from '../operations/shapes/basic.ts';
+import { ActivityShape, ActivityStatusShape, VoteShape } from '../domains/activities/shapes.ts';
+import {
+  TvcAppShape,
+  TvcDeploymentShape,
+  TvcOperatorSetShape,
+  TvcOperatorShape,
+} from '../domains/deployments/shapes.ts';
+import { FeatureNameShape, FeatureShape, InvitationShape, QuorumShape } from '../domains/organizations/shapes.ts';
 import {
   ApiKeyCurveShape,
   ApiKeyParamsShape,
@@ -8,21 +14,15 @@ import {
   AuthenticatorParamsShape,
   AuthenticatorShape,
   OauthProviderParamsShape,
-} from '../operations/shapes/credentials.ts';
-import {
-  TvcAppShape,
-  TvcDeploymentShape,
-  TvcOperatorSetShape,
-  TvcOperatorShape,
-} from '../operations/shapes/deployments.ts';
-import { FeatureNameShape, FeatureShape, InvitationShape, QuorumShape } from '../operations/shapes/organizations.ts';
+} from '../domains/users/shapes/credentials.ts';
 import {
   AccessTypeShape,
   RootUserParamsShape,
   TagShape,
   UserParamsShape,
   UserShape,
-} from '../operations/shapes/users.ts';
+} from '../domains/users/shapes/users.ts';
+import { PageInfoShape, PaginationShape, TimestampShape } from '../lib/shapes.ts';
 
 /** Shapes that several operations use, under the name which openapi.json, the SDK and the reference pages give them. */
 export const SHARED_SHAPES = {

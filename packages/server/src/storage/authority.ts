@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import { FIRST_RULES_VERSION, type Organization } from '../core/model.ts';
 import { assert } from '../lib/assert.ts';
 import type { OrganizationId } from '../lib/ids.ts';
-import { FIRST_RULES_VERSION, type Organization } from '../lib/model.ts';
 import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';

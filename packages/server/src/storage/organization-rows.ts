@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../lib/pagination.ts';
 import { bytesOf } from './bytes-of.ts';
 import { fetchPage, type Range, type RowSize } from './keyset.ts';
 import type { Schema } from './schema.ts';
-import { isTombstone } from './stores/tombstones.ts';
+import { isTombstone } from './tombstones.ts';
 
 /** Tables whose rows belong to one organization and are listed by id. */
 type ListedTable = {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import type { CountKey } from '../domains/login/store/logins.ts';
+import type { ControlKey } from '../domains/policies/store/velocity.ts';
+import { minuteOf } from '../domains/sends/sponsorship-model.ts';
 import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
-import { minuteOf } from '../lib/sponsorship.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { CountKey } from '../storage/stores/logins.ts';
-import type { ControlKey } from '../storage/stores/velocity.ts';
 
 /** So much is looked at before others get their turn: the embedded database never lets go of the thread by itself. */
 const PAGE = 200;

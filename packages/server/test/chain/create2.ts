@@ -1,5 +1,5 @@
 import { getContractAddress, type Hex, slice } from 'viem';
-import { CREATE2_PROXY } from '../../src/earn/deployment.ts';
+import { CREATE2_PROXY } from '../../src/domains/earn/deployment.ts';
 
 const known = new Map<Hex, string>();
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { keccak256, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
-import type { ChainSettings } from '../../src/lib/chain.ts';
+import type { ChainSettings } from '../../src/chains/settings.ts';
 import type { Broadcast, CallResult, EvmBlock, EvmNode, EvmReceipt, Hex } from '../../src/nodes/node.ts';
 import { NodeError } from '../../src/nodes/node-error.ts';
 import { chainSettings } from './chain-settings.ts';

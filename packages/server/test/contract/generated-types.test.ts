@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { Operation } from '../../src/operations/define.ts';
-import { operations } from '../../src/operations/registry.ts';
+import type { Operation } from '../../src/engine/define.ts';
+import { operations } from '../../src/registry.ts';
 import { SHARED_SHAPES } from '../../src/reference/shared-shapes.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));

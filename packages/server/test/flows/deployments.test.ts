@@ -1,6 +1,6 @@
 import { createECDH, createHash, ECDH, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UNSERVED_REASONS, WIRE_SUBMITS } from '../../src/operations/wire-operations.ts';
+import { UNSERVED_REASONS, WIRE_SUBMITS } from '../../src/reference/wire-operations.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import {
   type Answer,

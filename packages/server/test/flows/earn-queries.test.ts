@@ -1,10 +1,10 @@
 import { getAddress, type Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { chains as readChains } from '../../src/config/chains.ts';
-import { createEarn } from '../../src/earn/create-earn.ts';
-import type { EarnRequest, EarnWrapper } from '../../src/lib/earn.ts';
+import { createEarn } from '../../src/domains/earn/create-earn.ts';
+import type { EarnRequest, EarnWrapper } from '../../src/domains/earn/model.ts';
 import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
-import type { Send } from '../../src/lib/send.ts';
+import type { Send } from '../../src/domains/sends/model.ts';
 import { createNodes } from '../../src/nodes/nodes.ts';
 import { stubContract, stubToken } from '../chain/stub-contracts.ts';
 import { StubError, StubNode } from '../chain/stub-node.ts';

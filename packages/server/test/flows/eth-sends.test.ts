@@ -11,7 +11,7 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { EthereumSendRequest, Send, SendProgress } from '../../src/lib/send.ts';
+import type { EthereumSendRequest, Send, SendProgress } from '../../src/domains/sends/model.ts';
 import { GENESIS, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { StubNode } from '../chain/stub-node.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';

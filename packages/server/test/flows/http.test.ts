@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { invitationCalls } from '../../src/invitations/calls.ts';
+import { invitationCalls } from '../../src/domains/organizations/invitations/calls.ts';
 import { VERSION } from '../../src/lib/version.ts';
-import { operations, pathOf } from '../../src/operations/registry.ts';
-import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../src/operations/wire-operations.ts';
+import { operations, pathOf } from '../../src/registry.ts';
+import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../src/reference/wire-operations.ts';
 import { openTestApp } from '../harness/app.ts';
 import { type Answer, createUser, newKeyPair, send, stampFor, TestClient } from '../harness/client.ts';
 import { TestServer } from '../harness/server.ts';

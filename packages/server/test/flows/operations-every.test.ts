@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, randomUUID, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ActivityVersion } from '../../src/operations/define.ts';
-import { activities, operations, queries, votes } from '../../src/operations/registry.ts';
+import type { ActivityVersion } from '../../src/engine/define.ts';
+import { activities, operations, queries, votes } from '../../src/registry.ts';
 import { importOperatorKeyFor } from '../chain/earn-chain.ts';
 import {
   type Answer,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { buildProxyServer } from '../../src/http/server.ts';
-import { createSignUpProxy } from '../../src/proxy/sign-up-proxy.ts';
+import { createSignUpProxy } from '../../src/domains/sign-up-proxy/sign-up-proxy.ts';
 import { startService } from '../../src/service.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADDRESS_FORMATS } from '../../src/operations/shapes/wallets.ts';
+import { ADDRESS_FORMATS } from '../../src/domains/wallets/shapes.ts';
 import { KNOWN_WALLET } from '../harness/bundles.ts';
 import { createSubOrganization, newKeyPair, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

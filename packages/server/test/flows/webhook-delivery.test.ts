@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OrganizationId, randomId, type WebhookDeliveryId, type WebhookEndpointId } from '../../src/lib/ids.ts';
-import type { WebhookEvent } from '../../src/lib/webhook.ts';
+import type { WebhookEvent } from '../../src/domains/webhooks/model.ts';
 import { openStorage } from '../../src/storage/open.ts';
-import { type Courier, localCourier, type Parcel } from '../../src/webhooks/courier/courier.ts';
-import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../src/webhooks/webhooks.ts';
+import { type Courier, localCourier, type Parcel } from '../../src/domains/webhooks/courier/courier.ts';
+import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../src/domains/webhooks/webhooks.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createSubOrganization, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -1,7 +1,7 @@
 import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { RootCredentials } from '../../src/credentials-file.ts';
-import { operations } from '../../src/operations/registry.ts';
+import { operations } from '../../src/registry.ts';
 
 export interface KeyPair {
   readonly publicKey: string;

@@ -2,7 +2,7 @@ import { constants, generateKeyPairSync, type KeyObject, randomUUID, sign } from
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import { createOidcVerifier, type OidcVerifier } from '../../src/oidc/verifier.ts';
+import { createOidcVerifier, type OidcVerifier } from '../../src/authn/oidc/verifier.ts';
 import { createGuardedFetch, type GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 
 /** When the tests of tokens take place. */

@@ -5,9 +5,9 @@ import {
   type WebhookEndpointId,
   type WebhookEventId,
 } from '../../src/lib/ids.ts';
-import type { DeliveryResult, DueDelivery, WebhookEndpoint } from '../../src/lib/webhook.ts';
+import type { DeliveryResult, DueDelivery, WebhookEndpoint } from '../../src/domains/webhooks/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import type { Receipt } from '../../src/webhooks/courier/courier.ts';
+import type { Receipt } from '../../src/domains/webhooks/courier/courier.ts';
 
 // Stand-ins for what the dispatcher works with, which a test can make slow or take away.
 

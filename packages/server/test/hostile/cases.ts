@@ -1,4 +1,4 @@
-import { createSubOrganization as signUp } from '../../src/operations/organizations/create-sub-organization.ts';
+import { createSubOrganization as signUp } from '../../src/domains/organizations/operations/create-sub-organization.ts';
 import { newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser } from '../harness/client.ts';
 import {

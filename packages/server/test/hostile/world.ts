@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
-import { DEFAULT_PROXY_SETTINGS } from '../../src/storage/stores/auth-proxy.ts';
+import { DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
 import { importOperatorKeyFor } from '../chain/earn-chain.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';

@@ -8,7 +8,7 @@ import type {
   Policy,
   SessionProfile,
   VelocityControl,
-} from '../../src/lib/model.ts';
+} from '../../src/core/model.ts';
 import type { Page, PageRequest } from '../../src/lib/pagination.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, times, withOrganization } from './place.ts';

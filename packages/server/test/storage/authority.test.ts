@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AuthProxyConfig } from '../../src/domains/sign-up-proxy/model.ts';
 import type { OrganizationId } from '../../src/lib/ids.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import type { MfaPolicy, Organization, Policy, VelocityControl } from '../../src/lib/model.ts';
+import type { MfaPolicy, Organization, Policy, VelocityControl } from '../../src/core/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Stores } from '../../src/storage/stores.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Tag } from '../../src/domains/users/model.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
-import type { Activity, ApiKey, Vote } from '../../src/lib/model.ts';
+import type { Activity, ApiKey, Vote } from '../../src/core/model.ts';
 import { StartError } from '../../src/lib/start-error.ts';
 import { compareSchema, MIGRATION_NAMES } from '../../src/storage/migrate.ts';
 import { openStorage } from '../../src/storage/open.ts';

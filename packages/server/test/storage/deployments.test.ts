@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TvcApp, TvcApproval, TvcDeployment, TvcOperator, TvcOperatorSet } from '../../src/lib/deployments.ts';
+import type { TvcApp, TvcApproval, TvcDeployment, TvcOperator, TvcOperatorSet } from '../../src/domains/deployments/model.ts';
 import { type OrganizationId, randomId, type TvcAppId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { EarnRequest, EarnWrapper } from '../../src/lib/earn.ts';
+import type { EarnRequest, EarnWrapper } from '../../src/domains/earn/model.ts';
 import type { OrganizationId, SendId } from '../../src/lib/ids.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import type { Send, SendBlock, SendPurpose } from '../../src/lib/send.ts';
+import type { Send, SendBlock, SendPurpose } from '../../src/domains/sends/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, withOrganization } from './place.ts';

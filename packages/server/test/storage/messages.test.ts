@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { PageRequest } from '../../src/lib/pagination.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import type { ClaimedMessage, EmailEvent, SealedMessage } from '../../src/storage/stores/messages.ts';
+import type { ClaimedMessage, EmailEvent, SealedMessage } from '../../src/domains/messages/store.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { builderOf, codeOf, NOW, Place, times, withOrganization } from './place.ts';
 

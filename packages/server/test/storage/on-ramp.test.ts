@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
-import { ON_RAMP_STATUSES, type OnRampCredential, type OnRampTransaction } from '../../src/lib/on-ramp.ts';
+import { ON_RAMP_STATUSES, type OnRampCredential, type OnRampTransaction } from '../../src/domains/on-ramp/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, withOrganization } from './place.ts';

@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import pg from 'pg';
 import { ApiError } from '../../src/lib/errors.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import type { Organization } from '../../src/lib/model.ts';
+import type { Organization } from '../../src/core/model.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Schema } from '../../src/storage/schema.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';

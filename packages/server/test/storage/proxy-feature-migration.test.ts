@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_PROXY_SETTINGS } from '../../src/storage/stores/auth-proxy.ts';
+import { DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, organization, Place } from './place.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { randomId } from '../../src/lib/ids.ts';
-import { foreignLane, type Send } from '../../src/lib/send.ts';
+import { foreignLane, type Send } from '../../src/domains/sends/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { OPEN_LENGTH_MAX } from '../../src/storage/stores/sends.ts';
+import { OPEN_LENGTH_MAX } from '../../src/domains/sends/store/sends.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, Place, withOrganization } from './place.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
-import { firstMinute, type GasUsageConfig, minuteOf } from '../../src/lib/sponsorship.ts';
+import { firstMinute, type GasUsageConfig, minuteOf } from '../../src/domains/sends/sponsorship-model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { builderOf, NOW, Place, times, withOrganization } from './place.ts';

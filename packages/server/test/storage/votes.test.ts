@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
-import type { Activity, RemovalReason, Vote } from '../../src/lib/model.ts';
+import type { Activity, RemovalReason, Vote } from '../../src/core/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, Place, withOrganization } from './place.ts';

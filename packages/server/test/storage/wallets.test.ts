@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Secret } from '../../src/domains/secrets/model.ts';
 import type { ImportKind, ImportTarget, PrivateKey, Wallet, WalletAccount } from '../../src/domains/wallets/model.ts';
 import { type OrganizationId, randomId, type UserId, type WalletId } from '../../src/lib/ids.ts';
-import type { AppProof } from '../../src/lib/model.ts';
+import type { AppProof } from '../../src/core/model.ts';
 import type { Page, PageRequest } from '../../src/lib/pagination.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -3,10 +3,10 @@ import { PostgresAdapter, PostgresQueryCompiler, type QueryResult, SqliteAdapter
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type OrganizationId, randomId, type WebhookEndpointId } from '../../src/lib/ids.ts';
-import { WEBHOOK_DELIVERY_STATES } from '../../src/lib/webhook.ts';
+import { WEBHOOK_DELIVERY_STATES } from '../../src/domains/webhooks/model.ts';
 import { kyselyOver } from '../../src/storage/connection-dialect.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
-import { WebhookStore } from '../../src/storage/stores/webhooks.ts';
+import { WebhookStore } from '../../src/domains/webhooks/store/webhooks.ts';
 import { DATABASES, type DatabaseKind } from '../harness/databases.ts';
 import { NOW, Place, times } from './place.ts';
 

@@ -16,7 +16,7 @@ import {
   type WebhookDeliveryState,
   type WebhookEndpoint,
   type WebhookEvent,
-} from '../../src/lib/webhook.ts';
+} from '../../src/domains/webhooks/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { builderOf, codeOf, NOW, Place, times, withOrganization } from './place.ts';

@@ -1,5 +1,5 @@
+import type { ApiKey, Authenticator, MfaPolicy, OauthIdentity, User } from '../../core/model.ts';
 import type { OauthProviderId, TagId, UserId } from '../../lib/ids.ts';
-import type { ApiKey, Authenticator, MfaPolicy, OauthIdentity, User } from '../../lib/model.ts';
 
 /** A user with what decisions read of it. */
 export interface MemberRecord {

@@ -1,5 +1,5 @@
+import type { Curve } from '../../core/model.ts';
 import type { PrivateKeyId, TagId, UserId, WalletAccountId, WalletId } from '../../lib/ids.ts';
-import type { Curve } from '../../lib/model.ts';
 
 export interface Wallet {
   readonly id: WalletId;

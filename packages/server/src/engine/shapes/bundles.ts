@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { textShape } from '../../operations/shapes/basic.ts';
+import { textShape } from '../../lib/shapes.ts';
 
 /** A P-256 point in hex; bundles are encrypted to it. */
 export const TargetPublicKeyShape = textShape(512);

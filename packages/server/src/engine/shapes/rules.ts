@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { LIMITS } from '../../lib/limits.ts';
-import { evaluation, OUTCOMES } from '../../operations/shapes/access.ts';
-import { textShape } from '../../operations/shapes/basic.ts';
+import { textShape } from '../../lib/shapes.ts';
 
 export const NotesShape = textShape(LIMITS.notesLength);
 
@@ -9,6 +8,42 @@ export const NotesShape = textShape(LIMITS.notesLength);
 export const ExpressionShape = textShape(4 * LIMITS.expressionLength);
 
 export const EffectShape = Type.Enum(['EFFECT_ALLOW', 'EFFECT_DENY']);
+
+const OUTCOMES = [
+  'OUTCOME_ALLOW',
+  'OUTCOME_DENY_EXPLICIT',
+  'OUTCOME_DENY_IMPLICIT',
+  'OUTCOME_REQUIRES_CONSENSUS',
+  'OUTCOME_ERROR',
+  'OUTCOME_TIME_INACTIVE',
+];
+
+/** POL 15, with the reason and the tree of what was evaluated, which are ours. */
+const evaluation = {
+  policyId: Type.String(),
+  outcome: Type.Enum(OUTCOMES),
+  policyName: Type.Optional(Type.String()),
+  effect: EffectShape,
+  reason: Type.String(),
+  error: Type.Optional(
+    Type.Object({
+      expression: Type.String(),
+      code: Type.String(),
+      message: Type.String(),
+      start: Type.Integer(),
+      end: Type.Integer(),
+    }),
+  ),
+  element: Type.Optional(Type.Integer()),
+  /** Trees of the expressions: what each part was, and which part decided. */
+  trace: Type.Optional(
+    Type.Object({
+      time: Type.Optional(Type.Unknown()),
+      conditions: Type.Array(Type.Unknown()),
+      consensus: Type.Optional(Type.Unknown()),
+    }),
+  ),
+};
 
 export const PolicyEvaluationShape = Type.Object(evaluation);
 

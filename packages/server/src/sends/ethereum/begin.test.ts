@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { chainSettings } from '../../../test/chain/chain-settings.ts';
+import type { Send } from '../../domains/sends/model.ts';
+import type { Round } from '../../domains/sends/parts.ts';
 import { randomId, type SendId } from '../../lib/ids.ts';
-import type { Send } from '../../lib/send.ts';
 import type { EvmNode } from '../../nodes/node.ts';
-import type { Round } from '../parts.ts';
 import { begin, type Line, readyToBegin } from './begin.ts';
 
 const [ORGANIZATION, ACTIVITY] = [randomId<'organization'>(), randomId<'activity'>()];

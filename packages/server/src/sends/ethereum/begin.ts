@@ -1,7 +1,9 @@
 import { KeyringError } from '@custos/keyring';
 import { BaseError, keccak256, parseTransaction } from 'viem';
 import { isDelegation } from '../../chains/ethereum/delegation.ts';
-import type { ChainSettings } from '../../lib/chain.ts';
+import type { ChainSettings } from '../../chains/settings.ts';
+import { OverBudget } from '../../domains/sends/budget.ts';
+import { isPaidByOperator } from '../../domains/sends/cost.ts';
 import {
   type EthereumSendRequest,
   laneAddress,
@@ -9,13 +11,11 @@ import {
   type RawSendRequest,
   type Send,
   type SendError,
-} from '../../lib/send.ts';
+} from '../../domains/sends/model.ts';
+import { progressOf, type Round, unlessGone } from '../../domains/sends/parts.ts';
+import { SignerGone } from '../../domains/sends/signer.ts';
 import type { CallRefusal, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
-import { OverBudget } from '../budget.ts';
-import { isPaidByOperator } from '../cost.ts';
-import { progressOf, type Round, unlessGone } from '../parts.ts';
-import { SignerGone } from '../signer.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
 import { feesFor } from './fees.ts';
 import { handOverFirst } from './hand-over.ts';

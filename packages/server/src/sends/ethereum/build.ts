@@ -1,8 +1,8 @@
 import type { TransactionSerializable } from 'viem';
 import { delegateOf, isDelegatedTo, isDelegation } from '../../chains/ethereum/delegation.ts';
-import type { EthereumSendRequest, Send } from '../../lib/send.ts';
+import type { EthereumSendRequest, Send } from '../../domains/sends/model.ts';
+import type { Round } from '../../domains/sends/parts.ts';
 import type { EvmAuthorization, EvmEstimate, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
-import type { Round } from '../parts.ts';
 import {
   authorize,
   type Batch,

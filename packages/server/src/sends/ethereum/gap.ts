@@ -1,8 +1,8 @@
 import { KeyringError } from '@custos/keyring';
-import { laneAddress, type Send, type SendAttempt } from '../../lib/send.ts';
+import { laneAddress, type Send, type SendAttempt } from '../../domains/sends/model.ts';
+import { progressOf, type Round } from '../../domains/sends/parts.ts';
+import { SignerGone } from '../../domains/sends/signer.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
-import { progressOf, type Round } from '../parts.ts';
-import { SignerGone } from '../signer.ts';
 import { advisedFees } from './fees.ts';
 import type { View } from './follow.ts';
 import { handOver, REBROADCAST_AFTER_MS } from './hand-over.ts';

@@ -1,5 +1,5 @@
 import { type Abi, decodeErrorResult, parseAbi } from 'viem';
-import type { RevertEntry, Send, SendError } from '../../lib/send.ts';
+import type { RevertEntry, Send, SendError } from '../../domains/sends/model.ts';
 import type { CallRefusal, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 

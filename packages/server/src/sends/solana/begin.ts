@@ -3,13 +3,13 @@ import { withBlockhash } from '../../chains/solana/blockhash.ts';
 import { highestFee } from '../../chains/solana/fee.ts';
 import { isSigned, requiredSigners, transactionId } from '../../chains/solana/signatures.ts';
 import { parseWire, type SolanaWire, wireBytes } from '../../chains/solana/solana.ts';
+import { OverBudget } from '../../domains/sends/budget.ts';
+import { costTerms } from '../../domains/sends/cost.ts';
+import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../domains/sends/model.ts';
+import { progressOf } from '../../domains/sends/parts.ts';
+import { SignerGone } from '../../domains/sends/signer.ts';
 import { assert } from '../../lib/assert.ts';
-import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../lib/send.ts';
 import type { SolanaBlockhash, SolanaRefusal } from '../../nodes/node.ts';
-import { OverBudget } from '../budget.ts';
-import { costTerms } from '../cost.ts';
-import { progressOf } from '../parts.ts';
-import { SignerGone } from '../signer.ts';
 import { refusalError } from './errors.ts';
 import type { SolanaParts } from './parts.ts';
 

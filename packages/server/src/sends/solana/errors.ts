@@ -1,4 +1,4 @@
-import type { SendError } from '../../lib/send.ts';
+import type { SendError } from '../../domains/sends/model.ts';
 import type { SolanaRefusal, SolanaTransactionDetails } from '../../nodes/node.ts';
 
 const LOG_LENGTH_MAX = 10_000;

@@ -1,9 +1,9 @@
 import { parseWire } from '../../chains/solana/solana.ts';
-import type { Send, SendAttempt, SendBlock, SendProgress } from '../../lib/send.ts';
+import type { Send, SendAttempt, SendBlock, SendProgress } from '../../domains/sends/model.ts';
+import { progressOf } from '../../domains/sends/parts.ts';
+import { isWatchOver, sinceOf } from '../../domains/sends/since.ts';
 import type { SolanaNode, SolanaSignatureStatus, SolanaTransactionDetails } from '../../nodes/node.ts';
 import { NodeError } from '../../nodes/node-error.ts';
-import { progressOf } from '../parts.ts';
-import { isWatchOver, sinceOf } from '../since.ts';
 import { EXPIRED, executionError } from './errors.ts';
 import type { SolanaParts } from './parts.ts';
 

@@ -4,11 +4,11 @@ import { base58 } from '@scure/base';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeSolana, readWire, SOLANA_CHAIN } from '../../../test/chain/fake-solana.ts';
 import { messageOf, payment, RECEIVER, type TestTransaction, wireOf } from '../../../test/chain/solana-transfer.ts';
+import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../domains/sends/model.ts';
+import { SignerGone } from '../../domains/sends/signer.ts';
+import type { Since } from '../../domains/sends/since.ts';
 import { randomId } from '../../lib/ids.ts';
-import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../lib/send.ts';
 import { NodeError } from '../../nodes/node-error.ts';
-import { SignerGone } from '../signer.ts';
-import type { Since } from '../since.ts';
 import type { SolanaParts } from './parts.ts';
 import { solanaStep } from './step.ts';
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { SEALED_COLUMNS, UNSEALED_COLUMNS } from '../../core/store/sealed.ts';
 import { openSqlite } from '../sqlite.ts';
 import { SqliteFile } from '../sqlite-driver.ts';
-import { SEALED_COLUMNS, UNSEALED_COLUMNS } from './sealed.ts';
 
 interface Column {
   readonly table: string;

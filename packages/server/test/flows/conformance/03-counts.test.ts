@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrganizationId } from '../../../src/lib/ids.ts';
-import type { WebhookEndpoint } from '../../../src/lib/webhook.ts';
+import type { WebhookEndpoint } from '../../../src/domains/webhooks/model.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { deploymentParams, newApp } from '../../harness/deployments.ts';

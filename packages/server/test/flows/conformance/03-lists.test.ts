@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../../../src/operations/registry.ts';
+import { operations } from '../../../src/registry.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import type { TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { modelOf } from '../../../src/wire/authenticator-models.ts';
+import { modelOf } from '../../../src/domains/users/render/authenticator-models.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';

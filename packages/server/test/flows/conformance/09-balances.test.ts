@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { getAddress, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { BalanceWatcher } from '../../../src/balances/watcher.ts';
+import { BalanceWatcher } from '../../../src/domains/balances/watcher.ts';
 import { randomId } from '../../../src/lib/ids.ts';
 import { StubError, StubNode } from '../../chain/stub-node.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';

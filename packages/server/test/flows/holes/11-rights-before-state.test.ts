@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ActivityOperation } from '../../../src/operations/define.ts';
-import { activities, pathOf } from '../../../src/operations/registry.ts';
+import type { ActivityOperation } from '../../../src/engine/define.ts';
+import { activities, pathOf } from '../../../src/registry.ts';
 import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { activities } from '../../../src/operations/registry.ts';
+import { activities } from '../../../src/registry.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Gate } from '../../../src/admission/gate.ts';
-import { clientOf } from '../../../src/proxy/request-limit.ts';
+import { clientOf } from '../../../src/domains/sign-up-proxy/request-limit.ts';
 import { openTestApp } from '../../harness/app.ts';
 import { createSubOrganization } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';

@@ -11,7 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { earnWrapperAbi } from '../../../src/contracts/artifacts.ts';
 import { type OrganizationId, randomId } from '../../../src/lib/ids.ts';
-import type { Send } from '../../../src/lib/send.ts';
+import type { Send } from '../../../src/domains/sends/model.ts';
 import type { EvmLog } from '../../../src/nodes/node.ts';
 import { createSubOrganization, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';

@@ -1,4 +1,4 @@
-import type { SessionProfile } from '../../../lib/model.ts';
+import type { SessionProfile } from '../../../core/model.ts';
 import { times } from '../../../lib/render-times.ts';
 
 export const renderSessionProfile = (profile: SessionProfile) => ({

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { TimestampShape } from '../../../operations/shapes/basic.ts';
+import { TimestampShape } from '../../../lib/shapes.ts';
 
 /** spec 2.5. */
 export const SessionProfileShape = Type.Object({

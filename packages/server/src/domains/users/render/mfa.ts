@@ -1,4 +1,4 @@
-import type { MfaPolicy, MfaStep } from '../../../lib/model.ts';
+import type { MfaPolicy, MfaStep } from '../../../core/model.ts';
 import { times } from '../../../lib/render-times.ts';
 
 export const renderSteps = (steps: readonly MfaStep[]) =>

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { IdShape, integerShape, TimestampShape } from '../../../operations/shapes/basic.ts';
+import { IdShape, integerShape, TimestampShape } from '../../../lib/shapes.ts';
 
 export const AuthenticationTypeShape = Type.Enum([
   'AUTHENTICATION_TYPE_EMAIL_OTP',

@@ -1,0 +1,16 @@
+import type { VerifiedAuthenticator } from './attestation.ts';
+
+/** A passkey registration as the wire carries it (spec 2.10). */
+export interface AttestationInput {
+  readonly challenge: string;
+  readonly credentialId: string;
+  readonly clientDataJson: string;
+  readonly attestationObject: string;
+}
+
+/** Verifies passkey registrations; operations get it from their context. */
+export interface Attestations {
+  verify(input: AttestationInput, origins: readonly string[] | null): Promise<VerifiedAuthenticator>;
+}
+
+export type { VerifiedAuthenticator };

@@ -1,0 +1,83 @@
+import { KeyringError, type VerificationToken, verifyVerificationToken } from '@custos/keyring';
+import type { Organization } from '../../core/model.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import type { ServiceKey } from '../../storage/service-key.ts';
+import type { IdToken, MayAsk, OidcVerifier } from '../oidc/verifier.ts';
+
+/** Tokens that say who somebody is. They are only read here; what a token may be used for is decided where it is used. */
+export interface IdentityTokens {
+  /** A token of ours that says that somebody read a code sent to a contact. */
+  verification(text: string, nowMs: number): VerificationToken;
+  /** A token of an OpenID issuer, checked against the issuer's keys. */
+  oidc(text: string): Promise<IdToken>;
+}
+
+/** The same for any caller: which issuers may be asked depends on who brings the token (identity/known-issuers.ts). */
+export interface TokenReader extends Pick<IdentityTokens, 'verification'> {
+  oidc(text: string, mayAsk: MayAsk): Promise<IdToken>;
+}
+
+/** Tokens as one caller may have them checked. */
+export const tokensFor = (reader: TokenReader, mayAsk: MayAsk): IdentityTokens => ({
+  verification: (text, nowMs) => reader.verification(text, nowMs),
+  oidc: (text) => reader.oidc(text, mayAsk),
+});
+
+export function createIdentityTokens(serviceKeys: readonly ServiceKey[], oidc: OidcVerifier): TokenReader {
+  const keys = serviceKeys.filter(({ role }) => role === 'otp').map(({ publicKey }) => Buffer.from(publicKey, 'hex'));
+  return {
+    verification(text, nowMs) {
+      let refusal: KeyringError | undefined;
+      for (const key of keys) {
+        try {
+          return verifyVerificationToken(key, text, nowMs);
+        } catch (error) {
+          if (!(error instanceof KeyringError)) throw error;
+          refusal = error;
+        }
+      }
+      throw new ApiError('INVALID_VERIFICATION_TOKEN', refusal?.message ?? 'the verification token is not valid');
+    },
+    oidc: (text, mayAsk) => oidc.verify(text, mayAsk),
+  };
+}
+
+/** The same tokens, each checked once: what was verified before a transaction is not fetched for again inside it. */
+export function remembering(tokens: IdentityTokens): IdentityTokens {
+  const known = new Map<string, Promise<IdToken>>();
+  return {
+    verification: (text, nowMs) => tokens.verification(text, nowMs),
+    oidc: (text) => {
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const verified = tokens.oidc(text);
+      known.set(text, verified);
+      return verified;
+    },
+  };
+}
+
+/** Where a token may be used: a parent's in its whole tree, a sub-organization's there alone (AUTH 7.4). */
+export function requireIssuedFor(token: VerificationToken, organization: Organization): void {
+  if (token.organizationId === organization.id || token.organizationId === organization.parentId) return;
+  throw new ApiError('INVALID_VERIFICATION_TOKEN', 'the verification token was issued for another organization');
+}
+
+/** What a verification token proves, as a user's record names it. */
+export const contactKindOf = ({ verificationType }: VerificationToken): 'email' | 'phone' =>
+  verificationType === 'OTP_TYPE_EMAIL' ? 'email' : 'phone';
+
+/** One use of a token. */
+export interface TokenUse {
+  /** Whose token it is. */
+  readonly issuerId: OrganizationId;
+  readonly tokenId: string;
+  readonly expiresAtMs: number;
+}
+
+export const useOf = ({ organizationId, id, expiresAtMs }: VerificationToken): TokenUse => ({
+  issuerId: organizationId as OrganizationId,
+  tokenId: id,
+  expiresAtMs,
+});

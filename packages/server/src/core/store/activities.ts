@@ -1,0 +1,468 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { chunks, groupBy } from '../../lib/collections.ts';
+import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { bytesOf } from '../../storage/bytes-of.ts';
+import type { DatabaseKind } from '../../storage/dialect.ts';
+import { fetchPage, type Range } from '../../storage/keyset.ts';
+import type { ActivityTable, Schema, VoteTable } from '../../storage/schema.ts';
+import { statement } from '../../storage/statement.ts';
+import { voteIsRevoked } from '../../storage/tombstones.ts';
+import type {
+  Activity,
+  ActivityStatus,
+  AppProof,
+  CredentialKind,
+  OpenTo,
+  StoredError,
+  Vote,
+  VoteSelection,
+  WebauthnEvidence,
+} from '../model.ts';
+
+const parse = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text));
+const print = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+/** Older versions stored a digest in the place of a secret; now nothing stands there. */
+const DIGESTS: Readonly<Record<string, string>> = {
+  ACTIVITY_TYPE_VERIFY_OTP: 'verificationToken',
+  ACTIVITY_TYPE_VERIFY_OTP_V2: 'verificationToken',
+  ACTIVITY_TYPE_OAUTH2_AUTHENTICATE: 'oidcToken',
+  ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION: 'session',
+};
+
+function withoutDigests(type: string, result: unknown): unknown {
+  const name = DIGESTS[type];
+  if (name === undefined || result === undefined) return result;
+  return Object.fromEntries(Object.entries(result as object).filter(([key]) => key !== name));
+}
+
+const toActivity = (row: Selectable<ActivityTable>): Activity => ({
+  id: row.id as ActivityId,
+  organizationId: row.organization_id as OrganizationId,
+  fingerprint: row.fingerprint,
+  operation: row.operation,
+  type: row.type,
+  status: row.status as ActivityStatus,
+  proposerId: (row.proposer_id as UserId | null) ?? undefined,
+  authorityId: (row.authority_id as OrganizationId | null) ?? undefined,
+  parameters: row.body === null ? JSON.parse(row.parameters) : JSON.parse(row.body).parameters,
+  body: row.body ?? undefined,
+  sealedBody: row.sealed_body ?? undefined,
+  sealedParameters: row.sealed_parameters ?? undefined,
+  result: withoutDigests(row.type, parse(row.result)),
+  failure: parse(row.failure) as StoredError | undefined,
+  denial: parse(row.denial) as StoredError | undefined,
+  wantsProofs: row.wants_proofs === 1,
+  openTo: parse(row.open_to) as OpenTo | undefined,
+  hasMfa: row.has_mfa === 1,
+  roundStartedAtMs: row.round_started_at_ms,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
+  organization_id: activity.organizationId,
+  id: activity.id,
+  fingerprint: activity.fingerprint,
+  operation: activity.operation,
+  type: activity.type,
+  status: activity.status,
+  proposer_id: activity.proposerId ?? null,
+  authority_id: activity.authorityId ?? null,
+  parameters: activity.body === undefined ? JSON.stringify(activity.parameters) : '',
+  body: activity.body ?? null,
+  sealed_body: activity.sealedBody ?? null,
+  sealed_parameters: activity.sealedParameters ?? null,
+  result: print(activity.result),
+  failure: print(activity.failure),
+  denial: print(activity.denial),
+  wants_proofs: activity.wantsProofs ? 1 : 0,
+  open_to: print(activity.openTo),
+  has_mfa: activity.hasMfa ? 1 : 0,
+  round_started_at_ms: activity.roundStartedAtMs,
+  created_at_ms: activity.createdAtMs,
+  updated_at_ms: activity.updatedAtMs,
+});
+
+type VoteRow = Selectable<VoteTable> & { readonly is_revoked: number };
+
+const toVote = (row: VoteRow, { body }: Pick<ActivityTable, 'body'>): Vote => ({
+  id: row.id as VoteId,
+  activityId: row.activity_id as ActivityId,
+  userId: row.user_id as UserId,
+  selection: row.selection as VoteSelection,
+  messageDigest: row.message_digest,
+  message: row.message === '' ? (body ?? '') : row.message,
+  sealedMessage: row.sealed_message ?? undefined,
+  publicKey: row.public_key,
+  signature: row.signature,
+  scheme: row.scheme,
+  credentialId: row.credential_id,
+  webauthn: parse(row.webauthn) as WebauthnEvidence | undefined,
+  userSnapshot: JSON.parse(row.user_snapshot),
+  counts: row.counts === 1,
+  roundStartedAtMs: row.round_started_at_ms,
+  createdAtMs: row.created_at_ms,
+  homeId: (row.home_id as OrganizationId | null) ?? undefined,
+  credentialKind: (row.credential_kind as CredentialKind | null) ?? undefined,
+  credentialType: row.credential_type ?? '',
+  sessionProfileId: row.session_profile_id ?? undefined,
+  revoked: row.is_revoked === 1,
+});
+
+/** What an activity's votes are stored with. */
+type Voted = Pick<Activity, 'organizationId' | 'fingerprint' | 'body'>;
+
+const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): Selectable<VoteTable> => ({
+  organization_id: organizationId,
+  activity_id: vote.activityId,
+  id: vote.id,
+  user_id: vote.userId,
+  selection: vote.selection,
+  message_digest: vote.messageDigest,
+  message: body !== undefined && vote.messageDigest === fingerprint ? '' : vote.message,
+  sealed_message: vote.sealedMessage ?? null,
+  public_key: vote.publicKey,
+  signature: vote.signature,
+  scheme: vote.scheme,
+  credential_id: vote.credentialId,
+  webauthn: print(vote.webauthn),
+  user_snapshot: JSON.stringify(vote.userSnapshot),
+  counts: vote.counts ? 1 : 0,
+  round_started_at_ms: vote.roundStartedAtMs,
+  created_at_ms: vote.createdAtMs,
+  home_id: vote.homeId ?? null,
+  credential_kind: vote.credentialKind ?? null,
+  credential_type: vote.credentialType,
+  session_profile_id: vote.sessionProfileId ?? null,
+});
+
+/** What an activity has as it is shown: every vote over the activity's own body shows it again. */
+const SHOWN_BYTES = sql<number>`${bytesOf('activity', [
+  'parameters',
+  'body',
+  'sealed_body',
+  'sealed_parameters',
+  'result',
+  'open_to',
+])} + COALESCE((SELECT SUM(${bytesOf('vote', ['sealed_message', 'webauthn', 'user_snapshot'])} +
+    CASE WHEN vote.message = '' THEN COALESCE(octet_length(activity.body), 0) ELSE octet_length(vote.message) END)
+  FROM vote WHERE vote.organization_id = activity.organization_id AND vote.activity_id = activity.id), 0)`;
+
+interface Key extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+const byId = statement('activity-by-id', (db, { organizationId, id }: Key) =>
+  db.selectFrom('activity').selectAll().where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const byIdLocked = statement('activity-lock', (db, { organizationId, id }: Key) =>
+  db.selectFrom('activity').selectAll().where('organization_id', '=', organizationId).where('id', '=', id).forUpdate(),
+);
+const votesOf = statement('activity-votes', (db, { organizationId, id }: Key) =>
+  db
+    .selectFrom('vote')
+    .selectAll()
+    .select(voteIsRevoked)
+    .where('organization_id', '=', organizationId)
+    .where('activity_id', '=', id)
+    .orderBy('id'),
+);
+const insertActivity = statement('activity-insert', (db, row: Selectable<ActivityTable> & Record<string, unknown>) =>
+  db
+    .insertInto('activity')
+    .values({
+      organization_id: row.organization_id,
+      id: row.id,
+      fingerprint: row.fingerprint,
+      operation: row.operation,
+      type: row.type,
+      status: row.status,
+      proposer_id: row.proposer_id,
+      authority_id: row.authority_id,
+      parameters: row.parameters,
+      body: row.body,
+      sealed_body: row.sealed_body,
+      sealed_parameters: row.sealed_parameters,
+      result: row.result,
+      failure: row.failure,
+      denial: row.denial,
+      wants_proofs: row.wants_proofs,
+      open_to: row.open_to,
+      has_mfa: row.has_mfa,
+      round_started_at_ms: row.round_started_at_ms,
+      created_at_ms: row.created_at_ms,
+      updated_at_ms: row.updated_at_ms,
+    })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'fingerprint']).doNothing())
+    .returning('id'),
+);
+const insertVote = statement('vote-insert', (db, row: Selectable<VoteTable> & Record<string, unknown>) =>
+  db
+    .insertInto('vote')
+    .values({
+      organization_id: row.organization_id,
+      activity_id: row.activity_id,
+      id: row.id,
+      user_id: row.user_id,
+      selection: row.selection,
+      message_digest: row.message_digest,
+      message: row.message,
+      sealed_message: row.sealed_message,
+      public_key: row.public_key,
+      signature: row.signature,
+      scheme: row.scheme,
+      credential_id: row.credential_id,
+      webauthn: row.webauthn,
+      user_snapshot: row.user_snapshot,
+      counts: row.counts,
+      round_started_at_ms: row.round_started_at_ms,
+      created_at_ms: row.created_at_ms,
+      home_id: row.home_id,
+      credential_kind: row.credential_kind,
+      credential_type: row.credential_type,
+      session_profile_id: row.session_profile_id,
+    })
+    .returning('id'),
+);
+
+export interface ActivityWithVotes {
+  readonly id: ActivityId;
+  readonly activity: Activity;
+  readonly votes: readonly Vote[];
+  readonly proofs: readonly AppProof[];
+}
+
+export class ActivityReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async find(organizationId: OrganizationId, activityId: string): Promise<ActivityWithVotes | undefined> {
+    const [[row], votes] = await Promise.all([
+      byId(this.db, { organizationId, id: activityId }),
+      votesOf(this.db, { organizationId, id: activityId }),
+    ]);
+    if (row === undefined) return undefined;
+    const proofs = row.wants_proofs === 1 ? await this.proofs(organizationId, activityId) : [];
+    return {
+      id: row.id as ActivityId,
+      activity: toActivity(row),
+      votes: votes.map((vote) => toVote(vote, row)),
+      proofs,
+    };
+  }
+
+  /** App proofs of one activity, in the order they were made. */
+  async proofs(organizationId: OrganizationId, activityId: string): Promise<AppProof[]> {
+    const rows = await this.db
+      .selectFrom('app_proof')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('activity_id', '=', activityId)
+      .orderBy('position')
+      .execute();
+    return rows.map((row) => ({
+      scheme: row.scheme,
+      publicKey: row.public_key,
+      proofPayload: row.proof_payload,
+      signature: row.signature,
+    }));
+  }
+
+  async idByFingerprint(organizationId: OrganizationId, fingerprint: string): Promise<ActivityId | undefined> {
+    const row = await this.db
+      .selectFrom('activity')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('fingerprint', '=', fingerprint)
+      .executeTakeFirst();
+    return row?.id as ActivityId | undefined;
+  }
+
+  /** The organization that an activity of this tree belongs to, for parents that know only the activity's id. */
+  async organizationInTree(rootId: OrganizationId, activityId: string): Promise<OrganizationId | undefined> {
+    const row = await this.db
+      .selectFrom('activity')
+      .innerJoin('organization', 'organization.id', 'activity.organization_id')
+      .select('activity.organization_id')
+      .where('activity.id', '=', activityId)
+      .where('organization.parent_id', '=', rootId)
+      .executeTakeFirst();
+    return row?.organization_id as OrganizationId | undefined;
+  }
+
+  /** What users of this organization proposed, here or in its sub-organizations, and what still waits: only its names. */
+  async openOf(
+    organizationId: OrganizationId,
+    proposerIds: readonly UserId[],
+  ): Promise<{ readonly organizationId: OrganizationId; readonly id: ActivityId }[]> {
+    const found: { organizationId: OrganizationId; id: ActivityId }[] = [];
+    for (const some of chunks(proposerIds)) {
+      const rows = await this.db
+        .selectFrom('activity')
+        .select(['organization_id', 'id'])
+        .where('proposer_id', 'in', some)
+        // Written out, as the partial index has it.
+        .where(sql<boolean>`status IN ('ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED')`)
+        .where((eb) => eb.or([eb('organization_id', '=', organizationId), eb('authority_id', '=', organizationId)]))
+        .orderBy('id')
+        .execute();
+      found.push(
+        ...rows.map((row) => ({
+          organizationId: row.organization_id as OrganizationId,
+          id: row.id as ActivityId,
+        })),
+      );
+    }
+    return found;
+  }
+
+  /** Newest first. */
+  async page(
+    organizationId: OrganizationId,
+    filter: { readonly statuses: readonly string[]; readonly types: readonly string[] },
+    request: PageRequest,
+  ): Promise<Page<ActivityWithVotes>> {
+    const owns = async (cursor: string): Promise<boolean> =>
+      (await byId(this.db, { organizationId, id: cursor })).length > 0;
+    const within = (range: Range) => {
+      let query = this.db.selectFrom('activity').where('organization_id', '=', organizationId);
+      if (filter.statuses.length > 0) query = query.where('status', 'in', [...filter.statuses]);
+      if (filter.types.length > 0) query = query.where('type', 'in', [...filter.types]);
+      if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
+      if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
+      return query.orderBy('id', range.order).limit(range.limit);
+    };
+    return await fetchPage(request, {
+      order: 'desc',
+      owns,
+      fetch: async (range) => await this.#withVotes(organizationId, await within(range).selectAll().execute()),
+      weigh: (range) =>
+        within(range)
+          .select(['id', SHOWN_BYTES.as('bytes')])
+          .execute(),
+    });
+  }
+
+  async #withVotes(
+    organizationId: OrganizationId,
+    rows: readonly Selectable<ActivityTable>[],
+  ): Promise<ActivityWithVotes[]> {
+    const votes: VoteRow[] = [];
+    for (const some of chunks(rows)) {
+      votes.push(
+        ...(await this.db
+          .selectFrom('vote')
+          .selectAll()
+          .select(voteIsRevoked)
+          .where('organization_id', '=', organizationId)
+          .where(
+            'activity_id',
+            'in',
+            some.map((row) => row.id),
+          )
+          .orderBy('id')
+          .execute()),
+      );
+    }
+    const votesOfActivity = groupBy(votes, (vote) => vote.activity_id);
+    // Proofs of listed activities are read one by one by those who asked for them (list_app_proofs).
+    return rows.map((row) => ({
+      id: row.id as ActivityId,
+      activity: toActivity(row),
+      votes: (votesOfActivity.get(row.id) ?? []).map((vote) => toVote(vote, row)),
+      proofs: [],
+    }));
+  }
+}
+
+export class ActivityStore extends ActivityReader {
+  /** Reads an activity and holds it until the transaction ends, so that votes on it are taken one after the other. */
+  async lock(organizationId: OrganizationId, activityId: ActivityId): Promise<ActivityWithVotes | undefined> {
+    const select = this.kind === 'sqlite' ? byId : byIdLocked;
+    const [row] = await select(this.db, { organizationId, id: activityId });
+    if (row === undefined) return undefined;
+    const votes = await votesOf(this.db, { organizationId, id: activityId });
+    return {
+      id: row.id as ActivityId,
+      activity: toActivity(row),
+      votes: votes.map((vote) => toVote(vote, row)),
+      proofs: [],
+    };
+  }
+
+  /** False when the organization already has an activity with this fingerprint. */
+  async insert(activity: Activity, votes: readonly Vote[]): Promise<boolean> {
+    const row = fromActivity(activity) as Selectable<ActivityTable> & Record<string, unknown>;
+    const [inserted] = await Promise.all([
+      insertActivity(this.db, row),
+      ...votes.map((vote) => this.insertVote(activity, vote)),
+    ]);
+    return inserted.length === 1;
+  }
+
+  async insertProofs(
+    organizationId: OrganizationId,
+    activityId: ActivityId,
+    proofs: readonly AppProof[],
+  ): Promise<void> {
+    if (proofs.length === 0) return;
+    await this.db
+      .insertInto('app_proof')
+      .values(
+        proofs.map((proof, position) => ({
+          organization_id: organizationId,
+          activity_id: activityId,
+          position,
+          scheme: proof.scheme,
+          public_key: proof.publicKey,
+          proof_payload: proof.proofPayload,
+          signature: proof.signature,
+        })),
+      )
+      .execute();
+  }
+
+  async insertVote(activity: Voted, vote: Vote): Promise<void> {
+    await insertVote(this.db, fromVote(activity, vote) as Selectable<VoteTable> & Record<string, unknown>);
+  }
+
+  async update(
+    activity: Pick<
+      Activity,
+      | 'organizationId'
+      | 'id'
+      | 'status'
+      | 'result'
+      | 'failure'
+      | 'denial'
+      | 'openTo'
+      | 'hasMfa'
+      | 'roundStartedAtMs'
+      | 'updatedAtMs'
+    >,
+  ): Promise<void> {
+    await this.db
+      .updateTable('activity')
+      .set({
+        status: activity.status,
+        result: print(activity.result),
+        failure: print(activity.failure),
+        denial: print(activity.denial),
+        open_to: print(activity.openTo),
+        has_mfa: activity.hasMfa ? 1 : 0,
+        round_started_at_ms: activity.roundStartedAtMs,
+        updated_at_ms: activity.updatedAtMs,
+      })
+      .where('organization_id', '=', activity.organizationId)
+      .where('id', '=', activity.id)
+      .execute();
+  }
+}

@@ -1,0 +1,56 @@
+import Type from 'typebox';
+import { ACTIVITY_STATUSES } from '../../core/model.ts';
+import { TimestampShape } from '../../lib/shapes.ts';
+import { UserShape } from '../users/shapes/users.ts';
+
+export const ActivityStatusShape = Type.Enum([...ACTIVITY_STATUSES]);
+
+export const FingerprintShape = Type.String({
+  pattern: '^sha256:[0-9a-f]{64}$',
+  'x-message': 'must be sha256: and 64 lower-case hex digits',
+});
+
+/** RES 1.3; `webauthn` is ours and makes passkey votes verifiable. */
+export const VoteShape = Type.Object({
+  id: Type.String(),
+  userId: Type.String(),
+  user: UserShape,
+  activityId: Type.String(),
+  selection: Type.Enum(['VOTE_SELECTION_APPROVED', 'VOTE_SELECTION_REJECTED']),
+  message: Type.String(),
+  publicKey: Type.String(),
+  signature: Type.String(),
+  scheme: Type.String(),
+  createdAt: TimestampShape,
+  webauthn: Type.Optional(
+    Type.Object({ credentialId: Type.String(), authenticatorData: Type.String(), clientDataJson: Type.String() }),
+  ),
+});
+
+/** AUTH 11. */
+export const AppProofShape = Type.Object({
+  scheme: Type.String(),
+  publicKey: Type.String(),
+  proofPayload: Type.String(),
+  signature: Type.String(),
+});
+
+/** spec 2.2. */
+export const ActivityShape = Type.Object({
+  id: Type.String(),
+  organizationId: Type.String(),
+  status: ActivityStatusShape,
+  type: Type.String(),
+  intent: Type.Record(Type.String(), Type.Unknown()),
+  result: Type.Record(Type.String(), Type.Unknown()),
+  votes: Type.Array(VoteShape),
+  fingerprint: Type.String(),
+  canApprove: Type.Boolean(),
+  canReject: Type.Boolean(),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+  appProofs: Type.Optional(Type.Array(AppProofShape)),
+  failure: Type.Optional(
+    Type.Object({ code: Type.Integer(), message: Type.String(), details: Type.Array(Type.Unknown()) }),
+  ),
+});

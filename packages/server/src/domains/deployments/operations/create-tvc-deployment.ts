@@ -1,0 +1,50 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import type { TvcDeploymentId, TvcManifestId } from '../../../lib/ids.ts';
+import { requireRoom } from '../lifecycle.ts';
+import { buildManifest, checkDeployment, requireDebugMode } from '../manifest.ts';
+import { readManifest, type TvcDeployment } from '../model.ts';
+import { DeploymentParamsShape } from '../shapes.ts';
+
+/** RES 11. */
+export const createTvcDeployment = defineActivity({
+  name: 'create_tvc_deployment',
+  type: 'ACTIVITY_TYPE_CREATE_TVC_DEPLOYMENT',
+  summary: 'Create a deployment of an app with its manifest, which operators have to approve before it can be live.',
+  bodyLimit: 128 * 1024,
+  policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'CREATE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: DeploymentParamsShape,
+  result: Type.Object({ deploymentId: Type.String(), manifestId: Type.String() }),
+  check: checkDeployment,
+  async describe({ read, actor }, parameters) {
+    requireDebugMode(parameters, await read.tvc.getApp(actor.organizationId, parameters.appId));
+  },
+  async execute({ store, actor, newId, nowMs, config }, parameters) {
+    const { organizationId } = actor;
+    const app = await store.tvc.getApp(organizationId, parameters.appId);
+    requireDebugMode(parameters, app);
+    await requireRoom(store, organizationId, app, config);
+    const manifestSet = await store.tvc.getOperatorSet(organizationId, app.manifestSetId);
+    const shareSet = await store.tvc.getOperatorSet(organizationId, app.shareSetId);
+    const deploymentId: TvcDeploymentId = newId();
+    const manifestId: TvcManifestId = newId();
+    const subject = { organizationId, app, manifestSet, shareSet, deploymentId, manifestId, nowMs };
+    const manifest = buildManifest(subject, parameters);
+    const deployment: TvcDeployment = {
+      id: deploymentId,
+      appId: app.id,
+      manifestId,
+      manifest,
+      replicas: readManifest({ manifest }).replicas,
+      encryptedPullSecret: parameters.pivotContainerEncryptedPullSecret || undefined,
+      approvedAtMs: undefined,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      deletedAtMs: undefined,
+    };
+    await store.tvc.insertDeployment(organizationId, deployment);
+    return { deploymentId, manifestId };
+  },
+});

@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { verifyApprovals } from '../approvals.ts';
+import { requireUndeleted } from '../lifecycle.ts';
+import type { TvcApproval } from '../model.ts';
+import { ManifestApprovalParamsShape, OPERATORS_MAX } from '../shapes.ts';
+
+/** RES 11. */
+export const createTvcManifestApprovals = defineActivity({
+  name: 'create_tvc_manifest_approvals',
+  type: 'ACTIVITY_TYPE_CREATE_TVC_MANIFEST_APPROVALS',
+  summary:
+    "Add operators' signatures of a manifest. With enough of them the deployment can be live, and the first of an app is.",
+  policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'UPDATE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: Type.Object({
+    manifestId: IdShape,
+    approvals: Type.Array(ManifestApprovalParamsShape, { minItems: 1, maxItems: OPERATORS_MAX }),
+  }),
+  result: Type.Object({ approvalIds: Type.Array(Type.String()) }),
+  // Manifests and sets never change, so that a signature that was good once stays so.
+  async describe({ read, actor }, { manifestId, approvals }) {
+    const { organizationId } = actor;
+    const deployment = await read.tvc.getDeploymentOfManifest(organizationId, manifestId);
+    requireUndeleted(deployment);
+    const app = await read.tvc.appOf(organizationId, deployment);
+    const manifestSet = await read.tvc.getOperatorSet(organizationId, app.manifestSetId);
+    return {
+      deploymentId: deployment.id,
+      threshold: manifestSet.threshold,
+      verified: await verifyApprovals(deployment, manifestSet, approvals),
+    };
+  },
+  prepare: async (_context, _parameters, described) => described,
+  async execute({ store, actor, newId, nowMs }, _parameters, { deploymentId, threshold, verified }) {
+    const { organizationId } = actor;
+    const deployment = await store.tvc.getDeployment(organizationId, deploymentId);
+    requireUndeleted(deployment);
+    const approvalIds: string[] = [];
+    for (const approval of verified) {
+      const kept: TvcApproval = { id: newId(), deploymentId, ...approval, createdAtMs: nowMs };
+      approvalIds.push(await store.tvc.keepApproval(organizationId, kept));
+    }
+    const { length: count } = await store.tvc.approvals(organizationId, [deploymentId]);
+    // Only the approval that completes them makes anything live; a later one changes nothing.
+    if (count >= threshold && (await store.tvc.markApproved(organizationId, deploymentId, nowMs))) {
+      await store.tvc.setFirstLive(organizationId, deployment, nowMs);
+    }
+    return { approvalIds };
+  },
+});

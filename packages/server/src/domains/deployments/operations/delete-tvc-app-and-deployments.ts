@@ -1,0 +1,21 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+
+/** RES 11. */
+export const deleteTvcAppAndDeployments = defineActivity({
+  name: 'delete_tvc_app_and_deployments',
+  type: 'ACTIVITY_TYPE_DELETE_TVC_APP_AND_DEPLOYMENTS',
+  summary: 'Delete an app for good; its deployments stay as records that are marked as deleted.',
+  policy: { governedBy: 'policy', resource: 'TVC_APP', action: 'DELETE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: Type.Object({ appId: IdShape }),
+  result: Type.Object({ appId: Type.String() }),
+  describe: ({ read, actor }, { appId }) => read.tvc.getApp(actor.organizationId, appId),
+  async execute({ store, actor, nowMs }, { appId }) {
+    const app = await store.tvc.getApp(actor.organizationId, appId);
+    await store.tvc.deleteApp(actor.organizationId, app.id, nowMs);
+    return { appId };
+  },
+});

@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import type { OrganizationId } from '../../../lib/ids.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import type { ReadStores } from '../../../storage/stores.ts';
+import { requireDeletable, requireNotLive } from '../lifecycle.ts';
+import type { TvcDeployment } from '../model.ts';
+
+/** RES 11. */
+export const deleteTvcDeployment = defineActivity({
+  name: 'delete_tvc_deployment',
+  type: 'ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT',
+  summary: 'Mark a deployment as deleted; its record stays. The live one can go only if it is the only one.',
+  policy: { governedBy: 'policy', resource: 'TVC_DEPLOYMENT', action: 'DELETE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: Type.Object({ deploymentId: IdShape }),
+  result: Type.Object({ deploymentId: Type.String() }),
+  async describe({ read, actor }, { deploymentId }) {
+    await judge(read, actor.organizationId, deploymentId);
+  },
+  async execute({ store, actor, nowMs }, { deploymentId }) {
+    const { organizationId } = actor;
+    const { deployment, isLive } = await judge(store, organizationId, deploymentId);
+    await store.tvc.markDeployment(organizationId, deployment.id, nowMs, nowMs);
+    if (isLive) await store.tvc.setLive(organizationId, deployment.appId, undefined, nowMs);
+    return { deploymentId };
+  },
+});
+
+async function judge(
+  { tvc }: Pick<ReadStores, 'tvc'>,
+  organizationId: OrganizationId,
+  deploymentId: string,
+): Promise<{ readonly deployment: TvcDeployment; readonly isLive: boolean }> {
+  const deployment = await tvc.getDeployment(organizationId, deploymentId);
+  requireDeletable(deployment);
+  const app = await tvc.appOf(organizationId, deployment);
+  requireNotLive(deployment, app, await tvc.hasOtherDeployment(organizationId, deployment));
+  return { deployment, isLive: app.liveDeploymentId === deployment.id };
+}

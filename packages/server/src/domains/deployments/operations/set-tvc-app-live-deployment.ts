@@ -1,0 +1,29 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { requireApproved, requireUndeleted } from '../lifecycle.ts';
+
+/** RES 11. The name of the path and that of the type differ in the wire protocol. */
+export const setTvcAppLiveDeployment = defineActivity({
+  name: 'set_tvc_app_live_deployment',
+  type: 'ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT',
+  summary: 'Make an approved deployment the live one of its app, in place of the one that was.',
+  policy: { governedBy: 'policy', resource: 'TVC_APP', action: 'UPDATE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: Type.Object({ deploymentId: IdShape }),
+  result: Type.Object({}),
+  async describe({ read, actor }, { deploymentId }) {
+    const deployment = await read.tvc.getDeployment(actor.organizationId, deploymentId);
+    requireUndeleted(deployment);
+    requireApproved(deployment);
+  },
+  async execute({ store, actor, nowMs }, { deploymentId }) {
+    const { organizationId } = actor;
+    const deployment = await store.tvc.getDeployment(organizationId, deploymentId);
+    requireUndeleted(deployment);
+    requireApproved(deployment);
+    await store.tvc.setLive(organizationId, deployment.appId, deployment.id, nowMs);
+    return {};
+  },
+});

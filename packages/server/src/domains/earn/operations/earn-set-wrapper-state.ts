@@ -1,0 +1,29 @@
+import Type from 'typebox';
+import { checkChecksum, EthereumAddressShape, toChecksum } from '../../../chains/shapes.ts';
+import { defineActivity } from '../../../engine/define.ts';
+import { ownWrappers } from '../wrappers.ts';
+
+/** spec 4.6. The switch is ours and not the contract's, which nobody can pause. */
+export const earnSetWrapperState = defineActivity({
+  name: 'earn_set_wrapper_state',
+  type: 'ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE',
+  summary: 'Disable deposits into a fee wrapper, or enable them again. Withdrawals always go on.',
+  waitsOutside: true,
+  policy: { governedBy: 'policy', resource: 'CONFIG', action: 'UPDATE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: Type.Object({ wrapperAddress: EthereumAddressShape, depositsDisabled: Type.Boolean() }),
+  result: Type.Object({ wrapperAddress: Type.String(), depositsDisabled: Type.Boolean() }),
+  check: ({ wrapperAddress }) => checkChecksum('parameters.wrapperAddress', wrapperAddress),
+  describe: ({ read, actor }, { wrapperAddress }) => ownWrappers(read, actor.organizationId, wrapperAddress),
+  exposes: ({ wrapperAddress, depositsDisabled }) => ({
+    wrapper_address: wrapperAddress,
+    deposits_disabled: depositsDisabled,
+  }),
+  async execute({ store, actor, nowMs }, { wrapperAddress, depositsDisabled }) {
+    for (const wrapper of await ownWrappers(store, actor.organizationId, wrapperAddress)) {
+      await store.earn.setDepositsDisabled(wrapper, depositsDisabled, nowMs);
+    }
+    return { wrapperAddress: toChecksum(wrapperAddress), depositsDisabled };
+  },
+});

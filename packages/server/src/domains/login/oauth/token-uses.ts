@@ -1,0 +1,28 @@
+import type { TokenUse } from '../../../authn/identity/tokens.ts';
+import type { ExecuteContext } from '../../../engine/define.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { OrganizationId } from '../../../lib/ids.ts';
+import type { Stores } from '../../../storage/stores.ts';
+
+/** What an OpenID token may be used for, each once in a tree: it registers its identity, and it logs in. */
+type OidcPurpose = 'register' | 'login';
+
+const USED: Readonly<Record<OidcPurpose, string>> = {
+  register: 'this OIDC token has already been used to register an identity: ask its issuer for a new one',
+  login: 'this OIDC token has already been used to log in: ask its issuer for a new one',
+};
+
+/** Notes a use of a token in the transaction, or refuses it. */
+export async function useOidcToken(
+  {
+    store,
+    activityId,
+    nowMs,
+  }: Pick<ExecuteContext, 'activityId' | 'nowMs'> & { readonly store: Pick<Stores, 'logins'> },
+  rootId: OrganizationId,
+  { tokenId, expiresAtMs }: Pick<TokenUse, 'tokenId' | 'expiresAtMs'>,
+  purpose: OidcPurpose,
+): Promise<void> {
+  if (await store.logins.useToken(rootId, { tokenId, purpose, activityId, expiresAtMs }, nowMs)) return;
+  throw new ApiError('INVALID_OIDC_TOKEN', USED[purpose]);
+}

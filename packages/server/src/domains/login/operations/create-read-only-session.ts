@@ -1,0 +1,42 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { randomToken, sha256Hex } from '../../../lib/encoding.ts';
+
+const SECONDS = 60 * 60;
+
+export const createReadOnlySession = defineActivity({
+  name: 'create_read_only_session',
+  type: 'ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION',
+  summary: 'Make a token that reads, and nothing else, as yourself for an hour.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // The token outlives the key that asked for it and carries no profile.
+  credentials: 'mints',
+  lock: 'shared',
+  findsSubOrganization: true,
+  parameters: Type.Object({}),
+  result: Type.Object({
+    organizationId: Type.String(),
+    organizationName: Type.String(),
+    userId: Type.String(),
+    username: Type.String(),
+    session: Type.String(),
+    sessionExpiry: Type.String(),
+  }),
+  secretResults: ['session'],
+  managesCredentialsOf: (_parameters, proposer) => proposer.userId,
+  prepare: async ({ nowMs }) => ({ session: randomToken(), expiresAtMs: nowMs + SECONDS * 1000 }),
+  secretResult: ({ session, expiresAtMs }) => ({ values: { session }, expiresAtMs }),
+  async execute({ store, actor, nowMs }, _parameters, { session, expiresAtMs }) {
+    const { organization, organizationId, user, userId } = actor;
+    await store.users.lock(organizationId, userId, nowMs);
+    await store.logins.insertReadSession(organizationId, { tokenHash: sha256Hex(session), userId, expiresAtMs }, nowMs);
+    return {
+      organizationId,
+      organizationName: organization.name,
+      userId,
+      username: user.name,
+      session,
+      sessionExpiry: String(Math.floor(expiresAtMs / 1000)),
+    };
+  },
+});

@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import { defineActivity, legacy } from '../../../engine/define.ts';
+import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
+import { recoveryMail } from '../../messages/templates/bundle.ts';
+import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from '../mailed-key.ts';
+import { userOfContact } from '../otp/contacts.ts';
+import { EMAIL_RECOVERY_FEATURE, requireFeature } from '../otp/features.ts';
+import { sessionKeyName } from '../session-keys.ts';
+import { ContactShape, NamedEmailCustomizationShape, SENDER_PARAMS, UNNAMED_PARAMS } from '../shapes/otp.ts';
+import { SecondsShape } from '../shapes/sessions.ts';
+
+const base = {
+  email: ContactShape,
+  targetPublicKey: TargetPublicKeyShape,
+  expirationSeconds: Type.Optional(SecondsShape),
+  ...SENDER_PARAMS,
+};
+
+export const initUserEmailRecovery = defineActivity({
+  name: 'init_user_email_recovery',
+  type: 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2',
+  summary: 'Mail a key to a user that serves to register a new passkey and for nothing else.',
+  policy: { governedBy: 'policy', resource: 'RECOVERY', action: 'CREATE' },
+  credentials: 'mints',
+  // The user's row is held; a new key changes no decision that is being taken.
+  lock: 'shared',
+  sends: true,
+  parameters: Type.Object({ ...base, emailCustomization: NamedEmailCustomizationShape }),
+  older: [legacy('ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY', Type.Object({ ...base, ...UNNAMED_PARAMS }), withAppName)],
+  result: Type.Object({ userId: Type.String() }),
+  check: checkMailedKey,
+  async describe(context, { email }) {
+    await requireFeature(context, EMAIL_RECOVERY_FEATURE);
+    return await userOfContact(context, 'email', email);
+  },
+  prepare: (context, parameters, user) => prepareMailedKey(context, parameters, user, recoveryMail),
+  async execute(context, _parameters, mailed) {
+    await storeMailedKey(context, mailed, {
+      type: 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256',
+      name: sessionKeyName('Recovery', context.nowMs),
+      // One recovery at a time: the newest mail is the one that works.
+      invalidateExisting: true,
+    });
+    return { userId: mailed.user.id };
+  },
+});

@@ -1,0 +1,56 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { textShape } from '../../../lib/shapes.ts';
+import { exchangeForToken } from '../oauth/issue-token.ts';
+import { sessionPublicKey } from '../session-keys.ts';
+import {
+  AuthCodeShape,
+  CodeVerifierShape,
+  NonceShape,
+  Oauth2CredentialIdShape,
+  RedirectUriShape,
+} from '../shapes/oauth.ts';
+
+const BEARER_KEY = 'parameters.bearerTokenTargetPublicKey';
+
+/** spec 4.2. */
+export const oauth2Authenticate = defineActivity({
+  name: 'oauth2_authenticate',
+  type: 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE',
+  summary: 'Exchange an authorization code of an OAuth 2.0 provider for an OpenID token of this service.',
+  waitsOutside: true,
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  // The token logs in as the identity that it names, without a profile.
+  credentials: 'mints',
+  // It writes nothing but itself.
+  lock: 'shared',
+  scope: 'parent',
+  parameters: Type.Object({
+    oauth2CredentialId: Oauth2CredentialIdShape,
+    authCode: AuthCodeShape,
+    redirectUri: RedirectUriShape,
+    codeVerifier: CodeVerifierShape,
+    nonce: NonceShape,
+    bearerTokenTargetPublicKey: Type.Optional(textShape(512)),
+  }),
+  secrets: ['authCode', 'codeVerifier'],
+  result: Type.Object({ oidcToken: Type.String() }),
+  secretResults: ['oidcToken'],
+  check({ bearerTokenTargetPublicKey }) {
+    if (bearerTokenTargetPublicKey) sessionPublicKey(bearerTokenTargetPublicKey, BEARER_KEY);
+  },
+  describe: ({ read, actor }, { oauth2CredentialId }) =>
+    read.oauth.getCredential(actor.organizationId, oauth2CredentialId),
+  // A provider takes a code once, and what was decided may have to be decided again: then the token is the same.
+  prepare: (context, { bearerTokenTargetPublicKey: bearerKey, ...parameters }, credential) =>
+    context.once(() =>
+      exchangeForToken(context, credential, {
+        ...parameters,
+        bearerKey: bearerKey ? Buffer.from(sessionPublicKey(bearerKey, BEARER_KEY), 'hex') : undefined,
+      }),
+    ),
+  // The provider has used the code up by then.
+  useProof: async () => {},
+  secretResult: ({ oidcToken, expiresAtMs }) => ({ values: { oidcToken }, expiresAtMs }),
+  execute: async (_context, _parameters, { oidcToken }) => ({ oidcToken }),
+});

@@ -1,0 +1,44 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { holderOf } from '../../../engine/holder.ts';
+import { keepBundle } from '../oauth/keep-bundle.ts';
+import {
+  ClientIdShape,
+  EncryptedClientSecretShape,
+  Oauth2CredentialIdShape,
+  Oauth2ProviderShape,
+} from '../shapes/oauth.ts';
+
+export const updateOauth2Credential = defineActivity({
+  name: 'update_oauth2_credential',
+  type: 'ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL',
+  summary: 'Replace provider, client id and secret of an OAuth 2.0 credential.',
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'UPDATE' },
+  // It says which client exchanges codes for tokens that log in.
+  credentials: 'redirects',
+  scope: 'parent',
+  parameters: Type.Object({
+    oauth2CredentialId: Oauth2CredentialIdShape,
+    provider: Oauth2ProviderShape,
+    clientId: ClientIdShape,
+    encryptedClientSecret: EncryptedClientSecretShape,
+  }),
+  result: Type.Object({ oauth2CredentialId: Type.String() }),
+  describe: ({ read, actor }, { oauth2CredentialId }) =>
+    read.oauth.getCredential(actor.organizationId, oauth2CredentialId),
+  async prepare(context, { encryptedClientSecret }, { id }) {
+    return await context.keyring.importOauthSecret(holderOf(context, id), encryptedClientSecret);
+  },
+  async execute(context, { oauth2CredentialId, ...parameters }, sealedSecret) {
+    const { store, actor, nowMs } = context;
+    await keepBundle(context, parameters);
+    const credential = await store.oauth.getCredential(actor.organizationId, oauth2CredentialId);
+    await store.oauth.updateCredential(actor.organizationId, {
+      ...credential,
+      ...parameters,
+      sealedSecret,
+      updatedAtMs: nowMs,
+    });
+    return { oauth2CredentialId };
+  },
+});

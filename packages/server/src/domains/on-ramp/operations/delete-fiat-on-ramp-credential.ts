@@ -1,0 +1,20 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+
+/** spec 4.2. */
+export const deleteFiatOnRampCredential = defineActivity({
+  name: 'delete_fiat_on_ramp_credential',
+  type: 'ACTIVITY_TYPE_DELETE_FIAT_ON_RAMP_CREDENTIAL',
+  summary: 'Delete a fiat on-ramp credential with its secrets.',
+  policy: { governedBy: 'policy', resource: 'ON_RAMP_CREDENTIALS', action: 'DELETE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: Type.Object({ fiatOnrampCredentialId: IdShape }),
+  result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
+  async execute({ store, actor }, { fiatOnrampCredentialId }) {
+    await store.onRamp.deleteCredential(actor.organizationId, fiatOnrampCredentialId);
+    // The result has another spelling than the request (spec 4.2).
+    return { fiatOnRampCredentialId: fiatOnrampCredentialId };
+  },
+});

@@ -1,0 +1,45 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { beginPurchase, planPurchase } from '../begin-purchase.ts';
+import { checkPurchase } from '../purchase.ts';
+import { PurchaseShape } from '../shapes.ts';
+
+export const initFiatOnRamp = defineActivity({
+  name: 'init_fiat_on_ramp',
+  type: 'ACTIVITY_TYPE_INIT_FIAT_ON_RAMP',
+  summary: 'Make a link to the page of an on-ramp provider, on which somebody buys crypto currency into a wallet.',
+  waitsOutside: true,
+  policy: { governedBy: 'policy', resource: 'FIAT_TRANSACTION', action: 'CREATE' },
+  credentials: 'none',
+  // It alters no decision.
+  lock: 'shared',
+  parameters: PurchaseShape,
+  result: Type.Object({
+    onRampUrl: Type.String(),
+    onRampTransactionId: Type.String(),
+    onRampUrlSignature: Type.Optional(Type.String()),
+  }),
+  check: checkPurchase,
+  describe: planPurchase,
+  // Coinbase is asked for a session here, and not after the commit, because its token is in the answer. Nothing is bought
+  // by that, and an unused token ends by itself; but each would count against the provider's limits, so that one request
+  // asks once, however often it is prepared (decision 40).
+  prepare: (context, parameters, plan) => context.once(() => beginPurchase(context, parameters, plan)),
+  async execute({ store, actor, nowMs }, { onrampProvider, sandboxMode = false }, begun) {
+    const { id, credentialId, onRampUrl, onRampUrlSignature } = begun;
+    await store.onRamp.insertTransaction(actor.organizationId, {
+      id,
+      credentialId,
+      provider: onrampProvider,
+      isSandbox: sandboxMode,
+      status: 'PENDING',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    return {
+      onRampUrl,
+      onRampTransactionId: id as string,
+      ...(onRampUrlSignature !== undefined && { onRampUrlSignature }),
+    };
+  },
+});

@@ -1,0 +1,27 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { keepBundles, sealSecrets } from '../seal-secrets.ts';
+import { CREDENTIAL_FIELDS } from '../shapes.ts';
+
+export const updateFiatOnRampCredential = defineActivity({
+  name: 'update_fiat_on_ramp_credential',
+  type: 'ACTIVITY_TYPE_UPDATE_FIAT_ON_RAMP_CREDENTIAL',
+  summary: 'Replace everything in a fiat on-ramp credential but its mode.',
+  policy: { governedBy: 'policy', resource: 'ON_RAMP_CREDENTIALS', action: 'UPDATE' },
+  credentials: 'none',
+  scope: 'parent',
+  parameters: Type.Object({ fiatOnrampCredentialId: IdShape, ...CREDENTIAL_FIELDS }),
+  result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
+  describe: ({ read, actor }, { fiatOnrampCredentialId }) =>
+    read.onRamp.getCredential(actor.organizationId, fiatOnrampCredentialId),
+  prepare: (context, { fiatOnrampCredentialId: _id, ...parameters }, { id }) => sealSecrets(context, id, parameters),
+  async execute(context, { fiatOnrampCredentialId }, content) {
+    const { store, actor, nowMs } = context;
+    await keepBundles(context, content);
+    const credential = await store.onRamp.getCredential(actor.organizationId, fiatOnrampCredentialId);
+    await store.onRamp.updateCredential(actor.organizationId, { ...credential, ...content, updatedAtMs: nowMs });
+    // The result has another spelling than the request (spec 4.2).
+    return { fiatOnRampCredentialId: fiatOnrampCredentialId };
+  },
+});

@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { OrganizationId } from '../../../lib/ids.ts';
+import type { ReadStores } from '../../../storage/stores.ts';
+
+export const deleteSubOrganization = defineActivity({
+  name: 'delete_sub_organization',
+  type: 'ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION',
+  summary:
+    'Delete this sub-organization; its own users decide, its parent cannot. Activities stay readable to the parent.',
+  policy: { governedBy: 'policy', resource: 'ORGANIZATION', action: 'DELETE' },
+  // The credentials of its users go with it.
+  credentials: 'removes',
+  scope: 'sub-organization',
+  isLong: true,
+  parameters: Type.Object({ deleteWithoutExport: Type.Optional(Type.Boolean()) }),
+  result: Type.Object({ subOrganizationUuid: Type.String() }),
+  describe: ({ read, actor }, parameters) => requireExported(read, actor.organizationId, parameters),
+  async execute({ store, actor, nowMs }, parameters) {
+    const { organizationId } = actor;
+    await requireExported(store, organizationId, parameters);
+    await store.organizations.erase(organizationId, nowMs);
+    return { subOrganizationUuid: organizationId };
+  },
+});
+
+async function requireExported(
+  read: ReadStores,
+  organizationId: OrganizationId,
+  { deleteWithoutExport }: { readonly deleteWithoutExport?: boolean },
+): Promise<void> {
+  if (deleteWithoutExport === true) return;
+  const isUnexported =
+    (await read.wallets.hasUnexported(organizationId)) || (await read.privateKeys.hasUnexported(organizationId));
+  if (!isUnexported) return;
+  throw new ApiError(
+    'WALLET_ACCOUNT_NOT_EXPORTED',
+    'a wallet or private key was never exported; deleteWithoutExport deletes it all the same',
+  );
+}

@@ -1,0 +1,23 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { turnProxyOff } from '../../sign-up-proxy/switch.ts';
+import { dropFeatureEndpoint } from '../../webhooks/feature-endpoint.ts';
+import { FeatureNameShape, FeatureShape } from '../shapes.ts';
+
+export const removeOrganizationFeature = defineActivity({
+  name: 'remove_organization_feature',
+  type: 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE',
+  summary: 'Remove a feature of the organization. Needs the root quorum.',
+  policy: { governedBy: 'root-quorum' },
+  // Features open logins by mail, text message and recovery, and name the origins of passkeys.
+  credentials: 'redirects',
+  parameters: Type.Object({ name: FeatureNameShape }),
+  result: Type.Object({ features: Type.Array(FeatureShape) }),
+  async execute(context, { name }) {
+    const { store, actor } = context;
+    if (name === 'FEATURE_NAME_AUTH_PROXY') await turnProxyOff(context);
+    await store.organizations.removeFeature(actor.organizationId, name);
+    if (name === 'FEATURE_NAME_WEBHOOK') await dropFeatureEndpoint(store, actor.organizationId);
+    return { features: await store.organizations.features(actor.organizationId) };
+  },
+});

@@ -1,0 +1,31 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { firstDuplicate } from '../../../lib/collections.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { UserId } from '../../../lib/ids.ts';
+import { IdListShape, integerShape } from '../../../lib/shapes.ts';
+
+/** spec 4.2. */
+export const updateRootQuorum = defineActivity({
+  name: 'update_root_quorum',
+  type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
+  summary: 'Set the members and the threshold of the root quorum. Needs the current root quorum.',
+  policy: { governedBy: 'root-quorum' },
+  credentials: 'none',
+  parameters: Type.Object({ threshold: integerShape(0), userIds: IdListShape }),
+  result: Type.Object({}),
+  check({ threshold, userIds }) {
+    if (threshold < 1) throw new ApiError('INVALID_QUORUM', 'threshold must be at least 1');
+    if (threshold > userIds.length)
+      throw new ApiError('INVALID_QUORUM', 'threshold is larger than the number of userIds');
+    if (firstDuplicate(userIds) !== undefined) throw new ApiError('INVALID_QUORUM', 'userIds names a user twice');
+  },
+  async execute({ store, actor, nowMs }, { threshold, userIds }) {
+    const existing = await store.users.existing(actor.organizationId, userIds);
+    if (userIds.some((userId) => !existing.has(userId))) {
+      throw new ApiError('INVALID_QUORUM', 'userIds names a user that is not in this organization');
+    }
+    await store.organizations.setRootQuorum(actor.organizationId, threshold, userIds as UserId[], nowMs);
+    return {};
+  },
+});

@@ -1,0 +1,49 @@
+import Type from 'typebox';
+import type { ContractInterfaceType } from '../../../core/model.ts';
+import { defineActivity } from '../../../engine/define.ts';
+import { NotesShape } from '../../../engine/shapes/rules.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { ContractInterfaceId } from '../../../lib/ids.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { NameShape, textShape } from '../../../lib/shapes.ts';
+import { checkContractInterface } from '../../../policy-facts/contract-interface.ts';
+
+const INTERFACE_MAX = 400_000;
+
+export const createSmartContractInterface = defineActivity({
+  name: 'create_smart_contract_interface',
+  type: 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE',
+  summary: 'Upload the ABI or IDL of a contract, so that policies can speak of its functions and arguments.',
+  policy: { governedBy: 'policy', resource: 'SMART_CONTRACT_INTERFACE', action: 'CREATE' },
+  credentials: 'none',
+  parameters: Type.Object({
+    smartContractAddress: textShape(128),
+    smartContractInterface: textShape(INTERFACE_MAX),
+    type: Type.Enum(['SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM', 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA']),
+    label: NameShape,
+    notes: Type.Optional(NotesShape),
+  }),
+  result: Type.Object({ smartContractInterfaceId: Type.String() }),
+  check: ({ type, smartContractAddress, smartContractInterface }) =>
+    void checkContractInterface(type as ContractInterfaceType, smartContractAddress, smartContractInterface),
+  async execute({ store, actor, newId, nowMs }, parameters) {
+    const smartContractInterfaceId: ContractInterfaceId = newId();
+    await store.contractInterfaces.insert(actor.organizationId, {
+      id: smartContractInterfaceId,
+      type: parameters.type as ContractInterfaceType,
+      address: parameters.smartContractAddress,
+      definition: parameters.smartContractInterface,
+      label: parameters.label,
+      notes: parameters.notes ?? '',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    if ((await store.contractInterfaces.length(actor.organizationId)) > LIMITS.interfacesLength) {
+      throw new ApiError(
+        'RESOURCE_LIMIT_EXCEEDED',
+        `the contract interfaces of an organization can have at most ${LIMITS.interfacesLength} characters together`,
+      );
+    }
+    return { smartContractInterfaceId };
+  },
+});

@@ -1,0 +1,27 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { textShape } from '../../../lib/shapes.ts';
+import { allowlistKey } from '../allowlist-key.ts';
+import { refuseLockout } from '../allowlist-lockout.ts';
+
+/** spec 4.2. */
+export const removeIpAllowlist = defineActivity({
+  name: 'remove_ip_allowlist',
+  type: 'ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST',
+  summary:
+    'Delete an IP allowlist with its rules. A key then follows the list of the organization, and an organization without one accepts all addresses.',
+  policy: { governedBy: 'policy', resource: 'CONFIG', action: 'DELETE' },
+  credentials: 'none',
+  parameters: Type.Object({ publicKey: Type.Optional(textShape(512)), allowLockout: Type.Optional(Type.Boolean()) }),
+  result: Type.Object({}),
+  check: ({ publicKey }) => void allowlistKey(publicKey),
+  async execute(context, { publicKey, allowLockout }) {
+    const { store, actor } = context;
+    const key = allowlistKey(publicKey);
+    const left = (await store.networks.allowlists(actor.organizationId)).filter((list) => list.publicKey !== key);
+    // A key that loses its own list may fall under a narrower one of the organization.
+    if (allowLockout !== true) refuseLockout(context, left);
+    await store.networks.remove(actor.organizationId, [key]);
+    return {};
+  },
+});

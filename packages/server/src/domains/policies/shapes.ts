@@ -1,0 +1,120 @@
+import Type from 'typebox';
+import { EffectShape, ExpressionShape, NotesShape } from '../../engine/shapes/rules.ts';
+import { NameShape, TimestampShape, textShape } from '../../lib/shapes.ts';
+
+export const PolicyParamsShape = Type.Object({
+  policyName: NameShape,
+  effect: EffectShape,
+  condition: Type.Optional(ExpressionShape),
+  consensus: Type.Optional(ExpressionShape),
+  notes: NotesShape,
+  time: Type.Optional(ExpressionShape),
+});
+export type PolicyParams = Type.Static<typeof PolicyParamsShape>;
+
+/** What the linter says of a new or changed policy; empty when it has nothing to say. */
+export const WarningsShape = Type.Array(
+  Type.Object({
+    code: Type.String(),
+    policyId: Type.String(),
+    message: Type.String(),
+    expression: Type.Optional(Type.String()),
+    otherPolicyIds: Type.Optional(Type.Array(Type.String())),
+  }),
+);
+
+/** POL 1. */
+export const PolicyShape = Type.Object({
+  policyId: Type.String(),
+  policyName: Type.String(),
+  effect: EffectShape,
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+  notes: Type.String(),
+  consensus: Type.String(),
+  condition: Type.String(),
+  time: Type.Optional(Type.String()),
+});
+
+/** EARN 5. */
+export const ContractInterfaceShape = Type.Object({
+  organizationId: Type.String(),
+  smartContractInterfaceId: Type.String(),
+  smartContractAddress: Type.String(),
+  smartContractInterface: Type.String(),
+  type: Type.String(),
+  label: Type.String(),
+  notes: Type.String(),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+});
+
+/** RES 8. */
+export const IpAllowlistShape = Type.Object({
+  organizationId: Type.String(),
+  rules: Type.Array(
+    Type.Object({ cidr: Type.String(), label: Type.Optional(Type.String()), createdAt: Type.String() }),
+  ),
+  publicKey: Type.Optional(Type.String()),
+  enabled: Type.Optional(Type.Boolean()),
+  onEvaluationError: Type.String(),
+});
+
+const EmptyShape = Type.Object({});
+const ActivityFilterShape = Type.Object({
+  activity: Type.Optional(Type.Array(Type.Object({ activityType: textShape(128) }), { minItems: 1, maxItems: 100 })),
+});
+
+export const VelocityDataSourceShape = Type.Object({
+  chainAssetTransfer: Type.Optional(
+    Type.Object({
+      definition: Type.Array(
+        Type.Object({ caip19: textShape(256), decimals: Type.String({ pattern: '^[0-9]{1,3}$', 'x-decimal': true }) }),
+        { minItems: 1, maxItems: 100 },
+      ),
+      filter: Type.Optional(ActivityFilterShape),
+      phase: Type.Optional(
+        Type.Object({ signature: Type.Optional(EmptyShape), submission: Type.Optional(EmptyShape) }),
+      ),
+    }),
+  ),
+  activityExecution: Type.Optional(Type.Object({ filter: Type.Optional(ActivityFilterShape) })),
+});
+
+export const VelocityAggregationShape = Type.Object({
+  method: Type.Enum(['VELOCITY_CONTROL_AGGREGATION_METHOD_SUM', 'VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT']),
+  operator: Type.Enum([
+    'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN',
+    'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+    'VELOCITY_CONTROL_AGGREGATION_OPERATOR_EQUAL',
+    'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN_OR_EQUAL',
+    'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN',
+  ]),
+  threshold: Type.String({
+    pattern: '^[0-9]{1,78}(\\.[0-9]{1,78})?$',
+    'x-decimal': true,
+    'x-message': 'must be a decimal number',
+  }),
+  window: Type.Object({
+    rolling: Type.Optional(Type.Object({ duration: textShape(32) })),
+    infinite: Type.Optional(EmptyShape),
+  }),
+  groupBy: Type.Object({
+    organization: Type.Optional(EmptyShape),
+    user: Type.Optional(EmptyShape),
+    wallet: Type.Optional(EmptyShape),
+  }),
+});
+
+export const VelocityControlShape = Type.Object({
+  velocityControlId: Type.String(),
+  organizationId: Type.String(),
+  name: Type.String(),
+  dataSource: VelocityDataSourceShape,
+  aggregation: VelocityAggregationShape,
+  /** Ours. */
+  refuseUncounted: Type.Optional(Type.Boolean()),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+  identifier: Type.String(),
+});

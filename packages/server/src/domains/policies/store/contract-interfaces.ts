@@ -1,0 +1,128 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ContractInterface, ContractInterfaceType } from '../../../core/model.ts';
+import { sha256Hex } from '../../../lib/encoding.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { ContractInterfaceId, OrganizationId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import type { ContractInterfaceTable, Schema } from '../../../storage/schema.ts';
+import { bury } from '../../../storage/tombstones.ts';
+
+const toInterface = (row: Selectable<ContractInterfaceTable>): ContractInterface => ({
+  id: row.id as ContractInterfaceId,
+  type: row.type as ContractInterfaceType,
+  address: row.address,
+  definition: row.definition,
+  label: row.label,
+  notes: row.notes,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+interface ContractInterfaceDigest {
+  readonly id: string;
+  readonly address: string;
+  readonly digest: string;
+}
+
+/** Ethereum addresses are the same in any case, Solana's are not. */
+const addressKey = (type: ContractInterfaceType, address: string): string =>
+  type === 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' ? address.toLowerCase() : address;
+
+const notFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'smart contract interface not found in this organization');
+
+export class ContractInterfaceReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async get(organizationId: OrganizationId, id: string): Promise<ContractInterface> {
+    const row = await findRow(this.db, 'contract_interface', organizationId, id);
+    if (row === undefined) throw notFound();
+    return toInterface(row);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterface>> {
+    return await pageOfRows(this.db, 'contract_interface', organizationId, request, (rows) => rows.map(toInterface));
+  }
+
+  /** Where they are and their digests; of a batch of definitions only these are kept. */
+  async digests(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterfaceDigest>> {
+    const toItems = (rows: Selectable<ContractInterfaceTable>[]): ContractInterfaceDigest[] =>
+      rows.map((row) => ({ id: row.id, address: row.address, digest: sha256Hex(row.definition) }));
+    const isUnbounded = true;
+    return await pageOfRows(this.db, 'contract_interface', organizationId, request, toItems, { isUnbounded });
+  }
+
+  /** Characters in all of them. */
+  async length(organizationId: OrganizationId): Promise<number> {
+    const { rows } = await sql<{ length: number | null }>`
+      SELECT CAST(SUM(LENGTH(definition)) AS bigint) AS length FROM contract_interface
+      WHERE organization_id = ${organizationId}`.execute(this.db);
+    return Number(rows[0]?.length ?? 0);
+  }
+
+  /** Those of the given contracts that were uploaded. */
+  async ofAddresses(
+    organizationId: OrganizationId,
+    type: ContractInterfaceType,
+    addresses: readonly string[],
+  ): Promise<ContractInterface[]> {
+    if (addresses.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('contract_interface')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('type', '=', type)
+      .where(
+        'address_key',
+        'in',
+        addresses.map((address) => addressKey(type, address)),
+      )
+      .execute();
+    return rows.map(toInterface);
+  }
+}
+
+export class ContractInterfaceStore extends ContractInterfaceReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
+  async insert(organizationId: OrganizationId, contract: ContractInterface): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
+    await this.db
+      .insertInto('contract_interface')
+      .values({
+        organization_id: organizationId,
+        id: contract.id,
+        type: contract.type,
+        address: contract.address,
+        address_key: addressKey(contract.type, contract.address),
+        definition: contract.definition,
+        label: contract.label,
+        notes: contract.notes,
+        created_at_ms: contract.createdAtMs,
+        updated_at_ms: contract.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async delete(organizationId: OrganizationId, id: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
+    const deleted = await this.db
+      .deleteFrom('contract_interface')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (deleted.numDeletedRows === 0n) throw notFound();
+    await bury(this.db, organizationId, [id]);
+  }
+}

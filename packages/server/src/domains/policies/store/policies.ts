@@ -1,0 +1,167 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Policy, PolicyEffect } from '../../../core/model.ts';
+import { chunks } from '../../../lib/collections.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { ActivityId, OrganizationId, PolicyId, VoteId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import type { PolicyTable, Schema } from '../../../storage/schema.ts';
+import { bury } from '../../../storage/tombstones.ts';
+
+const toPolicy = (row: Selectable<PolicyTable>): Policy => ({
+  id: row.id as PolicyId,
+  name: row.name,
+  effect: row.effect as PolicyEffect,
+  condition: row.condition,
+  consensus: row.consensus,
+  time: row.time,
+  notes: row.notes,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+export const policyNotFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'policy not found in this organization');
+
+/** What the policies said when one vote was judged. */
+export interface VoteEvaluation {
+  readonly activityId: ActivityId;
+  readonly voteId: VoteId;
+  /** As the decision gave it. */
+  readonly evaluations: unknown;
+  readonly createdAtMs: number;
+}
+
+export class PolicyReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async get(organizationId: OrganizationId, policyId: string): Promise<Policy> {
+    const row = await findRow(this.db, 'policy', organizationId, policyId);
+    if (row === undefined) throw policyNotFound();
+    return toPolicy(row);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Policy>> {
+    return await pageOfRows(this.db, 'policy', organizationId, request, (rows) => rows.map(toPolicy));
+  }
+
+  async count(organizationId: OrganizationId): Promise<number> {
+    const row = await this.db
+      .selectFrom('policy')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  }
+
+  /** Characters in all expressions, and a hundred more for each policy. */
+  async weight(organizationId: OrganizationId): Promise<number> {
+    const { rows } = await sql<{ weight: number | null }>`
+      SELECT CAST(SUM(LENGTH(condition) + LENGTH(consensus) + LENGTH(time) + 100) AS bigint) AS weight FROM policy
+      WHERE organization_id = ${organizationId}`.execute(this.db);
+    return Number(rows[0]?.weight ?? 0);
+  }
+
+  /** Every policy of the organization, oldest first: a decision looks at all of them. */
+  async all(organizationId: OrganizationId): Promise<Policy[]> {
+    const rows = await this.db
+      .selectFrom('policy')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toPolicy);
+  }
+
+  /** What was said at each vote of the activity, oldest first. */
+  async evaluations(organizationId: OrganizationId, activityId: string): Promise<VoteEvaluation[]> {
+    const rows = await this.db
+      .selectFrom('policy_evaluation')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('activity_id', '=', activityId)
+      .orderBy('vote_id')
+      .execute();
+    return rows.map((row) => ({
+      activityId: row.activity_id as ActivityId,
+      voteId: row.vote_id as VoteId,
+      evaluations: JSON.parse(row.evaluations) as unknown,
+      createdAtMs: row.created_at_ms,
+    }));
+  }
+}
+
+export class PolicyStore extends PolicyReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
+  async insert(organizationId: OrganizationId, policies: readonly Policy[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
+    for (const some of chunks(policies)) {
+      await this.db
+        .insertInto('policy')
+        .values(
+          some.map((policy) => ({
+            organization_id: organizationId,
+            id: policy.id,
+            name: policy.name,
+            effect: policy.effect,
+            condition: policy.condition,
+            consensus: policy.consensus,
+            time: policy.time,
+            notes: policy.notes,
+            created_at_ms: policy.createdAtMs,
+            updated_at_ms: policy.updatedAtMs,
+          })),
+        )
+        .execute();
+    }
+  }
+
+  async update(organizationId: OrganizationId, policy: Policy): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
+    await this.db
+      .updateTable('policy')
+      .set({
+        name: policy.name,
+        effect: policy.effect,
+        condition: policy.condition,
+        consensus: policy.consensus,
+        time: policy.time,
+        notes: policy.notes,
+        updated_at_ms: policy.updatedAtMs,
+      })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', policy.id)
+      .execute();
+  }
+
+  /** All or nothing: throws when one of them is not there. */
+  async delete(organizationId: OrganizationId, policyIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
+    for (const ids of chunks(policyIds)) {
+      const deleted = await this.db
+        .deleteFrom('policy')
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .executeTakeFirst();
+      if (deleted.numDeletedRows !== BigInt(ids.length)) throw policyNotFound();
+      await bury(this.db, organizationId, ids);
+    }
+  }
+
+  async insertEvaluation(organizationId: OrganizationId, evaluation: VoteEvaluation): Promise<void> {
+    await sql`INSERT INTO policy_evaluation (organization_id, activity_id, vote_id, evaluations, created_at_ms)
+      VALUES (${organizationId}, ${evaluation.activityId}, ${evaluation.voteId},
+        ${JSON.stringify(evaluation.evaluations)}, ${evaluation.createdAtMs})`.execute(this.db);
+  }
+}

@@ -1,0 +1,209 @@
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../../core/model.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { ActivityId, OrganizationId, VelocityControlId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import type { AuthorityVersions } from '../../../storage/authority.ts';
+import type { DatabaseKind } from '../../../storage/dialect.ts';
+import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import type { Schema, VelocityControlTable } from '../../../storage/schema.ts';
+import { bury } from '../../../storage/tombstones.ts';
+
+const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
+  id: row.id as VelocityControlId,
+  name: row.name,
+  identifier: row.identifier,
+  dataSource: JSON.parse(row.data_source) as VelocityDataSource,
+  aggregation: JSON.parse(row.aggregation) as VelocityAggregation,
+  refuseUncounted: row.refuse_uncounted === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const notFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'velocity control not found in this organization');
+
+/** The amounts that count against one control in one group. */
+export interface VelocityGroup {
+  readonly controlId: VelocityControlId;
+  readonly groupKey: string;
+}
+
+export interface ControlKey {
+  readonly organizationId: OrganizationId;
+  readonly controlId: VelocityControlId;
+}
+
+export class VelocityReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async get(organizationId: OrganizationId, id: string): Promise<VelocityControl> {
+    const row = await findRow(this.db, 'velocity_control', organizationId, id);
+    if (row === undefined) throw notFound();
+    return toControl(row);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<VelocityControl>> {
+    return await pageOfRows(this.db, 'velocity_control', organizationId, request, (rows) => rows.map(toControl));
+  }
+
+  async all(organizationId: OrganizationId): Promise<VelocityControl[]> {
+    const rows = await this.db
+      .selectFrom('velocity_control')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toControl);
+  }
+
+  /** What the group has used since a moment, that moment excluded; undefined for the whole past. */
+  async used(organizationId: OrganizationId, group: VelocityGroup, sinceMs: number | undefined): Promise<bigint> {
+    const latest = await this.#total(organizationId, group, undefined);
+    return sinceMs === undefined ? latest : latest - (await this.#total(organizationId, group, sinceMs));
+  }
+
+  /** Controls of any organization, in the order of their keys, behind one of them. */
+  async controlsBehind(last: ControlKey | undefined, limit: number): Promise<ControlKey[]> {
+    const behind = last && sql`WHERE (organization_id, id) > (${last.organizationId}, ${last.controlId})`;
+    const { rows } = await sql<ControlKey>`SELECT organization_id AS "organizationId", id AS "controlId"
+      FROM velocity_control ${behind ?? sql``} ORDER BY organization_id, id LIMIT ${limit}`.execute(this.db);
+    return rows;
+  }
+
+  /**
+   * Groups of a control behind one of them, and whether they have entries after a moment. Each is found with one step in
+   * the index, however many entries there are.
+   */
+  async groupsBehind(
+    { organizationId, controlId }: ControlKey,
+    last: string,
+    afterMs: number,
+    limit: number,
+  ): Promise<{ readonly groupKey: string; readonly hasLater: boolean }[]> {
+    const ofControl = sql`organization_id = ${organizationId} AND control_id = ${controlId}`;
+    const next = (after: RawBuilder<unknown>) =>
+      sql`(SELECT min(group_key) FROM velocity_entry WHERE ${ofControl} AND group_key > ${after})`;
+    const { rows } = await sql<{ group_key: string; has_later: number }>`WITH RECURSIVE found (group_key) AS (
+        SELECT ${next(sql`${last}`)}
+        UNION ALL SELECT ${next(sql`found.group_key`)} FROM found WHERE found.group_key IS NOT NULL)
+      SELECT group_key, CASE WHEN EXISTS (SELECT 1 FROM velocity_entry AS entry WHERE ${ofControl}
+        AND entry.group_key = found.group_key AND entry.created_at_ms > ${afterMs}) THEN 1 ELSE 0 END AS has_later
+      FROM found WHERE group_key IS NOT NULL LIMIT ${limit}`.execute(this.db);
+    return rows.map((row) => ({ groupKey: row.group_key, hasLater: row.has_later === 1 }));
+  }
+
+  /** The running total after the last entry that is not newer than a moment. */
+  async #total(organizationId: OrganizationId, group: VelocityGroup, untilMs: number | undefined): Promise<bigint> {
+    const { rows } = await sql<{ total: string }>`SELECT total FROM velocity_entry
+      WHERE organization_id = ${organizationId} AND control_id = ${group.controlId} AND group_key = ${group.groupKey}
+      ${untilMs === undefined ? sql`` : sql`AND created_at_ms <= ${untilMs}`}
+      ORDER BY created_at_ms DESC, id DESC LIMIT 1`.execute(this.db);
+    return BigInt(rows[0]?.total ?? 0);
+  }
+}
+
+export class VelocityStore extends VelocityReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind, authority: AuthorityVersions) {
+    super(db, kind);
+    this.#authority = authority;
+  }
+
+  async insert(organizationId: OrganizationId, control: VelocityControl): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
+    await this.db
+      .insertInto('velocity_control')
+      .values({
+        organization_id: organizationId,
+        id: control.id,
+        name: control.name,
+        identifier: control.identifier,
+        data_source: JSON.stringify(control.dataSource),
+        aggregation: JSON.stringify(control.aggregation),
+        refuse_uncounted: control.refuseUncounted ? 1 : 0,
+        created_at_ms: control.createdAtMs,
+        updated_at_ms: control.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async delete(organizationId: OrganizationId, id: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'rules');
+    const deleted = await this.db
+      .deleteFrom('velocity_control')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (deleted.numDeletedRows === 0n) throw notFound();
+    await this.db
+      .deleteFrom('velocity_entry')
+      .where('organization_id', '=', organizationId)
+      .where('control_id', '=', id)
+      .execute();
+    await bury(this.db, organizationId, [id]);
+  }
+
+  /** Makes everyone else who counts against the control wait until this transaction ends. */
+  async lock(organizationId: OrganizationId, controlId: VelocityControlId): Promise<boolean> {
+    const row = await findRow(
+      this.db,
+      'velocity_control',
+      organizationId,
+      controlId,
+      this.kind === 'postgres' ? sql`FOR UPDATE` : sql``,
+    );
+    return row !== undefined;
+  }
+
+  /**
+   * Counts an amount; the caller holds the lock. No two entries of a group share a moment: ids of several processes do
+   * not tell which came later, and the newest one holds the total.
+   */
+  async add(
+    organizationId: OrganizationId,
+    group: VelocityGroup,
+    entry: { readonly id: string; readonly activityId: ActivityId; readonly amount: bigint; readonly atMs: number },
+  ): Promise<void> {
+    const { rows } = await sql<{ total: string; created_at_ms: number }>`SELECT total, created_at_ms FROM velocity_entry
+      WHERE organization_id = ${organizationId} AND control_id = ${group.controlId} AND group_key = ${group.groupKey}
+      ORDER BY created_at_ms DESC, id DESC LIMIT 1`.execute(this.db);
+    const [last] = rows;
+    const atMs = Math.max(entry.atMs, (last?.created_at_ms ?? -1) + 1);
+    await this.db
+      .insertInto('velocity_entry')
+      .values({
+        organization_id: organizationId,
+        control_id: group.controlId,
+        group_key: group.groupKey,
+        id: entry.id,
+        activity_id: entry.activityId,
+        amount: entry.amount.toString(),
+        total: (BigInt(last?.total ?? 0) + entry.amount).toString(),
+        created_at_ms: atMs,
+      })
+      .execute();
+  }
+
+  /**
+   * Moves the entries of a group that lie after `afterMs` back to now, in their order and behind all others: what they
+   * count goes on counting, for as long as if it were counted now.
+   */
+  async moveBack({ organizationId, controlId }: ControlKey, groupKey: string, afterMs: number, nowMs: number) {
+    if (!(await this.lock(organizationId, controlId))) return;
+    const ofGroup = sql`organization_id = ${organizationId} AND control_id = ${controlId} AND group_key = ${groupKey}`;
+    const { rows } = await sql<{ last: number | null }>`SELECT max(created_at_ms) AS last FROM velocity_entry
+      WHERE ${ofGroup} AND created_at_ms <= ${afterMs}`.execute(this.db);
+    const baseMs = Math.max(nowMs, rows[0]?.last ?? 0);
+    await sql`UPDATE velocity_entry SET created_at_ms = CAST(${baseMs} AS bigint) + later.place
+      FROM (SELECT id AS later_id, row_number() OVER (ORDER BY created_at_ms, id) AS place FROM velocity_entry
+        WHERE ${ofGroup} AND created_at_ms > ${afterMs}) AS later
+      WHERE ${ofGroup} AND id = later.later_id`.execute(this.db);
+  }
+}

@@ -1,0 +1,22 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { IdListShape } from '../../../lib/shapes.ts';
+
+export const deleteSecrets = defineActivity({
+  name: 'delete_secrets',
+  type: 'ACTIVITY_TYPE_DELETE_SECRETS',
+  summary: 'Delete secrets, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'SECRET', action: 'DELETE' },
+  credentials: 'none',
+  parameters: Type.Object({ secretIds: IdListShape }),
+  result: Type.Object({ secretIds: Type.Array(Type.String()) }),
+  async execute({ store, actor }, { secretIds }) {
+    const ids = [...new Set(secretIds)];
+    if ((await store.imports.secrets(actor.organizationId, ids)).length !== ids.length) {
+      throw new ApiError('RESOURCE_NOT_FOUND', 'secret not found in this organization');
+    }
+    await store.imports.deleteSecrets(actor.organizationId, ids);
+    return { secretIds: ids };
+  },
+});

@@ -1,0 +1,142 @@
+import { type AddressFormat, type Curve, DEPLOYMENT_ID, type Keyring, sealHpkeJson } from '@custos/keyring';
+import { openRootKey } from '../../../bootstrap.ts';
+import { type ChainSettings, chainName } from '../../../chains/settings.ts';
+import type { Config } from '../../../config/config.ts';
+import { openBeside, writeBeside } from '../../../keyring-admin/beside.ts';
+import { randomId } from '../../../lib/ids.ts';
+import { StartError } from '../../../lib/start-error.ts';
+import { loadServiceKeys } from '../../../service-keys.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import { type KeyMaterial, parseKeyText } from './key-text.ts';
+
+/** Whose import it is, where somebody's own import names the user. */
+const IMPORTER = 'operator';
+
+export interface OperatorKeyOptions {
+  /** The chain, by any of its spellings. */
+  readonly caip2: string;
+  /** The text of the key, asked for once there is a place for it. It is wiped. */
+  readonly readText: () => Promise<Uint8Array>;
+}
+
+export interface ImportedOperatorKey {
+  readonly caip2: string;
+  readonly address: string;
+  /** False when the key was there before. */
+  readonly isNew: boolean;
+}
+
+interface SealedKey {
+  readonly address: string;
+  readonly publicKey: string;
+  readonly sealedKey: Uint8Array;
+}
+
+/**
+ * Puts the key that pays for the operator on a chain into the keyring, beside a running service, which uses it from then
+ * on. Like every import it enters the keyring encrypted to a one-time key; only this process has it in the clear.
+ */
+export async function importOperatorKey(config: Config, options: OperatorKeyOptions): Promise<ImportedOperatorKey> {
+  const chain = chainOf(config, options.caip2);
+  const storage = await openBeside(config, 'chains import-key');
+  try {
+    if ((await storage.read.deployment.get('root_key_id')) === undefined) {
+      throw new StartError('the database is under no root key yet: start the service first');
+    }
+    const text = await options.readText();
+    const sealed = await withKey(chain, text, (key) => sealKey(config, storage, chain, key));
+    requireConfigured(chain, sealed.address);
+    return await store(storage, chain, sealed);
+  } finally {
+    await storage.close();
+  }
+}
+
+function chainOf({ chains }: Config, caip2: string): ChainSettings {
+  const chain = chains.get(chainName(caip2));
+  if (chain !== undefined) return chain;
+  throw new StartError(`chain ${caip2} is not configured: add it to CUSTOS_CHAINS first`);
+}
+
+async function withKey<T>(
+  { namespace }: ChainSettings,
+  text: Uint8Array,
+  use: (key: KeyMaterial) => Promise<T>,
+): Promise<T> {
+  let key: KeyMaterial | undefined;
+  try {
+    key = parseKeyText(namespace, text);
+    return await use(key);
+  } finally {
+    text.fill(0);
+    key?.privateKey.fill(0);
+  }
+}
+
+async function sealKey(config: Config, storage: Storage, chain: ChainSettings, key: KeyMaterial): Promise<SealedKey> {
+  const keyring = await openRootKey(storage, config.rootKey, config.keyring);
+  try {
+    const wrapped = await storage.read.deployment.get('deployment_key');
+    if (wrapped === undefined) throw new StartError('the service has no keys yet: start the service first');
+    // The one-time key is signed for like everybody's, which needs the service's keys.
+    await loadServiceKeys(storage, keyring, wrapped);
+    const imported = await importInto(keyring, Buffer.from(wrapped, 'hex'), chain, key.privateKey);
+    if (key.publicKey !== undefined && key.publicKey !== imported.publicKey) {
+      throw new StartError('the second half of the key is not the public key of the first: the key is damaged');
+    }
+    return imported;
+  } finally {
+    await keyring.close();
+  }
+}
+
+async function importInto(
+  keyring: Keyring,
+  organizationKey: Uint8Array,
+  { caip2, namespace }: ChainSettings,
+  privateKey: Uint8Array,
+): Promise<SealedKey> {
+  const holder = { organizationKey, organizationId: DEPLOYMENT_ID };
+  const targetId: string = randomId();
+  const target = await keyring.createImportTarget({ ...holder, ownerId: targetId }, IMPORTER);
+  const bundle = sealHpkeJson(Buffer.from(target.targetPublicKey, 'hex'), privateKey);
+  const [curve, format]: [Curve, AddressFormat] =
+    namespace === 'eip155'
+      ? ['CURVE_SECP256K1', 'ADDRESS_FORMAT_ETHEREUM']
+      : ['CURVE_ED25519', 'ADDRESS_FORMAT_SOLANA'];
+  const { sealedKey, publicKey, addresses } = await keyring.importPrivateKey(
+    { ...holder, ownerId: caip2 },
+    [{ id: targetId, sealed: target.sealedTarget }],
+    bundle,
+    curve,
+    [format],
+  );
+  return { sealedKey, publicKey, address: addresses[0] ?? '' };
+}
+
+/** A key whose address is not the one that was announced would pay for nothing, or from the wrong account. */
+function requireConfigured({ caip2, operatorAddress }: ChainSettings, address: string): void {
+  if (operatorAddress === undefined) {
+    throw new StartError(
+      `the key is that of ${address}: set "operatorAddress": "${address}" for ${caip2} in CUSTOS_CHAINS, and run this again`,
+    );
+  }
+  if (operatorAddress === spelled(caip2, address)) return;
+  throw new StartError(
+    `the key is that of ${address}, but operatorAddress of ${caip2} in CUSTOS_CHAINS is ${operatorAddress}: nothing was stored`,
+  );
+}
+
+async function store(storage: Storage, { caip2 }: ChainSettings, sealed: SealedKey): Promise<ImportedOperatorKey> {
+  const address = spelled(caip2, sealed.address);
+  const isNew = await writeBeside(storage, async (stores) => {
+    const before = await stores.sends.operatorKey(caip2, address);
+    await stores.sends.insertOperatorKey({ ...sealed, caip2, address, createdAtMs: Date.now() });
+    return before === undefined;
+  });
+  return { caip2, address: sealed.address, isNew };
+}
+
+/** As it is stored and configured. */
+const spelled = (caip2: string, address: string): string =>
+  caip2.startsWith('eip155:') ? address.toLowerCase() : address;

@@ -1,0 +1,34 @@
+import type { Config } from '../../../config/config.ts';
+import { openBeside } from '../../../keyring-admin/beside.ts';
+
+export interface ListedChain {
+  readonly caip2: string;
+  /** How many nodes are named. Their addresses may hold passwords. */
+  readonly nodes: number;
+  readonly operatorAddress: string | undefined;
+  readonly hasOperatorKey: boolean;
+}
+
+/** The chains of the settings, and whether the operator's key of each was imported. */
+export async function listConfiguredChains(config: Config): Promise<ListedChain[]> {
+  const chains = [...config.chains.values()];
+  const stored = new Set<string>();
+  // Only the keys are in the database.
+  if (chains.some(({ operatorAddress }) => operatorAddress !== undefined)) {
+    const storage = await openBeside(config, 'chains list');
+    try {
+      for (const { caip2, operatorAddress } of chains) {
+        if (operatorAddress === undefined) continue;
+        if ((await storage.read.sends.operatorKey(caip2, operatorAddress)) !== undefined) stored.add(caip2);
+      }
+    } finally {
+      await storage.close();
+    }
+  }
+  return chains.map(({ caip2, rpcUrls, operatorAddress }) => ({
+    caip2,
+    nodes: rpcUrls.length,
+    operatorAddress,
+    hasOperatorKey: stored.has(caip2),
+  }));
+}

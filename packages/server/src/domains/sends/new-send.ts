@@ -1,0 +1,74 @@
+import type { ChainSettings } from '../../chains/settings.ts';
+import type { DescribeContext, ExecuteContext } from '../../engine/define.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { SendId } from '../../lib/ids.ts';
+import type { Send, SendPurpose, SendRequest } from './model.ts';
+
+interface NewSend {
+  readonly id: SendId;
+  readonly chain: ChainSettings;
+  /** As it is written on the chain: hex in any case, or base58. */
+  readonly sender: string;
+  /** Who pays, where that is not the sender. */
+  readonly payer?: string;
+  readonly purpose: SendPurpose;
+  readonly request: SendRequest;
+  readonly afterId?: SendId;
+}
+
+/** Makes a send part of the activity's transaction; it leaves after the commit. */
+export async function insertSend(context: ExecuteContext, fresh: NewSend): Promise<Send> {
+  const { store, actor, activityId, nowMs, enters } = context;
+  const { id, chain, sender, payer = sender, purpose, request, afterId } = fresh;
+  const spelled = (address: string): string => (chain.namespace === 'eip155' ? address.toLowerCase() : address);
+  const send: Send = {
+    organizationId: actor.organizationId,
+    id,
+    activityId,
+    caip2: chain.caip2,
+    sender: spelled(sender),
+    lane: spelled(payer),
+    purpose,
+    request,
+    afterId,
+    state: 'INITIALIZED',
+    nonce: undefined,
+    attempts: [],
+    txHash: undefined,
+    block: undefined,
+    error: undefined,
+    isOpen: true,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  await store.sends.insert(send);
+  enters(send);
+  return send;
+}
+
+/** The address that pays for sponsored sends; refuses where the operator has set none. */
+export function sponsorOf({ caip2, namespace, operatorAddress, batchContract }: ChainSettings): string {
+  if (operatorAddress === undefined) {
+    throw new ApiError(
+      'SPONSORSHIP_NOT_CONFIGURED',
+      `sponsored sends on ${caip2} need an operator key: operatorAddress in CUSTOS_CHAINS, and \`custos chains import-key\``,
+    );
+  }
+  if (namespace === 'eip155' && batchContract === undefined) {
+    throw new ApiError('SPONSORSHIP_NOT_CONFIGURED', `sponsored sends on ${caip2} need batchContract in CUSTOS_CHAINS`);
+  }
+  return operatorAddress;
+}
+
+/** The same, and that its key is there: what nobody could pay for is not accepted. */
+export async function requireSponsor({ read }: DescribeContext, chain: ChainSettings): Promise<string> {
+  const { caip2 } = chain;
+  const operator = sponsorOf(chain);
+  if ((await read.sends.operatorKey(caip2, operator)) === undefined) {
+    throw new ApiError(
+      'SPONSORSHIP_NOT_CONFIGURED',
+      `the key of the operator ${operator} is not there: \`custos chains import-key --chain ${caip2}\``,
+    );
+  }
+  return operator;
+}

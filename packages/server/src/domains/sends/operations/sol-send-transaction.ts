@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import { configuredChain } from '../../../chains/settings.ts';
+import { SolanaChainShape } from '../../../chains/shapes.ts';
+import { defineActivity, legacy } from '../../../engine/define.ts';
+import { firstDuplicate } from '../../../lib/collections.ts';
+import { invalidField } from '../../../lib/errors.ts';
+import type { SendId } from '../../../lib/ids.ts';
+import { textShape } from '../../../lib/shapes.ts';
+import { insertSend, requireSponsor } from '../new-send.ts';
+import { solanaFactsOf, solanaMovements } from '../solana-facts.ts';
+import { draftSolana, hexOfEither, resolveSolanaSigner } from '../solana-request.ts';
+
+const SIGNERS_MAX = 16;
+const AddressShape = textShape(512);
+
+const common = {
+  unsignedTransaction: textShape(8 * 1024),
+  caip2: SolanaChainShape,
+  sponsor: Type.Optional(Type.Boolean()),
+  recentBlockhash: Type.Optional(textShape(64)),
+};
+
+export const solSendTransaction = defineActivity({
+  name: 'sol_send_transaction',
+  type: 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2',
+  resultKey: 'solSendTransactionResultV2',
+  summary:
+    'Sign a Solana transaction and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
+  waitsOutside: true,
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
+  lock: 'shared',
+  broadcasts: true,
+  parameters: Type.Object({
+    ...common,
+    signWiths: Type.Array(AddressShape, { minItems: 1, maxItems: SIGNERS_MAX }),
+  }),
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_SOL_SEND_TRANSACTION',
+      Type.Object({ ...common, signWith: AddressShape }),
+      ({ signWith, unsignedTransaction, ...rest }) => ({
+        ...rest,
+        unsignedTransaction: hexOfEither(unsignedTransaction),
+        signWiths: [signWith],
+      }),
+    ),
+  ],
+  result: Type.Object({ sendTransactionStatusId: Type.String() }),
+  check({ signWiths }) {
+    if (firstDuplicate(signWiths) !== undefined) throw invalidField('parameters.signWiths', 'names an address twice');
+  },
+  async describe(context, { unsignedTransaction, signWiths, caip2, sponsor, recentBlockhash }) {
+    const chain = configuredChain(context.config.chains, caip2, 'solana');
+    const signers = await Promise.all(signWiths.map((address) => resolveSolanaSigner(context, address)));
+    const drafted = draftSolana({
+      unsignedTransaction,
+      signers: signWiths,
+      recentBlockhash,
+      sponsor: sponsor === true ? await requireSponsor(context, chain) : undefined,
+    });
+    return { chain, signers, ...drafted };
+  },
+  facts: (context, _parameters, { signers, wire }) => solanaFactsOf(context, signers, wire.transaction),
+  movements: (_context, _parameters, { signers, wire }) => solanaMovements(signers, wire.transaction),
+  prepare: async (_context, _parameters, { chain, sender, request }) => ({ chain, sender, request }),
+  async execute(context, _parameters, { chain, sender, request }) {
+    const id: SendId = context.newId();
+    await insertSend(context, { id, chain, sender, purpose: 'send', request });
+    return { sendTransactionStatusId: id as string };
+  },
+});

@@ -1,0 +1,87 @@
+import type { ChainSettings } from '../../chains/settings.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { NewId } from '../../lib/ids.ts';
+import type { Nodes } from '../../nodes/node.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { Send, SendLane, SendProgress } from './model.ts';
+import type { SendSigner } from './signer.ts';
+import type { Since } from './since.ts';
+
+export interface SendObserver {
+  /** A send reached a state. */
+  send(send: Send, state: Send['state']): void;
+  unavailable(operation: string, cause: unknown): void;
+}
+
+/** What the dispatcher is built from. */
+export interface SendParts {
+  readonly chains: readonly ChainSettings[];
+  readonly nodes: Nodes;
+  readonly storage: Storage;
+  readonly signer: SendSigner;
+  readonly webhooks: Pick<Webhooks, 'wake'>;
+  readonly clock: Clock;
+  /** For what is compared within this process only: it goes on when the clock is set. */
+  readonly elapsed: Clock;
+  readonly newId: NewId;
+  readonly observe: SendObserver;
+}
+
+/** What one round of a lane works with. */
+export interface Round {
+  readonly parts: SendParts;
+  readonly chain: ChainSettings;
+  readonly lane: SendLane;
+  /** What this process remembers of the lane's sends between rounds; nothing that would have to survive it. */
+  readonly memory: LaneMemory;
+  /**
+   * Writes down how far a send is and tells webhooks of a new state. Throws LaneLost when another process has the lane,
+   * and SendGone when the send is not there any more.
+   */
+  readonly save: (send: Send, progress: SendProgress) => Promise<Send>;
+}
+
+export interface LaneMemory {
+  /** When this process last had a look at the lane. */
+  seenAtMs: number;
+  /** When a send's bytes were last handed to a node. */
+  readonly broadcastAtMs: Map<string, number>;
+  /** When a send was last looked at. */
+  readonly lookedAtMs: Map<string, number>;
+  /** Whether the chain has told of a block that is final. */
+  hasFinality: boolean;
+  /** Since when a send is looked for in vain that can land no more, or that failed. */
+  readonly missingSince: Map<string, Since>;
+  /** Since when, in milliseconds, a send may not begin that others in its lane do not wait for. */
+  readonly heldSince: Map<string, number>;
+}
+
+/** Another process has taken the lane over: whatever was to be written is for it to find out. */
+export class LaneLost extends Error {
+  override readonly name = 'LaneLost';
+}
+
+/** The send was erased with its organization meanwhile. That is nobody's business but its own. */
+export class SendGone extends Error {
+  override readonly name = 'SendGone';
+}
+
+/** Does what a send needs; one that is gone needs nothing any more. */
+export async function unlessGone(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof SendGone)) throw error;
+  }
+}
+
+export const progressOf = ({ state, nonce, attempts, txHash, block, error, isOpen }: Send): SendProgress => ({
+  state,
+  nonce,
+  attempts,
+  txHash,
+  block,
+  error,
+  isOpen,
+});

@@ -1,0 +1,64 @@
+import { announce } from '../webhooks/announce.ts';
+import type { SendStatusPayload } from '../webhooks/payloads.ts';
+import { charge, isCharged } from './budget.ts';
+import type { Send, SendLane, SendProgress } from './model.ts';
+import { LaneLost, SendGone, type SendParts } from './parts.ts';
+
+/**
+ * Writes down how far a send is. In the same transaction a new state, or a new block, is told to webhooks, and what the
+ * operator pays is counted; throws OverBudget where that is too much.
+ */
+export async function saveProgress(
+  parts: SendParts,
+  lane: SendLane,
+  send: Send,
+  progress: SendProgress,
+): Promise<Send> {
+  const { chains, storage, clock, newId, webhooks, observe } = parts;
+  const chain = chains.find(({ caip2 }) => caip2 === lane.caip2);
+  const nowMs = clock();
+  const after: Send = { ...send, ...progress, updatedAtMs: nowMs };
+  const isChanged = after.state !== send.state || after.block?.hash !== send.block?.hash;
+  const isNews = isChanged && after.state !== 'INITIALIZED';
+  const told = await storage.write(async (store) => {
+    const outcome = await store.sends.progress(lane, send, progress, nowMs);
+    if (outcome === 'lane-lost') throw new LaneLost(`lane ${lane.lane}`);
+    if (outcome === 'send-gone') throw new SendGone(`send ${send.id}`);
+    if (!isNews && after.isOpen && !isCharged(after)) return [];
+    const organization = await store.organizations.find(send.organizationId);
+    if (organization === undefined) return [];
+    if (chain !== undefined && isCharged(after)) await charge(store, chain, organization, send, after, nowMs);
+    if (organization.deletedAtMs !== undefined) {
+      // It was kept for those who share its lane, and nobody hears of it.
+      if (!after.isOpen) await store.sends.delete(send);
+      return [];
+    }
+    if (!isNews) return [];
+    const { id, parentId } = organization;
+    const payload = statusPayload(after, parentId ?? id, nowMs);
+    return await announce(store, { type: 'SEND_TRANSACTION_STATUS_UPDATES', payload }, { id, parentId }, newId, nowMs);
+  });
+  if (told.length > 0) webhooks.wake(told);
+  if (after.state !== send.state) observe.send(after, after.state);
+  return after;
+}
+
+function statusPayload(send: Send, parentOrganizationId: string, nowMs: number): SendStatusPayload {
+  const { id, state, caip2, txHash, block, error } = send;
+  return {
+    type: 'transaction:status',
+    organizationId: send.organizationId,
+    parentOrganizationId,
+    msg: {
+      sendTransactionStatusId: id,
+      activityId: send.activityId,
+      status: state as SendStatusPayload['msg']['status'],
+      caip2,
+      // Another one for each change: it is part of what is stored, so that repeated deliveries have the same.
+      idempotencyKey: `${id}:${state}:${nowMs}`,
+      timestamp: Math.floor(nowMs / 1000),
+      ...(txHash !== undefined && block !== undefined && { txHash }),
+      ...(error !== undefined && { error }),
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { type Curve, DEPLOYMENT_ID, type Keyring, type Signature, type SigningKey } from '@custos/keyring';
+import type { OrganizationId } from '../../lib/ids.ts';
+import type { Storage } from '../../storage/storage.ts';
+
+export type SendScheme = 'ecdsa' | 'eddsa';
+
+/**
+ * Signs what is sent. The activity that asked for a send was judged when it was accepted; here only the key has to be
+ * there still. Throws SignerGone when it is not, and a KeyringError while the keyring is away.
+ */
+export interface SendSigner {
+  /** By the key of an address of the organization; the signatures are in the order of the payloads. */
+  sign(
+    organizationId: OrganizationId,
+    address: string,
+    scheme: SendScheme,
+    payloads: readonly Uint8Array[],
+  ): Promise<Signature[]>;
+  /** By the key that was imported for the chain with `custos chains import-key`. */
+  signAsOperator(
+    caip2: string,
+    address: string,
+    scheme: SendScheme,
+    payloads: readonly Uint8Array[],
+  ): Promise<Signature[]>;
+}
+
+/** The key or its organization was deleted, or the operator's key was never imported: there is nothing to wait for. */
+export class SignerGone extends Error {
+  override readonly name = 'SignerGone';
+}
+
+interface SignerParts {
+  readonly storage: Pick<Storage, 'read'>;
+  readonly keyring: Pick<Keyring, 'sign'>;
+}
+
+const CURVES: Readonly<Record<SendScheme, Curve>> = { ecdsa: 'CURVE_SECP256K1', eddsa: 'CURVE_ED25519' };
+
+export function createSendSigner({ storage: { read }, keyring }: SignerParts): SendSigner {
+  /** The sealed key behind an address, and who owns it. */
+  async function findKey(
+    organizationId: OrganizationId,
+    address: string,
+  ): Promise<{ readonly ownerId: string; readonly key: SigningKey } | undefined> {
+    const found = await read.wallets.signer(organizationId, { address });
+    if (found !== undefined) {
+      const { walletId, curve, path } = found.account;
+      return { ownerId: walletId, key: { kind: 'wallet', sealed: found.sealedSeed, curve, path } };
+    }
+    const key = await read.privateKeys.byAddress(organizationId, address);
+    return key && { ownerId: key.id, key: { kind: 'private-key', sealed: key.sealedKey, curve: key.curve } };
+  }
+
+  return {
+    async sign(organizationId, address, scheme, payloads) {
+      const found = await findKey(organizationId, address);
+      if (found === undefined) throw new SignerGone(`the key of ${address} is not in the organization any more`);
+      const { ownerId, key } = found;
+      const organizationKey = await read.sealed.organizationKey(organizationId);
+      if (organizationKey === undefined) throw new SignerGone(`the organization of ${address} is not there any more`);
+      return await keyring.sign({ organizationKey, organizationId, ownerId }, key, scheme, payloads);
+    },
+
+    async signAsOperator(caip2, address, scheme, payloads) {
+      const [key, deploymentKey] = await Promise.all([
+        read.sends.operatorKey(caip2, address),
+        read.deployment.get('deployment_key'),
+      ]);
+      if (key === undefined || deploymentKey === undefined) {
+        throw new SignerGone(
+          `the operator's key of ${address} on ${caip2} is not there: \`custos chains import-key --chain ${caip2}\``,
+        );
+      }
+      return await keyring.sign(
+        { organizationKey: Buffer.from(deploymentKey, 'hex'), organizationId: DEPLOYMENT_ID, ownerId: caip2 },
+        { kind: 'private-key', sealed: key.sealedKey, curve: CURVES[scheme] },
+        scheme,
+        payloads,
+      );
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { GasUsageConfigId, OrganizationId } from '../../lib/ids.ts';
+
+/** What a parent lets sponsored sends of its tree cost; limits are US dollars as decimal numbers. */
+export interface GasUsageConfig {
+  readonly organizationId: OrganizationId;
+  readonly id: GasUsageConfigId;
+  /** Of the parent and its sub-organizations together. */
+  readonly treeLimitUsd: string;
+  /** Of each sub-organization. */
+  readonly subOrganizationLimitUsd: string;
+  readonly windowMinutes: number;
+  readonly isEnabled: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** What sends cost the operator. */
+export interface SponsoredCost {
+  /** In billionths of the native asset: gwei, lamports. */
+  readonly native: bigint;
+  /** In millionths of a US dollar, at the operator's price; 0 where there was none. */
+  readonly usdMicros: bigint;
+}
+export const USD_DIGITS = 6;
+export const DAY_MINUTES = 24 * 60;
+/** The longest window that costs can be asked for. */
+export const WINDOW_MINUTES_MAX = 30 * DAY_MINUTES;
+
+const MINUTE_MS = 60_000;
+
+/** Costs are kept by the minute. */
+export const minuteOf = (timeMs: number): number => Math.floor(timeMs / MINUTE_MS);
+
+/** The minute in which a window that ends now begins. It counts as a whole, so that no window is ever too short. */
+export const firstMinute = (nowMs: number, windowMinutes: number): number => minuteOf(nowMs) - windowMinutes;

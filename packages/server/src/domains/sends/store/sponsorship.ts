@@ -1,0 +1,162 @@
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { SponsoredPerDay } from '../../../chains/settings.ts';
+import type { GasUsageConfigId, OrganizationId } from '../../../lib/ids.ts';
+import type { DatabaseKind } from '../../../storage/dialect.ts';
+import type { GasUsageConfigTable, Schema } from '../../../storage/schema.ts';
+import { DAY_MINUTES, firstMinute, type GasUsageConfig, type SponsoredCost } from '../sponsorship-model.ts';
+
+/** A day more than the longest window. */
+const KEPT_MINUTES = 31 * DAY_MINUTES;
+/** So many that are too old go with every new send, so that the table stays small without a sweeper. */
+const SWEPT = 100;
+
+const toConfig = (row: Selectable<GasUsageConfigTable>): GasUsageConfig => ({
+  organizationId: row.organization_id as OrganizationId,
+  id: row.id as GasUsageConfigId,
+  treeLimitUsd: row.tree_limit_usd,
+  subOrganizationLimitUsd: row.sub_organization_limit_usd,
+  windowMinutes: row.window_minutes,
+  isEnabled: row.is_enabled === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+/**
+ * What sponsored sends cost the operator, by minute. Under the id of a sub-organization are its own, under that of a
+ * parent those of its whole tree.
+ */
+export class SponsorshipReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  async config(organizationId: OrganizationId): Promise<GasUsageConfig | undefined> {
+    const row = await this.db
+      .selectFrom('gas_usage_config')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirst();
+    return row && toConfig(row);
+  }
+
+  /** On one chain since a minute, that minute included, in billionths of its native asset. */
+  async nativeUsage(
+    organizationId: OrganizationId,
+    caip2: string,
+    sinceMinute: number,
+    of: SponsoredPerDay['of'] = 'tree',
+  ): Promise<bigint> {
+    const column = sql.ref(of === 'tree' ? 'native_cost' : 'sub_organizations_cost');
+    const { rows } = await sql<{ total: string }>`
+      SELECT CAST(COALESCE(SUM(${column}), 0) AS text) AS total FROM sponsored_cost
+      WHERE organization_id = ${organizationId} AND caip2 = ${caip2} AND minute >= ${sinceMinute}`.execute(this.db);
+    return BigInt(rows[0]?.total ?? 0);
+  }
+
+  /** On all chains since a minute, that minute included, in millionths of a US dollar. */
+  async usdUsage(organizationId: OrganizationId, sinceMinute: number): Promise<bigint> {
+    const { rows } = await sql<{ total: string }>`
+      SELECT CAST(COALESCE(SUM(usd_micros), 0) AS text) AS total FROM sponsored_cost
+      WHERE organization_id = ${organizationId} AND minute >= ${sinceMinute}`.execute(this.db);
+    return BigInt(rows[0]?.total ?? 0);
+  }
+}
+
+export class SponsorshipStore extends SponsorshipReader {
+  async putConfig(config: GasUsageConfig): Promise<void> {
+    const values = {
+      tree_limit_usd: config.treeLimitUsd,
+      sub_organization_limit_usd: config.subOrganizationLimitUsd,
+      window_minutes: config.windowMinutes,
+      is_enabled: config.isEnabled ? 1 : 0,
+      updated_at_ms: config.updatedAtMs,
+    };
+    await this.db
+      .insertInto('gas_usage_config')
+      .values({
+        organization_id: config.organizationId,
+        id: config.id,
+        created_at_ms: config.createdAtMs,
+        ...values,
+      })
+      .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(values))
+      .execute();
+  }
+
+  /**
+   * Makes everyone else who is about to add to the costs of a tree wait until this transaction ends. It is not the lock
+   * of the organization, which activities hold while they wait for lanes.
+   */
+  async lock(treeId: OrganizationId): Promise<void> {
+    if (this.kind === 'sqlite') return;
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${treeId}, 1))`.execute(this.db);
+  }
+
+  /**
+   * Adds to the costs of a minute; less than nothing where a send became cheaper. A minute never falls below nothing,
+   * which would be there for others to spend: a process of an older version may have counted otherwise.
+   * `bySubOrganizations`: the row is a parent's, and what it counts was asked for by a sub-organization.
+   */
+  async add(
+    organizationId: OrganizationId,
+    caip2: string,
+    minute: number,
+    { native, usdMicros }: SponsoredCost,
+    bySubOrganizations = false,
+  ): Promise<void> {
+    const ofSubOrganizations = bySubOrganizations ? native : 0n;
+    await this.db
+      .insertInto('sponsored_cost')
+      .values({
+        organization_id: organizationId,
+        caip2,
+        minute,
+        native_cost: Math.max(0, Number(native)),
+        usd_micros: Math.max(0, Number(usdMicros)),
+        sub_organizations_cost: Math.max(0, Number(ofSubOrganizations)),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'caip2', 'minute']).doUpdateSet({
+          native_cost: this.#raised('native_cost', native),
+          usd_micros: this.#raised('usd_micros', usdMicros),
+          sub_organizations_cost: this.#raised('sub_organizations_cost', ofSubOrganizations),
+        }),
+      )
+      .execute();
+  }
+
+  #raised(column: 'native_cost' | 'usd_micros' | 'sub_organizations_cost', change: bigint): RawBuilder<number> {
+    const largest = sql.raw(this.kind === 'postgres' ? 'greatest' : 'max');
+    return sql<number>`${largest}(0, ${sql.ref(`sponsored_cost.${column}`)} + CAST(${Number(change)} AS bigint))`;
+  }
+
+  /** Forgets some of what no window reaches any more, of whichever organization. */
+  async sweep(nowMs: number): Promise<void> {
+    const unlocked = this.kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``;
+    await sql`DELETE FROM sponsored_cost WHERE (organization_id, caip2, minute) IN (
+      SELECT organization_id, caip2, minute FROM sponsored_cost WHERE minute < ${firstMinute(nowMs, KEPT_MINUTES)}
+      ORDER BY minute LIMIT ${SWEPT} ${unlocked})`.execute(this.db);
+  }
+
+  /** Moves costs of minutes after one of the future to the current minute, where windows can leave them behind. */
+  async moveBack(afterMinute: number, minute: number): Promise<void> {
+    const rows = await this.db.deleteFrom('sponsored_cost').where('minute', '>', afterMinute).returningAll().execute();
+    for (const row of rows) {
+      await this.db
+        .insertInto('sponsored_cost')
+        .values({ ...row, minute })
+        .onConflict((conflict) =>
+          conflict.columns(['organization_id', 'caip2', 'minute']).doUpdateSet({
+            native_cost: this.#raised('native_cost', BigInt(row.native_cost)),
+            usd_micros: this.#raised('usd_micros', BigInt(row.usd_micros)),
+            sub_organizations_cost: this.#raised('sub_organizations_cost', BigInt(row.sub_organizations_cost)),
+          }),
+        )
+        .execute();
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import {
+  checkProxySettings,
+  checkWithinOperatorBounds,
+  noProxyConfig,
+  PROXY_SETTINGS,
+  requireTemplates,
+  withChange,
+} from '../settings.ts';
+
+export const updateAuthProxyConfig = defineActivity({
+  name: 'update_auth_proxy_config',
+  type: 'ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG',
+  summary:
+    'Change what the sign-up proxy may do and how; what is absent stays as it is, empty text takes a value away.',
+  policy: { governedBy: 'policy', resource: 'AUTH_PROXY', action: 'UPDATE' },
+  // It says which logins strangers are offered, and from where.
+  credentials: 'redirects',
+  scope: 'parent',
+  ours: true,
+  parameters: Type.Object(PROXY_SETTINGS),
+  result: Type.Object({ configId: Type.Optional(Type.String()) }),
+  check: checkProxySettings,
+  async describe({ config }, change) {
+    checkWithinOperatorBounds(change, config);
+    await requireTemplates(change, config);
+  },
+  async execute({ store, actor, nowMs }, change) {
+    const config = await store.authProxy.ofOrganization(actor.organizationId);
+    if (config === undefined) throw noProxyConfig();
+    await store.authProxy.update(withChange(config, change, nowMs));
+    return { configId: config.id };
+  },
+});

@@ -1,0 +1,92 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { OrganizationId, UserId } from '../../lib/ids.ts';
+import type { AuthorityVersions } from '../../storage/authority.ts';
+import type { AuthProxyConfigTable, Schema } from '../../storage/schema.ts';
+import type { AuthProxyConfig, AuthProxySettings } from './model.ts';
+
+/** What a configuration allows before anybody has changed it. */
+export const DEFAULT_PROXY_SETTINGS: AuthProxySettings = {
+  allowedOrigins: ['*'],
+  allowedAuthMethods: ['email', 'sms', 'passkey', 'wallet', 'google', 'apple', 'facebook', 'x', 'discord', 'oidc'],
+  otpAlphanumeric: false,
+  otpLength: 6,
+  verificationTokenRequiredForGetAccountPii: true,
+  socialLinkingClientIds: [],
+  oidcIssuers: [],
+  captchaEnabled: false,
+};
+
+const toConfig = (row: Selectable<AuthProxyConfigTable>): AuthProxyConfig => ({
+  id: row.id,
+  organizationId: row.organization_id as OrganizationId,
+  enabled: row.enabled === 1,
+  identity:
+    row.user_id === null || row.public_key === null || row.sealed_key === null
+      ? undefined
+      : { userId: row.user_id as UserId, publicKey: row.public_key, sealedKey: row.sealed_key },
+  settings: { ...DEFAULT_PROXY_SETTINGS, ...(JSON.parse(row.settings) as Partial<AuthProxySettings>) },
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+/** Configurations of the sign-up proxy, at most one for each parent organization. */
+export class AuthProxyReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  /** By its id alone, which is all that a caller of the proxy knows. */
+  async byId(configId: string): Promise<AuthProxyConfig | undefined> {
+    const row = await this.db.selectFrom('auth_proxy_config').selectAll().where('id', '=', configId).executeTakeFirst();
+    return row && toConfig(row);
+  }
+
+  async ofOrganization(organizationId: OrganizationId): Promise<AuthProxyConfig | undefined> {
+    const row = await this.db
+      .selectFrom('auth_proxy_config')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .orderBy('id')
+      .executeTakeFirst();
+    return row && toConfig(row);
+  }
+}
+
+export class AuthProxyStore extends AuthProxyReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
+  async insert(config: AuthProxyConfig): Promise<void> {
+    await this.#authority.alters(config.organizationId, 'facts');
+    await this.db
+      .insertInto('auth_proxy_config')
+      .values({ organization_id: config.organizationId, id: config.id, ...columnsOf(config) })
+      .execute();
+  }
+
+  async update(config: AuthProxyConfig): Promise<void> {
+    await this.#authority.alters(config.organizationId, 'facts');
+    await this.db
+      .updateTable('auth_proxy_config')
+      .set(columnsOf(config))
+      .where('organization_id', '=', config.organizationId)
+      .where('id', '=', config.id)
+      .execute();
+  }
+}
+
+const columnsOf = ({ identity, enabled, settings, createdAtMs, updatedAtMs }: AuthProxyConfig) => ({
+  user_id: identity?.userId ?? null,
+  public_key: identity?.publicKey ?? null,
+  sealed_key: identity?.sealedKey ?? null,
+  enabled: enabled ? 1 : 0,
+  settings: JSON.stringify(settings),
+  created_at_ms: createdAtMs,
+  updated_at_ms: updatedAtMs,
+});

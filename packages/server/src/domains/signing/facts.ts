@@ -1,0 +1,105 @@
+import { hashAuthorizationJson } from '../../chains/ethereum/eip7702.ts';
+import type { PayloadEncoding } from '../../chains/payload.ts';
+import type { FactsContext, Movements } from '../../engine/define.ts';
+import { groupBy } from '../../lib/collections.ts';
+import type { Namespaces } from '../../policy/index.ts';
+import type { AssetMovements } from '../../policy-facts/assets/caip19.ts';
+import { delegationParts, NO_CONTRACTS, type OwnContracts } from '../../policy-facts/assets/evm-calls.ts';
+import { highestFees } from '../../policy-facts/assets/fees.ts';
+import { assetMovements, needsOwnContracts, together } from '../../policy-facts/assets/movements.ts';
+import type { ContractInterface } from '../../policy-facts/contract-interface.ts';
+import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
+import { interfacesNeeded, type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
+import { managerOf } from '../earn/wrappers.ts';
+import type { Signer } from './signer.ts';
+
+/** `wallet` and `wallet_account`, or `private_key`. A wallet that went away meanwhile must not leave its rules behind. */
+export async function signerFacts({ read, actor }: FactsContext, { source }: Signer): Promise<Namespaces> {
+  if (source.kind === 'private-key') return { private_key: privateKeyFacts(source.key) };
+  const wallet = await read.wallets.get(actor.organizationId, source.account.walletId);
+  return { wallet: walletFacts(wallet), wallet_account: walletAccountFacts(source.account) };
+}
+
+/** The interfaces that the acting organization, and no other, has for the contracts that are called (POL 9). */
+export async function interfacesOf(
+  { read, actor, interfaces }: FactsContext,
+  transaction: ParsedTransaction,
+): Promise<readonly ContractInterface[]> {
+  const needed = groupBy(interfacesNeeded(transaction), ({ type }) => type);
+  const found = await Promise.all(
+    [...needed].map(([type, keys]) =>
+      read.contractInterfaces.ofAddresses(actor.organizationId, type, [...new Set(keys.map(({ address }) => address))]),
+    ),
+  );
+  return found
+    .flat()
+    .map(({ id, type, address, definition }) => interfaces.read({ id, type, address, text: definition }));
+}
+
+/** Whose limits a signature counts against. A private key belongs to no wallet. */
+export const movementsOf = ({ source }: Signer, assets: AssetMovements): Movements => ({
+  walletId: source.kind === 'wallet-account' ? source.account.walletId : undefined,
+  ...assets,
+});
+
+/** What transactions take from their signer. Calls of the service's own contracts are read too. */
+export async function transactionAssets(
+  context: FactsContext,
+  transactions: readonly ParsedTransaction[],
+): Promise<AssetMovements> {
+  const own = transactions.some(needsOwnContracts) ? await ownContracts(context) : NO_CONTRACTS;
+  return together(transactions.map((parsed) => assetMovements(parsed, own)));
+}
+
+/** What a transaction takes, and the fee that its signer pays. */
+export const signedAssets = async (context: FactsContext, parsed: ParsedTransaction): Promise<AssetMovements> => ({
+  ...(await transactionAssets(context, [parsed])),
+  fees: highestFees(parsed),
+});
+
+/** The signature of a payload can take everything, but only for an authorization is that known. */
+export async function payloadAssets(
+  context: FactsContext,
+  encoding: PayloadEncoding,
+  payloads: readonly string[],
+): Promise<AssetMovements> {
+  if (encoding === 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION') {
+    const own = await ownContracts(context);
+    const uncounted = payloads.flatMap((payload) =>
+      delegationParts('the EIP-7702 authorization', hashAuthorizationJson(payload), own),
+    );
+    return { transfers: [], uncounted };
+  }
+  const name = encoding === 'PAYLOAD_ENCODING_EIP712' ? 'the typed data' : 'the raw payload';
+  return { transfers: [], uncounted: [{ name, certainty: 'unknown', reach: [] }] };
+}
+
+/** Fee wrappers that the organization may use, and where CustosBatch is. */
+async function ownContracts({ read, actor, config }: FactsContext): Promise<OwnContracts> {
+  const wrappers = await read.earn.wrappers(managerOf(actor.organization));
+  return {
+    wrappers: wrappers.map(({ caip2, wrapperAddress, assetAddress }) => ({
+      chainReference: caip2.slice('eip155:'.length),
+      wrapperAddress,
+      assetAddress,
+    })),
+    batchContracts: [...config.chains.values()].flatMap(({ reference, batchContract }) =>
+      batchContract === undefined ? [] : [{ chainReference: reference, address: batchContract.toLowerCase() }],
+    ),
+  };
+}
+
+/** One element for each transaction, with the signer's wallet or key where it is one of this organization's. */
+export async function transactionFacts(
+  context: FactsContext,
+  signer: Signer | undefined,
+  transactions: readonly ParsedTransaction[],
+): Promise<Namespaces[]> {
+  const target = signer && (await signerFacts(context, signer));
+  return await Promise.all(
+    transactions.map(async (parsed) => ({
+      ...transactionNamespaces(parsed, await interfacesOf(context, parsed)),
+      ...target,
+    })),
+  );
+}

@@ -1,0 +1,68 @@
+import Type from 'typebox';
+import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../../chains/transactions.ts';
+import { defineActivity, legacy } from '../../../engine/define.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { IdShape, textShape } from '../../../lib/shapes.ts';
+import { batchedCalls } from '../../../policy-facts/batch.ts';
+import { type ParsedTransaction, readTransaction } from '../../../policy-facts/transaction.ts';
+import { movementsOf, signedAssets, transactionFacts } from '../facts.ts';
+import { resolveSigner, signAs } from '../signer.ts';
+
+/** A PSBT carries the transactions that it spends from, so nothing but the size of the request bounds it. */
+const UNSIGNED_LENGTH_MAX = LIMITS.bodyBytes;
+
+const common = {
+  unsignedTransaction: textShape(UNSIGNED_LENGTH_MAX),
+  type: Type.Enum([...TRANSACTION_TYPES], { 'x-code': 'UNSUPPORTED_TRANSACTION_TYPE' }),
+};
+
+export const signTransaction = defineActivity({
+  name: 'sign_transaction',
+  type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+  summary:
+    'Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused.',
+  bodyLimit: LIMITS.bodyBytes,
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  credentials: 'none',
+  lock: 'shared',
+  parameters: Type.Object({ signWith: textShape(512), ...common }),
+  older: [
+    legacy(
+      'ACTIVITY_TYPE_SIGN_TRANSACTION',
+      Type.Object({ privateKeyId: IdShape, ...common }),
+      ({ privateKeyId, ...rest }) => ({
+        ...rest,
+        signWith: privateKeyId,
+      }),
+    ),
+  ],
+  result: Type.Object({ signedTransaction: Type.String() }),
+  async describe(context, { signWith, unsignedTransaction, type }) {
+    const signer = await resolveSigner(context, signWith);
+    const fitted = signableOf(type as TransactionType, unsignedTransaction, signer);
+    let parsed: ParsedTransaction | undefined;
+    return {
+      signer,
+      ...fitted,
+      /** What the transaction says, for whoever judges it; read when first asked for. */
+      transaction: (): ParsedTransaction => {
+        parsed ??= readTransaction(type as TransactionType, unsignedTransaction, { ...signer, fitted });
+        return parsed;
+      },
+    };
+  },
+  // Of every version, though POL 11 names it for V2 only: a DENY that reads it must not be passed by sending V1.
+  exposes: ({ type }) => ({ type }),
+  async facts(context, _parameters, { signer, transaction }) {
+    const parsed = transaction();
+    return await transactionFacts(context, signer, [parsed, ...batchedCalls(parsed)]);
+  },
+  movements: async (context, _parameters, { signer, transaction }) =>
+    movementsOf(signer, await signedAssets(context, transaction())),
+  async prepare(context, _parameters, { signer, account, signable }) {
+    return signable.attach(await signAs(context, signer, account, signable.payloads));
+  },
+  async execute(_context, _parameters, signedTransaction) {
+    return { signedTransaction };
+  },
+});

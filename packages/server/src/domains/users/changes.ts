@@ -1,0 +1,60 @@
+import type { Place } from '../../core/place.ts';
+import type { DescribeContext } from '../../engine/define.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { Stores } from '../../storage/stores.ts';
+import { type ProvenContact, proves, readProvenContact } from './proven-contact.ts';
+
+/** What a token proves of the contact that a user is given; whoever may change the user may use it, bound to a key or not. */
+export function readProofOf(
+  context: DescribeContext,
+  verificationToken: string | undefined,
+  contact: { readonly email?: string | undefined; readonly phone?: string | undefined },
+): ProvenContact | undefined {
+  if (verificationToken === undefined) return undefined;
+  const proven = readProvenContact(context, verificationToken);
+  if (!proves(proven, { email: contact.email, phone: contact.phone })) {
+    throw new ApiError('INVALID_VERIFICATION_TOKEN', 'the verification token is for another contact');
+  }
+  return proven;
+}
+
+/** Each change keeps the tree's index in step with the user's row. */
+export async function changeName(
+  store: Stores,
+  { organizationId, rootId }: Place,
+  userId: string,
+  name: string,
+  nowMs: number,
+): Promise<void> {
+  await store.users.rename(organizationId, userId, name, nowMs);
+  await store.tree.replace(rootId, organizationId, userId, 'USERNAME', name);
+}
+
+/** A changed contact is unverified until a token proves it again (RES 3.6); an equal one keeps its mark. */
+export async function changeEmail(
+  store: Stores,
+  { organizationId, rootId }: Place,
+  userId: string,
+  email: string | undefined,
+  nowMs: number,
+): Promise<void> {
+  const user = await store.users.get(organizationId, userId);
+  if (user.email === email) return;
+  await store.users.setEmail(organizationId, userId, email, nowMs);
+  await store.tree.replace(rootId, organizationId, userId, 'EMAIL', email);
+  await store.tree.replace(rootId, organizationId, userId, 'VERIFIED_EMAIL', undefined);
+}
+
+export async function changePhone(
+  store: Stores,
+  { organizationId, rootId }: Place,
+  userId: string,
+  phone: string | undefined,
+  nowMs: number,
+): Promise<void> {
+  const user = await store.users.get(organizationId, userId);
+  if (user.phone === phone) return;
+  await store.users.setPhone(organizationId, userId, phone, nowMs);
+  await store.tree.replace(rootId, organizationId, userId, 'PHONE_NUMBER', phone);
+  await store.tree.replace(rootId, organizationId, userId, 'VERIFIED_PHONE_NUMBER', undefined);
+}

@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { requireExpression } from '../../../engine/expressions.ts';
+import { ExpressionShape, NotesShape } from '../../../engine/shapes/rules.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { MfaPolicyId, UserId } from '../../../lib/ids.ts';
+import { IdShape, NameShape } from '../../../lib/shapes.ts';
+import { checkSteps, requireRoom, requireUser, toSteps } from '../mfa-methods.ts';
+import { OrderShape, RequiredMethodsShape } from '../shapes/mfa.ts';
+
+export const createMfaPolicy = defineActivity({
+  name: 'create_mfa_policy',
+  type: 'ACTIVITY_TYPE_CREATE_MFA_POLICY',
+  summary: 'Require further proofs of a user for the activities that a condition selects.',
+  policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'CREATE' },
+  credentials: 'redirects',
+  parameters: Type.Object({
+    userId: IdShape,
+    mfaPolicyName: NameShape,
+    condition: ExpressionShape,
+    requiredAuthenticationMethods: RequiredMethodsShape,
+    order: OrderShape,
+    notes: Type.Optional(NotesShape),
+  }),
+  result: Type.Object({ mfaPolicyId: Type.String() }),
+  check({ condition, requiredAuthenticationMethods }) {
+    requireExpression('mfa', condition, 'parameters.condition');
+    checkSteps(requiredAuthenticationMethods, 'parameters.requiredAuthenticationMethods');
+  },
+  async execute(context, parameters) {
+    const { store, actor, newId, nowMs, config } = context;
+    await requireUser(context, parameters.userId);
+    const most = config.limitMfaPolicies;
+    if (most !== undefined && (await store.mfa.count(actor.organizationId, parameters.userId)) >= most) {
+      throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${most} MFA policies`);
+    }
+    const mfaPolicyId: MfaPolicyId = newId();
+    await store.mfa.insert(actor.organizationId, {
+      id: mfaPolicyId,
+      userId: parameters.userId as UserId,
+      name: parameters.mfaPolicyName,
+      condition: parameters.condition,
+      steps: toSteps(parameters.requiredAuthenticationMethods),
+      order: parameters.order,
+      notes: parameters.notes ?? '',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    });
+    await requireRoom(store, actor.organizationId, parameters.userId);
+    await store.users.touch(actor.organizationId, [parameters.userId], nowMs);
+    return { mfaPolicyId };
+  },
+});

@@ -1,0 +1,27 @@
+import Type from 'typebox';
+import { removedBy } from '../../../core/actor.ts';
+import { defineActivity } from '../../../engine/define.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { IdListShape, IdShape } from '../../../lib/shapes.ts';
+
+export const deleteApiKeys = defineActivity({
+  name: 'delete_api_keys',
+  type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
+  summary: 'Delete API keys of a user, all or nothing; also the key that stamps the request.',
+  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  credentials: 'removes',
+  parameters: Type.Object({ userId: IdShape, apiKeyIds: IdListShape }),
+  result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
+  managesCredentialsOf: ({ userId }) => userId,
+  exposes: ({ userId, apiKeyIds }) => ({ user_id: userId, api_key_ids: apiKeyIds }),
+  async execute({ store, actor, nowMs }, { userId, apiKeyIds }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(apiKeyIds)];
+    await store.users.lock(organizationId, userId, nowMs);
+    const owned = new Set<string>((await store.credentials.apiKeysOfUser(organizationId, userId)).map((key) => key.id));
+    if (ids.some((id) => !owned.has(id))) throw new ApiError('RESOURCE_NOT_FOUND', 'API key not found on this user');
+    await store.credentials.deleteCredentials('api_key', organizationId, ids, removedBy(actor));
+    await store.tree.remove(organizationId, ids);
+    return { apiKeyIds: ids };
+  },
+});

@@ -1,0 +1,29 @@
+import Type from 'typebox';
+import { removedBy } from '../../../core/actor.ts';
+import { defineActivity } from '../../../engine/define.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { IdListShape, IdShape } from '../../../lib/shapes.ts';
+
+export const deleteAuthenticators = defineActivity({
+  name: 'delete_authenticators',
+  type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
+  summary: 'Delete passkeys of a user, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  credentials: 'removes',
+  parameters: Type.Object({ userId: IdShape, authenticatorIds: IdListShape }),
+  result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
+  managesCredentialsOf: ({ userId }) => userId,
+  async execute({ store, actor, nowMs }, { userId, authenticatorIds }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(authenticatorIds)];
+    await store.users.lock(organizationId, userId, nowMs);
+    const owned = new Set<string>(
+      (await store.credentials.authenticatorsOfUser(organizationId, userId)).map((item) => item.id),
+    );
+    if (ids.some((id) => !owned.has(id)))
+      throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
+    await store.credentials.deleteCredentials('authenticator', organizationId, ids, removedBy(actor));
+    await store.tree.remove(organizationId, ids);
+    return { authenticatorIds: ids };
+  },
+});

@@ -1,0 +1,27 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { IdListShape, IdShape } from '../../../lib/shapes.ts';
+
+export const deleteOauthProviders = defineActivity({
+  name: 'delete_oauth_providers',
+  type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS',
+  summary: 'Delete OAuth providers of a user, all or nothing.',
+  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  credentials: 'removes',
+  parameters: Type.Object({ userId: IdShape, providerIds: IdListShape }),
+  result: Type.Object({ providerIds: Type.Array(Type.String()) }),
+  managesCredentialsOf: ({ userId }) => userId,
+  async execute({ store, actor, nowMs }, { userId, providerIds }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(providerIds)];
+    await store.users.lock(organizationId, userId, nowMs);
+    const owned = new Set<string>((await store.oauth.providersOfUser(organizationId, userId)).map(({ id }) => id));
+    if (ids.some((id) => !owned.has(id))) {
+      throw new ApiError('RESOURCE_NOT_FOUND', 'OAuth provider not found on this user');
+    }
+    await store.oauth.deleteProviders(organizationId, ids);
+    await store.tree.remove(organizationId, ids);
+    return { providerIds: ids };
+  },
+});

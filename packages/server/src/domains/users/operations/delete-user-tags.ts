@@ -1,0 +1,22 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdListShape } from '../../../lib/shapes.ts';
+
+export const deleteUserTags = defineActivity({
+  name: 'delete_user_tags',
+  type: 'ACTIVITY_TYPE_DELETE_USER_TAGS',
+  summary: 'Delete user tags. Policies that name them keep the name and no longer match.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
+  credentials: 'none',
+  parameters: Type.Object({ userTagIds: IdListShape }),
+  result: Type.Object({ userTagIds: Type.Array(Type.String()), userIds: Type.Array(Type.String()) }),
+  async execute({ store, actor, nowMs }, { userTagIds }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(userTagIds)];
+    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', ids);
+    const userIds = await store.tags.usersWithTags(organizationId, ids);
+    await store.tags.delete(organizationId, ids);
+    await store.users.touch(organizationId, userIds, nowMs);
+    return { userTagIds: ids, userIds };
+  },
+});

@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { UserId } from '../../../lib/ids.ts';
+import { IdListShape } from '../../../lib/shapes.ts';
+import { requireUsers } from '../user-tags.ts';
+
+export const deleteUsers = defineActivity({
+  name: 'delete_users',
+  type: 'ACTIVITY_TYPE_DELETE_USERS',
+  summary:
+    'Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum first.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
+  // Their credentials go with them.
+  credentials: 'removes',
+  parameters: Type.Object({ userIds: IdListShape }),
+  result: Type.Object({ userIds: Type.Array(Type.String()) }),
+  exposes: ({ userIds }) => ({ user_ids: userIds }),
+  async execute({ store, actor, failProposalsOf }, { userIds }) {
+    const { organizationId } = actor;
+    const ids = [...new Set(userIds)] as UserId[];
+    await requireUsers(store, organizationId, ids);
+    const { rootUserIds } = await store.organizations.get(organizationId);
+    if (ids.some((userId) => rootUserIds.some((rootId) => rootId === userId))) {
+      throw new ApiError('INVALID_QUORUM', 'a member of the root quorum cannot be deleted: change the quorum first');
+    }
+    for (const userId of ids) {
+      const { apiKeys, authenticators, oauthProviders } = await store.users.member(organizationId, userId);
+      await store.tree.remove(organizationId, [
+        userId,
+        ...apiKeys.map((key) => key.id),
+        ...authenticators.map((item) => item.id),
+        ...oauthProviders.map((provider) => provider.id),
+      ]);
+    }
+    await store.mfa.deleteOfUsers(organizationId, ids);
+    await store.users.delete(organizationId, ids);
+    await failProposalsOf(ids);
+    return { userIds: ids };
+  },
+});

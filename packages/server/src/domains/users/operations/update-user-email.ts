@@ -1,0 +1,36 @@
+import Type from 'typebox';
+import { VerificationTokenShape } from '../../../authn/shapes.ts';
+import { treeRoot } from '../../../core/model.ts';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { changeEmail, readProofOf } from '../changes.ts';
+import { normalizeEmail } from '../new-users.ts';
+import { claimContact } from '../proven-contact.ts';
+import { EmailOrEmptyShape } from '../shapes/users.ts';
+
+export const updateUserEmail = defineActivity({
+  name: 'update_user_email',
+  type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
+  summary: 'Change the email of a user; the empty string removes it. A verificationToken for it marks it as verified.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'redirects',
+  parameters: Type.Object({
+    userId: IdShape,
+    userEmail: EmailOrEmptyShape,
+    verificationToken: Type.Optional(VerificationTokenShape),
+  }),
+  secrets: ['verificationToken'],
+  result: Type.Object({ userId: Type.String() }),
+  async describe(context, { userId, userEmail, verificationToken }) {
+    await context.read.users.get(context.actor.organizationId, userId);
+    return await readProofOf(context, verificationToken, { email: normalizeEmail(userEmail) });
+  },
+  prepare: async (_context, _parameters, proven) => proven,
+  async execute(context, { userId, userEmail }, proven) {
+    const { store, actor, nowMs } = context;
+    const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };
+    await changeEmail(store, place, userId, normalizeEmail(userEmail), nowMs);
+    if (proven !== undefined) await claimContact(context, place, userId, proven, 'contact');
+    return { userId };
+  },
+});

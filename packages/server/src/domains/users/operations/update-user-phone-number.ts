@@ -1,0 +1,37 @@
+import Type from 'typebox';
+import { VerificationTokenShape } from '../../../authn/shapes.ts';
+import { treeRoot } from '../../../core/model.ts';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { changePhone, readProofOf } from '../changes.ts';
+import { normalizePhone } from '../new-users.ts';
+import { claimContact } from '../proven-contact.ts';
+import { PhoneOrEmptyShape } from '../shapes/users.ts';
+
+export const updateUserPhoneNumber = defineActivity({
+  name: 'update_user_phone_number',
+  type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
+  summary:
+    'Change the phone number of a user; the empty string removes it. A verificationToken for it marks it as verified.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'redirects',
+  parameters: Type.Object({
+    userId: IdShape,
+    userPhoneNumber: PhoneOrEmptyShape,
+    verificationToken: Type.Optional(VerificationTokenShape),
+  }),
+  secrets: ['verificationToken'],
+  result: Type.Object({ userId: Type.String() }),
+  async describe(context, { userId, userPhoneNumber, verificationToken }) {
+    await context.read.users.get(context.actor.organizationId, userId);
+    return await readProofOf(context, verificationToken, { phone: normalizePhone(userPhoneNumber) });
+  },
+  prepare: async (_context, _parameters, proven) => proven,
+  async execute(context, { userId, userPhoneNumber }, proven) {
+    const { store, actor, nowMs } = context;
+    const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };
+    await changePhone(store, place, userId, normalizePhone(userPhoneNumber), nowMs);
+    if (proven !== undefined) await claimContact(context, place, userId, proven, 'contact');
+    return { userId };
+  },
+});

@@ -1,0 +1,30 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
+import { pairs, requireUsers } from '../user-tags.ts';
+
+export const updateUserTag = defineActivity({
+  name: 'update_user_tag',
+  type: 'ACTIVITY_TYPE_UPDATE_USER_TAG',
+  summary: 'Rename a user tag, and give it to or take it from users.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'none',
+  parameters: Type.Object({
+    userTagId: IdShape,
+    newUserTagName: Type.Optional(NameShape),
+    addUserIds: IdListOrEmptyShape,
+    removeUserIds: IdListOrEmptyShape,
+  }),
+  result: Type.Object({ userTagId: Type.String() }),
+  async execute({ store, actor, nowMs }, { userTagId, newUserTagName, addUserIds, removeUserIds }) {
+    const { organizationId } = actor;
+    await store.tags.get(organizationId, 'TAG_TYPE_USER', userTagId);
+    const touched = [...new Set([...addUserIds, ...removeUserIds])];
+    await requireUsers(store, organizationId, touched);
+    await store.tags.rename(organizationId, userTagId, newUserTagName, nowMs);
+    await store.tags.tagUsers(organizationId, pairs(addUserIds, [userTagId]));
+    await store.tags.untagUsers(organizationId, userTagId, removeUserIds);
+    await store.users.touch(organizationId, touched, nowMs);
+    return { userTagId };
+  },
+});

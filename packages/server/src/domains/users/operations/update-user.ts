@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import { treeRoot } from '../../../core/model.ts';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
+import { changeEmail, changeName, changePhone } from '../changes.ts';
+import { normalizeEmail, normalizePhone } from '../new-users.ts';
+import { EmailOrEmptyShape, PhoneOrEmptyShape } from '../shapes/users.ts';
+import { pairs } from '../user-tags.ts';
+
+export const updateUser = defineActivity({
+  name: 'update_user',
+  type: 'ACTIVITY_TYPE_UPDATE_USER',
+  summary:
+    'Change a user. An absent field stays; a non-empty userTagIds replaces the tags; an empty contact removes it.',
+  policy: { governedBy: 'policy', resource: 'USER', action: 'UPDATE' },
+  credentials: 'redirects',
+  parameters: Type.Object({
+    userId: IdShape,
+    userName: Type.Optional(NameShape),
+    userEmail: Type.Optional(EmailOrEmptyShape),
+    userTagIds: Type.Optional(IdListOrEmptyShape),
+    userPhoneNumber: Type.Optional(PhoneOrEmptyShape),
+  }),
+  result: Type.Object({ userId: Type.String() }),
+  async execute({ store, actor, nowMs }, { userId, userName, userEmail, userTagIds, userPhoneNumber }) {
+    const { organizationId } = actor;
+    const place = { organizationId, rootId: treeRoot(actor.organization) };
+    await store.users.get(organizationId, userId);
+    if (userName !== undefined) await changeName(store, place, userId, userName, nowMs);
+    if (userEmail !== undefined) await changeEmail(store, place, userId, normalizeEmail(userEmail), nowMs);
+    if (userPhoneNumber !== undefined) await changePhone(store, place, userId, normalizePhone(userPhoneNumber), nowMs);
+    // Clients that do not mean to change tags are told to send an empty list (RES 4.2).
+    if (userTagIds !== undefined && userTagIds.length > 0) {
+      await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', userTagIds);
+      await store.tags.clearTags(organizationId, userId);
+      await store.tags.tagUsers(organizationId, pairs([userId], userTagIds));
+      await store.users.touch(organizationId, [userId], nowMs);
+    }
+    return { userId };
+  },
+});

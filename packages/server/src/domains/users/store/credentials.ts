@@ -1,0 +1,298 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ApiKey, ApiKeyType, Authenticator, RemovalReason } from '../../../core/model.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { pageOfRows } from '../../../storage/organization-rows.ts';
+import type { ApiKeyTable, AuthenticatorTable, Schema } from '../../../storage/schema.ts';
+import { statement } from '../../../storage/statement.ts';
+import { bury } from '../../../storage/tombstones.ts';
+
+export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type AuthenticatorRow = Selectable<AuthenticatorTable>;
+
+export const toApiKey = (row: ApiKeyRow): ApiKey => ({
+  id: row.id as ApiKeyId,
+  userId: row.user_id as UserId,
+  name: row.name,
+  type: row.type as ApiKeyType,
+  publicKey: row.public_key,
+  sessionProfileId: row.session_profile_id ?? undefined,
+  expirationSeconds: row.expiration_seconds ?? undefined,
+  expiresAtMs: row.expires_at_ms ?? undefined,
+  firstUsedAtMs: row.first_used_at_ms ?? undefined,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
+  id: row.id as AuthenticatorId,
+  userId: row.user_id as UserId,
+  name: row.name,
+  credentialId: row.credential_id,
+  publicKey: row.public_key,
+  rpIdHash: row.rp_id_hash,
+  aaguid: row.aaguid,
+  attestationType: row.attestation_type,
+  transports: JSON.parse(row.transports) as string[],
+  signCount: row.sign_count,
+  firstUsedAtMs: row.first_used_at_ms ?? undefined,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+type CredentialTable = 'api_key' | 'authenticator';
+
+interface Key extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Key) =>
+  db.selectFrom('api_key').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const authenticatorExists = statement('authenticator-exists', (db, { organizationId, id }: Key) =>
+  db.selectFrom('authenticator').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
+);
+
+export class CredentialReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async getApiKey(organizationId: OrganizationId, apiKeyId: string): Promise<ApiKey> {
+    const row = await this.db
+      .selectFrom('api_key')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', apiKeyId)
+      .executeTakeFirst();
+    if (row === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'API key not found in this organization');
+    return toApiKey(row);
+  }
+
+  async getAuthenticator(organizationId: OrganizationId, authenticatorId: string): Promise<Authenticator> {
+    const row = await this.db
+      .selectFrom('authenticator')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', authenticatorId)
+      .executeTakeFirst();
+    if (row === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found in this organization');
+    return toAuthenticator(row);
+  }
+
+  async apiKeys(
+    organizationId: OrganizationId,
+    userId: string | undefined,
+    request: PageRequest,
+  ): Promise<Page<ApiKey>> {
+    const filter = userId === undefined ? sql`` : sql`AND user_id = ${userId}`;
+    return await pageOfRows(this.db, 'api_key', organizationId, request, (rows) => rows.map(toApiKey), { filter });
+  }
+
+  async authenticators(
+    organizationId: OrganizationId,
+    userId: string,
+    request: PageRequest,
+  ): Promise<Page<Authenticator>> {
+    const filter = sql`AND user_id = ${userId}`;
+    const toItems = (rows: Selectable<AuthenticatorTable>[]): Authenticator[] => rows.map(toAuthenticator);
+    return await pageOfRows(this.db, 'authenticator', organizationId, request, toItems, { filter });
+  }
+
+  async exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
+    const find = table === 'api_key' ? apiKeyExists : authenticatorExists;
+    return (await find(this.db, { organizationId, id })).length > 0;
+  }
+
+  /** A user's keys, oldest first; a user has few. */
+  async hasApiKey(organizationId: OrganizationId, publicKey: string): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('api_key')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('public_key', '=', publicKey)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  async apiKeysOfUser(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
+    const rows = await this.db
+      .selectFrom('api_key')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toApiKey);
+  }
+
+  async authenticatorsOfUser(organizationId: OrganizationId, userId: string): Promise<Authenticator[]> {
+    const rows = await this.db
+      .selectFrom('authenticator')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toAuthenticator);
+  }
+
+  /** Whether one of these users has a passkey, or an API key of these types that lasts until then. */
+  async someHaveLasting(
+    organizationId: OrganizationId,
+    userIds: readonly string[],
+    types: readonly ApiKeyType[],
+    untilMs: number,
+  ): Promise<boolean> {
+    if (userIds.length === 0) return false;
+    const passkey = await this.db
+      .selectFrom('authenticator')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', 'in', [...userIds])
+      .limit(1)
+      .executeTakeFirst();
+    if (passkey !== undefined) return true;
+    const key = await this.db
+      .selectFrom('api_key')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', 'in', [...userIds])
+      .where('type', 'in', [...types])
+      .where((eb) => eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>=', untilMs)]))
+      .limit(1)
+      .executeTakeFirst();
+    return key !== undefined;
+  }
+}
+
+export class CredentialStore extends CredentialReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
+  async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.db
+      .insertInto('api_key')
+      .values(
+        keys.map((key) => ({
+          organization_id: organizationId,
+          id: key.id,
+          user_id: key.userId,
+          name: key.name,
+          type: key.type,
+          public_key: key.publicKey,
+          session_profile_id: key.sessionProfileId ?? null,
+          expiration_seconds: key.expirationSeconds ?? null,
+          expires_at_ms: key.expiresAtMs ?? null,
+          first_used_at_ms: key.firstUsedAtMs ?? null,
+          created_at_ms: key.createdAtMs,
+          updated_at_ms: key.updatedAtMs,
+        })),
+      )
+      .execute();
+  }
+
+  async insertAuthenticators(organizationId: OrganizationId, authenticators: readonly Authenticator[]): Promise<void> {
+    if (authenticators.length === 0) return;
+    await this.db
+      .insertInto('authenticator')
+      .values(
+        authenticators.map((authenticator) => ({
+          organization_id: organizationId,
+          id: authenticator.id,
+          user_id: authenticator.userId,
+          name: authenticator.name,
+          credential_id: authenticator.credentialId,
+          public_key: authenticator.publicKey,
+          rp_id_hash: authenticator.rpIdHash,
+          aaguid: authenticator.aaguid,
+          attestation_type: authenticator.attestationType,
+          transports: JSON.stringify(authenticator.transports),
+          sign_count: authenticator.signCount,
+          first_used_at_ms: authenticator.firstUsedAtMs ?? null,
+          created_at_ms: authenticator.createdAtMs,
+          updated_at_ms: authenticator.updatedAtMs,
+        })),
+      )
+      .execute();
+  }
+
+  async deleteCredentials(
+    table: CredentialTable,
+    organizationId: OrganizationId,
+    ids: readonly string[],
+    reasonOf: (id: string) => RemovalReason,
+  ): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
+    await this.#delete(table, organizationId, ids, reasonOf);
+  }
+
+  /**
+   * Removes keys that a login or a recovery of the same user replaces, also while the organization is held shared: the
+   * user's row is held, and a request that such a key has stamped is checked for it in its own transaction. What is
+   * being committed at the same moment counts as done before.
+   */
+  async deleteReplacedKeys(
+    organizationId: OrganizationId,
+    apiKeyIds: readonly string[],
+    reasonOf: (id: string) => RemovalReason,
+  ): Promise<void> {
+    if (apiKeyIds.length > 0) await this.#delete('api_key', organizationId, apiKeyIds, reasonOf);
+  }
+
+  /** Removes the row of a key that comes back under the same id in this transaction. */
+  async takeOut(organizationId: OrganizationId, apiKeyId: string): Promise<void> {
+    await this.db
+      .deleteFrom('api_key')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', apiKeyId)
+      .execute();
+  }
+
+  async #delete(
+    table: CredentialTable,
+    organizationId: OrganizationId,
+    ids: readonly string[],
+    reasonOf: (id: string) => RemovalReason,
+  ): Promise<void> {
+    await this.db
+      .deleteFrom(table)
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...ids])
+      .execute();
+    await bury(this.db, organizationId, ids, reasonOf);
+  }
+
+  /** Notes that a credential has stamped a request; only the first use is a write. */
+  async markUsed(table: CredentialTable, organizationId: OrganizationId, id: string, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable(table)
+      .set({ first_used_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .where('first_used_at_ms', 'is', null)
+      .execute();
+  }
+
+  /** Keeps the highest signature counter that a passkey has shown. */
+  async raiseSignCount(organizationId: OrganizationId, authenticatorId: string, signCount: number): Promise<void> {
+    await this.db
+      .updateTable('authenticator')
+      .set({ sign_count: signCount })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', authenticatorId)
+      .where('sign_count', '<', signCount)
+      .execute();
+  }
+}

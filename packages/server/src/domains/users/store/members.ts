@@ -1,0 +1,136 @@
+import { type Kysely, sql } from 'kysely';
+import { chunks } from '../../../lib/collections.ts';
+import type { OrganizationId, UserId } from '../../../lib/ids.ts';
+import type { Schema } from '../../../storage/schema.ts';
+import type { MemberRecord } from '../model.ts';
+import { UserReader } from './users.ts';
+
+/** Which users a decision wants to know. */
+export interface MemberQuery {
+  readonly userIds: readonly string[];
+  readonly tagIds: readonly string[];
+  readonly emails: readonly string[];
+  readonly aliases: readonly string[];
+  readonly credentialIds: readonly string[];
+  readonly passkeyIds: readonly string[];
+  readonly publicKeys: readonly string[];
+  readonly credentialTypes: readonly string[];
+  /** How many further users, whoever they are. */
+  readonly others: number;
+}
+
+/** Of one tag, name or credential type no more users are looked at: no consensus waits for so many. */
+const PER_NAME_MAX = 1000;
+
+/** Finds users by what consensus expressions name them by. */
+export class MemberReader {
+  readonly #db: Kysely<Schema>;
+  readonly #users: UserReader;
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db;
+    this.#users = new UserReader(db);
+  }
+
+  async byIds(organizationId: OrganizationId, userIds: readonly string[]): Promise<MemberRecord[]> {
+    return await this.#users.members(organizationId, [...new Set(userIds)]);
+  }
+
+  async find(organizationId: OrganizationId, query: MemberQuery): Promise<MemberRecord[]> {
+    const found = await Promise.all([
+      this.#byTags(organizationId, query.tagIds),
+      this.#byColumn(organizationId, 'email', query.emails),
+      this.#byColumn(organizationId, 'name', query.aliases),
+      this.#byCredential(organizationId, 'api_key', 'id', query.credentialIds),
+      this.#byCredential(organizationId, 'authenticator', 'id', query.credentialIds),
+      this.#byCredential(organizationId, 'authenticator', 'credential_id', query.passkeyIds),
+      this.#byCredential(organizationId, 'api_key', 'public_key', query.publicKeys),
+      this.#byCredential(organizationId, 'api_key', 'type', query.credentialTypes),
+      query.credentialTypes.includes('CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR')
+        ? this.#withPasskeys(organizationId)
+        : [],
+      this.#some(organizationId, query.others),
+    ]);
+    return await this.byIds(organizationId, [...query.userIds, ...found.flat()]);
+  }
+
+  /** Of each tag so many, so that a large one leaves room for the others. */
+  async #byTags(organizationId: OrganizationId, tagIds: readonly string[]): Promise<UserId[]> {
+    const ids: UserId[] = [];
+    for (const some of chunks(tagIds)) {
+      const { rows } = await sql<{ user_id: string }>`SELECT user_id FROM (
+          SELECT user_id, ROW_NUMBER() OVER (PARTITION BY tag_id ORDER BY user_id) AS position FROM user_tag
+          WHERE organization_id = ${organizationId} AND tag_id IN (${sql.join(some)})) AS numbered
+        WHERE position <= ${PER_NAME_MAX}`.execute(this.#db);
+      ids.push(...rows.map((row) => row.user_id as UserId));
+    }
+    return ids;
+  }
+
+  async #byColumn(
+    organizationId: OrganizationId,
+    column: 'email' | 'name',
+    values: readonly string[],
+  ): Promise<UserId[]> {
+    const ids: UserId[] = [];
+    for (const some of chunks(values)) {
+      const rows = await this.#db
+        .selectFrom('app_user')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where(column, 'in', some)
+        .orderBy('id')
+        .limit(PER_NAME_MAX + some.length)
+        .execute();
+      ids.push(...rows.map((row) => row.id as UserId));
+    }
+    return ids;
+  }
+
+  async #byCredential<Table extends 'api_key' | 'authenticator'>(
+    organizationId: OrganizationId,
+    table: Table,
+    column: 'id' | 'public_key' | 'credential_id' | 'type',
+    values: readonly string[],
+  ): Promise<UserId[]> {
+    const { ref } = this.#db.dynamic;
+    const ids: UserId[] = [];
+    for (const some of chunks(values)) {
+      const rows = await this.#db
+        .selectFrom(table as 'api_key')
+        .select('user_id')
+        .distinct()
+        .where('organization_id', '=', organizationId)
+        .where(ref<'id'>(column), 'in', some)
+        .orderBy('user_id')
+        .limit(PER_NAME_MAX + some.length)
+        .execute();
+      ids.push(...rows.map((row) => row.user_id as UserId));
+    }
+    return ids;
+  }
+
+  async #withPasskeys(organizationId: OrganizationId): Promise<UserId[]> {
+    const rows = await this.#db
+      .selectFrom('authenticator')
+      .select('user_id')
+      .distinct()
+      .where('organization_id', '=', organizationId)
+      .orderBy('user_id')
+      .limit(PER_NAME_MAX)
+      .execute();
+    return rows.map((row) => row.user_id as UserId);
+  }
+
+  async #some(organizationId: OrganizationId, count: number): Promise<UserId[]> {
+    if (count === 0) return [];
+    const rows = await this.#db
+      .selectFrom('app_user')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .orderBy('id')
+      .limit(count)
+      .execute();
+    return rows.map((row) => row.id as UserId);
+  }
+}

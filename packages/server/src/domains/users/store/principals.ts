@@ -1,0 +1,275 @@
+import type { Kysely, Selectable } from 'kysely';
+import { type ApiKey, type Authenticator, type Organization, treeRoot, type User } from '../../../core/model.ts';
+import { toOrganization } from '../../../core/store/organizations.ts';
+import type { ActivityId, OrganizationId } from '../../../lib/ids.ts';
+import type { OrganizationTable, Schema } from '../../../storage/schema.ts';
+import { statement } from '../../../storage/statement.ts';
+import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
+import { toUser, type UserRow } from './users.ts';
+
+/** Everything that authenticating a request needs, loaded by one statement. */
+export interface Principal<Credential> {
+  readonly organization: Organization;
+  /** The activity that already carries this request's fingerprint. */
+  readonly activityId: ActivityId | undefined;
+  readonly holder:
+    | { readonly organizationId: OrganizationId; readonly credential: Credential; readonly user: User }
+    | undefined;
+}
+
+type Prefixed<Row, Prefix extends string> = { [Key in keyof Row & string as `${Prefix}${Key}`]: Row[Key] | null };
+
+const ORGANIZATION_COLUMNS = [
+  'organization.id',
+  'organization.parent_id',
+  'organization.name',
+  'organization.root_threshold',
+  'organization.root_user_ids',
+  'organization.authority_version',
+  'organization.rules_version',
+  'organization.wrapped_key',
+  'organization.created_at_ms',
+  'organization.updated_at_ms',
+  'organization.deleted_at_ms',
+] as const;
+
+const USER_COLUMNS = [
+  'app_user.organization_id as u_organization_id',
+  'app_user.id as u_id',
+  'app_user.name as u_name',
+  'app_user.email as u_email',
+  'app_user.email_key as u_email_key',
+  'app_user.email_verified as u_email_verified',
+  'app_user.phone as u_phone',
+  'app_user.phone_verified as u_phone_verified',
+  'app_user.revision as u_revision',
+  'app_user.created_at_ms as u_created_at_ms',
+  'app_user.updated_at_ms as u_updated_at_ms',
+] as const;
+
+const USER_FIELDS = [
+  'id',
+  'name',
+  'email',
+  'email_verified',
+  'phone',
+  'phone_verified',
+  'revision',
+  'created_at_ms',
+  'updated_at_ms',
+] as const satisfies readonly (keyof UserRow)[];
+
+const API_KEY_COLUMNS = [
+  'id',
+  'user_id',
+  'name',
+  'type',
+  'public_key',
+  'session_profile_id',
+  'expiration_seconds',
+  'expires_at_ms',
+  'first_used_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+] as const satisfies readonly (keyof ApiKeyRow)[];
+
+const AUTHENTICATOR_COLUMNS = [
+  'id',
+  'user_id',
+  'name',
+  'credential_id',
+  'public_key',
+  'rp_id_hash',
+  'aaguid',
+  'attestation_type',
+  'transports',
+  'sign_count',
+  'first_used_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+] as const satisfies readonly (keyof AuthenticatorRow)[];
+
+interface Lookup extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly key: string;
+  /** Empty for a query, which has none. */
+  readonly fingerprint: string;
+}
+
+// The named organization or its parent; where both hold the key, the caller prefers the former (AUTH 2.5).
+const byApiKey = statement('principal-by-api-key', (db, { organizationId, key, fingerprint }: Lookup) =>
+  db
+    .selectFrom('organization')
+    .leftJoin('api_key', (join) =>
+      join
+        .on((eb) => eb('api_key.organization_id', 'in', [eb.ref('organization.id'), eb.ref('organization.parent_id')]))
+        .on('api_key.public_key', '=', key),
+    )
+    .leftJoin('app_user', (join) =>
+      join
+        .onRef('app_user.organization_id', '=', 'api_key.organization_id')
+        .onRef('app_user.id', '=', 'api_key.user_id'),
+    )
+    .leftJoin('activity', (join) =>
+      join.onRef('activity.organization_id', '=', 'organization.id').on('activity.fingerprint', '=', fingerprint),
+    )
+    .select(ORGANIZATION_COLUMNS)
+    .select(USER_COLUMNS)
+    .select([
+      'activity.id as a_id',
+      'api_key.organization_id as k_organization_id',
+      'api_key.id as k_id',
+      'api_key.user_id as k_user_id',
+      'api_key.name as k_name',
+      'api_key.type as k_type',
+      'api_key.public_key as k_public_key',
+      'api_key.session_profile_id as k_session_profile_id',
+      'api_key.expiration_seconds as k_expiration_seconds',
+      'api_key.expires_at_ms as k_expires_at_ms',
+      'api_key.first_used_at_ms as k_first_used_at_ms',
+      'api_key.created_at_ms as k_created_at_ms',
+      'api_key.updated_at_ms as k_updated_at_ms',
+    ])
+    .where('organization.id', '=', organizationId),
+);
+
+const byAuthenticator = statement('principal-by-authenticator', (db, { organizationId, key, fingerprint }: Lookup) =>
+  db
+    .selectFrom('organization')
+    .leftJoin('authenticator', (join) =>
+      join
+        .on((eb) =>
+          eb('authenticator.organization_id', 'in', [eb.ref('organization.id'), eb.ref('organization.parent_id')]),
+        )
+        .on('authenticator.credential_id', '=', key),
+    )
+    .leftJoin('app_user', (join) =>
+      join
+        .onRef('app_user.organization_id', '=', 'authenticator.organization_id')
+        .onRef('app_user.id', '=', 'authenticator.user_id'),
+    )
+    .leftJoin('activity', (join) =>
+      join.onRef('activity.organization_id', '=', 'organization.id').on('activity.fingerprint', '=', fingerprint),
+    )
+    .select(ORGANIZATION_COLUMNS)
+    .select(USER_COLUMNS)
+    .select([
+      'activity.id as a_id',
+      'authenticator.organization_id as k_organization_id',
+      'authenticator.id as k_id',
+      'authenticator.user_id as k_user_id',
+      'authenticator.name as k_name',
+      'authenticator.credential_id as k_credential_id',
+      'authenticator.public_key as k_public_key',
+      'authenticator.rp_id_hash as k_rp_id_hash',
+      'authenticator.aaguid as k_aaguid',
+      'authenticator.attestation_type as k_attestation_type',
+      'authenticator.transports as k_transports',
+      'authenticator.sign_count as k_sign_count',
+      'authenticator.first_used_at_ms as k_first_used_at_ms',
+      'authenticator.created_at_ms as k_created_at_ms',
+      'authenticator.updated_at_ms as k_updated_at_ms',
+    ])
+    .where('organization.id', '=', organizationId),
+);
+
+const bySession = statement(
+  'principal-by-read-session',
+  (db, { organizationId, key }: { organizationId: string; key: string }) =>
+    db
+      .selectFrom('read_session')
+      .innerJoin('app_user', (join) =>
+        join
+          .onRef('app_user.organization_id', '=', 'read_session.organization_id')
+          .onRef('app_user.id', '=', 'read_session.user_id'),
+      )
+      .select(USER_COLUMNS)
+      .select('read_session.expires_at_ms')
+      .where('read_session.organization_id', '=', organizationId)
+      .where('read_session.token_hash', '=', key),
+);
+
+export class PrincipalReader {
+  readonly #db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db;
+  }
+
+  /** Undefined when there is no such organization. A key of the organization itself counts before one of its parent. */
+  async byApiKey(
+    organizationId: OrganizationId,
+    publicKey: string,
+    fingerprint: string,
+  ): Promise<Principal<ApiKey> | undefined> {
+    const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
+    return toPrincipal(rows, isOwn, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
+  }
+
+  /** The same for a key that counts only as one of the tree's root, whoever else has registered it. */
+  async byKeyOfTreeRoot(
+    organizationId: OrganizationId,
+    publicKey: string,
+    fingerprint: string,
+  ): Promise<Principal<ApiKey> | undefined> {
+    const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
+    const principal = toPrincipal(rows, isOfTreeRoot, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
+    const { organization, holder } = principal ?? {};
+    const isRoot = organization !== undefined && holder?.organizationId === treeRoot(organization);
+    return principal && (isRoot ? principal : { ...principal, holder: undefined });
+  }
+
+  async byAuthenticator(
+    organizationId: OrganizationId,
+    credentialId: string,
+    fingerprint: string,
+  ): Promise<Principal<Authenticator> | undefined> {
+    const rows = await byAuthenticator(this.#db, { organizationId, key: credentialId, fingerprint });
+    return toPrincipal(rows, isOwn, (row) => toAuthenticator(pick<AuthenticatorRow>(row, 'k_', AUTHENTICATOR_COLUMNS)));
+  }
+
+  async byReadSession(
+    organizationId: OrganizationId,
+    tokenHash: string,
+  ): Promise<{ readonly user: User; readonly expiresAtMs: number } | undefined> {
+    const [row] = await bySession(this.#db, { organizationId, key: tokenHash });
+    return row && { user: toUser(pick<UserRow>(row, 'u_', USER_FIELDS)), expiresAtMs: row.expires_at_ms };
+  }
+}
+
+interface PrincipalRow extends Selectable<OrganizationTable>, Prefixed<UserRow, 'u_'> {
+  readonly a_id: string | null;
+  readonly k_id: string | null;
+  readonly k_organization_id: string | null;
+}
+
+const isOwn = (row: PrincipalRow): boolean => row.k_organization_id === row.id;
+const isOfTreeRoot = (row: PrincipalRow): boolean => row.k_organization_id === (row.parent_id ?? row.id);
+
+function toPrincipal<Row extends PrincipalRow, Credential>(
+  rows: readonly Row[],
+  isPreferred: (row: PrincipalRow) => boolean,
+  toCredential: (row: Row) => Credential,
+): Principal<Credential> | undefined {
+  const row = rows.find(isPreferred) ?? rows[0];
+  if (row === undefined) return undefined;
+  return {
+    organization: toOrganization(row),
+    activityId: (row.a_id as ActivityId | null) ?? undefined,
+    holder:
+      row.k_id === null || row.u_id === null
+        ? undefined
+        : {
+            organizationId: row.k_organization_id as OrganizationId,
+            credential: toCredential(row),
+            user: toUser(pick<UserRow>(row, 'u_', USER_FIELDS)),
+          },
+  };
+}
+
+/** Takes the columns of one joined table out of a row; the join decided that they are all there. */
+function pick<Row>(row: object, prefix: string, columns: readonly string[]): Row {
+  const out: Record<string, unknown> = {};
+  for (const column of columns) out[column] = (row as Record<string, unknown>)[prefix + column];
+  return out as Row;
+}

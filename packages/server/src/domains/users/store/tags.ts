@@ -1,0 +1,158 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { chunks } from '../../../lib/collections.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { pageOfRows } from '../../../storage/organization-rows.ts';
+import type { Schema, TagTable } from '../../../storage/schema.ts';
+import { bury } from '../../../storage/tombstones.ts';
+import type { Tag } from '../model.ts';
+
+const toTag = (row: Selectable<TagTable>): Tag => ({
+  id: row.id as TagId,
+  type: row.type as Tag['type'],
+  name: row.name,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+export class TagReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async get(organizationId: OrganizationId, type: Tag['type'], tagId: string): Promise<Tag> {
+    const row = await this.db
+      .selectFrom('tag')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('type', '=', type)
+      .where('id', '=', tagId)
+      .executeTakeFirst();
+    if (row === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'tag not found in this organization');
+    return toTag(row);
+  }
+
+  async page(organizationId: OrganizationId, type: Tag['type'] | undefined, request: PageRequest): Promise<Page<Tag>> {
+    const filter = type === undefined ? {} : { filter: sql`AND type = ${type}` };
+    return await pageOfRows(this.db, 'tag', organizationId, request, (rows) => rows.map(toTag), filter);
+  }
+
+  async count(organizationId: OrganizationId): Promise<number> {
+    const row = await this.db
+      .selectFrom('tag')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  }
+
+  /** Throws unless every id is a tag of this kind in the organization. */
+  async requireAll(organizationId: OrganizationId, type: Tag['type'], tagIds: readonly string[]): Promise<void> {
+    for (const ids of chunks([...new Set(tagIds)])) {
+      const rows = await this.db
+        .selectFrom('tag')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('type', '=', type)
+        .where('id', 'in', ids)
+        .execute();
+      if (rows.length !== ids.length) throw new ApiError('RESOURCE_NOT_FOUND', 'tag not found in this organization');
+    }
+  }
+
+  async usersWithTags(organizationId: OrganizationId, tagIds: readonly string[]): Promise<UserId[]> {
+    if (tagIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('user_tag')
+      .select('user_id')
+      .distinct()
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', 'in', [...tagIds])
+      .orderBy('user_id')
+      .execute();
+    return rows.map((row) => row.user_id as UserId);
+  }
+}
+
+export class TagStore extends TagReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
+  async insert(organizationId: OrganizationId, tag: Tag): Promise<void> {
+    await this.db
+      .insertInto('tag')
+      .values({
+        organization_id: organizationId,
+        id: tag.id,
+        type: tag.type,
+        name: tag.name,
+        created_at_ms: tag.createdAtMs,
+        updated_at_ms: tag.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async rename(organizationId: OrganizationId, tagId: string, name: string | undefined, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable('tag')
+      .set({ updated_at_ms: nowMs, ...(name === undefined ? {} : { name }) })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', tagId)
+      .execute();
+  }
+
+  async delete(organizationId: OrganizationId, tagIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
+    const ids = [...tagIds];
+    await this.db
+      .deleteFrom('user_tag')
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', 'in', ids)
+      .execute();
+    await this.db.deleteFrom('tag').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+    await bury(this.db, organizationId, ids);
+  }
+
+  async tagUsers(
+    organizationId: OrganizationId,
+    pairs: readonly { readonly userId: string; readonly tagId: string }[],
+  ): Promise<void> {
+    if (pairs.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
+    for (const some of chunks(pairs)) {
+      await this.db
+        .insertInto('user_tag')
+        .values(some.map(({ userId, tagId }) => ({ organization_id: organizationId, user_id: userId, tag_id: tagId })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+  }
+
+  async untagUsers(organizationId: OrganizationId, tagId: string, userIds: readonly string[]): Promise<void> {
+    if (userIds.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
+    await this.db
+      .deleteFrom('user_tag')
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', '=', tagId)
+      .where('user_id', 'in', [...userIds])
+      .execute();
+  }
+
+  async clearTags(organizationId: OrganizationId, userId: string): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
+    await this.db
+      .deleteFrom('user_tag')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .execute();
+  }
+}

@@ -1,0 +1,424 @@
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { User } from '../../../core/model.ts';
+import { chunks, groupBy } from '../../../lib/collections.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { bytesOf } from '../../../storage/bytes-of.ts';
+import { pageOfRows } from '../../../storage/organization-rows.ts';
+import type { Schema, UserTable } from '../../../storage/schema.ts';
+import { statement } from '../../../storage/statement.ts';
+import { bury } from '../../../storage/tombstones.ts';
+import type { MemberRecord, UserRecord } from '../model.ts';
+import { toApiKey, toAuthenticator } from './credentials.ts';
+import { toMfaPolicy } from './mfa.ts';
+import { toOauthProvider } from './oauth.ts';
+
+export type UserRow = Selectable<UserTable>;
+
+export const toUser = (row: UserRow): User => ({
+  id: row.id as UserId,
+  name: row.name,
+  email: row.email ?? undefined,
+  emailVerified: row.email_verified === 1,
+  phone: row.phone ?? undefined,
+  phoneVerified: row.phone_verified === 1,
+  revision: row.revision,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+interface Owner extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+const oneUser = statement('user', (db, { organizationId, userId }: Owner) =>
+  db.selectFrom('app_user').selectAll().where('organization_id', '=', organizationId).where('id', '=', userId),
+);
+const oneUserApiKeys = statement('user-api-keys', (db, { organizationId, userId }: Owner) =>
+  db
+    .selectFrom('api_key')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('id'),
+);
+const oneUserAuthenticators = statement('user-authenticators', (db, { organizationId, userId }: Owner) =>
+  db
+    .selectFrom('authenticator')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('id'),
+);
+const oneUserTags = statement('user-tags', (db, { organizationId, userId }: Owner) =>
+  db
+    .selectFrom('user_tag')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('tag_id'),
+);
+const oneUserOauthProviders = statement('user-oauth-providers', (db, { organizationId, userId }: Owner) =>
+  db
+    .selectFrom('oauth_provider')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('id'),
+);
+const oneUserMfaPolicies = statement('user-mfa-policies', (db, { organizationId, userId }: Owner) =>
+  db
+    .selectFrom('mfa_policy')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .orderBy('position')
+    .orderBy('id'),
+);
+
+interface Rename extends Owner {
+  readonly name: string;
+  readonly nowMs: number;
+}
+const renameUser = statement('user-rename', (db, { organizationId, userId, name, nowMs }: Rename) =>
+  db
+    .updateTable('app_user')
+    .set((eb) => ({ name, updated_at_ms: nowMs, revision: eb('revision', '+', 1) }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', userId)
+    .returningAll(),
+);
+
+/** Of a row without long texts: indexes count them, so no row is read. */
+const SHORT_ROW_BYTES = sql.lit(192);
+
+const ownedBytes = (table: string, bytes: RawBuilder<unknown>): RawBuilder<number> =>
+  sql`COALESCE((SELECT ${bytes} FROM ${sql.table(table)} WHERE ${sql.ref(`${table}.organization_id`)} =
+    app_user.organization_id AND ${sql.ref(`${table}.user_id`)} = app_user.id), 0)`;
+
+/** A user with all that is shown of it. */
+const RECORD_BYTES: RawBuilder<number> = sql`(${sql.join(
+  [
+    SHORT_ROW_BYTES,
+    ownedBytes('api_key', sql`COUNT(*) * ${SHORT_ROW_BYTES}`),
+    ownedBytes('user_tag', sql`COUNT(*) * ${sql.lit(40)}`),
+    ownedBytes(
+      'authenticator',
+      sql`SUM(${bytesOf('authenticator', ['name', 'credential_id', 'public_key', 'transports'])})`,
+    ),
+    ownedBytes('oauth_provider', sql`SUM(${bytesOf('oauth_provider', ['name', 'issuer', 'audience', 'subject'])})`),
+    ownedBytes('mfa_policy', sql`SUM(${bytesOf('mfa_policy', ['name', 'condition', 'steps', 'notes'])})`),
+  ],
+  sql` + `,
+)})`;
+
+export const userNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'user not found in this organization');
+
+/** Users of a page are a range of ids, so their rows are fetched by range rather than by a list of any length. */
+function rangeOf(rows: readonly UserRow[]): RawBuilder<unknown> {
+  const ids = rows.map((row) => row.id).sort();
+  return sql`user_id >= ${ids[0] ?? ''} AND user_id <= ${ids.at(-1) ?? ''}`;
+}
+
+export class UserReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  async find(organizationId: OrganizationId, userId: string): Promise<User | undefined> {
+    const [row] = await oneUser(this.db, { organizationId, userId });
+    return row === undefined ? undefined : toUser(row);
+  }
+
+  async get(organizationId: OrganizationId, userId: string): Promise<User> {
+    const user = await this.find(organizationId, userId);
+    if (user === undefined) throw userNotFound();
+    return user;
+  }
+
+  /** The user with this email, compared without case, or this phone number. */
+  async byContact(
+    organizationId: OrganizationId,
+    contact: 'email' | 'phone',
+    value: string,
+  ): Promise<User | undefined> {
+    const row = await this.db
+      .selectFrom('app_user')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where(contact === 'email' ? 'email_key' : 'phone', '=', contact === 'email' ? value.toLowerCase() : value)
+      .executeTakeFirst();
+    return row && toUser(row);
+  }
+
+  /** The user with its credentials and tags; the statements do not wait for each other. */
+  async member(organizationId: OrganizationId, userId: string): Promise<Omit<UserRecord, 'mfaPolicies'>> {
+    const owner = { organizationId, userId };
+    const [[user], apiKeys, authenticators, providers, tags] = await Promise.all([
+      oneUser(this.db, owner),
+      oneUserApiKeys(this.db, owner),
+      oneUserAuthenticators(this.db, owner),
+      oneUserOauthProviders(this.db, owner),
+      oneUserTags(this.db, owner),
+    ]);
+    if (user === undefined) throw userNotFound();
+    return {
+      id: user.id as UserId,
+      user: toUser(user),
+      apiKeys: apiKeys.map(toApiKey),
+      authenticators: authenticators.map(toAuthenticator),
+      oauthProviders: providers.map(toOauthProvider),
+      tagIds: tags.map((tag) => tag.tag_id as TagId),
+    };
+  }
+
+  /** The same with its MFA policies. */
+  async record(organizationId: OrganizationId, userId: string): Promise<UserRecord> {
+    const [member, mfaPolicies] = await Promise.all([
+      this.member(organizationId, userId),
+      oneUserMfaPolicies(this.db, { organizationId, userId }),
+    ]);
+    return { ...member, mfaPolicies: mfaPolicies.map(toMfaPolicy) };
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<UserRecord>> {
+    const toItems = (rows: UserRow[]): Promise<UserRecord[]> => this.#withAll(organizationId, rows);
+    return await pageOfRows(this.db, 'app_user', organizationId, request, toItems, { bytes: RECORD_BYTES });
+  }
+
+  /** Those of the users that exist, in the order of their ids, without their MFA policies. */
+  async members(organizationId: OrganizationId, userIds: readonly string[]): Promise<MemberRecord[]> {
+    const records: MemberRecord[] = [];
+    for (const ids of chunks(userIds)) {
+      const rows = await this.db
+        .selectFrom('app_user')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .orderBy('id')
+        .execute();
+      records.push(...(await this.#withCredentials(organizationId, rows, sql`user_id IN (${sql.join(ids)})`)));
+    }
+    return records;
+  }
+
+  async #withCredentials(
+    organizationId: OrganizationId,
+    rows: readonly UserRow[],
+    filter: RawBuilder<unknown> = rangeOf(rows),
+  ): Promise<MemberRecord[]> {
+    if (rows.length === 0) return [];
+    const [apiKeys, authenticators, tags] = await Promise.all([
+      this.#owned(organizationId, 'api_key', filter, 'id'),
+      this.#owned(organizationId, 'authenticator', filter, 'id'),
+      this.#owned(organizationId, 'user_tag', filter, 'tag_id'),
+    ]);
+    const keysOf = groupBy(apiKeys, (row) => row.user_id);
+    const authenticatorsOf = groupBy(authenticators, (row) => row.user_id);
+    const tagsOf = groupBy(tags, (row) => row.user_id);
+    return rows.map((row) => ({
+      id: row.id as UserId,
+      user: toUser(row),
+      apiKeys: (keysOf.get(row.id) ?? []).map(toApiKey),
+      authenticators: (authenticatorsOf.get(row.id) ?? []).map(toAuthenticator),
+      tagIds: (tagsOf.get(row.id) ?? []).map((tag) => tag.tag_id as TagId),
+    }));
+  }
+
+  async #withAll(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
+    if (rows.length === 0) return [];
+    const [members, providers, mfaPolicies] = await Promise.all([
+      this.#withCredentials(organizationId, rows),
+      this.#owned(organizationId, 'oauth_provider', rangeOf(rows), 'id'),
+      this.#owned(organizationId, 'mfa_policy', rangeOf(rows), 'position', 'id'),
+    ]);
+    const policiesOf = groupBy(mfaPolicies, (row) => row.user_id);
+    const providersOf = groupBy(providers, (row) => row.user_id);
+    return members.map((member) => ({
+      ...member,
+      oauthProviders: (providersOf.get(member.id) ?? []).map(toOauthProvider),
+      mfaPolicies: (policiesOf.get(member.id) ?? []).map(toMfaPolicy),
+    }));
+  }
+
+  async #owned<Name extends 'api_key' | 'authenticator' | 'oauth_provider' | 'user_tag' | 'mfa_policy'>(
+    organizationId: OrganizationId,
+    table: Name,
+    filter: RawBuilder<unknown>,
+    ...order: string[]
+  ): Promise<Selectable<Schema[Name]>[]> {
+    const { rows } = await sql<Selectable<Schema[Name]>>`SELECT * FROM ${sql.table(table)}
+      WHERE organization_id = ${organizationId} AND ${filter}
+      ORDER BY ${sql.join(['user_id', ...order].map((column) => sql.ref(column)))}`.execute(this.db);
+    return rows;
+  }
+
+  async count(organizationId: OrganizationId): Promise<number> {
+    const row = await this.db
+      .selectFrom('app_user')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  }
+
+  /** Which of these ids are users of the organization. */
+  async existing(organizationId: OrganizationId, userIds: readonly string[]): Promise<Set<string>> {
+    if (userIds.length === 0) return new Set();
+    const rows = await this.db
+      .selectFrom('app_user')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...userIds])
+      .execute();
+    return new Set(rows.map((row) => row.id));
+  }
+}
+
+export interface NewUser {
+  readonly id: UserId;
+  readonly name: string;
+  readonly email: string | undefined;
+  readonly phone: string | undefined;
+}
+
+export class UserStore extends UserReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
+  /** Reads the user and holds it until the transaction ends, for rules that count its credentials. */
+  async lock(organizationId: OrganizationId, userId: string, nowMs: number): Promise<void> {
+    const touched = await this.db
+      .updateTable('app_user')
+      .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .executeTakeFirst();
+    if (touched.numUpdatedRows === 0n) throw userNotFound();
+  }
+
+  async insert(organizationId: OrganizationId, users: readonly NewUser[], nowMs: number): Promise<void> {
+    if (users.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
+    await this.db
+      .insertInto('app_user')
+      .values(
+        users.map((user) => ({
+          organization_id: organizationId,
+          id: user.id,
+          name: user.name,
+          email: user.email ?? null,
+          email_key: user.email?.toLowerCase() ?? null,
+          email_verified: 0,
+          phone: user.phone ?? null,
+          phone_verified: 0,
+          revision: 1,
+          created_at_ms: nowMs,
+          updated_at_ms: nowMs,
+        })),
+      )
+      .execute();
+  }
+
+  async rename(organizationId: OrganizationId, userId: string, name: string, nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
+    const renamed = await renameUser(this.db, { organizationId, userId, name, nowMs });
+    if (renamed.length === 0) throw userNotFound();
+  }
+
+  /** Changing a contact clears its verified mark; an undefined value removes it. */
+  async setEmail(
+    organizationId: OrganizationId,
+    userId: string,
+    email: string | undefined,
+    nowMs: number,
+  ): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
+    await this.db
+      .updateTable('app_user')
+      .set((eb) => ({
+        email: email ?? null,
+        email_key: email?.toLowerCase() ?? null,
+        email_verified: 0,
+        updated_at_ms: nowMs,
+        revision: eb('revision', '+', 1),
+      }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .execute();
+  }
+
+  async setPhone(
+    organizationId: OrganizationId,
+    userId: string,
+    phone: string | undefined,
+    nowMs: number,
+  ): Promise<void> {
+    await this.db
+      .updateTable('app_user')
+      .set((eb) => ({
+        phone: phone ?? null,
+        phone_verified: 0,
+        updated_at_ms: nowMs,
+        revision: eb('revision', '+', 1),
+      }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .execute();
+  }
+
+  /** Marks a contact as proven by its owner. */
+  async markVerified(
+    organizationId: OrganizationId,
+    userId: string,
+    contact: 'email' | 'phone',
+    nowMs: number,
+  ): Promise<void> {
+    await this.db
+      .updateTable('app_user')
+      .set((eb) => ({
+        ...(contact === 'email' ? { email_verified: 1 } : { phone_verified: 1 }),
+        updated_at_ms: nowMs,
+        revision: eb('revision', '+', 1),
+      }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId)
+      .execute();
+  }
+
+  /** Raises the revision of users whose tags changed. */
+  async touch(organizationId: OrganizationId, userIds: readonly string[], nowMs: number): Promise<void> {
+    for (const ids of chunks(userIds)) {
+      await this.db
+        .updateTable('app_user')
+        .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .execute();
+    }
+  }
+
+  /** Removes users with their credentials, sessions and tag memberships. */
+  async delete(organizationId: OrganizationId, userIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
+    const ids = [...userIds];
+    for (const table of ['api_key', 'authenticator', 'oauth_provider', 'read_session', 'user_tag', 'otp'] as const) {
+      await this.db
+        .deleteFrom(table)
+        .where('organization_id', '=', organizationId)
+        .where('user_id', 'in', ids)
+        .execute();
+    }
+    await this.db.deleteFrom('app_user').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+    await bury(this.db, organizationId, ids, () => 'revoked');
+  }
+}

@@ -1,0 +1,55 @@
+import type { DescribeContext, ExecuteContext, PrepareContext } from '../../engine/define.ts';
+import { holderOf } from '../../engine/holder.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { ImportKind, ImportTarget } from './model.ts';
+
+const TARGET_LIFE_MS = 60 * 60 * 1000;
+const TARGETS_PER_USER = 5;
+
+/** Nobody imports for somebody else, and no policy can lift that (RES 6.3). */
+export async function requireSelf({ actor }: DescribeContext, { userId }: { readonly userId: string }): Promise<void> {
+  if (actor.userId !== userId) {
+    throw new ApiError('REQUEST_NOT_AUTHORIZED', 'userId must be the user who proposes the import');
+  }
+}
+
+/** A one-time key for the user, and the signed bundle that tells the client about it. */
+export async function newImportTarget(context: PrepareContext, userId: string) {
+  const id: string = context.newId();
+  const target = await context.keyring.createImportTarget(holderOf(context, id), userId);
+  return { id, ...target };
+}
+
+type MadeTarget = Pick<ImportTarget, 'id' | 'sealedTarget' | 'targetPublicKey'>;
+
+export async function keepTargets(
+  { store, actor, nowMs }: ExecuteContext,
+  kind: ImportKind,
+  made: readonly MadeTarget[],
+  keep = TARGETS_PER_USER,
+): Promise<void> {
+  const { userId, organizationId } = actor;
+  const targets = made.map(({ id, sealedTarget, targetPublicKey }) => ({
+    id,
+    userId,
+    kind,
+    targetPublicKey,
+    sealedTarget,
+    expiresAtMs: nowMs + TARGET_LIFE_MS,
+  }));
+  await store.imports.insertTargets(organizationId, targets, keep, nowMs);
+}
+
+export async function liveTargets({ read, actor, nowMs }: PrepareContext, kind: ImportKind): Promise<ImportTarget[]> {
+  const targets = await read.imports.targets(actor.organizationId, actor.userId, kind, nowMs);
+  if (targets.length === 0) throw noTarget();
+  return targets;
+}
+
+/** Takes a target in the transaction that uses it: it works once. */
+export async function useTarget({ store, actor }: ExecuteContext, targetId: string): Promise<void> {
+  if (!(await store.imports.takeTarget(actor.organizationId, targetId))) throw noTarget();
+}
+
+const noTarget = (): ApiError =>
+  new ApiError('FAILED_PRECONDITION', 'there is no open import of this user: start one with the init_import operation');

@@ -1,0 +1,24 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdListOrEmptyShape, NameShape } from '../../../lib/shapes.ts';
+import { addTag } from '../../users/new-tag.ts';
+import { privateKeyNotFound } from '../store/private-keys.ts';
+
+export const createPrivateKeyTag = defineActivity({
+  name: 'create_private_key_tag',
+  type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
+  summary: 'Create a private key tag and give it to private keys.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'CREATE' },
+  credentials: 'none',
+  parameters: Type.Object({ privateKeyTagName: NameShape, privateKeyIds: IdListOrEmptyShape }),
+  result: Type.Object({ privateKeyTagId: Type.String(), privateKeyIds: Type.Array(Type.String()) }),
+  async execute(context, { privateKeyTagName, privateKeyIds }) {
+    const { store, actor } = context;
+    const { organizationId } = actor;
+    const ids = [...new Set(privateKeyIds)];
+    if ((await store.privateKeys.many(organizationId, ids)).length !== ids.length) throw privateKeyNotFound();
+    const privateKeyTagId = await addTag(context, 'TAG_TYPE_PRIVATE_KEY', privateKeyTagName);
+    await store.privateKeys.tag(organizationId, ids, privateKeyTagId);
+    return { privateKeyTagId, privateKeyIds: ids };
+  },
+});

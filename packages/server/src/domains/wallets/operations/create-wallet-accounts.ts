@@ -1,0 +1,36 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { holderOf } from '../../../engine/holder.ts';
+import { IdShape, listShape } from '../../../lib/shapes.ts';
+import { addAccounts, checkAccounts, toSpecs } from '../accounts.ts';
+import { walletElement } from '../facts.ts';
+import { WalletAccountParamsShape } from '../shapes.ts';
+
+export const createWalletAccounts = defineActivity({
+  name: 'create_wallet_accounts',
+  type: 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS',
+  summary: 'Derive accounts of a wallet; with persist false only their addresses are computed.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'CREATE' },
+  credentials: 'none',
+  lock: 'shared',
+  parameters: Type.Object({
+    walletId: IdShape,
+    accounts: listShape(WalletAccountParamsShape, 1),
+    persist: Type.Optional(Type.Boolean()),
+  }),
+  result: Type.Object({ addresses: Type.Array(Type.String()) }),
+  check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
+  describe: ({ read, actor }, { walletId }) => read.wallets.get(actor.organizationId, walletId),
+  facts: (context, { walletId }) => walletElement(context, walletId),
+  movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
+  async prepare(context, { accounts }, wallet) {
+    return await context.keyring.deriveAccounts(holderOf(context, wallet.id), wallet.sealedSeed, toSpecs(accounts));
+  },
+  async execute(context, { walletId, accounts, persist }, derived) {
+    const wallet = await context.store.wallets.get(context.actor.organizationId, walletId);
+    if (persist !== false) await addAccounts(context, wallet, accounts, derived);
+    return { addresses: derived.map(({ address }) => address) };
+  },
+  newAddresses: ({ walletId, persist }, derived) =>
+    persist === false ? [] : derived.map(({ path, address }) => ({ walletId, derivationPath: path, address })),
+});

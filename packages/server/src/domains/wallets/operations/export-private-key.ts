@@ -1,0 +1,32 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { privateKeyFacts } from '../../../policy-facts/keys.ts';
+
+export const exportPrivateKey = defineActivity({
+  name: 'export_private_key',
+  type: 'ACTIVITY_TYPE_EXPORT_PRIVATE_KEY',
+  summary: 'Export a private key, encrypted to the target key. It is marked as exported.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'EXPORT' },
+  credentials: 'none',
+  lock: 'exclusive-with-rules',
+  parameters: Type.Object({ privateKeyId: IdShape, targetPublicKey: TargetPublicKeyShape }),
+  result: Type.Object({ privateKeyId: Type.String(), exportBundle: Type.String() }),
+  check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
+  exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
+  describe: ({ read, actor }, { privateKeyId }) => read.privateKeys.get(actor.organizationId, privateKeyId),
+  facts: async (_context, _parameters, key) => [{ private_key: privateKeyFacts(key) }],
+  async prepare(context, { targetPublicKey }, key) {
+    return await context.keyring.exportPrivateKey(
+      holderOf(context, key.id),
+      key.sealedKey,
+      targetKeyOf(targetPublicKey),
+    );
+  },
+  async execute({ store, actor, nowMs }, { privateKeyId }, exportBundle) {
+    await store.privateKeys.markExported(actor.organizationId, privateKeyId, nowMs);
+    return { privateKeyId, exportBundle };
+  },
+});

@@ -1,0 +1,49 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
+import { textShape } from '../../../lib/shapes.ts';
+import { walletAccountFacts, walletFacts } from '../../../policy-facts/keys.ts';
+import { accountNotFound } from '../store/wallets.ts';
+
+/** spec 4.2. */
+export const exportWalletAccount = defineActivity({
+  name: 'export_wallet_account',
+  type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',
+  summary:
+    'Export the private key of one account, encrypted to the target key. Every account with the address is marked as exported.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
+  credentials: 'none',
+  lock: 'exclusive-with-rules',
+  parameters: Type.Object({ address: textShape(512), targetPublicKey: TargetPublicKeyShape }),
+  result: Type.Object({ address: Type.String(), exportBundle: Type.String() }),
+  check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
+  async describe({ read, actor }, { address }) {
+    // Accounts that share an address share a key; the oldest stands for them. It is looked up once, so that what is
+    // exported is what was judged.
+    const [account] = await read.wallets.accountsByAddress(actor.organizationId, address);
+    if (account === undefined) throw accountNotFound();
+    return account;
+  },
+  exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
+  async facts({ read, actor }, _parameters, account) {
+    const wallet = await read.wallets.get(actor.organizationId, account.walletId);
+    return [{ wallet: walletFacts(wallet), wallet_account: walletAccountFacts(account) }];
+  },
+  movements: (_context, _parameters, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
+  async prepare(context, { targetPublicKey }, account) {
+    const wallet = await context.read.wallets.get(context.actor.organizationId, account.walletId);
+    const exportBundle = await context.keyring.exportAccount(
+      holderOf(context, wallet.id),
+      wallet.sealedSeed,
+      account.curve,
+      account.path,
+      targetKeyOf(targetPublicKey),
+    );
+    return { account, exportBundle };
+  },
+  async execute({ store, actor, nowMs }, _parameters, { account, exportBundle }) {
+    await store.wallets.markAddressExported(actor.organizationId, account.address, nowMs);
+    return { address: account.address, exportBundle };
+  },
+});

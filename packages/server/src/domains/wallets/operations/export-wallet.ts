@@ -1,0 +1,41 @@
+import type { MnemonicLanguage } from '@custos/keyring';
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
+import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { walletElement } from '../facts.ts';
+import { MnemonicLanguageShape } from '../shapes.ts';
+
+/** spec 4.2. */
+export const exportWallet = defineActivity({
+  name: 'export_wallet',
+  type: 'ACTIVITY_TYPE_EXPORT_WALLET',
+  summary: 'Export the mnemonic of a wallet, encrypted to the target key. The wallet is marked as exported.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
+  credentials: 'none',
+  lock: 'exclusive-with-rules',
+  parameters: Type.Object({
+    walletId: IdShape,
+    targetPublicKey: TargetPublicKeyShape,
+    language: Type.Optional(MnemonicLanguageShape),
+  }),
+  result: Type.Object({ walletId: Type.String(), exportBundle: Type.String() }),
+  check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
+  exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
+  describe: ({ read, actor }, { walletId }) => read.wallets.get(actor.organizationId, walletId),
+  facts: (context, { walletId }) => walletElement(context, walletId),
+  movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
+  async prepare(context, { targetPublicKey, language }, wallet) {
+    return await context.keyring.exportWallet(
+      holderOf(context, wallet.id),
+      wallet.sealedSeed,
+      language as MnemonicLanguage | undefined,
+      targetKeyOf(targetPublicKey),
+    );
+  },
+  async execute({ store, actor, nowMs }, { walletId }, exportBundle) {
+    await store.wallets.markExported(actor.organizationId, walletId, nowMs);
+    return { walletId, exportBundle };
+  },
+});

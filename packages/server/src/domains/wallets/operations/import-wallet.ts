@@ -1,0 +1,57 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { holderOf } from '../../../engine/holder.ts';
+import { EncryptedBundleShape } from '../../../engine/shapes/bundles.ts';
+import type { WalletId } from '../../../lib/ids.ts';
+import { IdShape, listShape, NameShape } from '../../../lib/shapes.ts';
+import { addAccounts, checkAccounts, toSpecs } from '../accounts.ts';
+import { liveTargets, requireSelf, useTarget } from '../imports.ts';
+import { WalletAccountParamsShape, WalletResultShape } from '../shapes.ts';
+
+export const importWallet = defineActivity({
+  name: 'import_wallet',
+  type: 'ACTIVITY_TYPE_IMPORT_WALLET',
+  summary: 'Import a mnemonic that was encrypted to the key of init_import_wallet.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'IMPORT' },
+  credentials: 'none',
+  lock: 'shared',
+  parameters: Type.Object({
+    userId: IdShape,
+    walletName: NameShape,
+    encryptedBundle: EncryptedBundleShape,
+    accounts: listShape(WalletAccountParamsShape),
+  }),
+  result: WalletResultShape,
+  check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
+  describe: requireSelf,
+  async prepare(context, { encryptedBundle, accounts }) {
+    const targets = await liveTargets(context, 'wallet');
+    const walletId: WalletId = context.newId();
+    const sealed = targets.map(({ id, sealedTarget }) => ({ id, sealed: sealedTarget }));
+    const imported = await context.keyring.importWallet(
+      holderOf(context, walletId),
+      sealed,
+      encryptedBundle,
+      toSpecs(accounts),
+    );
+    return { walletId, ...imported };
+  },
+  async execute(context, { walletName, accounts }, prepared) {
+    const { store, actor, nowMs } = context;
+    await useTarget(context, prepared.targetId);
+    const wallet = {
+      id: prepared.walletId,
+      name: walletName,
+      sealedSeed: prepared.sealedSeed,
+      exported: false,
+      imported: true,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    await store.wallets.insert(actor.organizationId, wallet);
+    const added = await addAccounts(context, wallet, accounts, prepared.accounts);
+    return { walletId: wallet.id, addresses: added.map((account) => account.address) };
+  },
+  newAddresses: (_parameters, prepared) =>
+    prepared.accounts.map(({ path, address }) => ({ walletId: prepared.walletId, derivationPath: path, address })),
+});

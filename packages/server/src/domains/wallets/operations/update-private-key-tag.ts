@@ -1,0 +1,32 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
+import { privateKeyNotFound } from '../store/private-keys.ts';
+
+export const updatePrivateKeyTag = defineActivity({
+  name: 'update_private_key_tag',
+  type: 'ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG',
+  summary: 'Rename a private key tag, and give it to or take it from private keys.',
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'UPDATE' },
+  credentials: 'none',
+  parameters: Type.Object({
+    privateKeyTagId: IdShape,
+    newPrivateKeyTagName: Type.Optional(NameShape),
+    addPrivateKeyIds: IdListOrEmptyShape,
+    removePrivateKeyIds: IdListOrEmptyShape,
+  }),
+  result: Type.Object({ privateKeyTagId: Type.String() }),
+  async execute(
+    { store, actor, nowMs },
+    { privateKeyTagId, newPrivateKeyTagName, addPrivateKeyIds, removePrivateKeyIds },
+  ) {
+    const { organizationId } = actor;
+    await store.tags.get(organizationId, 'TAG_TYPE_PRIVATE_KEY', privateKeyTagId);
+    const touched = [...new Set([...addPrivateKeyIds, ...removePrivateKeyIds])];
+    if ((await store.privateKeys.many(organizationId, touched)).length !== touched.length) throw privateKeyNotFound();
+    await store.tags.rename(organizationId, privateKeyTagId, newPrivateKeyTagName, nowMs);
+    await store.privateKeys.tag(organizationId, addPrivateKeyIds, privateKeyTagId);
+    await store.privateKeys.untag(organizationId, [privateKeyTagId], removePrivateKeyIds);
+    return { privateKeyTagId };
+  },
+});

@@ -1,0 +1,22 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape, NameShape } from '../../../lib/shapes.ts';
+import { walletElement } from '../facts.ts';
+
+export const updateWallet = defineActivity({
+  name: 'update_wallet',
+  type: 'ACTIVITY_TYPE_UPDATE_WALLET',
+  summary: 'Rename a wallet.',
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'UPDATE' },
+  credentials: 'none',
+  lock: 'exclusive-with-rules',
+  parameters: Type.Object({ walletId: IdShape, walletName: Type.Optional(NameShape) }),
+  result: Type.Object({ walletId: Type.String() }),
+  exposes: ({ walletId }) => ({ wallet_id: walletId }),
+  facts: (context, { walletId }) => walletElement(context, walletId),
+  movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
+  async execute({ store, actor, nowMs }, { walletId, walletName }) {
+    await store.wallets.rename(actor.organizationId, walletId, walletName, nowMs);
+    return { walletId };
+  },
+});

@@ -1,0 +1,116 @@
+import Type from 'typebox';
+import { IdShape, listShape, NameShape, TimestampShape, textShape } from '../../lib/shapes.ts';
+
+const BITCOIN = ['MAINNET', 'TESTNET', 'SIGNET', 'REGTEST'].flatMap((network) =>
+  ['P2PKH', 'P2SH', 'P2WPKH', 'P2WSH', 'P2TR'].map((script) => `ADDRESS_FORMAT_BITCOIN_${network}_${script}`),
+);
+
+/** spec 2.4. */
+export const ADDRESS_FORMATS: readonly string[] = [
+  'ADDRESS_FORMAT_UNCOMPRESSED',
+  'ADDRESS_FORMAT_COMPRESSED',
+  'ADDRESS_FORMAT_ETHEREUM',
+  'ADDRESS_FORMAT_SOLANA',
+  'ADDRESS_FORMAT_COSMOS',
+  'ADDRESS_FORMAT_TRON',
+  'ADDRESS_FORMAT_SUI',
+  'ADDRESS_FORMAT_APTOS',
+  ...BITCOIN,
+  'ADDRESS_FORMAT_SEI',
+  'ADDRESS_FORMAT_XLM',
+  'ADDRESS_FORMAT_DOGE_MAINNET',
+  'ADDRESS_FORMAT_DOGE_TESTNET',
+  'ADDRESS_FORMAT_TON_V3R2',
+  'ADDRESS_FORMAT_TON_V4R2',
+  'ADDRESS_FORMAT_TON_V5R1',
+  'ADDRESS_FORMAT_XRP',
+  'ADDRESS_FORMAT_SPARK_MAINNET',
+  'ADDRESS_FORMAT_SPARK_REGTEST',
+];
+
+export const AddressFormatShape = Type.Enum([...ADDRESS_FORMATS], { 'x-code': 'INVALID_ADDRESS_FORMAT' });
+export const CurveShape = Type.Enum(['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'], { 'x-code': 'INVALID_CURVE' });
+const PathFormatShape = Type.Enum(['PATH_FORMAT_BIP32'], { 'x-code': 'INVALID_PATH_FORMAT' });
+
+/** spec 2.10. */
+export const WalletAccountParamsShape = Type.Object({
+  curve: CurveShape,
+  pathFormat: PathFormatShape,
+  path: textShape(255),
+  addressFormat: AddressFormatShape,
+  name: Type.Optional(NameShape),
+});
+export type WalletAccountParams = Type.Static<typeof WalletAccountParamsShape>;
+
+export const MnemonicLengthShape = Type.Enum([12, 15, 18, 21, 24]);
+
+export const WalletParamsShape = Type.Object({
+  walletName: NameShape,
+  accounts: listShape(WalletAccountParamsShape),
+  mnemonicLength: Type.Optional(MnemonicLengthShape),
+});
+
+export const WalletResultShape = Type.Object({ walletId: Type.String(), addresses: Type.Array(Type.String()) });
+
+/** RES 5.1. */
+export const WalletShape = Type.Object({
+  walletId: Type.String(),
+  walletName: Type.String(),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+  exported: Type.Boolean(),
+  imported: Type.Boolean(),
+});
+
+/** spec 2.3. */
+export const WalletAccountShape = Type.Object({
+  walletAccountId: Type.String(),
+  organizationId: Type.String(),
+  walletId: Type.String(),
+  curve: Type.String(),
+  pathFormat: PathFormatShape,
+  path: Type.String(),
+  addressFormat: Type.String(),
+  address: Type.String(),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+  publicKey: Type.Optional(Type.String()),
+  walletDetails: Type.Optional(WalletShape),
+  name: Type.Optional(Type.String()),
+  caip2Prefix: Type.Optional(Type.String()),
+});
+
+const KeyAddressShape = Type.Object({ format: Type.String(), address: Type.String() });
+
+/** RES 5.1. */
+export const PrivateKeyShape = Type.Object({
+  privateKeyId: Type.String(),
+  publicKey: Type.String(),
+  privateKeyName: Type.String(),
+  curve: Type.String(),
+  addresses: Type.Array(KeyAddressShape),
+  privateKeyTags: Type.Array(Type.String()),
+  createdAt: TimestampShape,
+  updatedAt: TimestampShape,
+  exported: Type.Boolean(),
+  imported: Type.Boolean(),
+});
+
+export const PrivateKeyResultShape = Type.Object({
+  privateKeyId: Type.String(),
+  addresses: Type.Array(KeyAddressShape),
+});
+
+export const MnemonicLanguageShape = Type.Enum([
+  'MNEMONIC_LANGUAGE_ENGLISH',
+  'MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE',
+  'MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE',
+  'MNEMONIC_LANGUAGE_CZECH',
+  'MNEMONIC_LANGUAGE_FRENCH',
+  'MNEMONIC_LANGUAGE_ITALIAN',
+  'MNEMONIC_LANGUAGE_JAPANESE',
+  'MNEMONIC_LANGUAGE_KOREAN',
+  'MNEMONIC_LANGUAGE_SPANISH',
+]);
+
+export const UserIdOnlyShape = Type.Object({ userId: IdShape });

@@ -1,0 +1,351 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Curve } from '../../../core/model.ts';
+import { chunks } from '../../../lib/collections.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import type { OrganizationId, WalletAccountId, WalletId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { addressKey } from '../../../storage/address-key.ts';
+import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { pageOfRows } from '../../../storage/organization-rows.ts';
+import type { Schema, WalletAccountTable, WalletTable } from '../../../storage/schema.ts';
+import { statement } from '../../../storage/statement.ts';
+import { bury } from '../../../storage/tombstones.ts';
+import type { Wallet, WalletAccount } from '../model.ts';
+
+const ROWS_PER_INSERT = 500;
+/** Accounts of one wallet that a statement deletes: many more would take longer than a statement may. */
+const ROWS_PER_DELETE = 10_000;
+
+const toWallet = (row: Selectable<WalletTable>): Wallet => ({
+  id: row.id as WalletId,
+  name: row.name,
+  sealedSeed: row.sealed_seed,
+  exported: row.exported === 1,
+  imported: row.imported === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const toAccount = (row: Selectable<WalletAccountTable>): WalletAccount => ({
+  id: row.id as WalletAccountId,
+  walletId: row.wallet_id as WalletId,
+  name: row.name ?? undefined,
+  curve: row.curve as Curve,
+  path: row.path,
+  pathKey: row.path_key,
+  addressFormat: row.address_format,
+  address: row.address,
+  publicKey: row.public_key,
+  exported: row.exported === 1,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+interface Key extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+const walletById = statement('wallet-by-id', (db, { organizationId, id }: Key) =>
+  db.selectFrom('wallet').selectAll().where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const accountById = statement('wallet-account-by-id', (db, { organizationId, id }: Key) =>
+  db.selectFrom('wallet_account').selectAll().where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const accountsByAddress = statement('wallet-accounts-by-address', (db, { organizationId, id }: Key) =>
+  db
+    .selectFrom('wallet_account')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('address_key', '=', id)
+    .orderBy('id')
+    .limit(10),
+);
+
+/** An account with the seed it is derived from: all that a signature needs, in one statement. */
+const signers = (db: Kysely<Schema>, organizationId: string) =>
+  db
+    .selectFrom('wallet_account')
+    .innerJoin('wallet', (join) =>
+      join
+        .onRef('wallet.organization_id', '=', 'wallet_account.organization_id')
+        .onRef('wallet.id', '=', 'wallet_account.wallet_id'),
+    )
+    .selectAll('wallet_account')
+    .select('wallet.sealed_seed')
+    .where('wallet_account.organization_id', '=', organizationId);
+const signerById = statement('wallet-signer-by-id', (db, { organizationId, id }: Key) =>
+  signers(db, organizationId).where('wallet_account.id', '=', id),
+);
+const signerByAddress = statement('wallet-signer-by-address', (db, { organizationId, id }: Key) =>
+  signers(db, organizationId).where('wallet_account.address_key', '=', id).orderBy('wallet_account.id').limit(1),
+);
+
+const CURVES: readonly Curve[] = ['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'];
+
+/** What a path can be stored under: itself and, on Ed25519, with every level hardened. */
+const pathKeysOf = (path: string): string[] => [...new Set([path, path.replace(/\d(?=\/|$)/g, "$&'")])];
+
+export const walletNotFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'wallet not found in this organization');
+export const accountNotFound = (): ApiError =>
+  new ApiError('RESOURCE_NOT_FOUND', 'wallet account not found in this organization');
+
+export class WalletReader {
+  protected readonly db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.db = db;
+  }
+
+  /** The account of this id or address, the oldest of several, and its wallet's seed. */
+  async signer(
+    organizationId: OrganizationId,
+    by: { readonly id: string } | { readonly address: string },
+  ): Promise<{ readonly account: WalletAccount; readonly sealedSeed: Uint8Array } | undefined> {
+    const [row] =
+      'id' in by
+        ? await signerById(this.db, { organizationId, id: by.id })
+        : await signerByAddress(this.db, { organizationId, id: addressKey(by.address) });
+    return row === undefined ? undefined : { account: toAccount(row), sealedSeed: row.sealed_seed };
+  }
+
+  async find(organizationId: OrganizationId, walletId: string): Promise<Wallet | undefined> {
+    const [row] = await walletById(this.db, { organizationId, id: walletId });
+    return row === undefined ? undefined : toWallet(row);
+  }
+
+  async get(organizationId: OrganizationId, walletId: string): Promise<Wallet> {
+    const wallet = await this.find(organizationId, walletId);
+    if (wallet === undefined) throw walletNotFound();
+    return wallet;
+  }
+
+  async many(organizationId: OrganizationId, walletIds: readonly string[]): Promise<Wallet[]> {
+    const wallets: Wallet[] = [];
+    for (const ids of chunks(walletIds)) {
+      const rows = await this.db
+        .selectFrom('wallet')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', ids)
+        .execute();
+      wallets.push(...rows.map(toWallet));
+    }
+    return wallets;
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Wallet>> {
+    return await pageOfRows(this.db, 'wallet', organizationId, request, (rows) => rows.map(toWallet));
+  }
+
+  async account(organizationId: OrganizationId, accountId: string): Promise<WalletAccount | undefined> {
+    const [row] = await accountById(this.db, { organizationId, id: accountId });
+    return row === undefined ? undefined : toAccount(row);
+  }
+
+  /** Accounts with this address, oldest first. Several formats of one network class share addresses and keys. */
+  async accountsByAddress(organizationId: OrganizationId, address: string): Promise<WalletAccount[]> {
+    const rows = await accountsByAddress(this.db, { organizationId, id: addressKey(address) });
+    return rows.map(toAccount);
+  }
+
+  /** The oldest account of a wallet with this address and path. Neither lookup reads the wallet's other accounts. */
+  async accountInWallet(
+    organizationId: OrganizationId,
+    walletId: string,
+    { address, path }: { readonly address?: string | undefined; readonly path?: string | undefined },
+  ): Promise<WalletAccount | undefined> {
+    const all = this.db.selectFrom('wallet_account').selectAll().where('organization_id', '=', organizationId);
+    const query =
+      address === undefined
+        ? all
+            .where('wallet_id', '=', walletId)
+            .where('curve', 'in', CURVES)
+            .where('path_key', 'in', pathKeysOf(path ?? ''))
+        : // An expression, so that the address's index is taken and not the wallet's.
+          all.where('address_key', '=', addressKey(address)).where(sql`wallet_id || ''`, '=', walletId);
+    const rows = (await query.execute()).filter((row) => path === undefined || row.path === path);
+    const [oldest] = rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return oldest === undefined ? undefined : toAccount(oldest);
+  }
+
+  async accountsById(organizationId: OrganizationId, accountIds: readonly string[]): Promise<WalletAccount[]> {
+    if (accountIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('wallet_account')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...accountIds])
+      .execute();
+    return rows.map(toAccount);
+  }
+
+  async accounts(
+    organizationId: OrganizationId,
+    walletId: string | undefined,
+    request: PageRequest,
+  ): Promise<Page<WalletAccount>> {
+    const toItems = (rows: Selectable<WalletAccountTable>[]): WalletAccount[] => rows.map(toAccount);
+    const filter = walletId === undefined ? {} : { filter: sql`AND wallet_id = ${walletId}` };
+    return await pageOfRows(this.db, 'wallet_account', organizationId, request, toItems, filter);
+  }
+
+  /** Whether anything in the organization was never exported; such an organization is not deleted by mistake. */
+  async hasUnexported(organizationId: OrganizationId): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('wallet')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('exported', '=', 0)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+}
+
+export class WalletStore extends WalletReader {
+  readonly #authority: AuthorityVersions;
+
+  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
+    super(db);
+    this.#authority = authority;
+  }
+
+  async insert(organizationId: OrganizationId, wallet: Wallet): Promise<void> {
+    await this.db
+      .insertInto('wallet')
+      .values({
+        organization_id: organizationId,
+        id: wallet.id,
+        name: wallet.name,
+        sealed_seed: wallet.sealedSeed,
+        exported: wallet.exported ? 1 : 0,
+        imported: wallet.imported ? 1 : 0,
+        created_at_ms: wallet.createdAtMs,
+        updated_at_ms: wallet.updatedAtMs,
+      })
+      .execute();
+  }
+
+  async insertAccounts(organizationId: OrganizationId, accounts: readonly WalletAccount[]): Promise<void> {
+    for (let start = 0; start < accounts.length; start += ROWS_PER_INSERT) {
+      await this.db
+        .insertInto('wallet_account')
+        .values(
+          accounts.slice(start, start + ROWS_PER_INSERT).map((account) => ({
+            organization_id: organizationId,
+            id: account.id,
+            wallet_id: account.walletId,
+            name: account.name ?? null,
+            curve: account.curve,
+            path: account.path,
+            path_key: account.pathKey,
+            address_format: account.addressFormat,
+            address: account.address,
+            address_key: addressKey(account.address),
+            public_key: account.publicKey,
+            exported: account.exported ? 1 : 0,
+            created_at_ms: account.createdAtMs,
+            updated_at_ms: account.updatedAtMs,
+          })),
+        )
+        .execute();
+    }
+  }
+
+  async rename(
+    organizationId: OrganizationId,
+    walletId: string,
+    name: string | undefined,
+    nowMs: number,
+  ): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
+    const renamed = await this.db
+      .updateTable('wallet')
+      .set({ updated_at_ms: nowMs, ...(name === undefined ? {} : { name }) })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', walletId)
+      .executeTakeFirst();
+    if (renamed.numUpdatedRows === 0n) throw walletNotFound();
+  }
+
+  /** Accounts of an exported wallet count as exported, so their rows need no mark. The mark never goes away. */
+  async markExported(organizationId: OrganizationId, walletId: string, nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
+    const marked = await this.db
+      .updateTable('wallet')
+      .set({ exported: 1, updated_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', walletId)
+      .executeTakeFirst();
+    if (marked.numUpdatedRows === 0n) throw walletNotFound();
+  }
+
+  /** Accounts that share an address share a key: who has exported one has exported all of them. */
+  async markAddressExported(organizationId: OrganizationId, address: string, nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
+    const marked = await this.db
+      .updateTable('wallet_account')
+      .set({ exported: 1, updated_at_ms: nowMs })
+      .where('organization_id', '=', organizationId)
+      .where('address_key', '=', addressKey(address))
+      .executeTakeFirst();
+    if (marked.numUpdatedRows === 0n) throw accountNotFound();
+  }
+
+  async deleteAccounts(organizationId: OrganizationId, accountIds: readonly string[]): Promise<void> {
+    if (accountIds.length === 0) return;
+    await this.#authority.alters(organizationId, 'facts');
+    const ids = [...accountIds];
+    await this.db
+      .deleteFrom('wallet_account')
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', ids)
+      .execute();
+    await bury(this.db, organizationId, ids);
+  }
+
+  /** Deletes wallets with their seeds and accounts, and what the parent finds the accounts by. */
+  async delete(organizationId: OrganizationId, walletIds: readonly string[]): Promise<void> {
+    await this.#authority.alters(organizationId, 'facts');
+    for (const walletId of walletIds) await this.#deleteAccountsOf(organizationId, walletId);
+    for (const ids of chunks(walletIds)) {
+      await this.db.deleteFrom('wallet').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+      await bury(this.db, organizationId, ids);
+    }
+  }
+
+  /** In statements of bounded size that read no account: a wallet may have very many. */
+  async #deleteAccountsOf(organizationId: OrganizationId, walletId: string): Promise<void> {
+    const all = this.db
+      .selectFrom('wallet_account')
+      .where('organization_id', '=', organizationId)
+      .where('wallet_id', '=', walletId);
+    for (;;) {
+      const last = await all
+        .select('id')
+        .orderBy('id')
+        .offset(ROWS_PER_DELETE - 1)
+        .limit(1)
+        .executeTakeFirst();
+      const some = last === undefined ? all : all.where('id', '<=', last.id);
+      await this.db
+        .insertInto('tombstone')
+        .columns(['organization_id', 'id'])
+        .expression(some.select(['organization_id', 'id']))
+        .execute();
+      await this.db
+        .deleteFrom('tree_entry')
+        .where('organization_id', '=', organizationId)
+        .where('owner_id', 'in', some.select('id'))
+        .execute();
+      const deletion = this.db
+        .deleteFrom('wallet_account')
+        .where('organization_id', '=', organizationId)
+        .where('wallet_id', '=', walletId);
+      await (last === undefined ? deletion : deletion.where('id', '<=', last.id)).execute();
+      if (last === undefined) return;
+    }
+  }
+}

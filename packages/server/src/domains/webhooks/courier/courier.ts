@@ -1,0 +1,95 @@
+import { type Clock, monotonicClock } from '../../../lib/clock.ts';
+import type { BreakOff } from '../../../outbound/converse.ts';
+import { createHostCache } from '../../../outbound/host-cache.ts';
+import { OutboundError, type OutboundReason } from '../../../outbound/outbound-error.ts';
+import { createResolveHost, type ResolveHost, systemLookup } from '../../../outbound/resolve-host.ts';
+import { createRoutes } from './routes.ts';
+import { webhookGuard } from './rules.ts';
+import { createSlots } from './slots.ts';
+import { startThread, type Thread, type ThreadParts } from './thread.ts';
+import { startTrip } from './trip.ts';
+
+export interface Parcel {
+  readonly url: string;
+  /** Names and values in turn, without Host, Content-Length and what else concerns the connection: the courier adds those. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+export interface Receipt {
+  readonly latencyMs: number;
+  /** Of the answer, if there was one. */
+  readonly status?: number;
+  /** The header as it was sent, cut after 64 characters. */
+  readonly retryAfter?: string;
+  /** The beginning of the answer as text; of public targets only (decision 32). */
+  readonly answer?: string;
+  /** Why there was no answer. */
+  readonly error?: OutboundReason;
+}
+
+/** Posts webhooks under the rules for URLs that tenants supply. */
+export interface Courier {
+  /** Never rejects. */
+  deliver(parcel: Parcel): Promise<Receipt>;
+  /** Breaks off what is under way, and whatever comes later. */
+  close(): Promise<void>;
+}
+
+export interface LocalCourierParts {
+  /** Normalised blocks, see lib/network.ts. */
+  readonly allow: readonly string[];
+  readonly resolveHost?: ResolveHost;
+  /** Certificates to trust in place of the system's. */
+  readonly ca?: string;
+  /** For a whole delivery; half of it for name, connection and handshake. */
+  readonly timeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+const TIMEOUT_MS = 10_000;
+const UNDELIVERED: Receipt = { latencyMs: 0, error: 'network' };
+
+/** Delivers in this thread. */
+export function localCourier(parts: LocalCourierParts): Courier {
+  const { allow, ca, timeoutMs: totalMs = TIMEOUT_MS, clock = monotonicClock } = parts;
+  const resolveHost = parts.resolveHost ?? createResolveHost(allow.length > 0 ? systemLookup : undefined);
+  const routes = createRoutes(webhookGuard(allow), createHostCache(resolveHost, clock), ca);
+  const underWay = createSlots<BreakOff>();
+  const trip = { routes, underWay, patience: { connectMs: totalMs / 2, totalMs } };
+  let isClosed = false;
+  return {
+    deliver: (parcel) =>
+      new Promise((resolve) => {
+        if (isClosed) resolve(UNDELIVERED);
+        else startTrip(trip, parcel, resolve);
+      }),
+    async close() {
+      isClosed = true;
+      for (const breakOff of underWay.takeAll()) breakOff(new OutboundError('network', 'the courier was closed'));
+      routes.close();
+    },
+  };
+}
+
+/**
+ * Delivers in a thread of its own, so that deliveries do not take the time of requests. It starts with the first
+ * delivery and again with the next one after a death, which ends what was under way.
+ */
+export function threadCourier(parts: ThreadParts): Courier {
+  let thread: Thread | undefined;
+  let isClosed = false;
+  return {
+    async deliver(parcel) {
+      if (isClosed) return UNDELIVERED;
+      thread ??= startThread(parts, (dead) => {
+        if (thread === dead) thread = undefined;
+      });
+      return thread.deliver(parcel);
+    },
+    async close() {
+      isClosed = true;
+      await thread?.end();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { WebhookEvent } from './model.ts';
+
+export interface SignedDelivery {
+  readonly event: Pick<WebhookEvent, 'id' | 'type' | 'aboutId'>;
+  readonly keyId: string;
+  readonly timestampMs: number;
+  /** Hexadecimal. */
+  readonly signature: string;
+}
+
+/** The version of what is signed and of the algorithm, in headers and key set alike (spec 6.1, 6.2). */
+export const SIGNATURE_VERSION = 'v1';
+export const SIGNATURE_ALGORITHM = 'ed25519';
+
+/** spec 6.1; the last three are not signed. */
+const NAMES = [
+  'Signature',
+  'Signature-Key-Id',
+  'Signature-Algorithm',
+  'Signature-Version',
+  'Timestamp',
+  'Event-Id',
+  'Organization-Id',
+  'Event-Type',
+  'Webhook-Version',
+] as const;
+const OWN_NAMES = NAMES.map((name) => `X-Service-${name}`);
+/** A second family, of the names that the public helper reads. */
+const VENDOR_NAMES = NAMES.map((name) => `X-Turnkey-${name}`);
+
+/** Names and values in turn. */
+export function deliveryHeaders(delivery: SignedDelivery, vendorNames: boolean): string[] {
+  const { event, keyId, timestampMs, signature } = delivery;
+  const values = [
+    signature,
+    keyId,
+    SIGNATURE_ALGORITHM,
+    SIGNATURE_VERSION,
+    String(timestampMs),
+    event.id,
+    event.aboutId,
+    event.type,
+    '1',
+  ];
+  const headers = ['Content-Type', 'application/json', 'User-Agent', 'Custos-Webhooks/1'];
+  for (const [index, value] of values.entries()) headers.push(OWN_NAMES[index] as string, value);
+  if (vendorNames) for (const [index, value] of values.entries()) headers.push(VENDOR_NAMES[index] as string, value);
+  return headers;
+}

@@ -1,0 +1,24 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import { requireOwn } from '../endpoints.ts';
+
+export const deleteWebhookEndpoint = defineActivity({
+  name: 'delete_webhook_endpoint',
+  type: 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT',
+  summary: 'Delete a webhook endpoint with all its deliveries, also those that wait.',
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'DELETE' },
+  credentials: 'none',
+  parameters: Type.Object({ endpointId: IdShape }),
+  result: Type.Object({ endpointId: Type.String() }),
+  exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
+  async describe({ read, actor }, { endpointId }) {
+    requireOwn(await read.webhooks.getEndpoint(actor.organizationId, endpointId));
+  },
+  async execute({ store, actor }, { endpointId }) {
+    const endpoint = await store.webhooks.getEndpoint(actor.organizationId, endpointId);
+    requireOwn(endpoint);
+    await store.webhooks.deleteEndpoint(actor.organizationId, endpoint.id);
+    return { endpointId };
+  },
+});

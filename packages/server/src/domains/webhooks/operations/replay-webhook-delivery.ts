@@ -1,0 +1,74 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { ApiError, invalidField } from '../../../lib/errors.ts';
+import type { OrganizationId } from '../../../lib/ids.ts';
+import { IdShape } from '../../../lib/shapes.ts';
+import type { ReadStores } from '../../../storage/stores.ts';
+import { countPerMinute } from '../per-minute.ts';
+
+/** Few, because the embedded database holds up everything else meanwhile. */
+const REPLAYED_MAX = 500;
+const REPLAYS_PER_MINUTE = 30;
+
+export const replayWebhookDelivery = defineActivity({
+  name: 'replay_webhook_delivery',
+  type: 'ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY',
+  summary:
+    'Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay.',
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE' },
+  credentials: 'none',
+  ours: true,
+  // It alters nothing that a decision reads.
+  lock: 'shared',
+  parameters: Type.Object({
+    endpointId: IdShape,
+    deliveryId: Type.Optional(IdShape),
+    /** Milliseconds since 1970: when the oldest of the deliveries was made. */
+    sinceMs: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', 'x-decimal': true })),
+  }),
+  result: Type.Object({
+    endpointId: Type.String(),
+    replayedCount: Type.Integer(),
+    /** Whether there may be more than one request replays. */
+    hasMore: Type.Boolean(),
+  }),
+  check({ deliveryId, sinceMs }) {
+    if ((deliveryId === undefined) === (sinceMs === undefined)) {
+      throw invalidField('parameters', 'must have either deliveryId or sinceMs');
+    }
+  },
+  exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
+  async describe({ read, actor }, { endpointId, deliveryId }) {
+    await read.webhooks.getEndpoint(actor.organizationId, endpointId);
+    if (deliveryId !== undefined) await requireDelivery(read, actor.organizationId, endpointId, deliveryId);
+  },
+  attempt: (context) => countPerMinute(context, 'webhook-replays', REPLAYS_PER_MINUTE, 'replays are made'),
+  async execute({ store, actor, nowMs }, { endpointId, deliveryId, sinceMs }) {
+    const { organizationId } = actor;
+    const endpoint = await store.webhooks.getEndpoint(organizationId, endpointId);
+    if (deliveryId !== undefined) {
+      await requireDelivery(store, organizationId, endpointId, deliveryId);
+      await store.webhooks.replay(organizationId, deliveryId, nowMs);
+      return { endpointId, replayedCount: 1, hasMore: false };
+    }
+    const { count, hasMore } = await store.webhooks.replayFailed(
+      organizationId,
+      endpoint.id,
+      Number(sinceMs),
+      REPLAYED_MAX,
+      nowMs,
+    );
+    return { endpointId, replayedCount: count, hasMore };
+  },
+});
+
+async function requireDelivery(
+  read: ReadStores,
+  organizationId: OrganizationId,
+  endpointId: string,
+  deliveryId: string,
+): Promise<void> {
+  const delivery = await read.webhooks.getDelivery(organizationId, deliveryId);
+  if (delivery.endpointId === endpointId) return;
+  throw new ApiError('WEBHOOK_DELIVERY_NOT_FOUND', 'webhook delivery not found at this endpoint');
+}

@@ -1,0 +1,50 @@
+import Type from 'typebox';
+import { defineActivity } from '../../../engine/define.ts';
+import { invalidField } from '../../../lib/errors.ts';
+import { IdShape, NameShape } from '../../../lib/shapes.ts';
+import { checkName, renderEndpoint, requireOwn, requireRoom } from '../endpoints.ts';
+import type { WebhookEndpoint } from '../model.ts';
+import { WebhookEndpointShape, WebhookUrlShape } from '../shapes.ts';
+
+export const updateWebhookEndpoint = defineActivity({
+  name: 'update_webhook_endpoint',
+  type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
+  summary: 'Change the URL or the name of a webhook endpoint, or switch it off and on. What waits for it goes on.',
+  waitsOutside: true,
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE' },
+  credentials: 'none',
+  parameters: Type.Object({
+    endpointId: IdShape,
+    url: Type.Optional(WebhookUrlShape),
+    name: Type.Optional(NameShape),
+    isActive: Type.Optional(Type.Boolean()),
+  }),
+  result: Type.Object({ endpointId: Type.String(), webhookEndpoint: WebhookEndpointShape }),
+  check({ url, name, isActive }) {
+    if (url === undefined && name === undefined && isActive === undefined) {
+      throw invalidField('parameters', 'must have at least one of url, name, isActive');
+    }
+    checkName(name);
+  },
+  exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
+  async describe({ read, actor }, { endpointId }) {
+    requireOwn(await read.webhooks.getEndpoint(actor.organizationId, endpointId));
+  },
+  async prepare({ webhooks }, { url }) {
+    if (url !== undefined) await webhooks.checkTarget(url);
+  },
+  async execute({ store, actor, nowMs }, { endpointId, url, name, isActive }) {
+    const before = await store.webhooks.getEndpoint(actor.organizationId, endpointId);
+    requireOwn(before);
+    const endpoint: WebhookEndpoint = {
+      ...before,
+      url: url ?? before.url,
+      name: name ?? before.name,
+      isActive: isActive ?? before.isActive,
+      updatedAtMs: nowMs,
+    };
+    await store.webhooks.updateEndpoint(endpoint);
+    await requireRoom(store, actor.organizationId);
+    return { endpointId: endpoint.id, webhookEndpoint: renderEndpoint(endpoint) };
+  },
+});

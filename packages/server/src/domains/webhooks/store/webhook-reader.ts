@@ -1,0 +1,402 @@
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { ApiError } from '../../../lib/errors.ts';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../../lib/ids.ts';
+import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { bytesOf } from '../../../storage/bytes-of.ts';
+import type { DatabaseKind } from '../../../storage/dialect.ts';
+import { jsonRows } from '../../../storage/json-rows.ts';
+import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts';
+import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import type { Schema, WebhookDeliveryTable, WebhookEndpointTable } from '../../../storage/schema.ts';
+import { statement } from '../../../storage/statement.ts';
+import {
+  type DueDelivery,
+  WEBHOOK_DELIVERY_STATES,
+  type WebhookAttempt,
+  type WebhookDelivery,
+  type WebhookDeliveryState,
+  type WebhookEndpoint,
+  type WebhookEvent,
+  type WebhookSubscription,
+} from '../model.ts';
+
+/** An endpoint that somebody may work on now. */
+export interface DueLane {
+  readonly endpointId: WebhookEndpointId;
+  readonly organizationId: OrganizationId;
+  /** How often in a row working on it ended in failures. */
+  readonly failures: number;
+}
+
+export interface DeliveryFilter {
+  readonly endpointId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly state?: WebhookDeliveryState | undefined;
+}
+
+/** Characters of all bodies of a batch; only a single event can be longer. */
+export const BATCH_LENGTH_MAX = 256 * 1024;
+/** So short a body is read with its delivery, before it is known whether there is room for all of the batch. */
+const SHORT_LENGTH_MAX = 4096;
+
+type DeliveryRow = Selectable<WebhookDeliveryTable> & { readonly event_type: string; readonly about_id: string };
+type DueRow = DeliveryRow & { readonly body_length: number; readonly short_body: string | null };
+
+const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => ({
+  id: row.id as WebhookEndpointId,
+  organizationId: row.organization_id as OrganizationId,
+  name: row.name,
+  url: row.url,
+  isActive: row.is_active === 1,
+  isFeature: row.is_feature === 1,
+  subscriptions: JSON.parse(row.subscriptions) as WebhookSubscription[],
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
+  id: row.id as WebhookDeliveryId,
+  organizationId: row.organization_id as OrganizationId,
+  endpointId: row.endpoint_id as WebhookEndpointId,
+  eventId: row.event_id as WebhookEventId,
+  eventType: row.event_type as WebhookEvent['type'],
+  aboutId: row.about_id as OrganizationId,
+  state: row.state as WebhookDeliveryState,
+  failures: row.failures,
+  attempts: JSON.parse(row.attempts) as WebhookAttempt[],
+  nextAttemptAtMs: row.next_attempt_at_ms,
+  roundStartedAtMs: row.round_started_at_ms,
+  createdAtMs: row.created_at_ms,
+  updatedAtMs: row.updated_at_ms,
+});
+
+/** One retry before every three first attempts, so that neither keeps the other waiting for ever. */
+function mixed(first: readonly DueRow[], again: readonly DueRow[]): DueRow[] {
+  const rows: DueRow[] = [];
+  for (let index = 0; rows.length < first.length + again.length; index += 1) {
+    rows.push(...again.slice(index, index + 1), ...first.slice(3 * index, 3 * index + 3));
+  }
+  return rows;
+}
+
+/** Those of a batch whose bodies fit into the memory that it may take; the first one in any case. */
+function fitting(rows: readonly DueRow[]): DueRow[] {
+  let length = 0;
+  return rows.filter((row, index) => {
+    length += row.body_length;
+    return index === 0 || length <= BATCH_LENGTH_MAX;
+  });
+}
+
+export const endpointNotFound = (): ApiError =>
+  new ApiError('WEBHOOK_ENDPOINT_NOT_FOUND', 'webhook endpoint not found in this organization');
+export const deliveryNotFound = (): ApiError =>
+  new ApiError('WEBHOOK_DELIVERY_NOT_FOUND', 'webhook delivery not found in this organization');
+
+const endpointById = statement(
+  'webhook-endpoint-by-id',
+  (db, { organizationId, id }: { organizationId: string; id: string }) =>
+    db.selectFrom('webhook_endpoint').selectAll().where('organization_id', '=', organizationId).where('id', '=', id),
+);
+const activeEndpoints = statement(
+  'webhook-listeners',
+  (db, { organizationId, parentId }: { organizationId: string; parentId: string }) =>
+    db
+      .selectFrom('webhook_endpoint')
+      .selectAll()
+      .where('organization_id', 'in', [organizationId, parentId])
+      .where('is_active', '=', 1),
+);
+
+/** The least endpoint id beyond another one that has pending deliveries; one search of the queue's index. */
+const nextWaiting = (after: RawBuilder<unknown>): RawBuilder<unknown> => sql`(SELECT endpoint_id FROM webhook_delivery
+  WHERE state = 'pending' AND endpoint_id > ${after} ORDER BY endpoint_id LIMIT 1)`;
+
+/**
+ * The start of a statement on the endpoints that have pending deliveries, read from one to the next: its cost depends
+ * on their number alone, neither on that of all endpoints nor on how many deliveries each one has.
+ */
+export const withWaiting = (after: string): RawBuilder<unknown> => sql`WITH RECURSIVE waiting (endpoint_id) AS (
+  SELECT ${nextWaiting(sql`${after}`)}
+  UNION ALL SELECT ${nextWaiting(sql`waiting.endpoint_id`)} FROM waiting WHERE waiting.endpoint_id IS NOT NULL)`;
+
+interface DueValues extends Record<string, unknown> {
+  readonly nowMs: number;
+  readonly after: string;
+  readonly limit: number;
+}
+
+const due = statement('webhook-due-lanes', (db, { nowMs, after, limit }: DueValues) => {
+  const query = sql<{ endpoint_id: string; organization_id: string; failures: number }>`${withWaiting(after)}
+    SELECT lane.endpoint_id, lane.organization_id, lane.failures FROM waiting
+    JOIN webhook_lane AS lane ON lane.endpoint_id = waiting.endpoint_id
+    JOIN webhook_endpoint AS endpoint
+      ON endpoint.organization_id = lane.organization_id AND endpoint.id = lane.endpoint_id
+    WHERE endpoint.is_active = 1 AND lane.claimed_until_ms <= ${nowMs} AND lane.resting_until_ms <= ${nowMs}
+      AND EXISTS (SELECT 1 FROM webhook_delivery AS delivery WHERE delivery.state = 'pending'
+        AND delivery.endpoint_id = waiting.endpoint_id AND delivery.next_attempt_at_ms <= ${nowMs})
+    ORDER BY waiting.endpoint_id LIMIT ${limit}`;
+  return { compile: () => query.compile(db) };
+});
+
+/** Joins the deliveries of a page and their events. SQLite keeps the order of a cross join: the page comes first. */
+const withDeliveries = (organizationId: string): RawBuilder<unknown> => sql`
+  CROSS JOIN webhook_delivery AS delivery CROSS JOIN webhook_event AS event
+  WHERE delivery.organization_id = ${organizationId} AND delivery.id = page.id
+    AND event.organization_id = ${organizationId} AND event.id = delivery.event_id`;
+
+interface BatchPlace {
+  readonly organizationId: string;
+  readonly endpointId: string;
+  readonly nowMs: number;
+  readonly behind: number;
+}
+
+interface BatchValues extends BatchPlace, Record<string, unknown> {
+  readonly limit: number;
+}
+
+/** The first ones of a part of the queue, as its index has them, and then all of each; SQLite finds it by its number. */
+const batchOf = (part: (values: BatchValues) => RawBuilder<unknown>) => (db: Kysely<Schema>, values: BatchValues) => {
+  const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body_length,
+        CASE WHEN event.body_length <= ${sql.lit(SHORT_LENGTH_MAX)} THEN event.body END AS short_body
+      FROM (SELECT next_attempt_at_ms, seq, id FROM webhook_delivery
+        WHERE state = 'pending' AND endpoint_id = ${values.endpointId} AND ${part(values)}
+        ORDER BY next_attempt_at_ms, seq LIMIT ${values.limit}) AS page
+      ${withDeliveries(values.organizationId)} AND delivery.seq = page.seq
+      ORDER BY page.next_attempt_at_ms, page.seq`;
+  return { compile: () => query.compile(db) };
+};
+
+const firstAttempts = statement(
+  'webhook-first-attempts',
+  batchOf(({ behind }) => sql`next_attempt_at_ms = 0 AND seq > ${behind}`),
+);
+const retries = statement(
+  'webhook-retries',
+  batchOf(({ nowMs }) => sql`next_attempt_at_ms > 0 AND next_attempt_at_ms <= ${nowMs}`),
+);
+
+const bodiesOn = (kind: DatabaseKind) =>
+  statement('webhook-bodies', (db, { organizationId, ids }: { organizationId: string; ids: string }) => {
+    const query = sql<{ id: string; body: string }>`SELECT event.id, event.body
+      FROM ${jsonRows(kind, 'wanted', { id: 'text' }, ids)} CROSS JOIN webhook_event AS event
+      WHERE event.organization_id = ${organizationId} AND event.id = wanted.id`;
+    return { compile: () => query.compile(db) };
+  });
+const bodiesOf = { sqlite: bodiesOn('sqlite'), postgres: bodiesOn('postgres') };
+
+/** Within the page, after the cursor. `column` is what ids are compared by. */
+function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<unknown> {
+  const above = greaterThan === undefined ? sql`` : sql`AND ${column} > ${greaterThan}`;
+  const below = lessThan === undefined ? sql`` : sql`AND ${column} < ${lessThan}`;
+  return sql`${above} ${below}`;
+}
+
+/** More searches in one statement than that would cost more than to read what the filter leaves out. */
+const SHELVES_MAX = 200;
+
+export class WebhookReader {
+  protected readonly db: Kysely<Schema>;
+  protected readonly kind: DatabaseKind;
+
+  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
+    this.db = db;
+    this.kind = kind;
+  }
+
+  /** Oldest first. */
+  async endpoints(organizationId: OrganizationId): Promise<WebhookEndpoint[]> {
+    const rows = await this.db
+      .selectFrom('webhook_endpoint')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .orderBy('id')
+      .execute();
+    return rows.map(toEndpoint);
+  }
+
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<WebhookEndpoint>> {
+    return await pageOfRows(this.db, 'webhook_endpoint', organizationId, request, (rows) => rows.map(toEndpoint));
+  }
+
+  async findEndpoint(organizationId: OrganizationId, id: string): Promise<WebhookEndpoint | undefined> {
+    const [row] = await endpointById(this.db, { organizationId, id });
+    return row && toEndpoint(row);
+  }
+
+  async getEndpoint(organizationId: OrganizationId, id: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.findEndpoint(organizationId, id);
+    if (endpoint === undefined) throw endpointNotFound();
+    return endpoint;
+  }
+
+  /** The active endpoints of an organization and of its parent. Every activity asks for them. */
+  async listeners(organizationId: OrganizationId, parentId: OrganizationId | undefined): Promise<WebhookEndpoint[]> {
+    const rows = await activeEndpoints(this.db, { organizationId, parentId: parentId ?? organizationId });
+    return rows.map(toEndpoint);
+  }
+
+  /** Bytes of all endpoints of an organization, each with forty thousand more, for the delivery that an event makes. */
+  async weight(organizationId: OrganizationId): Promise<number> {
+    const { rows } = await sql<{ weight: number | string | null }>`
+      SELECT SUM(${bytesOf('webhook_endpoint', ['name', 'url', 'subscriptions'])} + 40000) AS weight
+      FROM webhook_endpoint WHERE organization_id = ${organizationId}`.execute(this.db);
+    return Number(rows[0]?.weight ?? 0);
+  }
+
+  /** Those that count against the limit: the feature's does not. */
+  async countEndpoints(organizationId: OrganizationId): Promise<number> {
+    const { count } = await this.db
+      .selectFrom('webhook_endpoint')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('organization_id', '=', organizationId)
+      .where('is_feature', '=', 0)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /**
+   * Active endpoints that have something due and that nobody works on and that do not rest, in the order of their ids.
+   * Who cannot take all of them goes on behind the last one, so that nobody waits for ever.
+   */
+  async dueLanes(nowMs: number, limit: number, after: WebhookEndpointId | '' = ''): Promise<DueLane[]> {
+    const rows = await due(this.db, { nowMs, after, limit });
+    return rows.map((row) => ({
+      endpointId: row.endpoint_id as WebhookEndpointId,
+      organizationId: row.organization_id as OrganizationId,
+      failures: row.failures,
+    }));
+  }
+
+  /**
+   * What is to be sent next: first attempts in the order of what happened, behind the one of that number if it is given,
+   * with retries in between, the longest due first. `enter` is waited for before long bodies are read, and told how long
+   * all of them are together.
+   */
+  async batch(
+    organizationId: OrganizationId,
+    endpointId: WebhookEndpointId,
+    nowMs: number,
+    limits: { readonly fresh: number; readonly retries: number; readonly behind?: number },
+    enter: (length: number) => Promise<void> = async () => {},
+  ): Promise<DueDelivery[]> {
+    const rows = await this.#dueRows({ organizationId, endpointId, nowMs, behind: limits.behind ?? 0 }, limits);
+    await enter(rows.reduce((sum, row) => sum + row.body_length, 0));
+    const long = rows.filter(({ short_body }) => short_body === null);
+    const bodies = await this.#bodies(organizationId, long);
+    // An event may have been erased in between, with its organization.
+    return rows.flatMap((row) => {
+      const body = row.short_body ?? bodies.get(row.event_id);
+      return body === undefined ? [] : [{ ...toDelivery(row), seq: row.seq, body }];
+    });
+  }
+
+  /** Apart, so that nothing holds on to what did not fit while somebody waits for `enter`. */
+  async #dueRows(values: BatchPlace, limits: { readonly fresh: number; readonly retries: number }): Promise<DueRow[]> {
+    const [first, again] = await Promise.all([
+      limits.fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: limits.fresh }),
+      limits.retries === 0 ? [] : retries(this.db, { ...values, limit: limits.retries }),
+    ]);
+    return fitting(mixed(first, again));
+  }
+
+  async #bodies(organizationId: OrganizationId, rows: readonly DueRow[]): Promise<ReadonlyMap<string, string>> {
+    if (rows.length === 0) return new Map();
+    const ids = JSON.stringify(rows.map(({ event_id }) => ({ id: event_id })));
+    const found = await bodiesOf[this.kind](this.db, { organizationId, ids });
+    return new Map(found.map(({ id, body }) => [id, body]));
+  }
+
+  async getDelivery(organizationId: OrganizationId, id: string): Promise<WebhookDelivery> {
+    const [delivery] = await this.#deliveries(organizationId, sql`SELECT CAST(${id} AS text) AS id`, 'asc');
+    if (delivery === undefined) throw deliveryNotFound();
+    return delivery;
+  }
+
+  /** Newest first. */
+  async deliveries(
+    organizationId: OrganizationId,
+    filter: DeliveryFilter,
+    request: PageRequest,
+  ): Promise<Page<WebhookDelivery>> {
+    const owns = async (cursor: string): Promise<boolean> =>
+      (await findRow(this.db, 'webhook_delivery', organizationId, cursor)) !== undefined;
+    const idsIn = await this.#idsOf(organizationId, filter);
+    return await fetchPage(request, {
+      order: 'desc',
+      owns,
+      fetch: async (range) => {
+        const ids = idsIn(range);
+        return ids === undefined ? [] : await this.#deliveries(organizationId, ids, range.order);
+      },
+      weigh: async (range) => {
+        const ids = idsIn(range);
+        return ids === undefined ? [] : await this.#deliverySizes(organizationId, ids, range.order);
+      },
+      whenTooLarge: 'shorten',
+    });
+  }
+
+  /** Selects the ids of a range of a list in the index that fits its filter; undefined where there can be none. */
+  async #idsOf(
+    organizationId: OrganizationId,
+    { endpointId, eventId, state }: DeliveryFilter,
+  ): Promise<(range: Range) => RawBuilder<unknown> | undefined> {
+    const ordered = ({ order, limit }: Range, column = sql`id`): RawBuilder<unknown> =>
+      sql`ORDER BY ${column} ${sql.raw(order)} LIMIT ${limit}`;
+    if (eventId !== undefined) {
+      // Expressions, so that the event's index is taken: it has few deliveries, the organization very many.
+      const column = sql`id || ''`;
+      const ofEndpoint = endpointId === undefined ? sql`` : sql`AND endpoint_id || '' = ${endpointId}`;
+      const inState = state === undefined ? sql`` : sql`AND state || '' = ${state}`;
+      return (range) => sql`SELECT id FROM webhook_delivery
+        WHERE organization_id = ${organizationId} AND event_id = ${eventId} ${ofEndpoint} ${inState}
+          AND EXISTS (SELECT 1 FROM webhook_endpoint AS endpoint
+            WHERE endpoint.organization_id = ${organizationId} AND endpoint.id = webhook_delivery.endpoint_id)
+        ${within(range, column)} ${ordered(range, column)}`;
+    }
+    // One search for each endpoint and state, of which there are few; none of them reads what the filter leaves out.
+    const all = await this.endpoints(organizationId);
+    const endpoints = endpointId === undefined ? all : all.filter(({ id }) => id === endpointId);
+    const states = state === undefined ? WEBHOOK_DELIVERY_STATES : [state];
+    const shelves = endpoints.flatMap(({ id }) => states.map((each) => [id, each] as const));
+    if (shelves.length === 0) return () => undefined;
+    if (shelves.length > SHELVES_MAX) {
+      const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
+      return (range) => sql`SELECT id FROM webhook_delivery
+        WHERE organization_id = ${organizationId} ${inState} AND endpoint_id IN
+          (SELECT endpoint.id FROM webhook_endpoint AS endpoint WHERE endpoint.organization_id = ${organizationId})
+        ${within(range)} ${ordered(range)}`;
+    }
+    return (range) => {
+      const arms = shelves.map(
+        ([id, each]) => sql`SELECT id FROM (SELECT id FROM webhook_delivery
+          WHERE endpoint_id = ${id} AND state = ${each} ${within(range)} ${ordered(range)}) AS shelf`,
+      );
+      return sql`${sql.join(arms, sql` UNION ALL `)} ${ordered(range)}`;
+    };
+  }
+
+  async #deliverySizes(
+    organizationId: OrganizationId,
+    ids: RawBuilder<unknown>,
+    order: Range['order'],
+  ): Promise<RowSize[]> {
+    const { rows } = await sql<RowSize>`SELECT page.id, octet_length(delivery.attempts) AS bytes
+      FROM (${ids}) AS page ${withDeliveries(organizationId)}
+      ORDER BY page.id ${sql.raw(order)}`.execute(this.db);
+    return rows;
+  }
+
+  async #deliveries(
+    organizationId: OrganizationId,
+    ids: RawBuilder<unknown>,
+    order: Range['order'],
+  ): Promise<WebhookDelivery[]> {
+    const { rows } = await sql<DeliveryRow>`SELECT delivery.*, event.event_type, event.about_id
+      FROM (${ids}) AS page ${withDeliveries(organizationId)}
+      ORDER BY page.id ${sql.raw(order)}`.execute(this.db);
+    return rows.map(toDelivery);
+  }
+}

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Actor } from '../core/actor.ts';
+import type { Organization } from '../core/model.ts';
+import { type LockMode, organizationNotFound } from '../core/store/organizations.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { OrganizationId } from '../lib/ids.ts';
+import type { WriteOptions } from '../storage/storage.ts';
+import type { Stores } from '../storage/stores.ts';
+import type { Matter } from './matter.ts';
+
+/** What was decided before the transaction no longer holds in it: nothing is done, and it is decided anew. */
+export class Stale extends Error {}
+
+/** Who decides what happens where: the two differ where a parent runs a login in its sub-organization (RES 3.3). */
+export interface Court {
+  /** Whose users, policies and quorum decide. */
+  readonly authority: Organization;
+  /** The organization acted on. */
+  readonly target: Organization;
+}
+
+/** Whether nothing that a decision reads has changed between the two. */
+export const isSameCourt = (one: Court, other: Court): boolean =>
+  one.authority.authorityVersion === other.authority.authorityVersion &&
+  one.target.authorityVersion === other.target.authorityVersion;
+
+/** Decides anew, from authentication on, where a user was changed since: its contacts, tags and credentials are read. */
+export async function requireUnchanged(stores: Stores, { homeId, user }: Actor): Promise<void> {
+  const current = await stores.users.find(homeId, user.id);
+  if (current?.revision !== user.revision) throw new Stale();
+}
+
+/** Decides anew where the transaction finds the parameters to be about something else than what was prepared. */
+export async function requireSameDescription(prepared: Matter, inside: Matter): Promise<void> {
+  if (!isDeepStrictEqual(await inside.describe(), await prepared.describe())) throw new Stale();
+}
+
+/** Whether this request has noted its attempt yet: it does so once, however often it is decided anew. */
+export interface AttemptNote {
+  isNoted: boolean;
+  /** What was done outside for the request and cannot be done again. */
+  done?: Promise<unknown>;
+}
+
+/** Whether something was done for a request that stands, or happened elsewhere, whatever becomes of it here. */
+export const hasBegun = ({ isNoted, done }: AttemptNote): boolean => isNoted || done !== undefined;
+
+/** How a unit that begins with `lockFor` asks for its transaction. */
+export const inTurn = (
+  { organizationId }: Actor,
+  mode: LockMode,
+  isLong: boolean | undefined,
+  attempt: AttemptNote,
+): WriteOptions => ({
+  turn: { organizationId, mode },
+  isLong: isLong ?? false,
+  isIrrevocable: hasBegun(attempt),
+});
+
+/**
+ * Holds the organization, and the one that decides, for the rest of the transaction and makes sure that the caller may
+ * still act: the credential may have been deleted, or replaced by a newer one, since its stamp was checked.
+ */
+export async function lockFor(
+  stores: Stores,
+  actor: Actor,
+  mode: LockMode,
+  authorityId: OrganizationId = actor.homeId,
+): Promise<Court> {
+  // The parent first, always: who holds a sub-organization never waits for its parent.
+  const parent =
+    authorityId === actor.organizationId ? undefined : await stores.organizations.lock(authorityId, 'shared');
+  // Sent together; on PostgreSQL the second statement sees what the first waited for.
+  const [target, isPresent] = await Promise.all([
+    stores.organizations.lock(actor.organizationId, mode),
+    credentialExists(stores, actor),
+  ]);
+  if (target.deletedAtMs !== undefined || parent?.deletedAtMs !== undefined) throw organizationNotFound();
+  if (!isPresent) {
+    throw new ApiError('UNAUTHENTICATED', 'the credential was removed while the request was being handled');
+  }
+  return { authority: parent ?? target, target };
+}
+
+async function credentialExists(stores: Stores, { homeId, userId, credential }: Actor): Promise<boolean> {
+  switch (credential.kind) {
+    case 'api-key':
+      return await stores.credentials.exists('api_key', homeId, credential.apiKey.id);
+    case 'passkey':
+      return await stores.credentials.exists('authenticator', homeId, credential.authenticator.id);
+    case 'attested': {
+      const { providerId } = credential.attested;
+      return providerId === undefined
+        ? (await stores.users.find(homeId, userId)) !== undefined
+        : await stores.oauth.hasProvider(homeId, providerId);
+    }
+    case 'read-session':
+      return false;
+  }
+}

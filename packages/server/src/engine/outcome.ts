@@ -1,0 +1,134 @@
+import type { Activity, OpenTo, StoredError, Vote } from '../core/model.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode, VoteEvaluation } from '../policy/index.ts';
+import type { Stores } from '../storage/stores.ts';
+import { moveTo } from './activities/status.ts';
+import { denialReason } from './denial.ts';
+import type { Verdict } from './hearing.ts';
+
+/** More users than this are not named; whoever else asks is told that the approval may count. */
+const NAMED_MAX = 1000;
+
+/** Who may still approve, as the flags of an activity tell it; votes themselves are always judged anew. */
+export function openToOf({ openTo }: Decision): OpenTo {
+  const userIds = [...new Set(openTo.policies.flatMap((policy) => policy.userIds))];
+  const anyone = openTo.policies.some((policy) => policy.anyone) || userIds.length > NAMED_MAX;
+  return { anyone, userIds: anyone ? [] : userIds };
+}
+
+/** What a verdict that executes nothing makes of the activity. */
+export function afterVerdict(activity: Activity, verdict: Exclude<Verdict, { kind: 'execute' }>): Activity {
+  switch (verdict.kind) {
+    case 'deny': {
+      const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: verdict.why ?? denialReason(verdict.decision) };
+      return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), denial, openTo: undefined };
+    }
+    case 'authenticate':
+      return {
+        ...activity,
+        status: moveTo(activity.status, 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'),
+        openTo: openToOf(verdict.decision),
+        hasMfa: true,
+      };
+    case 'wait':
+      return {
+        ...activity,
+        status: moveTo(activity.status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED'),
+        openTo: openToOf(verdict.decision),
+        hasMfa: activity.hasMfa || verdict.requirements.length > 0,
+      };
+  }
+}
+
+export const failedWith = (activity: Activity, failure: StoredError): Activity => ({
+  ...activity,
+  status: moveTo(activity.status, 'ACTIVITY_STATUS_FAILED'),
+  failure,
+  openTo: undefined,
+});
+
+export const evaluationsOf = (verdict: Pick<Verdict, 'decision'>): readonly PolicyEvaluation[] =>
+  told(verdict.decision?.evaluations ?? []);
+
+/** Where factors are missing, the policies that would allow it, now or after further approvals, wait for them first. */
+function atVote(verdict: Verdict): readonly VoteEvaluation[] {
+  const evaluations = evaluationsOf(verdict);
+  if (verdict.kind !== 'authenticate') return evaluations;
+  const deciding = new Set(verdict.decision.decidingPolicyIds);
+  return evaluations.map((evaluation) =>
+    deciding.has(evaluation.policyId) ? { ...evaluation, outcome: 'OUTCOME_REQUIRES_AUTHENTICATORS' } : evaluation,
+  );
+}
+
+/** Keeps with the vote what led to its verdict. */
+export async function keepGrounds(
+  stores: Stores,
+  { organizationId, id }: Activity,
+  vote: Vote,
+  verdict: Verdict,
+): Promise<void> {
+  const evaluations = atVote(verdict);
+  if (evaluations.length > 0) {
+    await stores.policies.insertEvaluation(organizationId, {
+      activityId: id,
+      voteId: vote.id,
+      evaluations: trimmed(evaluations, verdict.decision?.decidingPolicyIds ?? []),
+      createdAtMs: vote.createdAtMs,
+    });
+  }
+  if (verdict.kind === 'deny') return;
+  for (const requirement of verdict.requirements) await stores.mfa.putRequirement(organizationId, requirement);
+  for (const { issuerId, tokenId, expiresAtMs } of verdict.spent) {
+    // One token proves at most one step of one activity (decision 19).
+    const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
+    if (!(await stores.logins.useToken(issuerId, use, vote.createdAtMs))) {
+      throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this token has already proven a factor');
+    }
+  }
+}
+
+/** Some 80 KB. */
+const NODES_KEPT_MAX = 400;
+
+const OUTCOMES_KEPT_MAX = 1000;
+
+/** Of very many policies, those whose condition is false are left out first: they said nothing. */
+function told(evaluations: readonly PolicyEvaluation[]): readonly PolicyEvaluation[] {
+  if (evaluations.length <= OUTCOMES_KEPT_MAX) return evaluations;
+  let room = OUTCOMES_KEPT_MAX - evaluations.filter(({ reason }) => reason !== 'CONDITION_FALSE').length;
+  return evaluations
+    .filter(({ reason }) => {
+      if (reason !== 'CONDITION_FALSE') return true;
+      room -= 1;
+      return room >= 0;
+    })
+    .slice(0, OUTCOMES_KEPT_MAX);
+}
+
+/** Trees of many policies would outweigh the activity, so only some are kept, those of the deciding policies first. */
+function trimmed(evaluations: readonly VoteEvaluation[], decidingIds: readonly string[]): VoteEvaluation[] {
+  const deciding = new Set(decidingIds);
+  let left = NODES_KEPT_MAX;
+  const keeps = new Set<VoteEvaluation>();
+  for (const evaluation of [...evaluations].sort(
+    (one, other) => Number(deciding.has(other.policyId)) - Number(deciding.has(one.policyId)),
+  )) {
+    const nodes = countNodes(evaluation.trace);
+    if (nodes > left) continue;
+    left -= nodes;
+    keeps.add(evaluation);
+  }
+  return evaluations.map((evaluation) => {
+    if (keeps.has(evaluation)) return evaluation;
+    const { trace: _left, ...rest } = evaluation;
+    return rest;
+  });
+}
+
+const countNodes = (trace: PolicyTrace | undefined): number =>
+  trace === undefined
+    ? 0
+    : [trace.time, ...trace.conditions, trace.consensus].reduce((sum, tree) => sum + sizeOf(tree), 0);
+
+const sizeOf = (tree: TraceNode | undefined): number =>
+  tree === undefined ? 0 : tree.children.reduce((sum, child) => sum + sizeOf(child), 1);

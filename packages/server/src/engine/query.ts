@@ -1,0 +1,44 @@
+import { issuersFor } from '../authn/identity/known-issuers.ts';
+import { tokensFor } from '../authn/identity/tokens.ts';
+import type { ActivityWithVotes } from '../core/store/activities.ts';
+import { admit } from './admit.ts';
+import type { App } from './app.ts';
+import { readerFor } from './ballot.ts';
+import type { QueryOperation } from './define.ts';
+import { withKeyringErrors } from './keyring-errors.ts';
+import { renderActivity } from './render-activity.ts';
+import { parseQueryBody, type RawRequest } from './request.ts';
+import { revealResult } from './secret-result.ts';
+import { simulate } from './simulate.ts';
+import type { SimulationRequest } from './simulation-shapes.ts';
+
+/** admit, parse, read: queries change nothing, and no policy governs them (RES 1.9). */
+export async function query(app: App, operation: QueryOperation, request: RawRequest): Promise<unknown> {
+  const { fields, organizationId } = parseQueryBody(request.body);
+  const { actor } = await admit(app, request, {
+    organizationId,
+    fingerprint: undefined,
+    findsSubOrganization: operation.findsSubOrganization,
+    acceptsAttested: false,
+    acceptsRecovery: false,
+    waitsOutside: operation.waitsOutside,
+  });
+  const parameters = operation.decode(fields);
+  const nowMs = app.clock();
+  const reader = readerFor(app, actor, nowMs);
+  const context = {
+    actor,
+    read: app.storage.read,
+    nowMs,
+    config: app.config,
+    renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
+    revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
+    tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
+    onRamp: app.onRamp,
+    nodes: app.nodes,
+    earn: app.earn,
+    expressions: app.rulebooks.expressions,
+    simulate: (wish: SimulationRequest) => simulate(app, actor, wish, nowMs),
+  };
+  return await withKeyringErrors(() => operation.run(context, parameters));
+}

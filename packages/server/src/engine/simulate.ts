@@ -1,0 +1,328 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Actor, publicKeyOf, sessionProfileIdOf } from '../core/actor.ts';
+import type { IpAllowlist, VelocityControl } from '../core/model.ts';
+import { checkPolicy, textsOf } from '../domains/policies/new-policies.ts';
+import { renderMfaPolicy } from '../domains/users/render/mfa.ts';
+import { firstDuplicate } from '../lib/collections.ts';
+import { ApiError, invalidField } from '../lib/errors.ts';
+import type { ActivityId, UserId } from '../lib/ids.ts';
+import { LIMITS } from '../lib/limits.ts';
+import { parseAddress } from '../lib/network.ts';
+import { type Approval, type Decision, type Policy, preparePolicies } from '../policy/index.ts';
+import { versionOfType } from '../registry.ts';
+import type { App } from './app.ts';
+import { approvalOf, approverOf } from './evidence.ts';
+import { requireModest } from './expressions.ts';
+import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from './hearing.ts';
+import { type Matter, openMatter } from './matter.ts';
+import { toMember } from './members.ts';
+import { orRefusal } from './rejection.ts';
+import { renderEvaluation } from './render-evaluation.ts';
+import { countsAgainst, totalWith } from './reserve.ts';
+import { isAllowedFrom } from './rules/allowlist.ts';
+import { isMetAtOnce } from './rules/mfa.ts';
+import { groupOf, type Motion, motionsFor, refusedUncounted, satisfies, toDecimal } from './rules/velocity.ts';
+import type { Simulation, SimulationRequest } from './simulation-shapes.ts';
+import { requireScope } from './submit.ts';
+import { standingOf, weigh } from './weigh.ts';
+
+/** Somebody whose approval is supposed. */
+interface Supposed {
+  readonly userId: UserId;
+  readonly approval: Approval;
+}
+
+/**
+ * What the rules would make of a request, by the same evaluator that decides. Only reads and describes: `prepare` is never
+ * run, so that nobody can try out codes, tokens or keys here.
+ */
+export async function simulate(app: App, caller: Actor, wish: SimulationRequest, nowMs: number): Promise<Simulation> {
+  if (wish.sourceAddress !== undefined && parseAddress(wish.sourceAddress) === undefined) {
+    throw invalidField('sourceAddress', 'must be an IPv4 or IPv6 address');
+  }
+  const atMs = wish.atMs === undefined ? nowMs : Number(wish.atMs);
+  const submitter = await submitterOf(app, caller, wish.submitterUserId);
+  const matter = await matterOf(app, submitter, wish, atMs);
+  const hearing = await rehearsal(app, submitter, matter, wish, atMs);
+
+  const first = await weigh(
+    scalesOf(hearing),
+    [approvalOf(submitter)],
+    'SUBMISSION',
+    wish.approverUserIds?.length ? 0 : TREES_SHOWN,
+  );
+  const refused: string[] = [];
+  const approvals: Approval[] = [approvalOf(submitter)];
+  const voters: UserId[] = [submitter.userId];
+  let decision = first;
+  const approverIds = [...new Set(wish.approverUserIds ?? [])];
+  for (const userId of approverIds) {
+    // Each vote is a decision of its own, and other requests come in between.
+    await setImmediate();
+    const voter = await supposedOf(app, submitter, userId);
+    if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS' || !(await counts(hearing, approvals, voter.approval))) {
+      refused.push(userId);
+      continue;
+    }
+    approvals.push(voter.approval);
+    voters.push(voter.userId);
+    decision = await weigh(scalesOf(hearing), approvals, 'VOTE', 0);
+  }
+  if (approverIds.length > 0) {
+    await setImmediate();
+    const phase = approvals.length === 1 ? 'SUBMISSION' : 'VOTE';
+    decision = await weigh(scalesOf(hearing), approvals, phase, TREES_SHOWN);
+  }
+  const covers = await isInScope(hearing, submitter);
+  const isDenied = !covers || isDenial(decision) || (await orRefusal(() => requireDescribed(matter))) !== undefined;
+  const mfa = await mfaOf(hearing, submitter, voters, isDenied);
+  const subject = isDenied ? undefined : await matter.subject();
+  const velocity = await velocityOf(hearing, isDenied);
+  const allowlists = await app.rulebooks.allowlistsOf(submitter.organization, app.storage.read);
+  const network = networkOf(allowlists, submitter, wish.sourceAddress);
+  return {
+    status: statusOf(decision, {
+      isDenied,
+      mfa: mfa.find(
+        ({ userId, satisfied }) => !satisfied && (userId === submitter.userId || userId === subject?.userId),
+      ),
+      velocity,
+      network,
+    }),
+    outcome: decision.outcome,
+    reason: decision.reason,
+    decidingPolicyIds: [...decision.decidingPolicyIds],
+    policyEvaluations: decision.evaluations.map(renderEvaluation),
+    unconcernedCount: decision.unconcernedCount,
+    ownAccountRule: decision.ownAccountRule,
+    rootQuorum: { ...decision.rootQuorum },
+    openTo: {
+      rootUserIds: [...decision.openTo.rootUserIds],
+      policies: decision.openTo.policies.map(({ policyId, anyone, userIds }) => ({
+        policyId,
+        anyone,
+        userIds: [...userIds],
+      })),
+    },
+    refusedApproverUserIds: refused,
+    mfa,
+    ...sessionOf(submitter, covers),
+    network,
+    velocity,
+  };
+}
+
+/** More would take the time of others. */
+const TREES_SHOWN = 25;
+
+/** No activity has it: nothing is stored for a simulation. */
+const NO_ACTIVITY = '00000000-0000-0000-0000-000000000000' as ActivityId;
+
+/** The caller with its own credential, or another user of the organization with one that it has. */
+async function submitterOf(app: App, caller: Actor, userId: string | undefined): Promise<Actor> {
+  const { organization, organizationId } = caller;
+  const isMember = caller.homeId === organizationId;
+  if (userId === undefined && !isMember) {
+    throw invalidField('submitterUserId', 'is required to simulate for an organization that the caller is no user of');
+  }
+  if (isMember && (userId === undefined || userId === caller.userId) && caller.credential.kind !== 'read-session') {
+    return caller;
+  }
+  const record = await recordOf(app, caller, userId ?? caller.userId, 'submitterUserId');
+  const [apiKey] = record.apiKeys;
+  const [authenticator] = record.authenticators;
+  if (apiKey === undefined && authenticator === undefined) {
+    throw invalidField('submitterUserId', 'the user has no credential to submit with');
+  }
+  const credential: Actor['credential'] =
+    apiKey !== undefined
+      ? { kind: 'api-key', apiKey }
+      : { kind: 'passkey', authenticator: authenticator as NonNullable<typeof authenticator> };
+  return { ...caller, home: organization, homeId: organizationId, user: record.user, userId: record.id, credential };
+}
+
+async function recordOf(app: App, { organizationId }: Actor, userId: string, field: string) {
+  const [record] = await app.storage.read.users.members(organizationId, [userId]);
+  if (record === undefined) throw invalidField(field, 'is no user of this organization');
+  return record;
+}
+
+/** An approver with its first credential: with which one it would vote is not known. */
+async function supposedOf(app: App, submitter: Actor, userId: string): Promise<Supposed> {
+  const record = await recordOf(app, submitter, userId, 'approverUserIds');
+  const [credential] = toMember(record).credentials;
+  if (credential === undefined)
+    throw invalidField('approverUserIds', 'one of the users has no credential to vote with');
+  return { userId: record.id, approval: { userId: record.id, credential } };
+}
+
+async function matterOf(app: App, submitter: Actor, { request }: SimulationRequest, nowMs: number): Promise<Matter> {
+  const { organization, organizationId } = submitter;
+  if (request.organizationId !== undefined && request.organizationId !== organizationId) {
+    throw invalidField('request.organizationId', 'must be the organization of the simulation');
+  }
+  const served = versionOfType(request.type);
+  if (served === undefined) throw invalidField('request.type', 'must be a type of activity that this service executes');
+  const { operation, version } = served;
+  const parameters = version.decode(request.parameters);
+  requireScope(operation, organization);
+  const matter = openMatter(app, app.storage.read, {
+    operation,
+    type: request.type,
+    parameters,
+    proposer: submitter,
+    grantedByService: false,
+    nowMs,
+  });
+  await matter.lookUp();
+  return matter;
+}
+
+/** A hearing under the stored rules and the drafts. */
+async function rehearsal(
+  app: App,
+  { organization }: Actor,
+  matter: Matter,
+  { draftPolicies = [] }: SimulationRequest,
+  nowMs: number,
+): Promise<Hearing> {
+  const hearing = await openHearing(
+    app,
+    app.storage.read,
+    { authority: organization, target: organization },
+    matter,
+    NO_ACTIVITY,
+    nowMs,
+  );
+  if (draftPolicies.length === 0) return hearing;
+  requireModest(draftPolicies.flatMap(textsOf), 'draftPolicies', LIMITS.draftsLength);
+  const drafts = draftPolicies.map((draft, index): Policy => {
+    checkPolicy(draft, `draftPolicies.${index}`);
+    return {
+      ...draft,
+      id: draft.policyId ?? `draft-${index}`,
+      name: draft.policyName,
+      effect: draft.effect as Policy['effect'],
+    };
+  });
+  const stored = hearing.rules.policies.policies.map(({ policy }) => policy);
+  const known = new Set(stored.map(({ id }) => id));
+  const replaced = draftPolicies.flatMap(({ policyId }) => (policyId === undefined ? [] : [policyId]));
+  if (firstDuplicate(replaced) !== undefined || !replaced.every((id) => known.has(id))) {
+    throw invalidField('draftPolicies', 'a policyId must be that of a stored policy, and stand here once');
+  }
+  const kept = stored.filter(({ id }) => !replaced.includes(id));
+  const policies = preparePolicies([...kept, ...drafts], app.rulebooks.expressions);
+  return { ...hearing, rules: { ...hearing.rules, policies } };
+}
+
+const counts = async (hearing: Hearing, earlier: readonly Approval[], vote: Approval): Promise<boolean> =>
+  (await standingOf(scalesOf(hearing), earlier, vote)).counts;
+
+/** What each voter would have to prove; the submission's own stamp counts as the first proof if it fits. */
+async function mfaOf(
+  hearing: Hearing,
+  submitter: Actor,
+  voters: readonly UserId[],
+  isDenied: boolean,
+): Promise<Simulation['mfa']> {
+  const found: Simulation['mfa'] = [];
+  for (const userId of voters) {
+    const { evidence } = approverOf(submitter, '');
+    const own = { organization: hearing.organization, userId, evidence };
+    // For a login the user who is logged in has to prove something too.
+    const isAsked = !isDenied && userId === submitter.userId;
+    const subject = isAsked ? await subjectOf(hearing, submitter, '') : undefined;
+    for (const party of subject === undefined ? [own] : [own, subject]) {
+      const policy = await enforcedMfa(hearing, party);
+      if (policy === undefined) continue;
+      const isShown = party !== own || userId === submitter.userId;
+      const satisfied = isShown && isMetAtOnce(policy.steps, party.evidence.method);
+      found.push({ userId: party.userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
+    }
+  }
+  return found;
+}
+
+/** What a denied request would have moved is told as far as it can be described. */
+async function velocityOf(
+  { read, rules, matter, organization, nowMs }: Hearing,
+  isDenied: boolean,
+): Promise<Simulation['velocity']> {
+  if (rules.controls.length === 0) return [];
+  const moved = await matter.movements().catch((error: unknown) => {
+    if (isDenied && error instanceof ApiError) return undefined;
+    throw error;
+  });
+  if (moved === undefined) return [];
+  const motion = { activityType: matter.type, userId: matter.proposer.userId, ...moved, walletId: moved.walletId };
+  const said: Simulation['velocity'] = [];
+  for (const control of rules.controls) {
+    const uncounted = refusedUncounted(control, rules.controls, motion);
+    const counts = countsAgainst(control, motion);
+    for (const counted of counts.length === 0 && uncounted !== undefined ? nothingCounted(control, motion) : counts) {
+      const total = await totalWith(read, organization.id, control, counted, nowMs);
+      const { threshold, operator } = control.aggregation;
+      said.push({
+        velocityControlId: control.id,
+        name: control.name,
+        aggregate: toDecimal(total),
+        threshold,
+        operator,
+        satisfied: uncounted === undefined && satisfies(control, total),
+        ...(uncounted !== undefined && { uncounted }),
+      });
+    }
+  }
+  return said;
+}
+
+/** For a control that counts nothing of the activity and refuses it all the same. */
+const nothingCounted = (control: VelocityControl, motion: Motion): ReturnType<typeof countsAgainst> =>
+  motionsFor(control, motion).flatMap((one) => {
+    const groupKey = groupOf(control, one);
+    return groupKey === undefined ? [] : [{ group: { controlId: control.id, groupKey }, amount: 0n }];
+  });
+
+function networkOf(
+  allowlists: readonly IpAllowlist[],
+  submitter: Actor,
+  address: string | undefined,
+): Simulation['network'] {
+  const publicKey = publicKeyOf(submitter);
+  // Without an address only lists that stop somebody make a difference.
+  const isLimited = allowlists.length > 0;
+  if (address === undefined) return { isLimited };
+  return { isLimited, allowed: isAllowedFrom(allowlists, publicKey, address) };
+}
+
+function sessionOf(submitter: Actor, covers: boolean): Pick<Simulation, 'session'> {
+  const sessionProfileId = sessionProfileIdOf(submitter);
+  return sessionProfileId === undefined ? {} : { session: { sessionProfileId, covers } };
+}
+
+const isDenial = ({ outcome }: Pick<Decision, 'outcome'>): boolean =>
+  outcome === 'OUTCOME_DENY_EXPLICIT' || outcome === 'OUTCOME_DENY_IMPLICIT';
+
+/** As a submission: whatever is not denied is told why it cannot be done. */
+async function requireDescribed(matter: Matter): Promise<void> {
+  await matter.describe();
+  const refusal = matter.refusal();
+  if (refusal !== undefined) throw refusal;
+}
+
+interface Said extends Pick<Simulation, 'network' | 'velocity'> {
+  readonly isDenied: boolean;
+  /** Of the submitter. */
+  readonly mfa: Simulation['mfa'][number] | undefined;
+}
+
+/** The status that the activity would have; by address and velocity a request is refused before there is one. */
+function statusOf({ outcome, reason }: Decision, { isDenied, mfa, velocity, network }: Said): string {
+  if (network.allowed === false) return 'REFUSED';
+  if (isDenied) return 'ACTIVITY_STATUS_REJECTED';
+  if (mfa?.satisfied === false) return 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
+  if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') return 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
+  const isStopped = reason !== 'ROOT_QUORUM' && velocity.some(({ satisfied }) => !satisfied);
+  return isStopped ? 'REFUSED' : 'ACTIVITY_STATUS_COMPLETED';
+}

@@ -1,0 +1,38 @@
+import { type Kysely, sql } from 'kysely';
+import type { RemovalReason } from '../core/model.ts';
+import type { OrganizationId } from '../lib/ids.ts';
+import type { Schema } from './schema.ts';
+
+/** A deleted object keeps its place in lists, so that a client that holds it as a cursor can page on. */
+export async function isTombstone(db: Kysely<Schema>, organizationId: OrganizationId, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('tombstone')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function bury(
+  db: Kysely<Schema>,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+  reasonOf: (id: string) => RemovalReason | undefined = () => undefined,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await db
+    .insertInto('tombstone')
+    .values(ids.map((id) => ({ organization_id: organizationId, id, reason: reasonOf(id) ?? null })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/**
+ * Whether a vote lost what it stood on: its user, or its credential by the will of somebody else. A tombstone without a
+ * reason is older than reasons are, and then the vote does not count.
+ */
+export const voteIsRevoked = sql<number>`CASE WHEN EXISTS (
+  SELECT 1 FROM tombstone WHERE tombstone.organization_id = COALESCE(vote.home_id, vote.organization_id)
+    AND tombstone.id IN (vote.credential_id, vote.user_id)
+    AND (tombstone.reason IS NULL OR tombstone.reason = 'revoked')) THEN 1 ELSE 0 END`.as('is_revoked');
