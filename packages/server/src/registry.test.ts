@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -15,19 +15,20 @@ import {
   wireKeysOfType,
 } from './registry.ts';
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
+const folder = fileURLToPath(new URL('./domains/', import.meta.url));
 const allTypes = activities.flatMap((operation) => [
   ...operation.versions.map((version) => version.type),
   ...operation.unserved,
 ]);
 
-/** Files under operations/<area>/ that define an operation. */
-const files = readdirSync(folder, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .flatMap(({ name: area }) => readdirSync(join(folder, area)).map((file) => ({ area, file })))
-  .filter(({ file }) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-  .map(({ area, file }) => ({ area, file, text: readFileSync(join(folder, area, file), 'utf8') }))
-  .filter(({ text }) => /= define(Activity|Query|Vote)\(/.test(text));
+/** The files in the domains' folders of operations. */
+const files = readdirSync(folder).flatMap((domain) => {
+  const operationFolder = join(folder, domain, 'operations');
+  if (!existsSync(operationFolder)) return [];
+  return readdirSync(operationFolder)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => ({ area: `${domain}/operations`, file, text: readFileSync(join(operationFolder, file), 'utf8') }));
+});
 
 describe('the list and the folder', () => {
   test('hold the same operations', () => {
@@ -41,7 +42,7 @@ describe('the list and the folder', () => {
       expect(text.match(/= define(Activity|Query|Vote)\(/g)).toHaveLength(1);
       const name = path.replace(/^.*\//, '').replace(/\.ts$/, '').replaceAll('-', '_');
       const variable = name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
-      const module = (await import(`./${path}`)) as Record<string, Operation>;
+      const module = (await import(`./domains/${path}`)) as Record<string, Operation>;
       expect(Object.keys(module)).toEqual([variable]);
       expect(module[variable]?.name).toBe(name);
       expect(operations).toContain(module[variable]);

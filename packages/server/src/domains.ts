@@ -1,0 +1,35 @@
+import { activities } from './domains/activities/index.ts';
+import { deployments } from './domains/deployments/index.ts';
+import { earn } from './domains/earn/index.ts';
+import { login } from './domains/login/index.ts';
+import { messages } from './domains/messages/index.ts';
+import { onRamp } from './domains/on-ramp/index.ts';
+import { organizations } from './domains/organizations/index.ts';
+import { policies } from './domains/policies/index.ts';
+import { secrets } from './domains/secrets/index.ts';
+import { sends } from './domains/sends/index.ts';
+import { signUpProxy } from './domains/sign-up-proxy/index.ts';
+import { signing } from './domains/signing/index.ts';
+import { users } from './domains/users/index.ts';
+import { wallets } from './domains/wallets/index.ts';
+import { webhooks } from './domains/webhooks/index.ts';
+import type { Domain } from './engine/domain.ts';
+
+/** Every domain of the service: the one list to add a new one to. */
+export const domains: readonly Domain[] = [
+  activities,
+  deployments,
+  earn,
+  login,
+  messages,
+  onRamp,
+  organizations,
+  policies,
+  secrets,
+  sends,
+  signUpProxy,
+  signing,
+  users,
+  wallets,
+  webhooks,
+];

@@ -1,0 +1,8 @@
+import type { Domain } from '../../engine/domain.ts';
+import { listEmailEvents } from './operations/list-email-events.ts';
+import { recordEmailEvent } from './operations/record-email-event.ts';
+
+export const messages: Domain = {
+  name: 'messages',
+  operations: [listEmailEvents, recordEmailEvent],
+};

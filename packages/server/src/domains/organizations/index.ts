@@ -1,0 +1,33 @@
+import type { Domain } from '../../engine/domain.ts';
+import { createInvitations } from './operations/create-invitations.ts';
+import { createSubOrganization } from './operations/create-sub-organization.ts';
+import { deleteInvitation } from './operations/delete-invitation.ts';
+import { deleteSubOrganization } from './operations/delete-sub-organization.ts';
+import { getOrganization } from './operations/get-organization.ts';
+import { getOrganizationConfigs } from './operations/get-organization-configs.ts';
+import { listSuborgs } from './operations/list-suborgs.ts';
+import { listVerifiedSuborgs } from './operations/list-verified-suborgs.ts';
+import { removeOrganizationFeature } from './operations/remove-organization-feature.ts';
+import { setOrganizationFeature } from './operations/set-organization-feature.ts';
+import { updateOrganizationName } from './operations/update-organization-name.ts';
+import { updateRootQuorum } from './operations/update-root-quorum.ts';
+import { whoami } from './operations/whoami.ts';
+
+export const organizations: Domain = {
+  name: 'organizations',
+  operations: [
+    createInvitations,
+    createSubOrganization,
+    deleteInvitation,
+    deleteSubOrganization,
+    getOrganizationConfigs,
+    getOrganization,
+    listSuborgs,
+    listVerifiedSuborgs,
+    removeOrganizationFeature,
+    setOrganizationFeature,
+    updateOrganizationName,
+    updateRootQuorum,
+    whoami,
+  ],
+};

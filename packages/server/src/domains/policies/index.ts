@@ -1,0 +1,49 @@
+import type { Domain } from '../../engine/domain.ts';
+import { createPolicies } from './operations/create-policies.ts';
+import { createPolicy } from './operations/create-policy.ts';
+import { createSmartContractInterface } from './operations/create-smart-contract-interface.ts';
+import { createVelocityControl } from './operations/create-velocity-control.ts';
+import { deletePolicies } from './operations/delete-policies.ts';
+import { deletePolicy } from './operations/delete-policy.ts';
+import { deleteSmartContractInterface } from './operations/delete-smart-contract-interface.ts';
+import { deleteVelocityControl } from './operations/delete-velocity-control.ts';
+import { getActivePolicies } from './operations/get-active-policies.ts';
+import { getIpAllowlist } from './operations/get-ip-allowlist.ts';
+import { getPolicy } from './operations/get-policy.ts';
+import { getPolicyEvaluations } from './operations/get-policy-evaluations.ts';
+import { getSmartContractInterface } from './operations/get-smart-contract-interface.ts';
+import { getVelocityControl } from './operations/get-velocity-control.ts';
+import { listPolicies } from './operations/list-policies.ts';
+import { listSmartContractInterfaces } from './operations/list-smart-contract-interfaces.ts';
+import { listVelocityControls } from './operations/list-velocity-controls.ts';
+import { removeIpAllowlist } from './operations/remove-ip-allowlist.ts';
+import { setIpAllowlist } from './operations/set-ip-allowlist.ts';
+import { simulateActivity } from './operations/simulate-activity.ts';
+import { updatePolicy } from './operations/update-policy.ts';
+
+export const policies: Domain = {
+  name: 'policies',
+  operations: [
+    createPolicies,
+    createPolicy,
+    createSmartContractInterface,
+    createVelocityControl,
+    deletePolicies,
+    deletePolicy,
+    deleteSmartContractInterface,
+    deleteVelocityControl,
+    getActivePolicies,
+    getIpAllowlist,
+    getPolicyEvaluations,
+    getPolicy,
+    getSmartContractInterface,
+    getVelocityControl,
+    listPolicies,
+    listSmartContractInterfaces,
+    listVelocityControls,
+    removeIpAllowlist,
+    setIpAllowlist,
+    simulateActivity,
+    updatePolicy,
+  ],
+};

@@ -1,0 +1,67 @@
+import type { Domain } from '../../engine/domain.ts';
+import { createApiKeys } from './operations/create-api-keys.ts';
+import { createApiOnlyUsers } from './operations/create-api-only-users.ts';
+import { createAuthenticators } from './operations/create-authenticators.ts';
+import { createMfaPolicy } from './operations/create-mfa-policy.ts';
+import { createOauthProviders } from './operations/create-oauth-providers.ts';
+import { createUserTag } from './operations/create-user-tag.ts';
+import { createUsers } from './operations/create-users.ts';
+import { deleteApiKeys } from './operations/delete-api-keys.ts';
+import { deleteAuthenticators } from './operations/delete-authenticators.ts';
+import { deleteMfaPolicy } from './operations/delete-mfa-policy.ts';
+import { deleteOauthProviders } from './operations/delete-oauth-providers.ts';
+import { deleteUserTags } from './operations/delete-user-tags.ts';
+import { deleteUsers } from './operations/delete-users.ts';
+import { getApiKey } from './operations/get-api-key.ts';
+import { getApiKeys } from './operations/get-api-keys.ts';
+import { getAuthenticator } from './operations/get-authenticator.ts';
+import { getAuthenticators } from './operations/get-authenticators.ts';
+import { getMfaPolicies } from './operations/get-mfa-policies.ts';
+import { getMfaPolicy } from './operations/get-mfa-policy.ts';
+import { getMfaStatus } from './operations/get-mfa-status.ts';
+import { getOauthProviders } from './operations/get-oauth-providers.ts';
+import { getUser } from './operations/get-user.ts';
+import { listUserTags } from './operations/list-user-tags.ts';
+import { listUsers } from './operations/list-users.ts';
+import { updateMfaPolicy } from './operations/update-mfa-policy.ts';
+import { updateUser } from './operations/update-user.ts';
+import { updateUserEmail } from './operations/update-user-email.ts';
+import { updateUserName } from './operations/update-user-name.ts';
+import { updateUserPhoneNumber } from './operations/update-user-phone-number.ts';
+import { updateUserTag } from './operations/update-user-tag.ts';
+
+export const users: Domain = {
+  name: 'users',
+  operations: [
+    createApiKeys,
+    createApiOnlyUsers,
+    createAuthenticators,
+    createMfaPolicy,
+    createOauthProviders,
+    createUserTag,
+    createUsers,
+    deleteApiKeys,
+    deleteAuthenticators,
+    deleteMfaPolicy,
+    deleteOauthProviders,
+    deleteUserTags,
+    deleteUsers,
+    getApiKey,
+    getApiKeys,
+    getAuthenticator,
+    getAuthenticators,
+    getMfaPolicies,
+    getMfaPolicy,
+    getMfaStatus,
+    getOauthProviders,
+    getUser,
+    listUserTags,
+    listUsers,
+    updateMfaPolicy,
+    updateUserEmail,
+    updateUserName,
+    updateUserPhoneNumber,
+    updateUserTag,
+    updateUser,
+  ],
+};

@@ -1,0 +1,21 @@
+import type { Domain } from '../../engine/domain.ts';
+import { createWebhookEndpoint } from './operations/create-webhook-endpoint.ts';
+import { deleteWebhookEndpoint } from './operations/delete-webhook-endpoint.ts';
+import { listWebhookDeliveries } from './operations/list-webhook-deliveries.ts';
+import { listWebhookEndpoints } from './operations/list-webhook-endpoints.ts';
+import { replayWebhookDelivery } from './operations/replay-webhook-delivery.ts';
+import { testWebhookEndpoint } from './operations/test-webhook-endpoint.ts';
+import { updateWebhookEndpoint } from './operations/update-webhook-endpoint.ts';
+
+export const webhooks: Domain = {
+  name: 'webhooks',
+  operations: [
+    createWebhookEndpoint,
+    deleteWebhookEndpoint,
+    listWebhookDeliveries,
+    listWebhookEndpoints,
+    replayWebhookDelivery,
+    testWebhookEndpoint,
+    updateWebhookEndpoint,
+  ],
+};
