@@ -6,7 +6,7 @@ import type { UserId } from '../lib/ids.ts';
 import type { Activity, AppProof, Organization, StoredError, Vote } from '../lib/model.ts';
 import type { WireUser } from './user.ts';
 
-/** Whose view it is: the flags of an activity are relative to the reader (RES 1.4). */
+/** Whose view it is: the flags of an activity are relative to the reader (protocol/consensus 3). */
 export interface Reader {
   /** The reader's own. */
   readonly organization: Pick<Organization, 'id' | 'rootUserIds'>;

@@ -6,7 +6,7 @@ import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { requireDeletable, requireNotLive } from './lifecycle.ts';
 
-/** RES 11. */
+/** protocol/deployments 3. */
 export const deleteTvcDeployment = defineActivity({
   name: 'delete_tvc_deployment',
   type: 'ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT',

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { invalidField } from '../../lib/errors.ts';
 import { checkUint, UINT256_MAX } from '../shapes/chain.ts';
 
-/** Of what a vault earns, in hundredths of a percent (EARN 1.4). */
+/** Of what a vault earns, in hundredths of a percent (protocol/earn 2.2). */
 const CLIENT_FEE_BPS_MAX = 4000;
 /** Takes out everything that is there when the transaction runs. */
 export const MAX = 'MAX';

@@ -4,7 +4,7 @@ import { type AuthProxyConfig, type Organization, type OtpType, treeRoot } from 
 import type { ReadStores } from '../../storage/stores.ts';
 import type { DescribeContext } from '../define.ts';
 
-/** A way to log in that organizations turn on (RES 9.1). */
+/** A way to log in that organizations turn on (protocol/organizations 2.3). */
 interface LoginFeature {
   /** Any of them turns it on; the first is its name today. */
   readonly names: readonly [string, ...string[]];

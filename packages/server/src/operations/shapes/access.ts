@@ -39,7 +39,7 @@ const OUTCOMES = [
   'OUTCOME_TIME_INACTIVE',
 ];
 
-/** POL 15, with the reason and the tree of what was evaluated, which are ours. */
+/** protocol/policies 8.7, with the reason and the tree of what was evaluated, which are ours. */
 const evaluation = {
   policyId: Type.String(),
   outcome: Type.Enum(OUTCOMES),
@@ -73,7 +73,7 @@ export const VoteEvaluationShape = Type.Object({
   outcome: Type.Enum([...OUTCOMES, 'OUTCOME_REQUIRES_AUTHENTICATORS', 'OUTCOME_REJECTED']),
 });
 
-/** POL 1. */
+/** protocol/policies 1.2. */
 export const PolicyShape = Type.Object({
   policyId: Type.String(),
   policyName: Type.String(),
@@ -127,7 +127,7 @@ export const SessionProfileShape = Type.Object({
   updatedAt: TimestampShape,
 });
 
-/** EARN 5. */
+/** protocol/policy-facts 5.1. */
 export const ContractInterfaceShape = Type.Object({
   organizationId: Type.String(),
   smartContractInterfaceId: Type.String(),
@@ -140,7 +140,7 @@ export const ContractInterfaceShape = Type.Object({
   updatedAt: TimestampShape,
 });
 
-/** RES 8. */
+/** protocol/organizations 8.1. */
 export const IpAllowlistShape = Type.Object({
   organizationId: Type.String(),
   rules: Type.Array(

@@ -7,7 +7,10 @@ import { type Curve, treeRoot, type WalletAccount } from '../../lib/model.ts';
 import type { ExecuteContext, PrepareContext } from '../define.ts';
 import type { WalletAccountParams } from '../shapes/wallets.ts';
 
-/** The rules on accounts that need no key: the path's grammar, the format on its curve, names that differ (RES 5.2). */
+/**
+ * The rules on accounts that need no key: the path's grammar, the format on its curve, names that differ
+ * (protocol/wallets 2.2).
+ */
 export function checkAccounts(accounts: readonly WalletAccountParams[], field: string): void {
   for (const [index, { path, curve, addressFormat }] of accounts.entries()) {
     try {

@@ -6,7 +6,10 @@ import { addressKey } from '../address-key.ts';
 import { fetchPage, type Range } from '../keyset.ts';
 import type { Schema } from '../schema.ts';
 
-/** What a parent can look its sub-organizations up by. Passkeys, OAuth identities and verified contacts are unique in a tree (decision 23). */
+/**
+ * What a parent can look its sub-organizations up by. Passkeys, OAuth identities and verified contacts are unique in a
+ * tree (protocol/organizations 1.6).
+ */
 export type TreeKind =
   | 'NAME'
   | 'USERNAME'
