@@ -3,7 +3,7 @@ import { type Decision, explainDenial, type PolicyEvaluation } from '../policy/i
 
 /**
  * What the caller of a denied request reads. A session whose scope does not cover it learns no more
- * (protocol/policies 10).
+ * (protocol/policies 10.2).
  */
 export const denialReason = (decision: Decision | undefined): string =>
   explainDenial(decision ?? { reason: 'NO_POLICY_ALLOWS', decidingPolicyIds: [] });

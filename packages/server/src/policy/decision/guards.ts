@@ -45,7 +45,7 @@ export function mfaApplies(
 }
 
 /**
- * Whether the scope of a session covers a request (protocol/policies 10): it must be true for every element; any error
+ * Whether the scope of a session covers a request (protocol/policies 10.2): it must be true for every element; any error
  * is a no.
  */
 export function scopeCovers(
