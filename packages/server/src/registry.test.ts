@@ -101,7 +101,7 @@ describe('types', () => {
 });
 
 describe('intent and result keys', () => {
-  // RES 1.6 and appendix A, written out: a rule that is computed here as there would prove nothing.
+  // protocol/activities 2.2, written out: a rule that is computed here as there would prove nothing.
   const EXPECTED: Readonly<Record<string, readonly [string, string]>> = {
     ACTIVITY_TYPE_CREATE_API_KEYS: ['createApiKeysIntent', 'createApiKeysResult'],
     ACTIVITY_TYPE_CREATE_API_KEYS_V2: ['createApiKeysIntentV2', 'createApiKeysResult'],
@@ -288,7 +288,7 @@ describe('intent and result keys', () => {
   });
 });
 
-test('root-quorum operations are exactly those of RES 1.9', () => {
+test('root-quorum operations are exactly those of protocol/consensus 5.1', () => {
   const names = activities
     .filter((operation) => operation.policy.governedBy === 'root-quorum')
     .map((operation) => operation.name);
@@ -375,7 +375,7 @@ test('only a user’s own credentials are its own business', () => {
   ]);
 });
 
-test('secret parameters of decision 10 are declared wherever a version has them', () => {
+test('secret parameters are declared wherever a version has them', () => {
   const SECRET = /^(otpCode|oidcToken|verificationToken|authCode|codeVerifier)$/;
   const paths = (schema: unknown, at: string): string[] => {
     const node = schema as { properties?: Record<string, unknown>; items?: unknown };

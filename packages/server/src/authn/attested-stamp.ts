@@ -98,7 +98,10 @@ async function byContact(
   return there;
 }
 
-/** Codes log in only where the organization has turned that on; a parent has not unless it says so (RES 9.1). */
+/**
+ * Codes log in only where the organization has turned that on; a parent has not unless it says so
+ * (protocol/organizations 2.3).
+ */
 async function requireCodeLogin(
   app: AuthenticationParts,
   { id }: Organization,

@@ -14,8 +14,8 @@ export const allowedOrigins = (value: string | undefined): string[] | null =>
   value ? parseWebauthnOrigins(value) : null;
 
 /**
- * Reads the value of FEATURE_NAME_WEBAUTHN_ORIGINS (RES 9.1): one origin, several separated by commas, or a JSON array.
- * Answers serialized origins as a browser writes them.
+ * Reads the value of FEATURE_NAME_WEBAUTHN_ORIGINS (protocol/organizations 2.2): one origin, several separated by
+ * commas, or a JSON array. Answers serialized origins as a browser writes them.
  */
 export function parseWebauthnOrigins(value: string): string[] {
   if (value.length > ORIGINS_VALUE_CHARACTERS_MAX) throw invalidOrigins('value is too long');

@@ -23,7 +23,7 @@ export type HashFunction = (typeof HASH_FUNCTIONS)[number];
 
 const DIGEST_BYTES = 32;
 
-/** What is signed for a raw payload: a digest for ECDSA and Schnorr, the message for Ed25519 (RES 7.1). */
+/** What is signed for a raw payload: a digest for ECDSA and Schnorr, the message for Ed25519 (protocol/signing 2.3). */
 export function signingInput(
   payload: string,
   encoding: PayloadEncoding,

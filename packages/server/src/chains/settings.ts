@@ -1,6 +1,6 @@
 import { ApiError } from '../lib/errors.ts';
 
-/** A chain that the operator has configured (decision 34). */
+/** A chain that the operator has configured (protocol/sends 1). */
 export interface ChainSettings {
   /** `eip155:<number>` or `solana:<first 32 characters of the genesis hash>`. */
   readonly caip2: string;

@@ -93,7 +93,7 @@ const Chain = Type.Object({
 
 const decodeChain = decoder(Chain);
 
-/** `CUSTOS_CHAINS`: a JSON object by CAIP-2, or the path of a file with one (decision 34). */
+/** `CUSTOS_CHAINS`: a JSON object by CAIP-2, or the path of a file with one (protocol/sends 1). */
 export function chains(value: string): ConfiguredChains {
   const configured = new Map<string, ChainSettings>();
   if (value === '') return configured;

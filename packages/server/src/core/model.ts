@@ -123,7 +123,10 @@ export interface Activity {
   readonly status: ActivityStatus;
   /** Undefined for the bootstrap of an organization, which nobody proposed. */
   readonly proposerId: UserId | undefined;
-  /** The organization whose users propose and approve, where it is the parent of the one acted on (RES 3.3). */
+  /**
+   * The organization whose users propose and approve, where it is the parent of the one acted on
+   * (protocol/consensus 5.2).
+   */
   readonly authorityId: OrganizationId | undefined;
   /** Parameters as received, secrets replaced by their digests. */
   readonly parameters: unknown;

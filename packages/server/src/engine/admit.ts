@@ -30,7 +30,7 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   if (isRecovery && !acceptsRecovery) {
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the key of a recovery can only complete that recovery');
   }
-  // Its configuration judges the sign-up proxy (decision 21).
+  // Its configuration judges the sign-up proxy (protocol/organizations 8.2).
   if (!byService) await requireAllowedAddress(app, caller.actor, request.clientAddress);
   const { organization, organizationId } = caller.actor;
   const turn = request.passage?.asTenant(treeRoot(organization), organizationId, waitsOutside);
@@ -38,7 +38,10 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   return caller;
 }
 
-/** The lists of the organization that owns the credential judge (decision 21). The answer says nothing of the rules. */
+/**
+ * The lists of the organization that owns the credential judge (protocol/organizations 8.2). The answer says nothing of
+ * the rules.
+ */
 async function requireAllowedAddress(app: App, actor: Actor, address: string | undefined): Promise<void> {
   const allowlists = await app.rulebooks.allowlistsOf(actor.home, app.storage.read);
   if (allowlists.length === 0 || isAllowedFrom(allowlists, publicKeyOf(actor), address)) return;

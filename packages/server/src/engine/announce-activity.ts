@@ -46,7 +46,7 @@ export async function announceActivity(
   return await announce(store, { type: 'ACTIVITY_UPDATES', facts, bodyFor }, place, newId, nowMs);
 }
 
-/** A session may be used by whoever has it (RES 10.4). */
+/** A session may be used by whoever has it (protocol/webhooks 3.1). */
 function withoutSession(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const entries = Object.entries(result).map(([key, value]) =>
     typeof value === 'object' && value !== null && 'session' in value ? [key, { ...value, session: '' }] : [key, value],

@@ -24,7 +24,9 @@ export const readerFor = (app: App, actor: Actor, nowMs: number): Reader => ({
   keysOf: wireKeysOfType,
 });
 
-/** The signed body as it may rest: its secrets, which are parameters, are replaced by digests (decision 10). */
+/**
+ * The signed body as it may rest: its secrets, which are parameters, are replaced by digests (protocol/activities 5.2).
+ */
 export function keptText(request: RawRequest, secrets: readonly string[]): string {
   const { buffer, byteOffset, byteLength } = request.body;
   const text = Buffer.from(buffer, byteOffset, byteLength).toString('utf8');

@@ -70,9 +70,9 @@ export interface FactsContext extends DescribeContext {
 }
 
 /**
- * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. Decision 40 has
- * three exceptions, whose answer is the result and so cannot come after the commit: the exchange of an OAuth 2.0 code,
- * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`.
+ * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. Three
+ * operations are exceptions, because an outside answer is their result: the exchange of an OAuth 2.0 code, a session of
+ * Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once` (protocol/activities 1.3).
  */
 export interface PrepareContext extends CommonContext {
   /** Whose call makes it happen. */
@@ -89,7 +89,10 @@ export interface PrepareContext extends CommonContext {
   /** The chains that are configured: to be read from only. */
   readonly nodes: Nodes;
   readonly earn: Earn;
-  /** For what cannot be done twice: it is done once for each request, however often that is prepared (decision 40). */
+  /**
+   * For what cannot be done twice: it is done once for each request, however often that is prepared
+   * (protocol/activities 1.3).
+   */
   readonly once: <T>(work: () => Promise<T>) => Promise<T>;
   readonly newId: NewId;
   /** Expressions that were compiled before. */
@@ -111,7 +114,10 @@ export interface ExecuteContext extends CommonContext {
   readonly failProposalsOf: (userIds: readonly UserId[]) => Promise<void>;
 }
 
-/** How the policy language names an activity (POL 10). Root-quorum operations have no kind and no policy reaches them. */
+/**
+ * How the policy language names an activity (protocol/policy-facts 1.2). Root-quorum operations have no kind and no
+ * policy reaches them.
+ */
 export type PolicyFacts =
   | { readonly governedBy: 'policy'; readonly resource: PolicyResource; readonly action: PolicyAction }
   | { readonly governedBy: 'root-quorum' };
@@ -166,7 +172,7 @@ export interface ActivityVersion<Parameters = unknown> {
   readonly intentKey: string;
   readonly resultKey: string;
   readonly schema: TSchema;
-  /** Parameters that never rest in the clear (decision 10), as dotted paths with `*` for list items. */
+  /** Parameters that never rest in the clear (protocol/activities 5.1), as dotted paths with `*` for list items. */
   readonly secrets: readonly string[];
   /** Fields of the result that only the credential that proposed it is shown, for a while. */
   readonly secretResults: readonly string[];
@@ -195,11 +201,13 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly isLong: boolean;
   /** Whether it may wait for others: chain nodes, identity providers, on-ramp providers, receivers of webhooks. */
   readonly waitsOutside: boolean;
-  /** Which organizations may run it (RES 3.3). */
+  /** Which organizations may run it (protocol/consensus 5.3). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
   readonly result: TSchema;
-  /** The user whose own credentials this manages; that user may do so without a policy (POL 14, step 7). */
+  /**
+   * The user whose own credentials this manages; that user may do so without a policy (protocol/policies 8.3, step 7).
+   */
   readonly managesCredentialsOf?: (parameters: Parameters, proposer: Actor) => string | undefined;
   /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
   readonly findsSubOrganization: boolean;
@@ -218,7 +226,7 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
    * denied (docs/decisions/0031).
    */
   readonly describe?: (context: DescribeContext, parameters: Parameters) => Promise<Described>;
-  /** The parameters that policies may read (POL 11). */
+  /** The parameters that policies may read (protocol/policy-facts 2). */
   readonly exposes?: (parameters: Parameters) => ActivityParams;
   /** What policies see of it, one entry for each element. */
   readonly facts?: (
@@ -226,7 +234,7 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
     parameters: Parameters,
     described: Described,
   ) => Promise<readonly Namespaces[]>;
-  /** What counts against velocity controls besides the activity itself (decision 27). */
+  /** What counts against velocity controls besides the activity itself (protocol/policies 11). */
   readonly movements?: (
     context: FactsContext,
     parameters: Parameters,
@@ -446,7 +454,10 @@ export function defineActivity<S extends TSchema, R extends TSchema, Prepared = 
   return operation as unknown as ActivityOperation;
 }
 
-/** Intent and result key of a type (RES 1.6): the name in lower camel case, `Intent` or `Result`, and the version. */
+/**
+ * Intent and result key of a type (protocol/activities 2.2): the name in lower camel case, `Intent` or `Result`, and
+ * the version.
+ */
 export function wireKeys(type: string, resultKey?: string): { readonly intentKey: string; readonly resultKey: string } {
   const [, words = '', version = ''] = /^ACTIVITY_TYPE_(.+?)(?:_(V[0-9]+))?$/.exec(type) ?? [];
   const base = words.toLowerCase().replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());

@@ -28,7 +28,7 @@ export interface Grounds {
   readonly target: Organization;
   readonly approvers: readonly UserId[];
   readonly rules: Rulebook;
-  /** The root quorum stands above velocity controls too (decision 16). */
+  /** The root quorum stands above velocity controls too (protocol/consensus 5.1). */
   readonly byRootQuorum: boolean;
 }
 

@@ -14,7 +14,7 @@ export function requireModest(
   }
 }
 
-/** Those that have a code of their own on the wire (RES 2.3). */
+/** Those that have a code of their own on the wire (protocol/policies 6.1). */
 const CODES: Partial<Record<ExpressionField, ErrorCode>> = {
   condition: 'INVALID_POLICY_CONDITION',
   consensus: 'INVALID_POLICY_CONSENSUS',
@@ -23,7 +23,7 @@ const CODES: Partial<Record<ExpressionField, ErrorCode>> = {
 
 /** Throws, with the column and what was expected there, unless the text is an expression of this field. */
 export function requireExpression(field: ExpressionField, text: string, name: string): void {
-  // Absent or empty counts as true (POL 1).
+  // Absent or empty counts as true (protocol/policies 1.3).
   if (text === '') return;
   const compilation = compileExpression(kindOfField(field), text);
   if (compilation.ok) return;

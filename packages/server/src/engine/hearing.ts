@@ -104,9 +104,9 @@ export async function subjectOf({ target, matter }: Hearing, actor: Actor, diges
 }
 
 /**
- * Policy and quorum, then MFA (decision 15): a denied request asks for no factors. Several may have to prove something:
- * whoever approves, and the user of a login; the first who still owes something is waited for. The session covers it.
- * Only what is not denied learns why it cannot be done, and who is logged in is not asked before.
+ * Policy and quorum, then MFA (protocol/policies 8.3, step 10): a denied request asks for no factors. Several may have
+ * to prove something: whoever approves, and the user of a login; the first who still owes something is waited for. The
+ * session covers it. Only what is not denied learns why it cannot be done, and who is logged in is not asked before.
  */
 export async function hear(
   hearing: Hearing,
@@ -148,7 +148,7 @@ export async function isInScope({ app, read, matter }: Hearing, actor: Actor): P
   return scopeCovers(scope.expression, await conditionFacts(matter)).holds;
 }
 
-/** The MFA policy that is enforced on the user for this matter: the first that it calls for (POL 16). */
+/** The MFA policy that is enforced on the user for this matter: the first that it calls for (protocol/policies 9.2). */
 export async function enforcedMfa(
   { app, read, matter }: Hearing,
   { organization, userId }: Pick<Party, 'organization' | 'userId'>,

@@ -11,7 +11,10 @@ import type { Matter } from './matter.ts';
 /** What was decided before the transaction no longer holds in it: nothing is done, and it is decided anew. */
 export class Stale extends Error {}
 
-/** Who decides what happens where: the two differ where a parent runs a login in its sub-organization (RES 3.3). */
+/**
+ * Who decides what happens where: the two differ where a parent runs a login in its sub-organization
+ * (protocol/consensus 5.2).
+ */
 export interface Court {
   /** Whose users, policies and quorum decide. */
   readonly authority: Organization;

@@ -69,7 +69,7 @@ export interface Bench {
   readonly ended: StoredError | undefined;
 }
 
-/** Throws what the voter must be told; a stale or repeated body only reads (decision 5). */
+/** Throws what the voter must be told; a stale or repeated body only reads (protocol/consensus 2.3). */
 export async function judgeVote(bench: Bench, ballot: Ballot): Promise<Judgement> {
   const { activity, votes } = bench.found;
   const { selection, digest, nowMs } = ballot;
@@ -100,7 +100,7 @@ export async function judgeVote(bench: Bench, ballot: Ballot): Promise<Judgement
   return judgement;
 }
 
-/** Anyone whose approval could count may reject, and so may the proposer (RES 1.8). */
+/** Anyone whose approval could count may reject, and so may the proposer (protocol/consensus 2.5). */
 async function judgeRejection(
   hearing: Hearing,
   ballot: Ballot,

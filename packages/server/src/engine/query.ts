@@ -12,7 +12,7 @@ import { revealResult } from './secret-result.ts';
 import { simulate } from './simulate.ts';
 import type { SimulationRequest } from './simulation-shapes.ts';
 
-/** admit, parse, read: queries change nothing, and no policy governs them (RES 1.9). */
+/** admit, parse, read: queries change nothing, and no policy governs them (protocol/activities 3.5). */
 export async function query(app: App, operation: QueryOperation, request: RawRequest): Promise<unknown> {
   const { fields, organizationId } = parseQueryBody(request.body);
   const { actor } = await admit(app, request, {

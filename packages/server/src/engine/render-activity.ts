@@ -6,7 +6,7 @@ import type { UserId } from '../lib/ids.ts';
 import { approvers, liveVotes, owesProofs } from './activities/rounds.ts';
 import { isTerminal } from './activities/status.ts';
 
-/** Whose view it is: the flags of an activity are relative to the reader (RES 1.4). */
+/** Whose view it is: the flags of an activity are relative to the reader (protocol/consensus 3). */
 export interface Reader {
   /** The reader's own. */
   readonly organization: Pick<Organization, 'id' | 'rootUserIds'>;

@@ -27,9 +27,9 @@ interface Reservation {
 }
 
 /**
- * Counts the activity against every control that selects it, and refuses it when one would not be satisfied (decision 27).
- * Each control is held until the transaction ends, so that of requests that race only as many get through as fit; in the
- * order of their ids, so that nobody waits for each other in a circle.
+ * Counts the activity against every control that selects it, and refuses it when one would not be satisfied
+ * (protocol/policies 11.2). Each control is held until the transaction ends, so that of requests that race only as many
+ * get through as fit; in the order of their ids, so that nobody waits for each other in a circle.
  */
 export async function reserve(
   stores: Stores,

@@ -167,7 +167,7 @@ async function attemptOnce(
   return { activity: renderActivity(rendered, readerFor(app, actor, nowMs), body.parameters) };
 }
 
-/** Parents act on their children only to log users in (RES 3.3). */
+/** Parents act on their children only to log users in (protocol/consensus 5.2). */
 function requireHome(actor: Actor, { type }: ActivityVersion): void {
   if (actor.homeId !== actor.organizationId && !isParentRun(type)) {
     throw new ApiError('ORGANIZATION_MISMATCH', 'this activity needs a credential of the organization that it acts on');
@@ -365,7 +365,10 @@ async function finish(
   };
 }
 
-/** The same bytes again: a retry reads, another user approves, a denied proposer gets the same denial (decisions 5 and 6). */
+/**
+ * The same bytes again: a retry reads, another user approves, a denied proposer gets the same denial
+ * (protocol/activities 4.2).
+ */
 async function revisit(
   app: App,
   activityId: ActivityId,

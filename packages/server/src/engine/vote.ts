@@ -41,7 +41,7 @@ import { revealResult, withoutSecrets } from './secret-result.ts';
 
 const ATTEMPTS_MAX = 10;
 
-/** approve_activity and reject_activity: the answer is the target activity (RES 1.8). */
+/** approve_activity and reject_activity: the answer is the target activity (protocol/consensus 2.1). */
 export async function vote(app: App, operation: VoteOperation, request: RawRequest): Promise<ActivityAnswer> {
   const body = parseSubmitBody(request.body);
   if (body.type !== operation.type) throw invalidField('type', `must be ${operation.type} on this path`);
@@ -348,7 +348,9 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-/** Runs the effect; its failure undoes only its own writes and is stored with the activity (decision 6). */
+/**
+ * Runs the effect; its failure undoes only its own writes and is stored with the activity (protocol/activities 3.3).
+ */
 async function finish(stores: Stores, effect: TargetEffect, activity: Activity, grounds: Grounds): Promise<Activity> {
   const done = await attempt(() => stores.savepoint(() => effect.run(stores, grounds)));
   if (done.failed) {

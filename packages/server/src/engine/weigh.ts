@@ -28,7 +28,10 @@ export interface Scales {
   readonly nowMs: number;
 }
 
-/** Policies and root quorum on the approvals so far (POL 14, steps 2 to 9), with the trees of so many policies. */
+/**
+ * Policies and root quorum on the approvals so far (protocol/policies 8.3, steps 2 to 9), with the trees of so many
+ * policies.
+ */
 export async function weigh(
   scales: Scales,
   approvals: readonly Approval[],

@@ -38,7 +38,7 @@ export interface Rotated {
 }
 
 /**
- * Moves everything to a new root key, beside a running service (decision 37). Each step leaves a state that a start
+ * Moves everything to a new root key, beside a running service. Each step leaves a state that a start
  * accepts and that the next run goes on from: the new key is in the ring before anything is under it, everything is
  * under it before it is the recorded one, and the old one leaves the ring last.
  */

@@ -14,7 +14,7 @@ export function toTimestamp(atMs: number): Timestamp {
   return { seconds: String(seconds), nanos: String((atMs - seconds * 1000) * 1_000_000) };
 }
 
-/** Activities carry their times as RFC 3339 text with milliseconds (decision 1). */
+/** Activities carry their times as RFC 3339 text with milliseconds (protocol/activities 3.1). */
 export const toRfc3339 = (atMs: number): string => new Date(atMs).toISOString();
 
 /** Clocks that serve one database differ by less. */

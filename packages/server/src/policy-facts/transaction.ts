@@ -91,7 +91,7 @@ export function interfacesNeeded(parsed: ParsedTransaction): readonly InterfaceK
   return parsed.transaction.programKeys.map((address) => ({ type: 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA', address }));
 }
 
-/** The namespace of a transaction (POL 11). Interfaces of other contracts make no difference. */
+/** The namespace of a transaction (protocol/policy-facts 3.1). Interfaces of other contracts make no difference. */
 export function transactionNamespaces(
   parsed: ParsedTransaction,
   interfaces: readonly ContractInterface[] = [],
@@ -126,7 +126,9 @@ const solanaInterfaces = (interfaces: readonly ContractInterface[]): ReadonlyMap
       .map((known) => [known.address, known]),
   );
 
-/** The namespace of a raw payload, which has one only when its encoding gives it a meaning (POL 11). */
+/**
+ * The namespace of a raw payload, which has one only when its encoding gives it a meaning (protocol/policy-facts 3.1).
+ */
 export function payloadNamespaces(
   encoding: PayloadEncoding,
   payload: string,

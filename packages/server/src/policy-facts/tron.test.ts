@@ -194,7 +194,7 @@ describe('tron.tx', () => {
     expect(contractOf(one)).toEqual({ ...common, type: name, ...fields });
   });
 
-  test('a transfer of TRC-10, which POL 9 does not list, has a type and an owner and no other field', () => {
+  test('a transfer of TRC-10 has a type and an owner and no other field', () => {
     const value = text(1, '1000001') + blob(2, OWNER) + blob(3, OTHER) + int(4, 7);
     const facts = transactionNamespaces(parsed(2, 'TransferAssetContract', value));
     expect(facts.tron?.tx?.contract).toEqual([{ ...common, type: 'TransferAssetContract' }]);

@@ -23,7 +23,7 @@ export function tronFacts(tx: TronTransaction): TronTransactionFacts {
   };
 }
 
-/** The fields that POL 9 gives each type. */
+/** The fields of each type (protocol/policy-facts 4.6). */
 function contractFields(contract: TronContract): Partial<ContractFacts> {
   switch (contract.type) {
     case 'TransferContract':

@@ -1,4 +1,7 @@
-/** Bounds of the policy language (POL 18). A hostile text or transaction meets one of them; nobody else should. */
+/**
+ * Bounds of the policy language (protocol/policies 12). A hostile text or transaction meets one of them; nobody else
+ * should.
+ */
 export const POLICY_LIMITS = {
   expressionCodePoints: 16_384,
   nesting: 64,

@@ -220,7 +220,10 @@ export interface ActivityTable {
   proposer_id: string | null;
   /** The organization whose rules decide, where it is the parent of this one. */
   authority_id: string | null;
-  /** The intent's parameters with secrets replaced by their digests (decision 10); empty where `body` has them. */
+  /**
+   * The intent's parameters with secrets replaced by their digests (protocol/activities 5.2); empty where `body` has
+   * them.
+   */
   parameters: string;
   /** The parameters with their secrets, sealed by an older version. */
   sealed_parameters: Uint8Array | null;
@@ -250,7 +253,7 @@ export interface VoteTable {
   id: string;
   user_id: string;
   selection: string;
-  /** SHA-256 of the signed body; a body counts once per user and activity, for ever (decision 5). */
+  /** SHA-256 of the signed body; a body counts once per user and activity, for ever (protocol/consensus 2.3). */
   message_digest: string;
   /** Empty where the vote is over the activity's own body. */
   message: string;

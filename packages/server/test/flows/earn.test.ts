@@ -33,7 +33,8 @@ import {
 } from './fixtures/earn.ts';
 import { ethereum, newWallet, solana } from './fixtures/wallets.ts';
 
-// Earn's transactions and their states (EARN 1.4, 1.6, 1.7). What the contracts do is tested with a real node in compat/.
+// Earn's transactions and their states (protocol/earn 2, protocol/earn 4). What the contracts do is tested with a real
+// node in compat/.
 
 const DONE = [200, COMPLETED];
 const MOST = 2n ** 256n - 1n;

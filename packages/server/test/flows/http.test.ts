@@ -11,7 +11,7 @@ import { TestServer } from '../harness/server.ts';
 
 const KIB = 1024;
 
-/** The documented error body (RES 2.3), whoever made it. */
+/** The documented error body, whoever made it. */
 function expectErrorBody(body: Answer['body'], errorCode: string, code: number): void {
   expect(Object.keys(body).sort()).toEqual(['code', 'details', 'errorCode', 'message', 'turnkeyErrorCode']);
   expect(body).toMatchObject({ code, errorCode, turnkeyErrorCode: errorCode, message: expect.any(String) });

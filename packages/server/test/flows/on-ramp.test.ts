@@ -20,7 +20,7 @@ import {
   WALLET,
 } from './fixtures/on-ramp.ts';
 
-// Fiat on-ramp (spec 2.7, EARN 2), with both providers on loopback.
+// Fiat on-ramp (spec 2.7, protocol/on-ramp 2), with both providers on loopback.
 
 const DONE = [200, COMPLETED];
 const INVALID = [400, 'REQUEST_INVALID'];

@@ -75,7 +75,7 @@ const USER_KEYS = [
   'userName',
   'userTags',
 ];
-/** What a parent may do in its sub-organizations; it changes nothing else in them (RES 3.3). */
+/** What a parent may do in its sub-organizations; it changes nothing else in them (protocol/consensus 5.2). */
 const PARENT_RUN: ReadonlySet<string> = new Set([
   'email_auth',
   'init_otp',
@@ -986,7 +986,7 @@ function digestAt(holder: unknown, [step = '', ...rest]: readonly string[]): voi
   }
 }
 
-/** The signed bytes as votes show them: with digests in place of secrets (decision 10). */
+/** The signed bytes as votes show them: with digests in place of secrets (protocol/activities 5.2). */
 function shownMessage(message: string, secrets: readonly string[]): string {
   if (secrets.length === 0) return message;
   const body = JSON.parse(message);

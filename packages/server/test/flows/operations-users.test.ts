@@ -58,7 +58,7 @@ describe.each(DATABASES)('users and tags on %s', (database) => {
       expect(outcome(await create(person({ userName: 'x' }), person({ apiKeys: [apiKey(taken)] })))).toEqual(EXISTS);
       const { users } = (await root.query('list_users')).body;
       expect(users.map((user: { userName: string }) => user.userName)).not.toContain('x');
-      // A failure in the proposer's own call stores nothing (decision 6).
+      // A failure in the proposer's own call stores nothing (protocol/activities 3.3).
       expect(await activityCount()).toBe(before);
     });
 

@@ -15,8 +15,8 @@ import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createUser, TestClient } from '../harness/client.ts';
 import { DATABASES, type DatabaseKind } from '../harness/databases.ts';
 
-// Decision 10. The schema and effect of operations that declare secret parameters are replaced here for the time of a
-// test, so that any text will do for a secret; everything around them is the service as it runs.
+// protocol/activities 5. The schema and effect of operations that declare secret parameters are replaced here for the
+// time of a test, so that any text will do for a secret; everything around them is the service as it runs.
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const path = (operation: string) => `/public/v1/submit/${operation}`;
@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Replaces what decision 10 says is replaced, independently of the program. */
+/** Replaces what protocol/activities 5.2 says is replaced, independently of the program. */
 const redacted = (value: string, secrets: readonly string[]): string =>
   secrets.reduce((text, secret) => text.replaceAll(secret, `sha256:${sha256(secret)}`), value);
 

@@ -38,7 +38,7 @@ const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'h
 const sha256 = (bytes: Uint8Array): Uint8Array => Uint8Array.from(createHash('sha256').update(bytes).digest());
 const compact = ({ r, s }: Signature): Uint8Array => bytesOf(r + s);
 
-/** RES 7.1. */
+/** protocol/signing 2.4. */
 function isWellFormed({ r, s, v }: Signature): boolean {
   return [r, s].every((part) => /^[0-9a-f]{64}$/.test(part)) && ['00', '01'].includes(v);
 }

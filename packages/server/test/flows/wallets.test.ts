@@ -22,7 +22,8 @@ import {
   solana,
 } from './fixtures/wallets.ts';
 
-// RES 6.2: the same entropy in each language, and the Ethereum address of a wallet that is made of those words.
+// protocol/wallets 5.3: the same entropy in each language, and the Ethereum address of a wallet that is made of those
+// words.
 const LANGUAGES = [
   ['ENGLISH', 'abandon', 'about', '0x9858EfFD232B4033E47d90003D41EC34EcaEda94'],
   ['SIMPLIFIED_CHINESE', '的', '在', '0xC76e30854248D3A32DDF963B83AF86CdB7F0e463'],
@@ -391,7 +392,7 @@ describe.each(DATABASES)('key material that is deleted on %s', (database) => {
   });
 });
 
-/** The files of the database after a checkpoint (decision 37), free pages and all. */
+/** The files of the database after a checkpoint, free pages and all. */
 async function sqliteBytes(dataDir: string): Promise<Buffer[]> {
   const db = new SqliteFile(join(dataDir, 'custos.db'));
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -11,7 +11,7 @@ import {
 import type { TestClient } from './client.ts';
 
 // What a client does with the bundles of imports and exports: HPKE of RFC 9180 in base mode, DHKEM(P-256, HKDF-SHA256),
-// HKDF-SHA256, AES-256-GCM, written again here so that nothing is checked against itself (RES 6.1).
+// HKDF-SHA256, AES-256-GCM, written again here so that nothing is checked against itself.
 
 const INFO = Buffer.from('turnkey_hpke');
 const KEM = Buffer.from('KEM\x00\x10', 'latin1');
@@ -99,7 +99,7 @@ function fromBase58Check(text: string): Buffer {
   return payload;
 }
 
-/** What the signed bundles of RES 6.1 hold. */
+/** What signed bundles hold. */
 export interface SignedDocument {
   readonly organizationId?: string;
   readonly userId?: string;
@@ -136,7 +136,7 @@ export async function newSecretTargets(client: TestClient, numSecrets = 1): Prom
   return enclaveTargetMessages.map(targetOf);
 }
 
-/** A mnemonic and the Ethereum address at m/44'/60'/0'/0/0 that every other wallet gives it (RES 6.2). */
+/** A mnemonic and the Ethereum address at m/44'/60'/0'/0/0 that every other wallet gives it (protocol/wallets 3). */
 export const KNOWN_WALLET = {
   mnemonic: `${'abandon '.repeat(11)}about`,
   address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',

@@ -7,7 +7,7 @@ import { DATABASES } from '../harness/databases.ts';
 import { expectRefusal, outward } from './answers.ts';
 import { keyImport, newWallet, secretParams, walletImport } from './keys.ts';
 
-// One-time keys: bound to an organization, a user and a kind, for an hour and for one import (RES 6.3).
+// One-time keys: bound to an organization, a user and a kind, for an hour and for one import (protocol/wallets 6.2).
 
 let made = 0;
 const fresh = (): string => `import ${++made}`;
@@ -291,7 +291,7 @@ describe.each(DATABASES)('imports on %s', (database) => {
     expect(own.body.activity.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED');
     const done = await bob.submit('approve_activity', { fingerprint: own.body.activity.fingerprint });
     expect(done.body.activity.status, JSON.stringify(done.body.activity.failure)).toBe('ACTIVITY_STATUS_COMPLETED');
-    // RES 1.9: the rule comes before every decision, so nobody is asked to vote on it.
+    // protocol/wallets 6.1: the rule comes before every decision, so nobody is asked to vote on it.
     const forBob = { ...walletImport(alice, fresh(), targets[1]), userId: bob.userId };
     expectRefusal(await alice.submit('import_wallet', forBob), 'REQUEST_NOT_AUTHORIZED');
     expectRefusal(await alice.submit('init_import_wallet', { userId: bob.userId }), 'REQUEST_NOT_AUTHORIZED');

@@ -154,7 +154,7 @@ describe.each(DATABASES)('keys on %s', (database) => {
       address.slice(2),
       `${address} `,
     ];
-    // An Ethereum address is the same in any case and nothing else is (RES 5.1).
+    // An Ethereum address is the same in any case and nothing else is (protocol/wallets 1.4).
     const served = spellings(own.address).slice(0, 3);
     for (const spelling of served) await expectAllDone(mine, usesOfAddress(spelling));
     for (const spelling of spellings(own.address).slice(3)) {

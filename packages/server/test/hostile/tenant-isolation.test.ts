@@ -142,7 +142,9 @@ const UNREAD_FIELDS: ReadonlySet<string> = new Set([
   'requiredAuthenticationMethods.0.any.0.id',
 ]);
 
-/** What a parent runs in its sub-organizations, by its own users and rules; nobody else does (RES 3.3). */
+/**
+ * What a parent runs in its sub-organizations, by its own users and rules; nobody else does (protocol/consensus 5.2).
+ */
 const PARENT_RUN: ReadonlySet<string> = new Set([
   'email_auth',
   'init_otp',
@@ -399,7 +401,8 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   ): Promise<void> {
     const answer = await request(attacker.root, operation, version, parameters, victim.ids.organization);
     if (relation === 'child') {
-      // Parents read their children and change nothing in them but by the logins of their users (RES 3.3).
+      // Parents read their children and change nothing in them but by the logins of their users
+      // (protocol/consensus 5.2).
       if (operation.kind === 'query') expectWorks(operation, victim, answer);
       else expectRefusal(answer, 'ORGANIZATION_MISMATCH');
       return;
@@ -472,7 +475,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
         const unknown = await request(own.client, operation, version, place(unknownId(kind)));
         expectRefusal(unknown);
         if (relation === 'child' && operation.name === 'get_activity') {
-          // The one id that a parent may use without saying where it belongs (RES 1.7).
+          // The one id that a parent may use without saying where it belongs (protocol/activities 3.5).
           expect(foreign.body.activity.organizationId).toBe(victim.ids.organization);
           continue;
         }

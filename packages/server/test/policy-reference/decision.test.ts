@@ -1,4 +1,4 @@
-// Points of the decision procedure that the conformance cases leave out, and properties of section 21.
+// Points of the decision procedure that the conformance cases leave out, and properties that every decision has.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decisionScenarios } from './generators/scenarios.ts';

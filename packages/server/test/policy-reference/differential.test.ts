@@ -1,5 +1,5 @@
 // The production engine against the reference, on random texts, contexts and decisions. Both must give the same value, the
-// same error and the same decision; where the document leaves room, README.md says which way both go.
+// same error and the same decision; where the protocol leaves room, README.md says which way both go.
 import fc from 'fast-check';
 import { expect, onTestFailed, test } from 'vitest';
 import {
@@ -45,7 +45,7 @@ function differential<Case>(
   });
 }
 
-/** Every verdict that the document allows: one, unless a text is refused for several faults. */
+/** Every verdict that the protocol allows: one, unless a text is refused for several faults. */
 function allowedVerdicts({ expression, field, context }: LanguageCase): readonly string[] {
   const checked = check(expression, field);
   if (!checked.ok) return checked.codes;

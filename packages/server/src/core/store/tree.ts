@@ -6,7 +6,10 @@ import { fetchPage, type Range } from '../../storage/keyset.ts';
 import type { Schema } from '../../storage/schema.ts';
 import type { OauthIdentity } from '../model.ts';
 
-/** What a parent can look its sub-organizations up by. Passkeys, OAuth identities and verified contacts are unique in a tree (decision 23). */
+/**
+ * What a parent can look its sub-organizations up by. Passkeys, OAuth identities and verified contacts are unique in a
+ * tree (protocol/organizations 1.6).
+ */
 export type TreeKind =
   | 'NAME'
   | 'USERNAME'

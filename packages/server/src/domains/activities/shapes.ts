@@ -10,7 +10,7 @@ export const FingerprintShape = Type.String({
   'x-message': 'must be sha256: and 64 lower-case hex digits',
 });
 
-/** RES 1.3; `webauthn` is ours and makes passkey votes verifiable. */
+/** protocol/consensus 1.1; `webauthn` is ours and makes passkey votes verifiable. */
 export const VoteShape = Type.Object({
   id: Type.String(),
   userId: Type.String(),

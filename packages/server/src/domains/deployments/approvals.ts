@@ -15,7 +15,7 @@ export interface VerifiedApproval {
   readonly signature: Uint8Array;
 }
 
-/** Whoever is no member of the manifest set, or did not sign these bytes, is refused (RES 11.2). */
+/** Whoever is no member of the manifest set, or did not sign these bytes, is refused (protocol/deployments 2.2). */
 export async function verifyApprovals(
   { manifest }: Pick<TvcDeployment, 'manifest'>,
   { operators }: TvcOperatorSet,

@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import type { TvcApp, TvcDeployment } from './model.ts';
 
-// What may follow what (RES 11.2). Each rule is judged when somebody asks, and again in the transaction.
+// What may follow what (protocol/deployments 3). Each rule is judged when somebody asks, and again in the transaction.
 
 const refuse = (sentence: string): ApiError => new ApiError('FAILED_PRECONDITION', sentence);
 

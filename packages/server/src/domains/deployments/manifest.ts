@@ -45,7 +45,10 @@ export interface ManifestSubject {
   readonly nowMs: number;
 }
 
-/** The text that operators sign (decision 44). Ids are in it, so that no approval serves for another deployment. */
+/**
+ * The text that operators sign (protocol/deployments 2.1). Ids are in it, so that no approval serves for another
+ * deployment.
+ */
 export function buildManifest(
   { organizationId, app, manifestSet, shareSet, deploymentId, manifestId, nowMs }: ManifestSubject,
   parameters: DeploymentParams,

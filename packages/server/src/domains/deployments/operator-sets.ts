@@ -16,7 +16,7 @@ export interface SetChoice {
   readonly name: 'manifestSet' | 'shareSet';
   readonly id: string | undefined;
   readonly params: OperatorSetParams | undefined;
-  /** A key that one share opens is no shared key (RES 11.2). */
+  /** A key that one share opens is no shared key (protocol/deployments 1.2). */
   readonly thresholdMin: 1 | 2;
 }
 
@@ -128,7 +128,9 @@ export async function planSet(
 const isSame = (known: TvcOperator, added: NewOperator): boolean =>
   known.name === added.name && operatorPublicKey(known) === operatorPublicKey(added);
 
-/** The set that is chosen, made if there is none like it: same name, threshold and members (RES 11.2). */
+/**
+ * The set that is chosen, made if there is none like it: same name, threshold and members (protocol/deployments 1.2).
+ */
 export async function openSet(context: ExecuteContext, choice: SetChoice): Promise<TvcOperatorSet> {
   const { store, actor, newId, nowMs } = context;
   const { organizationId } = actor;

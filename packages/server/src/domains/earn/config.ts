@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { ApiError } from '../../lib/errors.ts';
 import { decoder } from '../../lib/shape.ts';
 
-/** What an organization has set for Earn, it and its sub-organizations (EARN 1.4). */
+/** What an organization has set for Earn, it and its sub-organizations (protocol/earn 2.4). */
 export interface EarnConfig {
   /** Of gross yield, in hundredths of a percent, for wrappers that are deployed from now on. */
   readonly serviceFeeBps: number;

@@ -33,7 +33,7 @@ const text = (value: string): string => {
 };
 const keccak = (hex: string): string => Buffer.from(keccak_256(Buffer.from(hex, 'hex'))).toString('hex');
 
-/** EARN 1.6: organization, chain, vault, the client's fee and wallet, the service's. */
+/** protocol/earn 2.2: organization, chain, vault, the client's fee and wallet, the service's. */
 const saltOf = (service: readonly [number, string]): string =>
   keccak(
     [word(7 * 32), word(31337), word(VAULT), word(1500), word(CLIENT), word(service[0]), word(service[1])].join('') +

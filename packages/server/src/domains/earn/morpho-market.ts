@@ -41,7 +41,7 @@ export function accrue(market: Market, ratePerSecond: bigint, nowSeconds: number
   };
 }
 
-/** What suppliers of a market earn in a year at its rate of now (EARN 1.5). */
+/** What suppliers of a market earn in a year at its rate of now (protocol/earn 3.3). */
 export function supplyRate({ totalBorrowAssets, totalSupplyAssets, fee }: Market, ratePerSecond: bigint): number {
   const utilization = ratio(totalBorrowAssets, totalSupplyAssets);
   return compounded(fromWad(ratePerSecond)) * utilization * (1 - fromWad(fee));

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { checkUint, UINT256_MAX } from '../../chains/shapes.ts';
 import { invalidField } from '../../lib/errors.ts';
 
-/** Of what a vault earns, in hundredths of a percent (EARN 1.4). */
+/** Of what a vault earns, in hundredths of a percent (protocol/earn 2.2). */
 const CLIENT_FEE_BPS_MAX = 4000;
 /** Takes out everything that is there when the transaction runs. */
 export const MAX = 'MAX';

@@ -10,7 +10,10 @@ import { createRefreshed, type RefreshedOptions } from './refreshed.ts';
 const PRICES_MAX = 5_000;
 
 export interface Prices {
-  /** US dollars for one whole unit: by the oracle of Aave where it has the asset, else as configured (EARN 1.5). */
+  /**
+   * US dollars for one whole unit: by the oracle of Aave where it has the asset, else as configured
+   * (protocol/earn 3.3).
+   */
   of(chain: ChainSettings, caip19: string): Promise<string | undefined>;
   close(): void;
 }

@@ -17,7 +17,7 @@ export const fromRay = (value: bigint): number => Number(value) / 10 ** RAY_DIGI
 /** A year of a rate per second that is compounded all the time. */
 export const compounded = (perSecond: number): number => Math.expm1(perSecond * SECONDS_PER_YEAR);
 
-/** A year of a yearly rate that is compounded every second (EARN 1.5, Aave). */
+/** A year of a yearly rate that is compounded every second (protocol/earn 3.3, Aave). */
 export const compoundedEverySecond = (perYear: number): number =>
   Math.expm1(SECONDS_PER_YEAR * Math.log1p(perYear / SECONDS_PER_YEAR));
 

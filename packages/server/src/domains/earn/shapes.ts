@@ -7,19 +7,19 @@ const OptionalProviderShape = Type.Optional(Type.Enum([...EARN_PROVIDERS]));
 
 const ANY_PROVIDER = 'EARN_PROVIDER_UNSPECIFIED';
 
-/** What a list is narrowed to; clients of generated code name the one that stands for all (EARN 1.1). */
+/** What a list is narrowed to; clients of generated code name the one that stands for all (protocol/earn 1.1). */
 export const EarnProviderFilterShape = Type.Enum([...EARN_PROVIDERS, ANY_PROVIDER]);
 
 export const isAsked = (provider: EarnProvider | undefined, filter: string | undefined): boolean =>
   filter === undefined || filter === ANY_PROVIDER || filter === provider;
 
-/** Vaults hold tokens: the native asset of a chain has none (EARN 1.3). */
+/** Vaults hold tokens: the native asset of a chain has none (protocol/earn 1.2). */
 export const TokenCaip19Shape = Type.String({
   pattern: '^eip155:[1-9][0-9]{0,19}/erc20:0x[0-9a-fA-F]{40}$',
   'x-message': 'must be a token of the form eip155:<chain id>/erc20:<address>; a native asset has no vaults',
 });
 
-/** The parts of a token's name; the address in lower case, however it was written (EARN 1.3). */
+/** The parts of a token's name; the address in lower case, however it was written (protocol/earn 1.2). */
 export function tokenOf(caip19: string): { readonly caip2: string; readonly assetAddress: string } {
   const [caip2 = '', assetAddress = ''] = caip19.split('/erc20:');
   return { caip2, assetAddress: assetAddress.toLowerCase() };

@@ -1,6 +1,6 @@
 import { view } from './contract-reader.ts';
 
-// The functions that are read, as the contracts declare them (EARN 1.5).
+// The functions that are read, as the contracts declare them (protocol/earn 3.3).
 
 type Address = string;
 type Bytes = `0x${string}`;

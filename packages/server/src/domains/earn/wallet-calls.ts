@@ -56,7 +56,7 @@ export async function describeUse(
 const stepsOf = ({ reset, steps }: WalletPlan): readonly Step[] => (reset === undefined ? steps : [reset, ...steps]);
 const callsOf = (plan: WalletPlan): SendCall[] => stepsOf(plan).map(({ call }) => call);
 
-/** A transaction for each call (POL 11). */
+/** A transaction for each call (protocol/policy-facts 3.2). */
 export const planFacts = async (context: FactsContext, plan: WalletPlan): Promise<Namespaces[]> =>
   await transactionFacts(context, plan.signer, transactionsOf(plan.chain, plan.wallet, callsOf(plan)));
 

@@ -65,7 +65,7 @@ export async function wishFor(context: DescribeContext, asked: Asked): Promise<W
   };
 }
 
-/** The fees must be claimable, and that needs the key (EARN 1.4). */
+/** The fees must be claimable, and that needs the key (protocol/earn 2.2). */
 async function requireFeeWallet({ read, actor }: DescribeContext, address: string): Promise<void> {
   const account = (await read.wallets.signer(actor.organizationId, { address }))?.account;
   const isEthereum =

@@ -7,7 +7,7 @@ import type { Hex } from '../../nodes/node.ts';
 import type { ReadStores, Stores } from '../../storage/stores.ts';
 import type { EarnWrapper } from './model.ts';
 
-/** Parents have wrappers, and their sub-organizations use them (EARN 1.4). */
+/** Parents have wrappers, and their sub-organizations use them (protocol/earn 2.5). */
 export const managerOf = ({ id, parentId }: Organization): OrganizationId => parentId ?? id;
 
 /** Tells a wrapper from those at the same address on other chains, as CAIP-10 writes accounts. */

@@ -33,7 +33,7 @@ export function checkSession({ publicKey, expirationSeconds }: SessionParams): v
   parseSessionSeconds(expirationSeconds);
 }
 
-/** What policies may read of a login; empty where no profile is named (POL 11). */
+/** What policies may read of a login; empty where no profile is named (protocol/policy-facts 2). */
 export const exposeSession = ({ sessionProfileId }: SessionParams) => ({ session_profile_id: sessionProfileId ?? '' });
 
 /** The session as clients read it (AUTH 6.2). It informs; only stamps of the session key authenticate. */

@@ -78,7 +78,7 @@ async function coinbaseLink(
   };
 }
 
-/** Where a signature of ours would send money must be a wallet of the organization (EARN 2.3). */
+/** Where a signature of ours would send money must be a wallet of the organization (protocol/on-ramp 2.3). */
 async function requireOwn({ read, actor: { organizationId } }: DescribeContext, address: string): Promise<void> {
   const [account] = await read.wallets.accountsByAddress(organizationId, address);
   if (account !== undefined || (await read.privateKeys.byAddress(organizationId, address)) !== undefined) return;

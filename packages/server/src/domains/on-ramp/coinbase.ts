@@ -22,7 +22,7 @@ export interface CoinbaseAccess {
 /** By what the provider knows a purchase, of less than 50 characters. */
 export const partnerUserRef = (id: string, isSandbox: boolean): string => (isSandbox ? `sandbox-${id}` : id);
 
-/** A session token for one purchase, good once and for five minutes (EARN 2.4). */
+/** A session token for one purchase, good once and for five minutes (protocol/on-ramp 2.4). */
 export async function openSession(
   access: CoinbaseAccess,
   { walletAddress, network, cryptoCurrencyCode }: Purchase,
@@ -113,7 +113,7 @@ async function call(
   });
 }
 
-/** The token of one call; it is made inside the keyring, from a key that does not leave it (decision 38). */
+/** The token of one call; it is made inside the keyring, from a key that does not leave it (protocol/on-ramp 1.2). */
 async function sign(access: CoinbaseAccess, method: CoinbaseCall['method'], path: string): Promise<string> {
   const { config, keyring, credential, holder, nowMs } = access;
   const { host, pathname } = new URL(config.coinbaseApiUrl);

@@ -18,7 +18,7 @@ interface Wanted {
   readonly credentialId?: string;
 }
 
-/** The newest of the organization or else of its parent, with the same provider and mode (EARN 2.1). */
+/** The newest of the organization or else of its parent, with the same provider and mode (protocol/on-ramp 1.3). */
 export async function servingCredential(
   read: ReadStores,
   organization: Organization,

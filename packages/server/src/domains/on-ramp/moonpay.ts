@@ -22,7 +22,7 @@ const CURRENCY_CODES: Readonly<Record<string, string>> = {
 export const moonpayPage = (config: Config, isSandbox: boolean): URL =>
   new URL(isSandbox ? config.moonpaySandboxUrl : config.moonpayUrl);
 
-/** The query that is signed, with its leading `?` and every value escaped (EARN 2.3). */
+/** The query that is signed, with its leading `?` and every value escaped (protocol/on-ramp 2.3). */
 export function moonpaySearch(purchase: Purchase, apiKey: string, externalTransactionId: string): string {
   const { cryptoCurrencyCode, network, walletAddress, fiatCurrencyCode, fiatCurrencyAmount, paymentMethod } = purchase;
   const query = new URLSearchParams({
@@ -113,7 +113,7 @@ const STATUSES: ReadonlyMap<unknown, OnRampStatus> = new Map([
 
 /**
  * What became of the purchases under one of our ids; none if the provider knows of none. It is asked with the publishable
- * key, because the secret one does not leave the keyring (decision 38).
+ * key, because the secret one does not leave the keyring (protocol/on-ramp 1.2).
  */
 export async function moonpayStatuses(config: Config, apiKey: string, id: string): Promise<OnRampStatus[]> {
   const query = new URLSearchParams({ apiKey });

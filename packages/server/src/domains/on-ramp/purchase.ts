@@ -81,7 +81,7 @@ const COINBASE_AMOUNT_CURRENCIES = ['USD', 'CAD', 'GBP', 'EUR'];
 const AMOUNT = /^[0-9]{1,9}(?:\.[0-9]{1,2})?$/;
 const AMOUNT_ABOVE = 20;
 
-/** The rules on a purchase that its schema cannot state (EARN 2.1). */
+/** The rules on a purchase that its schema cannot state (protocol/on-ramp 2.2). */
 export function checkPurchase(purchase: Purchase): void {
   const { onrampProvider, walletAddress, paymentMethod, countryCode, countrySubdivisionCode } = purchase;
   const network = shortName(purchase.network);

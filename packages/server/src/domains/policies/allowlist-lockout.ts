@@ -3,7 +3,7 @@ import type { ExecuteContext } from '../../engine/define.ts';
 import { isAllowedFrom } from '../../engine/rules/allowlist.ts';
 import { ApiError } from '../../lib/errors.ts';
 
-/** The one whose call makes the lists take effect must still be let in afterwards (decision 21). */
+/** The one whose call makes the lists take effect must still be let in afterwards (protocol/organizations 8.4). */
 export function refuseLockout({ caller }: ExecuteContext, lists: readonly IpAllowlist[]): void {
   if (!isAllowedFrom(lists, caller.publicKey, caller.address)) {
     throw new ApiError(

@@ -23,7 +23,7 @@ export const WarningsShape = Type.Array(
   }),
 );
 
-/** POL 1. */
+/** protocol/policies 1.2. */
 export const PolicyShape = Type.Object({
   policyId: Type.String(),
   policyName: Type.String(),
@@ -36,7 +36,7 @@ export const PolicyShape = Type.Object({
   time: Type.Optional(Type.String()),
 });
 
-/** EARN 5. */
+/** protocol/policy-facts 5.1. */
 export const ContractInterfaceShape = Type.Object({
   organizationId: Type.String(),
   smartContractInterfaceId: Type.String(),
@@ -49,7 +49,7 @@ export const ContractInterfaceShape = Type.Object({
   updatedAt: TimestampShape,
 });
 
-/** RES 8. */
+/** protocol/organizations 8.1. */
 export const IpAllowlistShape = Type.Object({
   organizationId: Type.String(),
   rules: Type.Array(

@@ -18,7 +18,10 @@ export interface CallTerms {
   readonly maxPriorityFeePerGas?: bigint;
 }
 
-/** The key behind an address of an EVM chain. An id does not do: the address is what appears on the chain (EARN 1.4). */
+/**
+ * The key behind an address of an EVM chain. An id does not do: the address is what appears on the chain
+ * (protocol/earn 1.4).
+ */
 export async function resolveSender(context: DescribeContext, address: string, field: string): Promise<Signer> {
   const signer = await findSigner(context, address);
   if (signer === undefined) {
@@ -31,7 +34,7 @@ export async function resolveSender(context: DescribeContext, address: string, f
   return signer;
 }
 
-/** The calls of a send as whoever judges sees them: a transaction each (POL 11). */
+/** The calls of a send as whoever judges sees them: a transaction each (protocol/policy-facts 4.3). */
 export function transactionsOf(
   { reference }: ChainSettings,
   from: string,

@@ -114,7 +114,10 @@ export function checkServed(
 export const toCalls = (calls: readonly EthereumCall[]): SendCall[] =>
   calls.map(({ to, value = '0', data = '0x' }) => ({ to: to.toLowerCase(), value, data: data.toLowerCase() }));
 
-/** What of a transaction is fixed already. Of a sponsored one nothing is, and its fees are not the account's (POL 9). */
+/**
+ * What of a transaction is fixed already. Of a sponsored one nothing is, and its fees are not the account's
+ * (protocol/policy-facts 4.3).
+ */
 export const toTerms = ({ nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas }: EthereumTerms): CallTerms => ({
   ...(nonce !== undefined && { nonce: Number(nonce) }),
   ...(gasLimit !== undefined && { gasLimit: BigInt(gasLimit) }),

@@ -20,7 +20,10 @@ export async function signerFacts({ read, actor }: FactsContext, { source }: Sig
   return { wallet: walletFacts(wallet), wallet_account: walletAccountFacts(source.account) };
 }
 
-/** The interfaces that the acting organization, and no other, has for the contracts that are called (POL 9). */
+/**
+ * The interfaces that the acting organization, and no other, has for the contracts that are called
+ * (protocol/policy-facts 5.1).
+ */
 export async function interfacesOf(
   { read, actor, interfaces }: FactsContext,
   transaction: ParsedTransaction,

@@ -25,7 +25,9 @@ export interface Signer {
     | { readonly kind: 'private-key'; readonly key: PrivateKey };
 }
 
-/** An account or private key by address, or by id (RES 5.1). Refuses what this organization does not have. */
+/**
+ * An account or private key by address, or by id (protocol/wallets 1.4). Refuses what this organization does not have.
+ */
 export async function resolveSigner(context: DescribeContext, signWith: string): Promise<Signer> {
   const signer = await findSigner(context, signWith);
   if (signer === undefined) {
@@ -80,7 +82,7 @@ function privateKeySigner(key: PrivateKey, signWith: string | undefined): Signer
   };
 }
 
-/** By the format of the address that signs (RES 7.1). */
+/** By the format of the address that signs (protocol/signing 1). */
 function schemeOf({ curve, addressFormat }: SignerAccount): SigningScheme {
   if (curve === 'CURVE_ED25519') return 'eddsa';
   if (isTaproot(addressFormat)) return 'taproot';

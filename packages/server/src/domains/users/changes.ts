@@ -30,7 +30,10 @@ export async function changeName(
   await store.tree.replace(rootId, organizationId, userId, 'USERNAME', name);
 }
 
-/** A changed contact is unverified until a token proves it again (RES 3.6); an equal one keeps its mark. */
+/**
+ * A changed contact is unverified until a token proves it again (protocol/organizations 1.5); an equal one keeps its
+ * mark.
+ */
 export async function changeEmail(
   store: Stores,
   { organizationId, rootId }: Place,

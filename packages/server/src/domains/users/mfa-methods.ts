@@ -5,7 +5,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Stores } from '../../storage/stores.ts';
 
-/** Codes prove a contact, of which a user has one; the others may name the very credential (RES 9.3). */
+/** Codes prove a contact, of which a user has one; the others may name the very credential (protocol/policies 9.1). */
 const WITHOUT_ID = new Set(['AUTHENTICATION_TYPE_EMAIL_OTP', 'AUTHENTICATION_TYPE_SMS_OTP']);
 
 export function checkSteps(

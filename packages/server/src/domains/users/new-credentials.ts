@@ -83,7 +83,10 @@ export async function verifyAuthenticators(
   );
 }
 
-/** Registers API keys for a user whose row the transaction holds. Expiring keys beyond ten replace the oldest (RES 4.2). */
+/**
+ * Registers API keys for a user whose row the transaction holds. Expiring keys beyond ten replace the oldest
+ * (protocol/organizations 5.3).
+ */
 export async function addApiKeys(
   context: AddContext,
   place: Place,

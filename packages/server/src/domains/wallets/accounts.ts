@@ -7,7 +7,10 @@ import type { WalletId } from '../../lib/ids.ts';
 import type { WalletAccount } from './model.ts';
 import type { WalletAccountParams } from './shapes.ts';
 
-/** The rules on accounts that need no key: the path's grammar, the format on its curve, names that differ (RES 5.2). */
+/**
+ * The rules on accounts that need no key: the path's grammar, the format on its curve, names that differ
+ * (protocol/wallets 2.2).
+ */
 export function checkAccounts(accounts: readonly WalletAccountParams[], field: string): void {
   for (const [index, { path, curve, addressFormat }] of accounts.entries()) {
     try {

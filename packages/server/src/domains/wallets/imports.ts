@@ -6,7 +6,7 @@ import type { ImportKind, ImportTarget } from './model.ts';
 const TARGET_LIFE_MS = 60 * 60 * 1000;
 const TARGETS_PER_USER = 5;
 
-/** Nobody imports for somebody else, and no policy can lift that (RES 6.3). */
+/** Nobody imports for somebody else, and no policy can lift that (protocol/wallets 6.1). */
 export async function requireSelf({ actor }: DescribeContext, { userId }: { readonly userId: string }): Promise<void> {
   if (actor.userId !== userId) {
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'userId must be the user who proposes the import');

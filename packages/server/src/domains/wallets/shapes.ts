@@ -52,7 +52,7 @@ export const WalletParamsShape = Type.Object({
 
 export const WalletResultShape = Type.Object({ walletId: Type.String(), addresses: Type.Array(Type.String()) });
 
-/** RES 5.1. */
+/** protocol/wallets 1.1. */
 export const WalletShape = Type.Object({
   walletId: Type.String(),
   walletName: Type.String(),
@@ -82,7 +82,7 @@ export const WalletAccountShape = Type.Object({
 
 const KeyAddressShape = Type.Object({ format: Type.String(), address: Type.String() });
 
-/** RES 5.1. */
+/** protocol/wallets 1.3. */
 export const PrivateKeyShape = Type.Object({
   privateKeyId: Type.String(),
   publicKey: Type.String(),

@@ -20,7 +20,7 @@ export interface Place {
   readonly parentId: OrganizationId | undefined;
 }
 
-/** Only a parent is told of them, with its own id in the header (RES 10.1, 10.4). */
+/** Only a parent is told of them, with its own id in the header (protocol/webhooks 1, protocol/webhooks 4.1). */
 export const PARENT_ONLY: ReadonlySet<WebhookEventType> = new Set([
   'BALANCE_CONFIRMED_UPDATES',
   'BALANCE_FINALIZED_UPDATES',
@@ -29,7 +29,7 @@ export const PARENT_ONLY: ReadonlySet<WebhookEventType> = new Set([
 
 /**
  * Makes an event part of the transaction, for every active endpoint that subscribes to it; nothing is written where
- * none does (decision 42). Answers with the endpoints, for the dispatcher to be woken after the commit.
+ * none does (protocol/webhooks 1). Answers with the endpoints, for the dispatcher to be woken after the commit.
  */
 export async function announce(
   store: Stores,

@@ -29,7 +29,7 @@ export function toSubscriptions(given: readonly WireSubscription[]): WebhookSubs
   return [...found.values()];
 }
 
-/** Balances and transactions of a whole tree are its parent's business (RES 10.1). */
+/** Balances and transactions of a whole tree are its parent's business (protocol/webhooks 1). */
 export function requireAudience({ parentId }: Organization, subscriptions: readonly WireSubscription[]): void {
   const forParents = subscriptions.find(({ eventType }) => PARENT_ONLY.has(eventType));
   if (parentId === undefined || forParents === undefined) return;

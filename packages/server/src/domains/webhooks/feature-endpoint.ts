@@ -9,7 +9,7 @@ export const FEATURE_NAME = 'FEATURE_NAME_WEBHOOK';
 const featureEndpoint = async (store: Stores, organizationId: OrganizationId): Promise<WebhookEndpoint | undefined> =>
   (await store.webhooks.endpoints(organizationId)).find(({ isFeature }) => isFeature);
 
-/** The feature is an endpoint like any other that gets the updates of all activities (decision 42). */
+/** The feature is an endpoint like any other that gets the updates of all activities (protocol/webhooks 2.4). */
 export async function putFeatureEndpoint(
   { store, actor, newId, nowMs }: Pick<ExecuteContext, 'store' | 'actor' | 'newId' | 'nowMs'>,
   url: string,

@@ -32,7 +32,7 @@ const CAIP2: Values = {
 const ADDRESSES: Values = { isKnown: (value) => /^[\x21-\x7e]{1,200}$/.test(value), expected: 'addresses' };
 const BALANCE_KEYS = { addresses: ADDRESSES, caip2: CAIP2, organizationIds: ORGANIZATION_IDS };
 
-/** The keys of each event type with what may stand under them (RES 10.1). */
+/** The keys of each event type with what may stand under them (protocol/webhooks 2.2). */
 const KEYS: Readonly<Record<WebhookEventType, Readonly<Partial<Record<FilterKey, Values>>>>> = {
   ACTIVITY_UPDATES: {
     activityTypes: { isKnown: (value) => activityType(value) !== undefined, expected: 'activity types' },

@@ -3,7 +3,7 @@ import type { ServiceKey } from '../../storage/service-key.ts';
 import { SIGNATURE_ALGORITHM, SIGNATURE_VERSION } from './headers.ts';
 
 const MINUTE_MS = 60 * 1000;
-/** What caches of the key set are told (decision 42). */
+/** What caches of the key set are told (protocol/webhooks 4.2). */
 export const KEY_SET_SECONDS = 300;
 /**
  * How long a new key is published before it signs: three times what caches keep the key set for, because clocks of

@@ -1,6 +1,6 @@
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../lib/ids.ts';
 
-/** What an endpoint can subscribe to (RES 10.1). */
+/** What an endpoint can subscribe to (protocol/webhooks 1). */
 export const WEBHOOK_EVENT_TYPES = [
   'ACTIVITY_UPDATES',
   'BALANCE_CONFIRMED_UPDATES',
@@ -61,7 +61,7 @@ export interface WebhookAttempt {
   readonly status?: number;
   /** Why there was none. */
   readonly error?: string;
-  /** The first bytes of the answer as text; of public targets only (decision 32). */
+  /** The first bytes of the answer as text; of public targets only (protocol/webhooks 5.2). */
   readonly answer?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What balance updates say (RES 10.4): one address, one operation and one asset each. */
+/** What balance updates say (protocol/webhooks 3.2): one address, one operation and one asset each. */
 export interface BalancePayload {
   readonly type: 'balances:confirmed' | 'balances:finalized';
   readonly organizationId: string;
@@ -22,7 +22,7 @@ export interface BalancePayload {
 
 export const SEND_STATUSES = ['BROADCASTING', 'INCLUDED', 'FAILED'] as const;
 
-/** What is told of a transaction that was sent for an organization (RES 10.4). */
+/** What is told of a transaction that was sent for an organization (protocol/webhooks 3.3). */
 export interface SendStatusPayload {
   readonly type: 'transaction:status';
   readonly organizationId: string;

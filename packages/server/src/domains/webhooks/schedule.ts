@@ -2,7 +2,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The published delays after the first failures (decision 42); every further one is the last. */
+/** The published delays after the first failures (protocol/webhooks 4.4); every further one is the last. */
 const DELAYS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,

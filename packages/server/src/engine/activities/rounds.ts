@@ -3,7 +3,10 @@ import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { isTerminal } from './status.ts';
 
-/** Approvals hold for 24 h from the first one of their round; then they lapse and must be given again (RES 1.2). */
+/**
+ * Approvals hold for 24 h from the first one of their round; then they lapse and must be given again
+ * (protocol/consensus 2.4).
+ */
 export const roundIsOpen = (activity: Activity, nowMs: number): boolean =>
   nowMs < activity.roundStartedAtMs + LIMITS.approvalWindowMs;
 

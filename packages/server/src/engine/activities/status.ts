@@ -1,7 +1,7 @@
 import type { ActivityStatus } from '../../core/model.ts';
 import { assert } from '../../lib/assert.ts';
 
-/** Where an activity may go from each status (RES 1.2). Terminal ones go nowhere. */
+/** Where an activity may go from each status (protocol/activities 3.2). Terminal ones go nowhere. */
 export const TRANSITIONS: Readonly<Record<ActivityStatus, readonly ActivityStatus[]>> = {
   ACTIVITY_STATUS_CREATED: [
     'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',

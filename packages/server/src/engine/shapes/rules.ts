@@ -18,7 +18,7 @@ const OUTCOMES = [
   'OUTCOME_TIME_INACTIVE',
 ];
 
-/** POL 15, with the reason and the tree of what was evaluated, which are ours. */
+/** protocol/policies 8.7, with the reason and the tree of what was evaluated, which are ours. */
 const evaluation = {
   policyId: Type.String(),
   outcome: Type.Enum(OUTCOMES),

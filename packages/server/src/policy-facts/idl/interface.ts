@@ -72,7 +72,7 @@ function readInstruction(json: JsonObject, index: number, types: IdlTypes): IdlI
   };
 }
 
-/** By default what Anchor takes: the first eight bytes of a hash of the name (EARN 5). */
+/** By default what Anchor takes: the first eight bytes of a hash of the name (protocol/policy-facts 5.3). */
 function readDiscriminator(json: JsonValue | undefined, name: string, where: string): string {
   if (json === undefined) return toHex(sha256(`global:${snakeCase(name)}`).subarray(0, 8));
   const bytes = asList(json, `discriminator of ${where}`);

@@ -21,11 +21,14 @@ const LOGIN_PARAMS = ['session_profile_id'];
 const RAW_PARAMS = ['hash_function', 'encoding'];
 const EXPORT_PARAMS = ['target_public_key'];
 
-/** Which parameters a kind exposes (POL 11). Where versions differ, the type stands here and wins over its kind. */
+/**
+ * Which parameters a kind exposes (protocol/policy-facts 2). Where versions differ, the type stands here and wins over
+ * its kind.
+ */
 const PARAMS: Readonly<Record<string, readonly string[]>> = {
   SIGN_RAW_PAYLOAD: RAW_PARAMS,
   SIGN_RAW_PAYLOADS: RAW_PARAMS,
-  // The document has it for V2 alone; then a DENY that reads it would be passed by sending the older version.
+  // For every version: otherwise a DENY that reads it would be passed by sending the older one.
   SIGN_TRANSACTION: ['type'],
   DELETE_USERS: ['user_ids'],
   CREATE_API_KEYS: ['user_id'],
@@ -59,7 +62,7 @@ export const paramsOf = (type: string, kind: string): readonly string[] => PARAM
 /** Namespaces that come together; a request has those of one alternative. */
 type Alternatives = readonly (readonly Namespace[])[];
 
-/** The target of a signature or export is a wallet account or a private key, never both (POL 11). */
+/** The target of a signature or export is a wallet account or a private key, never both (protocol/policy-facts 3.1). */
 const SIGNERS: Alternatives = [['wallet', 'wallet_account'], ['private_key']];
 const TRANSACTIONS: Alternatives = [['eth.tx'], ['solana.tx'], ['tron.tx'], ['bitcoin.tx'], ['tempo.tx']];
 const PAYLOADS: Alternatives = [[], ['eth.eip_712'], ['eth.eip_7702_authorization']];

@@ -1,4 +1,4 @@
-/** What policies call the things that activities touch (POL 10). */
+/** What policies call the things that activities touch (protocol/policy-facts 1.2). */
 export type PolicyResource = keyof typeof KINDS;
 export type PolicyAction = 'CREATE' | 'UPDATE' | 'DELETE' | 'SIGN' | 'EXPORT' | 'IMPORT' | 'VERIFY' | 'ENCRYPT';
 
@@ -6,7 +6,7 @@ type KindRow = readonly [action: PolicyAction, kind: string, versions?: number];
 
 /**
  * Every governed kind by resource, with how many versions its type has had. Beyond the published table: the later versions
- * and missing types of the wire contract, and velocity controls and secrets as decision 27 places them.
+ * and missing types of the wire contract, and velocity controls and secrets.
  */
 const KINDS = {
   ORGANIZATION: [
@@ -229,7 +229,7 @@ const BY_TYPE: ReadonlyMap<string, ActivityTypeFacts> = new Map(ACTIVITY_TYPES.m
 /** How policies see an activity type; undefined for one that is in no table. */
 export const activityType = (type: string): ActivityTypeFacts | undefined => BY_TYPE.get(type);
 
-/** What a user may do to its own account without a policy (POL 14, step 7). */
+/** What a user may do to its own account without a policy (protocol/policies 8.3, step 7). */
 export const OWN_ACCOUNT_KINDS: ReadonlySet<string> = new Set([
   'CREATE_API_KEYS',
   'DELETE_API_KEYS',
@@ -274,7 +274,10 @@ export function isProxyRun(type: string): boolean {
   return row?.governedBy === 'policy' && PROXY_RUN_KINDS.has(row.kind);
 }
 
-/** Whether a parent may run it in a sub-organization; then quorum, users and policies of the parent decide (RES 3.3). */
+/**
+ * Whether a parent may run it in a sub-organization; then quorum, users and policies of the parent decide
+ * (protocol/consensus 5.2).
+ */
 export function isParentRun(type: string): boolean {
   const row = activityType(type);
   return row?.governedBy === 'policy' && PARENT_RUN_KINDS.has(row.kind);

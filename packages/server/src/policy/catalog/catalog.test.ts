@@ -18,7 +18,7 @@ test('the cases are the published ones', () => {
   expect(activityTypes).toHaveLength(162);
 });
 
-test('beyond the published table there is only what the wire contract, decision 27, our webhooks and our bounces add', () => {
+test('beyond the published table there are only the wire contract, velocity controls, webhooks and bounces', () => {
   const published = new Set(activityTypes.map(({ type }) => type));
   const added = ACTIVITY_TYPES.filter(({ type }) => !published.has(type));
   expect(added.map(({ governedBy: _governedBy, ...row }) => Object.values(row).join(' ')).toSorted()).toEqual([

@@ -91,9 +91,9 @@ export interface Hazard {
 const HARMLESS: Hazard = { always: false, namespaces: new Set() };
 
 /**
- * When a condition might end in R_INT_RANGE or R_LIMIT, which make a DENY policy deny (decision 17) whatever the rest of it
- * says: nothing short-circuits. A condition that only compares texts and bools with literals cannot; any other might,
- * once the namespaces it reads are there.
+ * When a condition might end in R_INT_RANGE or R_LIMIT, which make a DENY policy deny (protocol/policies 8.1) whatever
+ * the rest of it says: nothing short-circuits. A condition that only compares texts and bools with literals cannot; any
+ * other might, once the namespaces it reads are there.
  */
 export function hazardOf(tree: CheckedTree): Hazard {
   if (isHarmless(tree, tree.root)) return HARMLESS;

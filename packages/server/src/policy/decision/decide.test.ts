@@ -127,7 +127,7 @@ const summary = (decision: ReturnType<typeof decide>) => ({
   ),
 });
 
-describe('errors of policies (decision 17)', () => {
+describe('errors of policies', () => {
   const huge = { activity: signing(2n ** 127n) };
 
   test('a number out of range makes a denial deny and an allowance fail', () => {

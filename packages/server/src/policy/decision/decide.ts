@@ -17,7 +17,7 @@ import { type Approved, couldContribute } from './reachability.ts';
 
 type Settled = Pick<Decision, 'outcome' | 'reason' | 'decidingPolicyIds' | 'ownAccountRule'>;
 
-/** The decision procedure (POL 14, steps 2 to 9). Pure: the same input always gives the same answer. */
+/** The decision procedure (protocol/policies 8.3, steps 2 to 9). Pure: the same input always gives the same answer. */
 export function decide(input: DecisionInput, options: DecisionOptions = {}): Decision {
   requireSound(input);
   const roots = rootQuorumOf(input);
@@ -72,7 +72,7 @@ const settle = (
   ownAccountRule: Decision['ownAccountRule'] = 'NOT_APPLICABLE',
 ): Settled => ({ outcome, reason, decidingPolicyIds, ownAccountRule });
 
-/** The worst of the elements decides: all must be allowed, and one denial denies all (POL 11). */
+/** The worst of the elements decides: all must be allowed, and one denial denies all (protocol/policies 8.6). */
 const ORDER: readonly DecisionOutcome[] = [
   'OUTCOME_DENY_EXPLICIT',
   'OUTCOME_DENY_IMPLICIT',
@@ -165,7 +165,7 @@ function pendingPolicies(
   });
 }
 
-/** What the caller of a denied request reads (POL 14). */
+/** What the caller of a denied request reads (protocol/policies 8.4). */
 export function explainDenial(decision: Pick<Decision, 'reason' | 'decidingPolicyIds'>): string {
   if (decision.reason === 'ROOT_QUORUM_ONLY') return 'Only the root quorum can take this action';
   if (decision.reason === 'POLICY_DENIED') {

@@ -3,7 +3,9 @@ import type { PolicyEvaluation } from './outcome.ts';
 import type { PolicySet } from './policy-set.ts';
 import type { Member } from './reachability.ts';
 
-/** The organization that decides: the one acted on, or its parent for what a parent runs there (RES 3.3). */
+/**
+ * The organization that decides: the one acted on, or its parent for what a parent runs there (protocol/consensus 5.2).
+ */
 export interface OrganizationFacts {
   readonly id: string;
   readonly rootThreshold: number;
@@ -19,7 +21,10 @@ export type ActivityFacts =
       readonly resource: string;
       readonly action: string;
       readonly params: ActivityParams;
-      /** One for each element of a request with several transactions, payloads or secrets; otherwise just one (POL 11). */
+      /**
+       * One for each element of a request with several transactions, payloads or secrets; otherwise just one
+       * (protocol/policy-facts 3.2).
+       */
       readonly elements: readonly Namespaces[];
       /** The user whose own credentials or sessions the activity is about. */
       readonly subjectUserId?: string | undefined;
@@ -40,7 +45,7 @@ export interface DecisionInput {
   readonly members: readonly Member[];
   /** In the order they were given; a user may occur again with another credential. */
   readonly approvals: readonly Approval[];
-  /** A submission can be denied for want of a policy, a later vote cannot (POL 14, step 9). */
+  /** A submission can be denied for want of a policy, a later vote cannot (protocol/policies 8.3, step 9). */
   readonly phase: 'SUBMISSION' | 'VOTE';
   /** The time of the server, once per request. */
   readonly nowMs: number;

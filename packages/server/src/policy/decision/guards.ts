@@ -20,8 +20,9 @@ function spend(rule: Expression<'condition'>, facts: ConditionFacts, budget: Bud
 }
 
 /**
- * Whether an MFA policy is enforced on a request (POL 16): if its condition is true for any element. What the request does
- * not have at all, a namespace or a parameter that the activity does not expose, makes it false; any other error enforces.
+ * Whether an MFA policy is enforced on a request (protocol/policies 9.2): if its condition is true for any element.
+ * What the request does not have at all, a namespace or a parameter that the activity does not expose, makes it false;
+ * any other error enforces.
  */
 export function mfaApplies(
   condition: Expression<'condition'>,
@@ -43,7 +44,10 @@ export function mfaApplies(
   return verdict;
 }
 
-/** Whether the scope of a session covers a request (POL 17): it must be true for every element; any error is a no. */
+/**
+ * Whether the scope of a session covers a request (protocol/policies 10.2): it must be true for every element; any error
+ * is a no.
+ */
 export function scopeCovers(
   scope: Expression<'condition'>,
   elements: readonly ConditionFacts[],

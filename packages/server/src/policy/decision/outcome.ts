@@ -8,7 +8,7 @@ import { POLICY_LIMITS } from '../limits.ts';
 import { consensusShape, type PolicyEffect, type PreparedPolicy } from './policy-set.ts';
 import { type Approved, type Budget, isIncluded, type Member, reachabilityOf } from './reachability.ts';
 
-/** What one policy says (POL 13); the names are those of the wire. */
+/** What one policy says (protocol/policies 8.1); the names are those of the wire. */
 export type PolicyOutcome =
   | 'OUTCOME_ALLOW'
   | 'OUTCOME_DENY_EXPLICIT'
@@ -31,7 +31,7 @@ export type PolicyReason =
   /** Of a DENY policy whose own consensus is not met. */
   | 'CONSENSUS_NOT_MET'
   | 'EVALUATION_ERROR'
-  /** A DENY policy that ends in this error denies (decision 17). */
+  /** A DENY policy that ends in this error denies (protocol/policies 8.1). */
   | 'ERROR_DENIES'
   /** Stored, but not in the language of this version: an ALLOW does not allow, a DENY denies. */
   | 'EXPRESSION_INVALID';
@@ -103,7 +103,7 @@ const AWAITED: ReadonlySet<PolicyReason> = new Set([
   'CONSENSUS_UNREACHABLE',
 ]);
 
-/** For requests with several elements the worst outcome stands, in this order (POL 15). */
+/** For requests with several elements the worst outcome stands, in this order (protocol/policies 8.6). */
 const WORST_FIRST: readonly PolicyOutcome[] = [
   'OUTCOME_DENY_EXPLICIT',
   'OUTCOME_ERROR',
@@ -116,7 +116,7 @@ const WORST_FIRST: readonly PolicyOutcome[] = [
 export const outcomeFor = ({ outcomes }: Judgement, element: number): PolicyOutcome =>
   (outcomes[element] ?? outcomes[0]) as PolicyOutcome;
 
-/** Time, then condition, then consensus; each only when the one before holds (POL 13). */
+/** Time, then condition, then consensus; each only when the one before holds (protocol/policies 8.1). */
 export function judgePolicy(prepared: PreparedPolicy, circumstances: Circumstances): Judgement {
   const { policy, invalid } = prepared;
   if (invalid !== undefined) return summarize(prepared, circumstances, [invalidVerdict(prepared)], { conditions: [] });
@@ -199,7 +199,10 @@ function invalidVerdict({ policy, invalid }: PreparedPolicy): Verdict {
   };
 }
 
-/** A huge transaction must not switch a DENY off; a request that merely lacks what it reads does (decision 17). */
+/**
+ * A huge transaction must not switch a DENY off; a request that merely lacks what it reads does
+ * (protocol/policies 8.1).
+ */
 function failed(effect: PolicyEffect, expression: ExpressionKind, cause: RuntimeError): Verdict {
   const { code, message, start, end } = cause;
   const error: EvaluationError = { expression, code, message, start, end };

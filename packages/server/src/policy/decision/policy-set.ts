@@ -11,7 +11,7 @@ import { type ConsensusShape, shapeOf } from './consensus-shape.ts';
 
 export type PolicyEffect = 'EFFECT_ALLOW' | 'EFFECT_DENY';
 
-/** A policy as it is stored; an absent or empty expression counts as true (POL 1). */
+/** A policy as it is stored; an absent or empty expression counts as true (protocol/policies 1.3). */
 export interface Policy {
   readonly id: string;
   readonly name?: string | undefined;
@@ -21,7 +21,7 @@ export interface Policy {
   readonly time?: string | null | undefined;
 }
 
-/** What is wrong with one expression of a policy, ready to be the message of a 400 (POL 6). */
+/** What is wrong with one expression of a policy, ready to be the message of a 400 (protocol/policies 6.1). */
 export interface PolicyProblem {
   readonly expression: ExpressionKind;
   readonly error: StaticError;

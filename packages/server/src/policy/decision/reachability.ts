@@ -79,7 +79,7 @@ function viewOf(
   return { serves, signature: counts.join(' ') };
 }
 
-/** Whether an approval by this user with these credentials serves the consensus at all (POL 13, "included"). */
+/** Whether an approval by this user with these credentials serves the consensus at all (protocol/policies 8.2). */
 export function isIncluded(
   { tree }: Expression<'consensus'>,
   shape: ConsensusShape,

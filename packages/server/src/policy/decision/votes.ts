@@ -6,7 +6,7 @@ import { judgePolicy, outcomeFor } from './outcome.ts';
 import { consensusShape, type PreparedPolicy } from './policy-set.ts';
 import { type Budget, isIncluded, type Member } from './reachability.ts';
 
-/** What a vote counts for; a vote that counts for nothing is refused (POL 14). */
+/** What a vote counts for; a vote that counts for nothing is refused (protocol/policies 8.5). */
 export interface VoteStanding {
   readonly counts: boolean;
   readonly forRootQuorum: boolean;

@@ -25,7 +25,10 @@ function sameKind(left: unknown, right: unknown, frame: Frame, span: Span): bool
   return sameText(left, right, frame, span);
 }
 
-/** As `sameKind`, and a number equals its canonical decimal text (POL 5). Hex is no decimal text, whatever its digits. */
+/**
+ * As `sameKind`, and a number equals its canonical decimal text (protocol/policies 5.3). Hex is no decimal text,
+ * whatever its digits.
+ */
 function sameKindOrDecimal(left: unknown, right: unknown, frame: Frame, span: Span): boolean {
   const [number, text] = typeof left === 'bigint' ? [left, right] : [right, left];
   if (typeof number !== 'bigint' || typeof text !== 'string') return sameKind(left, right, frame, span);

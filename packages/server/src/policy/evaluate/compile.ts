@@ -30,7 +30,7 @@ const plain: Wrap = (_node, run) => run;
 
 /**
  * A node as a closure over its parts. Evaluation runs from left to right, never stops early because a result is known
- * (POL 4), and ends at the first failure.
+ * (protocol/policies 4.2), and ends at the first failure.
  */
 export function compileNode(tree: CheckedTree, root: Node, wrap: Wrap = plain): Run {
   const typeOf = (node: Node): Type => tree.types[node.id] as Type;

@@ -16,7 +16,7 @@ import { compileNode } from './compile.ts';
 import type { Frame, Run } from './frame.ts';
 import { createTracer, type TraceNode, type Tracer } from './trace.ts';
 
-/** Where an expression stands (POL 1). */
+/** Where an expression stands (protocol/policies 1.1). */
 export type ExpressionField = ExpressionKind | 'mfa' | 'scope';
 
 export interface FactsByKind {
@@ -61,7 +61,7 @@ const MESSAGE_STARTS: Readonly<Record<ExpressionField, string>> = {
   scope: 'invalid session profile scope',
 };
 
-/** The message of the 400 that refuses a text (POL 6). */
+/** The message of the 400 that refuses a text (protocol/policies 6.1). */
 export const describeStaticError = (field: ExpressionField, text: string, error: StaticError): string =>
   `${MESSAGE_STARTS[field]}: ${error.message} (${locate(error, text)})`;
 

@@ -1,6 +1,8 @@
 import { assert } from '../../lib/assert.ts';
 
-/** Text that is known to be hex; it compares without regard to ASCII case, and so do its slices (POL 5). */
+/**
+ * Text that is known to be hex; it compares without regard to ASCII case, and so do its slices (protocol/policies 5.2).
+ */
 export interface HexText {
   readonly kind: 'hex';
   readonly text: string;
@@ -80,7 +82,9 @@ export function textEquals(left: string | HexText, right: string | HexText): boo
   );
 }
 
-/** Whether a text is how we would write some integer; only such a text compares with a number (POL 5). */
+/**
+ * Whether a text is how we would write some integer; only such a text compares with a number (protocol/policies 5.3).
+ */
 export const isCanonicalDecimal = (text: string): boolean => /^(?:0|-?[1-9][0-9]*)$/.test(text);
 
 /** The offset of a code point in a text that is counted in UTF-16 units; undefined when the text is shorter. */

@@ -36,7 +36,10 @@ import {
   unify,
 } from './types.ts';
 
-/** Which keywords and functions exist; MFA conditions and session scopes are of the kind of conditions (POL 1). */
+/**
+ * Which keywords and functions exist; MFA conditions and session scopes are of the kind of conditions
+ * (protocol/policies 1.1).
+ */
 export type ExpressionKind = 'condition' | 'consensus' | 'time';
 
 export const ROOTS: Readonly<Record<ExpressionKind, StructType>> = {
@@ -71,7 +74,7 @@ const METHODS: ReadonlyMap<string, number> = new Map([
 ]);
 const METHOD_NAMES = [...METHODS.keys(), 'any', 'all', 'filter'].join(', ');
 
-/** Static types of a whole tree (POL 6). Throws StaticFailure at the leftmost mistake. */
+/** Static types of a whole tree (protocol/policies 6.1). Throws StaticFailure at the leftmost mistake. */
 export function checkTree(kind: ExpressionKind, tree: ParsedTree): CheckedTree {
   const roots = ROOTS[kind];
   const types: Type[] = new Array(tree.nodeCount);

@@ -1,4 +1,4 @@
-/** Why a text is not an expression of its field (POL 6). */
+/** Why a text is not an expression of its field (protocol/policies 6.1). */
 export type StaticErrorCode =
   | 'E_SYNTAX'
   | 'E_UNKNOWN_KEYWORD'
@@ -14,7 +14,7 @@ export type StaticErrorCode =
   | 'E_TIMEZONE'
   | 'E_LIMIT';
 
-/** Why an expression has no value for a request (POL 7). */
+/** Why an expression has no value for a request (protocol/policies 6.2). */
 export type RuntimeErrorCode =
   | 'R_MISSING_FIELD'
   | 'R_MISSING_KEY'

@@ -40,7 +40,7 @@ export function requireSize(text: string): void {
   if (codePoints > POLICY_LIMITS.expressionCodePoints) throw tooLong();
 }
 
-/** Reads one token after the other, so that the leftmost mistake is the one reported (POL 2). */
+/** Reads one token after the other, so that the leftmost mistake is the one reported (protocol/policies 2). */
 export function createLexer(text: string): () => Token {
   let position = 0;
 

@@ -23,7 +23,7 @@ interface Parsed {
   readonly nesting: number;
 }
 
-/** Text to tree by the grammar of POL 3. Throws StaticFailure with E_SYNTAX, E_INT_RANGE or E_LIMIT. */
+/** Text to tree by the grammar of protocol/policies 3. Throws StaticFailure with E_SYNTAX, E_INT_RANGE or E_LIMIT. */
 export function parseTree(text: string): ParsedTree {
   requireSize(text);
   const loneSurrogate = /\p{Surrogate}/u.exec(text);
@@ -221,7 +221,7 @@ function readInteger(digits: Token): bigint {
   return value;
 }
 
-/** The type of a literal is given by its value: up to 2^127-1 it is an int, beyond a uint (POL 2). */
+/** The type of a literal is given by its value: up to 2^127-1 it is an int, beyond a uint (protocol/policies 2). */
 export const isIntLiteral = (value: bigint): boolean => value <= INT_MAX;
 
 function describeToken(token: Token): string {

@@ -27,7 +27,7 @@ import {
 
 const field = <T extends Type, P extends Presence>(type: T, presence: P): Field<T, P> => ({ type, presence });
 
-/** Present whenever its struct is: `!` in POL 9. */
+/** Present whenever its struct is (protocol/policy-facts 4). */
 const has = <T extends Type>(type: T) => field(type, 'always');
 const may = <T extends Type>(type: T) => field(type, 'optional');
 /** A namespace that some requests have and others do not. */
@@ -337,7 +337,7 @@ const SPARK_LIGHTNING_RECEIVE_PACKAGE = struct('SparkLightningReceivePackage', {
   operator_recipients: has(listOf(SPARK_OPERATOR_RECIPIENT)),
 });
 
-/** Everything that some activity exposes (POL 11); which one exposes what is in activity-facts.ts. */
+/** Everything that some activity exposes (protocol/policy-facts 2); which one exposes what is in activity-facts.ts. */
 export const ACTIVITY_PARAMS = struct('ActivityParams', {
   hash_function: parameter(STRING),
   encoding: parameter(STRING),
@@ -380,7 +380,7 @@ const ETHEREUM = struct('Ethereum', {
   eip_7702_authorization: keyword(EIP7702_AUTHORIZATION),
 });
 
-/** The keywords of conditions, MFA conditions and session scopes (POL 8). */
+/** The keywords of conditions, MFA conditions and session scopes (protocol/policies 1.1). */
 export const CONDITION_ROOTS = struct('condition', {
   activity: keyword(ACTIVITY),
   eth: keyword(ETHEREUM),

@@ -3,7 +3,7 @@ import { parseTimestamp } from '../time/timestamp.ts';
 import { findZone, type Zone } from '../time/zone.ts';
 import { type Span, type StaticErrorCode, StaticFailure } from './errors.ts';
 
-/** What a call of a time function means; all of it is known before any request (POL 12). */
+/** What a call of a time function means; all of it is known before any request (protocol/policies 7). */
 export type TimeCall =
   | { readonly kind: 'timestamp'; readonly instant: bigint }
   | { readonly kind: 'cronSpan'; readonly cron: Cron; readonly durationMs: number; readonly zone: Zone };

@@ -3,7 +3,7 @@ import { describeType, isNumber, isText, type Type } from './types.ts';
 export const isComparable = (type: Type): boolean =>
   isNumber(type) || isText(type) || type.kind === 'bool' || type.kind === 'timestamp' || type.kind === 'any';
 
-/** Whether two values of these types have an equality. Lists, maps and structs have none (POL 4). */
+/** Whether two values of these types have an equality. Lists, maps and structs have none (protocol/policies 4.1). */
 export function canEqual(left: Type, right: Type): boolean {
   if (left.kind === 'any') return isComparable(right) && right.kind !== 'timestamp';
   if (right.kind === 'any') return isComparable(left) && left.kind !== 'timestamp';
@@ -18,7 +18,9 @@ export function fitsAny(type: Type): boolean {
   return type.kind !== 'struct' && type.kind !== 'timestamp';
 }
 
-/** Two fields of EIP-7702 are shown both as numbers and quoted, so both spellings are accepted (POL 5). */
+/**
+ * Two fields of EIP-7702 are shown both as numbers and quoted, so both spellings are accepted (protocol/policies 5.4).
+ */
 export const canEqualLoosely = (left: Type, right: Type): boolean =>
   (left.kind === 'looseNumber' && isText(right)) || (right.kind === 'looseNumber' && isText(left));
 

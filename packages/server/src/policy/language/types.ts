@@ -1,4 +1,7 @@
-/** Static types (POL 5). `int`, `uint` and `number` are all numbers and compare with each other by value. */
+/**
+ * Static types (protocol/policies 5.1). `int`, `uint` and `number` are all numbers and compare with each other by
+ * value.
+ */
 export interface ScalarType<K extends ScalarKind = ScalarKind> {
   readonly kind: K;
 }
@@ -92,7 +95,7 @@ export function fieldOf(
   return { name: canonical, field: struct.fields[canonical] as Field };
 }
 
-/** The type that both fit, or undefined when one list cannot hold both (POL 5). */
+/** The type that both fit, or undefined when one list cannot hold both (protocol/policies 5.1). */
 export function unify(left: Type, right: Type): Type | undefined {
   if (left === right || right.kind === 'never') return left;
   if (left.kind === 'never') return right;

@@ -30,7 +30,7 @@ const FIELDS = [
   { name: 'day of week', low: 0, high: 6 },
 ] as const;
 
-/** The schedule of a text, or what is wrong with it (POL 12). */
+/** The schedule of a text, or what is wrong with it (protocol/policies 7.2). */
 export function parseCron(text: string): Cron | string {
   const parts = text.split(/[ \t]+/);
   if (parts.length !== FIELDS.length) {
@@ -114,7 +114,10 @@ function firesBetween(cron: Cron, offsetMs: number, fromMs: number, toMs: number
   return first <= last && matchesBetween(cron, first, last);
 }
 
-/** Whether a fire f of the schedule lies in (nowMs - durationMs, nowMs]: then nowMs is in [f, f + duration) (POL 12). */
+/**
+ * Whether a fire f of the schedule lies in (nowMs - durationMs, nowMs]: then nowMs is in [f, f + duration)
+ * (protocol/policies 7.2).
+ */
 export function inCronSpan(cron: Cron, durationMs: number, zone: Zone, nowMs: number): boolean {
   const afterMs = nowMs - durationMs + 1;
   let before: OffsetSegment | undefined;

@@ -3,7 +3,7 @@ import { daysFromCivil, daysInMonth } from './calendar.ts';
 const RFC3339 =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?(?:[Zz]|[+-]00:00)$/;
 
-/** Instants are nanoseconds since 1970, because a literal may carry nine fraction digits (POL 12). */
+/** Instants are nanoseconds since 1970, because a literal may carry nine fraction digits (protocol/policies 7.1). */
 export const instantFromMs = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /** An RFC 3339 text with offset zero, as an instant; undefined when it is none. */

@@ -26,7 +26,7 @@ const COMMON_ERRORS = parseAbi([
   'error ReentrancyGuardReentrantCall()',
 ]);
 
-/** What a contract reverted with, by the interfaces that the organization has uploaded (EARN 4.2). */
+/** What a contract reverted with, by the interfaces that the organization has uploaded (protocol/sends 3.3). */
 async function decodeRevert(
   read: ReadStores,
   send: Send,

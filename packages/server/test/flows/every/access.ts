@@ -192,7 +192,7 @@ export const ACCESS_CASES: Readonly<Record<string, ActivityCase>> = {
         parameters: { policies: [...params, bare] },
         result: { policyIds: [anId, anId, anId], warnings: expect.any(Array) },
         holds: async (reader) =>
-          // An expression that was not given counts as true and is shown as empty (POL 1).
+          // An expression that was not given counts as true and is shown as empty (protocol/policies 1.3).
           expect(await policies(reader)).toEqual([...params, { ...bare, condition: '', consensus: '' }].map(aPolicy)),
         absent: async (reader) => expect(await policies(reader)).toEqual([]),
       };

@@ -337,7 +337,7 @@ export const WALLET_CASES: Readonly<Record<string, ActivityCase>> = {
       return {
         parameters: { address, targetPublicKey: receiver.publicKey },
         result: { address, exportBundle: opensTo(receiver, root, isKeyOf(publicKey)) },
-        // The mark of an account shows only when it is deleted; its wallet stays unmarked (RES 6.2).
+        // The mark of an account shows only when it is deleted; its wallet stays unmarked (protocol/wallets 5.2).
         holds: isUnmarked,
         absent: isUnmarked,
       };

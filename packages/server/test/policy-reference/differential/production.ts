@@ -57,7 +57,7 @@ export function productionDecision(input: DecisionInput, concernedOnly: boolean)
 
 /**
  * Whether every search for approvals that could still come was finished. One that takes too long leaves a policy waiting,
- * which the document does not foresee.
+ * which the protocol does not foresee.
  */
 export const isProductionDecided = (input: DecisionInput): boolean =>
   decide(inputOf(input)).evaluations.every(({ reason }) => reason !== 'CONSENSUS_UNDECIDED');

@@ -1,4 +1,4 @@
-// Section 11: which parameters which activity exposes.
+// protocol/policy-facts 2: which parameters which activity exposes.
 import { ACTIVITY_FACTS } from '../reference/activity-table.ts';
 
 interface GovernedActivity {

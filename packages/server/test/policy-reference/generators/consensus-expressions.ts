@@ -1,4 +1,4 @@
-// Consensus expressions in the idioms that the document shows, for decisions. The general generator covers the rest of
+// Consensus expressions in the usual idioms, for decisions. The general generator covers the rest of
 // the language; here every way to name an approver is a lambda over a whole list, or a count of one.
 import fc from 'fast-check';
 import { oneOf, weighted } from './pools.ts';

@@ -1,5 +1,5 @@
 // Random well-typed expressions over the keywords of a field. Every function returns text; depth bounds recursion.
-// Constructs on which the document can be read in two ways are left out; README.md lists them.
+// Constructs that can be read in two ways are left out; README.md lists them.
 import fc from 'fast-check';
 import type { Type } from '../reference/types.ts';
 import { dynamicBools } from './dynamic-expressions.ts';
@@ -112,7 +112,7 @@ function textComparisons(depth: number, scope: Scope): fc.Arbitrary<Piece> {
     .map(([left, operator, right]) => comparison(`${left} ${operator} ${right}`));
 }
 
-/** The two fields of section 9 that compare with numbers and with their decimal text. */
+/** The two fields of protocol/policies 5.4 that compare with numbers and with their decimal text. */
 function looseComparisons({ text }: Term): fc.Arbitrary<Piece> {
   return fc.oneof(
     fc

@@ -72,7 +72,7 @@ export const KEY_TEXTS = [
   '04',
 ];
 
-/** For fields which the document calls strings although they hold hex text: no letters, so that case cannot matter. */
+/** For fields that may be read as strings although they hold hex text: no letters, so that case cannot matter. */
 export const CASELESS_TEXTS = ['', '00', '12', '1234567890'];
 
 export const SMALL_NUMBERS = [0n, 1n, 2n, 3n, 5n, 7n, 44n, 60n, 100n];
@@ -89,7 +89,7 @@ export const NUMBERS = [
   -(2n ** 127n),
 ];
 
-/** Numbers and strings that share or do not share a value; `-0` is left out because the document does not place it. */
+/** Numbers and strings that share or do not share a value; `-0` is left out because the protocol does not place it. */
 export const DECIMAL_TEXTS = ['0', '1', '5', '7', '-5', '00', '05', '+5', '5 ', '0x5', 'five', ''];
 
 export const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

@@ -20,7 +20,10 @@ const CREDENTIAL_TYPES = [
 ];
 const NOW = '2025-01-06T15:00:00Z';
 
-/** Against the requests below these are true, false, or end in every kind of error that decision 17 tells apart. */
+/**
+ * Against the requests below these are true, false, or end in every kind of error that protocol/policies 8.1 tells
+ * apart.
+ */
 const CONDITIONS = [
   'true',
   "activity.resource == 'CREDENTIAL'",

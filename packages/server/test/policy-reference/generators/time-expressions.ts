@@ -139,7 +139,10 @@ function comparisons(nowMs: number): fc.Arbitrary<Piece> {
     .map((parts) => ({ text: parts.join(' '), level: 2 }));
 }
 
-/** Near `now`, in the spellings of section 12; digits beyond milliseconds are zeros, finer ones need not be kept. */
+/**
+ * Near `now`, in the spellings of protocol/policies 7.1; digits beyond milliseconds are zeros, finer ones need not be
+ * kept.
+ */
 function timestamps(nowMs: number): fc.Arbitrary<string> {
   const spelling = fc.record({
     separator: oneOf(['T', 't']),

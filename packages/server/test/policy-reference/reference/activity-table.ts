@@ -1,5 +1,5 @@
-// Section 10, and two activities of ours on webhooks. The kinds of one resource and action stand together; a number after
-// a kind is its newest version.
+// protocol/policy-facts 1.2, and two activities of ours on webhooks. The kinds of one resource and action stand
+// together; a number after a kind is its newest version.
 
 const KINDS = `
 ORGANIZATION DELETE DELETE_ORGANIZATION DELETE_SUB_ORGANIZATION

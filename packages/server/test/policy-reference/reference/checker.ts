@@ -1,5 +1,5 @@
-// Section 6. Collects every error instead of stopping at the first: where an expression has several, the document does
-// not say which one is reported, and a second implementation is right with any of them.
+// protocol/policies 6.1. Collects every error instead of stopping at the first: where an expression has several, the
+// document does not say which one is reported, and a second implementation is right with any of them.
 import type { StaticCode, StaticError } from './codes.ts';
 import { parseCron, parseDurationMs } from './cron.ts';
 import { type ExpressionField, functionsOf, keywordsOf } from './keywords.ts';

@@ -1,4 +1,4 @@
-// Codes of policy-language.md sections 6 and 7, and the two ways in which the reference reports them.
+// The codes of protocol/policies 6, and the two ways in which the reference reports them.
 
 export type StaticCode =
   | 'E_SYNTAX'
@@ -29,7 +29,7 @@ export interface StaticError {
   readonly code: StaticCode;
   readonly column: number;
   readonly detail: string;
-  /** Codes that the document allows just as well for this fault. */
+  /** Codes that the protocol allows just as well for this fault. */
   readonly alternatives?: readonly StaticCode[];
 }
 
@@ -46,7 +46,10 @@ export class SyntaxRefusal extends Error {
 /** Ends the evaluation of one expression. */
 export class RuntimeFailure extends Error {
   readonly code: RuntimeCode;
-  /** True when the request has no such keyword or activity parameter at all, which the MFA rule of section 16 tells apart. */
+  /**
+   * True when the request has no such keyword or activity parameter at all, which the MFA rule tells apart
+   * (protocol/policies 9.2).
+   */
   readonly isForeign: boolean;
 
   constructor(code: RuntimeCode, detail: string, isForeign = false) {

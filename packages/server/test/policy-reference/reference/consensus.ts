@@ -1,4 +1,4 @@
-// Section 13: who is included in a consensus, and whether it can still be met.
+// protocol/policies 8.2: who is included in a consensus, and whether it can still be met.
 import { type CheckedExpression, type EvaluationResult, evaluate } from './language.ts';
 import type { Node, QuantifierSuffix, Suffix } from './tree.ts';
 import type { JsonObject } from './values.ts';

@@ -1,5 +1,5 @@
-// Section 12, `CronSpan`. The document suggests to walk local dates and to turn wall times into instants. The reference
-// walks real minutes instead and asks each for its wall time: no idea that could be wrong is used in both.
+// protocol/policies 7.2. The engine walks local dates and turns wall times into instants. The reference walks real
+// minutes instead and asks each for its wall time: no idea that could be wrong is used in both.
 import { MINUTE_MS, offsetMsAt } from './time-zone.ts';
 
 interface CronField {

@@ -1,5 +1,5 @@
-// Section 14, steps 2 to 10, for one vote; the votes before it are given. Authentication and the other checks of step 1
-// come before, and votes that have lapsed or still lack a factor are not handed in.
+// protocol/policies 8.3, steps 2 to 10, for one vote; the votes before it are given. Authentication and the other
+// checks of step 1 come before, and votes that have lapsed or still lack a factor are not handed in.
 import { ACTIVITY_FACTS } from './activity-table.ts';
 import {
   type Approval,
@@ -36,7 +36,7 @@ export interface ActivityRequest {
   readonly targetUserId?: string;
   /** The other condition keywords. */
   readonly context?: JsonObject;
-  /** For requests of several elements (section 11): one set of keywords each, on top of `context`. */
+  /** For requests of several elements (protocol/policy-facts 3.2): one set of keywords each, on top of `context`. */
   readonly elements?: readonly JsonObject[];
 }
 
@@ -73,7 +73,7 @@ const RECOVERY_CREDENTIAL_TYPE = 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256';
 const OWN_CREDENTIAL_KINDS = /^(CREATE|DELETE)_(API_KEYS|AUTHENTICATORS|OAUTH_PROVIDERS)$/;
 const OWN_SESSION_KINDS = /^(STAMP_LOGIN|CREATE_READ_ONLY_SESSION|CREATE_READ_WRITE_SESSION)$/;
 
-/** Section 15, for requests of several elements: the outcome further to the left is the one that is kept. */
+/** protocol/policies 8.6, for requests of several elements: the outcome further to the left is the one that is kept. */
 const WORST_FIRST: readonly PolicyOutcome[] = [
   'OUTCOME_DENY_EXPLICIT',
   'OUTCOME_ERROR',

@@ -1,4 +1,4 @@
-// Section 8: which root names each field knows, and which functions.
+// protocol/policies 1.1: which root names each field knows, and which functions.
 import { parseType, type Type } from './types.ts';
 
 export type ExpressionField = 'condition' | 'consensus' | 'time' | 'mfa' | 'scope';

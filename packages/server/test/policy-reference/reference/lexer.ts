@@ -1,4 +1,4 @@
-// Section 2.
+// protocol/policies 2.
 import { SyntaxRefusal } from './codes.ts';
 
 export type TokenKind = 'name' | 'reserved' | 'integer' | 'string' | 'punctuator' | 'end';

@@ -1,4 +1,4 @@
-// Section 18, and the number ranges of sections 2 and 5.
+// protocol/policies 12, and the ranges of numbers.
 
 export const EXPRESSION_CODE_POINTS_MAX = 16_384;
 export const NESTING_DEPTH_MAX = 64;

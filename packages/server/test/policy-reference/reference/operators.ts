@@ -1,4 +1,5 @@
-// Sections 4 and 5 at run time: equality with the hex rule and the decimal rule, order, indices, slices.
+// protocol/policies 4 and protocol/policies 5 at run time: equality with the hex rule and the decimal rule, order,
+// indices, slices.
 import { RuntimeFailure } from './codes.ts';
 import type { Cell, Value } from './values.ts';
 

@@ -1,4 +1,4 @@
-// Section 13: the outcome of one policy for one request.
+// protocol/policies 8.1: the outcome of one policy for one request.
 import { type Approval, evaluateConsensus, isReachable } from './consensus.ts';
 import { compile, evaluate } from './language.ts';
 import type { JsonObject } from './values.ts';
@@ -47,7 +47,7 @@ export function policyOutcome(policy: PolicyText, facts: PolicyFacts): PolicyOut
   return waits ? 'OUTCOME_REQUIRES_CONSENSUS' : 'OUTCOME_DENY_IMPLICIT';
 }
 
-/** Decision 17: what the submitter can cause by mere size must not switch a DENY off. */
+/** protocol/policies 8.1: what the submitter can cause by mere size must not switch a DENY off. */
 function outcomeOfError(policy: PolicyText, code: string): PolicyOutcome {
   const denies = policy.effect === 'EFFECT_DENY' && (code === 'R_LIMIT' || code === 'R_INT_RANGE');
   return denies ? 'OUTCOME_DENY_EXPLICIT' : 'OUTCOME_ERROR';

@@ -1,5 +1,5 @@
-// Section 3, one function per rule. Names of methods and functions are not judged here: an unknown one is a matter of
-// the checker (case list-087), while the shape of a quantifier is syntax (case list-086).
+// protocol/policies 3, one function per rule. Names of methods and functions are not judged here: an unknown one is a
+// matter of the checker (case list-087), while the shape of a quantifier is syntax (case list-086).
 import { type StaticCode, type StaticError, SyntaxRefusal } from './codes.ts';
 import { type Token, tokenize } from './lexer.ts';
 import {

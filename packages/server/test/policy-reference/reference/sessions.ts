@@ -1,4 +1,4 @@
-// Sections 16 and 17: the same conditions, read with other rules for run-time errors.
+// protocol/policies 9.2 and protocol/policies 10.2: the same conditions, read with other rules for run-time errors.
 import { compile, evaluate } from './language.ts';
 import type { JsonObject } from './values.ts';
 

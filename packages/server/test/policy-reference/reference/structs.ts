@@ -1,5 +1,5 @@
-// Section 9 and the parameter table of section 11, in the notation of parseType. A `?` marks a field that may be absent
-// although its struct is there. A field without a type in the document is a string.
+// protocol/policy-facts 4 and the parameters of protocol/policy-facts 2, in the notation of parseType. A `?` marks a
+// field that may be absent although its struct is there. A field without a type there is a string.
 import { parseType, type Type } from './types.ts';
 
 type Fields = Readonly<Record<string, string>>;

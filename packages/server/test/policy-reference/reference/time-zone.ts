@@ -7,7 +7,7 @@ const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const offsetsByZone = new Map<string, Map<number, number>>();
 
-/** Section 12: an IANA name that the runtime knows; never an offset. */
+/** protocol/policies 7.2: an IANA name that the runtime knows; never an offset. */
 export function isTimeZone(name: string): boolean {
   if (name === '' || /^[+-]/.test(name)) return false;
   try {

@@ -1,4 +1,4 @@
-// Section 12, `Timestamp`. Written out by hand because Date.parse accepts more and rolls invalid days over.
+// protocol/policies 7.1. Written out by hand because Date.parse accepts more and rolls invalid days over.
 
 const SHAPE = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|[+-]00:00)$/;
 

@@ -1,4 +1,4 @@
-// The tree follows the grammar of section 3 level by level. Parentheses leave no trace in it.
+// The tree follows the grammar of protocol/policies 3 level by level. Parentheses leave no trace in it.
 
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in';
 export type Quantifier = 'any' | 'all' | 'filter';

@@ -1,4 +1,5 @@
-// Section 5. `hex` and `address` are text, `int`, `uint` and `loose` are numbers; they differ in how values are read.
+// protocol/policies 5.1. `hex` and `address` are text, `int`, `uint` and `loose` are numbers; they differ in how values
+// are read.
 
 export type ScalarName = 'bool' | 'int' | 'uint' | 'loose' | 'string' | 'hex' | 'key' | 'address' | 'timestamp' | 'any';
 

@@ -12,7 +12,7 @@ export const getActivity = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, activityId: IdShape }),
   response: Type.Object({ activity: ActivityShape }),
   async run({ read, actor, renderActivity, revealResult }, { activityId }) {
-    // Some clients poll under the parent's id (RES 1.7).
+    // Some clients poll under the parent's id (protocol/activities 3.5).
     const found =
       (await read.activities.find(actor.organizationId, activityId)) ??
       (await findInTree(read, actor.organizationId, activityId));

@@ -6,7 +6,7 @@ import { parseKeys } from '../operator-keys.ts';
 import { checkSets, choicesOf, openSet, planSet } from '../operator-sets.ts';
 import { KeysShape, OperatorSetParamsShape } from '../shapes.ts';
 
-/** RES 11. */
+/** protocol/deployments 1.2. */
 export const createTvcApp = defineActivity({
   name: 'create_tvc_app',
   type: 'ACTIVITY_TYPE_CREATE_TVC_APP',

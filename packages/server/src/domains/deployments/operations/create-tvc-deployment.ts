@@ -6,7 +6,7 @@ import { buildManifest, checkDeployment, requireDebugMode } from '../manifest.ts
 import { readManifest, type TvcDeployment } from '../model.ts';
 import { DeploymentParamsShape } from '../shapes.ts';
 
-/** RES 11. */
+/** protocol/deployments 2.1. */
 export const createTvcDeployment = defineActivity({
   name: 'create_tvc_deployment',
   type: 'ACTIVITY_TYPE_CREATE_TVC_DEPLOYMENT',

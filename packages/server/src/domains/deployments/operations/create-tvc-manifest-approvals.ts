@@ -6,7 +6,7 @@ import { requireUndeleted } from '../lifecycle.ts';
 import type { TvcApproval } from '../model.ts';
 import { ManifestApprovalParamsShape, OPERATORS_MAX } from '../shapes.ts';
 
-/** RES 11. */
+/** protocol/deployments 2.2. */
 export const createTvcManifestApprovals = defineActivity({
   name: 'create_tvc_manifest_approvals',
   type: 'ACTIVITY_TYPE_CREATE_TVC_MANIFEST_APPROVALS',

@@ -26,7 +26,9 @@ const specsOf = (path: string): AccountSpec[] =>
 
 const WORDS = 12;
 
-/** Decision 44. Its accounts are wallet accounts like others, so that sign_raw_payload makes its approvals. */
+/**
+ * protocol/deployments 1.1. Its accounts are wallet accounts like others, so that sign_raw_payload makes its approvals.
+ */
 export const createTvcOperator = defineActivity({
   name: 'create_tvc_operator',
   type: 'ACTIVITY_TYPE_CREATE_TVC_OPERATOR',

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 
-/** RES 11. */
+/** protocol/deployments 3. */
 export const deleteTvcAppAndDeployments = defineActivity({
   name: 'delete_tvc_app_and_deployments',
   type: 'ACTIVITY_TYPE_DELETE_TVC_APP_AND_DEPLOYMENTS',

@@ -6,7 +6,7 @@ import type { ReadStores } from '../../../storage/stores.ts';
 import { requireDeletable, requireNotLive } from '../lifecycle.ts';
 import type { TvcDeployment } from '../model.ts';
 
-/** RES 11. */
+/** protocol/deployments 3. */
 export const deleteTvcDeployment = defineActivity({
   name: 'delete_tvc_deployment',
   type: 'ACTIVITY_TYPE_DELETE_TVC_DEPLOYMENT',

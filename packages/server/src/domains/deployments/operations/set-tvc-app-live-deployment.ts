@@ -3,7 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { requireApproved, requireUndeleted } from '../lifecycle.ts';
 
-/** RES 11. The name of the path and that of the type differ in the wire protocol. */
+/** protocol/deployments 3. The name of the path and that of the type differ in the wire protocol. */
 export const setTvcAppLiveDeployment = defineActivity({
   name: 'set_tvc_app_live_deployment',
   type: 'ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT',

@@ -151,7 +151,7 @@ async function vaultOf(
   return listed.find((vault) => vault.vaultAddress === vaultAddress) ?? (await earn.knownVault(chain, vaultAddress));
 }
 
-/** The wrapper takes its fees out of what the vault earns (EARN 1.4). */
+/** The wrapper takes its fees out of what the vault earns (protocol/earn 3.3). */
 function netOfFees(apy: string, { clientFeeBps, serviceFeeBps }: EarnWrapper): string {
   if (apy === '') return '';
   const gross = Number(apy);

@@ -42,7 +42,7 @@ async function leastValue({ read, actor }: QueryContext): Promise<string | undef
   return earnConfigOf(value).minTvlUsd;
 }
 
-/** Those with a wrapper that is on the chain, or on its way (EARN 1.4). */
+/** Those with a wrapper that is on the chain, or on its way (protocol/earn 2.5). */
 async function enabledAmong(
   { read, actor }: QueryContext,
   vaults: readonly CatalogVault[],

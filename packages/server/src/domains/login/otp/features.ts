@@ -6,7 +6,7 @@ import type { ReadStores } from '../../../storage/stores.ts';
 import type { AuthProxyConfig } from '../../sign-up-proxy/model.ts';
 import type { OtpType } from '../model.ts';
 
-/** A way to log in that organizations turn on (RES 9.1). */
+/** A way to log in that organizations turn on (protocol/organizations 2.3). */
 interface LoginFeature {
   /** Any of them turns it on; the first is its name today. */
   readonly names: readonly [string, ...string[]];

@@ -107,7 +107,10 @@ const ROOT_USER_NAME = 'Root user';
 const upgradeUsers = (rootUsers: readonly Static<typeof V4UserShape>[]): Parameters['rootUsers'] =>
   rootUsers.map((root) => ({ ...root, apiKeys: withP256(root.apiKeys), oauthProviders: [] }));
 
-/** Features that a sub-organization has from its first moment unless its creator turns them off (RES 3.2). */
+/**
+ * Features that a sub-organization has from its first moment unless its creator turns them off
+ * (protocol/organizations 1.2).
+ */
 const FEATURES = [
   ['FEATURE_NAME_EMAIL_AUTH', 'disableEmailAuth'],
   ['FEATURE_NAME_EMAIL_RECOVERY', 'disableEmailRecovery'],

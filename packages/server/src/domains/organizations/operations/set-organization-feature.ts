@@ -44,10 +44,13 @@ export const setOrganizationFeature = defineActivity({
   },
 });
 
-/** Any other value of a switch means on, the empty one too (RES 9.1). */
+/** Any other value of a switch means on, the empty one too (protocol/organizations 2.2). */
 const isOn = (value: string): boolean => value !== 'false';
 
-/** What each feature understands (RES 9.1); anything else would be a switch that silently does nothing. */
+/**
+ * What each feature understands (protocol/organizations 2.2); anything else would be a switch that silently does
+ * nothing.
+ */
 function checkValue(name: FeatureName, value: string): void {
   switch (name) {
     case 'FEATURE_NAME_WEBAUTHN_ORIGINS':

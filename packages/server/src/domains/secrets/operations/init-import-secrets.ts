@@ -5,7 +5,7 @@ import { EncryptionSuiteShape } from '../../../engine/shapes/bundles.ts';
 import { integerShape } from '../../../lib/shapes.ts';
 import { keepTargets } from '../../wallets/imports.ts';
 
-/** As many as one export may carry (RES 13). */
+/** As many as one export may carry (protocol/organizations 7.2). */
 const SECRETS_MAX = 32;
 
 export const initImportSecrets = defineActivity({

@@ -51,7 +51,7 @@ export const signTransaction = defineActivity({
       },
     };
   },
-  // Of every version, though POL 11 names it for V2 only: a DENY that reads it must not be passed by sending V1.
+  // Of every version: a DENY that reads it must not be passed by sending V1 (protocol/policy-facts 2).
   exposes: ({ type }) => ({ type }),
   async facts(context, _parameters, { signer, transaction }) {
     const parsed = transaction();

@@ -29,7 +29,7 @@ export const updateUser = defineActivity({
     if (userName !== undefined) await changeName(store, place, userId, userName, nowMs);
     if (userEmail !== undefined) await changeEmail(store, place, userId, normalizeEmail(userEmail), nowMs);
     if (userPhoneNumber !== undefined) await changePhone(store, place, userId, normalizePhone(userPhoneNumber), nowMs);
-    // Clients that do not mean to change tags are told to send an empty list (RES 4.2).
+    // Clients that do not mean to change tags are told to send an empty list (protocol/organizations 3.4).
     if (userTagIds !== undefined && userTagIds.length > 0) {
       await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', userTagIds);
       await store.tags.clearTags(organizationId, userId);

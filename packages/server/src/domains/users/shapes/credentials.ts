@@ -50,7 +50,7 @@ export const AuthenticatorParamsShape = Type.Object({
 });
 export type AuthenticatorParams = Type.Static<typeof AuthenticatorParamsShape>;
 
-/** The browser-style object of the first version (RES appendix C). */
+/** The browser-style object of the first version (protocol/activities 2.4). */
 export const AuthenticatorParamsV1Shape = Type.Object({
   authenticatorName: NameShape,
   challenge: textShape(1024),

@@ -35,7 +35,9 @@ export const UserTagNameShape = Type.String({
   'x-message': `must be 1 to ${LIMITS.nameLength} characters without control characters (an addition of this service)`,
 });
 
-/** A root user of a new sub-organization (RES 3.2); the three lists are required and may be empty. */
+/**
+ * A root user of a new sub-organization (protocol/organizations 1.3); the three lists are required and may be empty.
+ */
 export const RootUserParamsShape = Type.Object({
   userName: NameShape,
   userEmail: Type.Optional(EmailOrEmptyShape),

@@ -42,7 +42,7 @@ export const deleteWalletAccounts = defineActivity({
   },
 });
 
-/** An account counts as exported when itself or its whole wallet was (RES 6.4). */
+/** An account counts as exported when itself or its whole wallet was (protocol/wallets 7.1). */
 async function wereExported(
   store: Stores,
   organizationId: OrganizationId,

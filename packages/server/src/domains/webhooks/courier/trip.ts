@@ -5,7 +5,7 @@ import type { Parcel, Receipt } from './courier.ts';
 import type { Route, Routes } from './routes.ts';
 import type { Slots } from './slots.ts';
 
-/** A longer answer is cut off, and its status counts (RES 10.2). */
+/** A longer answer is cut off, and its status counts (protocol/webhooks 4.3). */
 const ANSWER = { maxBytes: 64 * 1024, acceptPartial: true };
 const RETRY_AFTER_LENGTH_MAX = 64;
 
