@@ -1,3 +1,4 @@
+import { WebhookReader } from '../../packages/server/src/domains/webhooks/store/webhook-reader.ts';
 // What the dispatcher asks the database to find something to send, by the service's own code in a process of its own.
 import { openStorage } from '../../packages/server/src/storage/open.ts';
 import { answerParent } from '../child.ts';
@@ -21,7 +22,7 @@ answerParent(async ({ dataDir, databaseUrl, seconds, expected }: Looking): Promi
     throw error;
   };
   const storage = await openStorage({ dataDir, databaseUrl, databasePool: POOL_SIZE, nowMs: Date.now(), onIdleError });
-  const { webhooks } = storage.read;
+  const webhooks = storage.read(WebhookReader);
   const latencies: number[] = [];
   const startedAtUs = nowUs();
   const endsAtUs = startedAtUs + seconds * 1e6;

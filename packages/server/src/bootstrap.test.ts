@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKeyring } from '@custos/keyring';
 import { expect, onTestFinished, test } from 'vitest';
+import { fakeStores } from '../test/harness/fake-stores.ts';
 import { openRootKey } from './bootstrap.ts';
+import { DeploymentReader } from './core/store/deployment.ts';
 import type { Storage } from './storage/storage.ts';
 
 const OLD = '00'.repeat(16);
@@ -17,7 +19,9 @@ async function ringAndRecord() {
   const { rootKeyId } = keyring;
   await keyring.close();
   const recording = (...ids: string[]) =>
-    ({ read: { deployment: { get: async () => (ids.length > 1 ? ids.shift() : ids[0]) } } }) as unknown as Storage;
+    ({
+      read: fakeStores([DeploymentReader, { get: async () => (ids.length > 1 ? ids.shift() : ids[0]) }]),
+    }) as unknown as Storage;
   return { rootKey, rootKeyId, recording };
 }
 

@@ -1,6 +1,11 @@
 import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
 import { FIRST_RULES_VERSION } from './core/model.ts';
-import { DEFAULT_PROXY_SETTINGS } from './domains/sign-up-proxy/store.ts';
+import { ActivityStore } from './core/store/activities.ts';
+import { DeploymentReader, DeploymentStore } from './core/store/deployment.ts';
+import { OrganizationStore } from './core/store/organizations.ts';
+import { AuthProxyStore, DEFAULT_PROXY_SETTINGS } from './domains/sign-up-proxy/store.ts';
+import { CredentialStore } from './domains/users/store/credentials.ts';
+import { UserStore } from './domains/users/store/users.ts';
 import { unproposedActivity } from './engine/activities/unproposed.ts';
 import { sha256Hex } from './lib/encoding.ts';
 import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
@@ -15,7 +20,7 @@ export async function openRootKey(
   mode: 'process' | 'inline',
   observer?: KeyringObserver,
 ): Promise<Keyring> {
-  const recorded = await storage.read.deployment.get('root_key_id');
+  const recorded = await storage.read(DeploymentReader).get('root_key_id');
   const keyring = await openKeyring(rootKey, recorded, mode, observer);
   try {
     await requireRecorded(storage, keyring, rootKey, recorded);
@@ -49,10 +54,10 @@ async function requireRecorded(
 ): Promise<void> {
   if (recorded === undefined) {
     const { rootKeyId } = keyring;
-    if (await storage.write((store) => store.deployment.claim('root_key_id', rootKeyId))) return;
+    if (await storage.write((store) => store(DeploymentStore).claim('root_key_id', rootKeyId))) return;
   } else if (keyring.hasRootKey(recorded)) return;
   // Another process was first, or a rotation ended while the ring was opened, which takes seconds with a passphrase.
-  const required = (await storage.read.deployment.get('root_key_id')) ?? '';
+  const required = (await storage.read(DeploymentReader).get('root_key_id')) ?? '';
   if (keyring.hasRootKey(required)) return;
   throw new StartError(`the database is under root key ${required}, which ${rootKey} does not hold`);
 }
@@ -83,7 +88,7 @@ export async function createFirstOrganization(
   before: (bootstrapped: Bootstrapped) => void = () => {},
   newId: NewId = randomId,
 ): Promise<Bootstrapped | undefined> {
-  if (await storage.read.deployment.hasOrganization()) return undefined;
+  if (await storage.read(DeploymentReader).hasOrganization()) return undefined;
   const organizationId: OrganizationId = newId();
   const userId: UserId = newId();
   const authProxyConfigId: string = newId();
@@ -91,9 +96,9 @@ export async function createFirstOrganization(
   const created: Bootstrapped = { organizationId, userId, authProxyConfigId };
   return await storage.write(async (store) => {
     // Waits for another process that is doing the same, and then finds that it did.
-    if (!(await store.deployment.claim('bootstrap', organizationId))) return undefined;
-    if (await store.deployment.hasOrganization()) return undefined;
-    await store.organizations.insert({
+    if (!(await store(DeploymentStore).claim('bootstrap', organizationId))) return undefined;
+    if (await store(DeploymentStore).hasOrganization()) return undefined;
+    await store(OrganizationStore).insert({
       id: organizationId,
       parentId: undefined,
       name: first.organizationName,
@@ -106,12 +111,12 @@ export async function createFirstOrganization(
       updatedAtMs: nowMs,
       deletedAtMs: undefined,
     });
-    await store.users.insert(
+    await store(UserStore).insert(
       organizationId,
       [{ id: userId, name: first.userName, email: undefined, phone: undefined }],
       nowMs,
     );
-    await store.credentials.insertApiKeys(organizationId, [
+    await store(CredentialStore).insertApiKeys(organizationId, [
       {
         id: newId(),
         userId,
@@ -127,7 +132,7 @@ export async function createFirstOrganization(
       },
     ]);
     // Its user and key are made with its first use.
-    await store.authProxy.insert({
+    await store(AuthProxyStore).insert({
       id: authProxyConfigId,
       organizationId,
       enabled: true,
@@ -136,7 +141,7 @@ export async function createFirstOrganization(
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
-    await store.organizations.setFeature(organizationId, 'FEATURE_NAME_AUTH_PROXY', 'true');
+    await store(OrganizationStore).setFeature(organizationId, 'FEATURE_NAME_AUTH_PROXY', 'true');
     // The audit log starts at genesis: an activity that nobody voted on.
     const parameters = { organizationName: first.organizationName, rootUserId: userId };
     const genesis = unproposedActivity(
@@ -151,7 +156,7 @@ export async function createFirstOrganization(
       },
       nowMs,
     );
-    await store.activities.insert(genesis, []);
+    await store(ActivityStore).insert(genesis, []);
     before(created);
     return created;
   });

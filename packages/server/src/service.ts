@@ -7,6 +7,7 @@ import pino, { type Logger } from 'pino';
 import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
+import { DeploymentReader } from './core/store/deployment.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { hasDevInbox } from './domains/messages/ways.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
@@ -94,7 +95,7 @@ export async function startService(config: Config): Promise<Service> {
     );
     cleanups.push(() => closeServer(server));
     const gates: (() => void)[] = [];
-    const isFirstStart = !(await storage.read.deployment.hasOrganization());
+    const isFirstStart = !(await storage.read(DeploymentReader).hasOrganization());
     const guard = (of: FastifyInstance): void => {
       if (isFirstStart) gates.push(refuseWhileStarting(of, app));
     };

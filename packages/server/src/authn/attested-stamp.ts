@@ -1,7 +1,10 @@
 import { type AttestedKey, toActor } from '../core/actor.ts';
 import { type OauthIdentity, type Organization, treeRoot, type User } from '../core/model.ts';
-import { organizationNotFound } from '../core/store/organizations.ts';
-import { oidcTreeValue } from '../core/store/tree.ts';
+import { ActivityReader } from '../core/store/activities.ts';
+import { OrganizationReader, organizationNotFound } from '../core/store/organizations.ts';
+import { oidcTreeValue, TreeReader } from '../core/store/tree.ts';
+import { OauthReader } from '../domains/users/store/oauth.ts';
+import { UserReader } from '../domains/users/store/users.ts';
 import { ApiError } from '../lib/errors.ts';
 import { issuersForStrangers } from './identity/known-issuers.ts';
 import { contactKindOf, requireIssuedFor, useOf } from './identity/tokens.ts';
@@ -34,7 +37,7 @@ export async function byAttestedKey(
   if (!(await verifyOnPool('sha256', request.body, key, stamp.signature))) {
     throw new ApiError('SIGNATURE_INVALID', 'could not verify the signature of the attested stamp');
   }
-  const named = await app.storage.read.organizations.find(request.organizationId);
+  const named = await app.storage.read(OrganizationReader).find(request.organizationId);
   if (named === undefined || named.deletedAtMs !== undefined) throw organizationNotFound();
   const { organization, user, ...proof } =
     stamp.by === 'oidc' ? await byOidc(app, request, stamp, named) : await byContact(app, request, stamp, named);
@@ -42,7 +45,7 @@ export async function byAttestedKey(
   const existingActivityId =
     fingerprint === undefined
       ? undefined
-      : await app.storage.read.activities.idByFingerprint(organization.id, fingerprint);
+      : await app.storage.read(ActivityReader).idByFingerprint(organization.id, fingerprint);
   return {
     actor: toActor(organization, organization, user, {
       kind: 'attested',
@@ -71,7 +74,7 @@ async function byContact(
   if (bound !== stamp.publicKey) throw refuse('the verification token is bound to another key');
   const contact = contactKindOf(token);
   const found = async (organization: Organization): Promise<Attested | undefined> => {
-    const user = await read.users.byContact(organization.id, contact, token.contact);
+    const user = await read(UserReader).byContact(organization.id, contact, token.contact);
     if (user !== undefined) await requireCodeLogin(app, organization, contact);
     return (
       user && {
@@ -108,7 +111,7 @@ async function requireCodeLogin(
   contact: 'email' | 'phone',
 ): Promise<void> {
   const feature = contact === 'email' ? 'FEATURE_NAME_OTP_EMAIL_AUTH' : 'FEATURE_NAME_SMS_AUTH';
-  const value = await app.storage.read.organizations.feature(id, feature);
+  const value = await app.storage.read(OrganizationReader).feature(id, feature);
   if (value === undefined || value === 'false') throw refuse(`${feature} is not on in the organization`);
 }
 
@@ -121,8 +124,8 @@ async function byOidc(
   const { read } = app.storage;
   const searchesTree = findsSubOrganization && named.parentId === undefined;
   const isKnown = async (identity: OauthIdentity): Promise<boolean> =>
-    (await read.oauth.findProvider(named.id, identity)) !== undefined ||
-    (searchesTree && (await read.tree.uniqueHolder(named.id, 'OIDC', oidcTreeValue(identity))) !== undefined);
+    (await read(OauthReader).findProvider(named.id, identity)) !== undefined ||
+    (searchesTree && (await read(TreeReader).uniqueHolder(named.id, 'OIDC', oidcTreeValue(identity))) !== undefined);
   const claimed = await Promise.all(refusedAs401(() => claimedIdentities(stamp.token)).map(isKnown));
   // Nobody has it, whether or not it is genuine: no issuer is asked for a stranger's sake.
   if (!claimed.includes(true)) throw notFound('OAuth identity');
@@ -134,8 +137,8 @@ async function byOidc(
     throw refuse('the OIDC token is bound to another key');
   }
   const found = async (organization: Organization): Promise<Attested | undefined> => {
-    const provider = await read.oauth.findProvider(organization.id, token);
-    const user = provider && (await read.users.find(organization.id, provider.userId));
+    const provider = await read(OauthReader).findProvider(organization.id, token);
+    const user = provider && (await read(UserReader).find(organization.id, provider.userId));
     return (
       provider &&
       user && {
@@ -164,8 +167,8 @@ async function onlyHolder(
   value: string,
 ): Promise<Organization | undefined> {
   const { read } = app.storage;
-  const holderId = await read.tree.uniqueHolder(root.id, kind, value);
-  const organization = holderId && (await read.organizations.find(holderId));
+  const holderId = await read(TreeReader).uniqueHolder(root.id, kind, value);
+  const organization = holderId && (await read(OrganizationReader).find(holderId));
   return organization === undefined || organization.deletedAtMs !== undefined ? undefined : organization;
 }
 

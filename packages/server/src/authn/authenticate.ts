@@ -1,7 +1,10 @@
 import { type Credential, toActor } from '../core/actor.ts';
 import { type ApiKey, type Authenticator, type Organization, treeRoot } from '../core/model.ts';
-import { organizationNotFound } from '../core/store/organizations.ts';
+import { OrganizationReader, organizationNotFound } from '../core/store/organizations.ts';
+import { TreeReader } from '../core/store/tree.ts';
+import { CredentialStore } from '../domains/users/store/credentials.ts';
 import type { Principal } from '../domains/users/store/principals.ts';
+import { PrincipalReader } from '../domains/users/store/principals.ts';
 import { sha256Hex, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
@@ -34,7 +37,7 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
   const [verified, principal] = await Promise.all([
     verifyApiKeyStamp(stamp, request.body),
     findPrincipal(app, request, 'PUBLIC_KEY', stamp.publicKey, (organizationId) => {
-      const { principals } = app.storage.read;
+      const principals = app.storage.read(PrincipalReader);
       const fingerprint = request.fingerprint ?? '';
       return request.byService
         ? principals.byKeyOfTreeRoot(organizationId, stamp.publicKey, fingerprint)
@@ -61,7 +64,7 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
   }
   const { organizationId } = principal.holder;
   if (apiKey.firstUsedAtMs === undefined) {
-    await app.storage.write((store) => store.credentials.markUsed('api_key', organizationId, apiKey.id, nowMs));
+    await app.storage.write((store) => store(CredentialStore).markUsed('api_key', organizationId, apiKey.id, nowMs));
   }
   return await authenticated(
     app,
@@ -94,7 +97,7 @@ async function byPasskey(
   stamp: WebauthnStamp,
 ): Promise<Authenticated> {
   const principal = await findPrincipal(app, request, 'CREDENTIAL_ID', stamp.credentialId, (organizationId) =>
-    app.storage.read.principals.byAuthenticator(organizationId, stamp.credentialId, request.fingerprint ?? ''),
+    app.storage.read(PrincipalReader).byAuthenticator(organizationId, stamp.credentialId, request.fingerprint ?? ''),
   );
   if (principal?.holder === undefined) {
     throw new ApiError(
@@ -143,8 +146,8 @@ async function rememberUse(
   const firstUse = authenticator.firstUsedAtMs === undefined;
   if (!firstUse && signCount <= authenticator.signCount) return;
   await app.storage.write(async (store) => {
-    if (firstUse) await store.credentials.markUsed('authenticator', organizationId, authenticator.id, app.clock());
-    await store.credentials.raiseSignCount(organizationId, authenticator.id, signCount);
+    if (firstUse) await store(CredentialStore).markUsed('authenticator', organizationId, authenticator.id, app.clock());
+    await store(CredentialStore).raiseSignCount(organizationId, authenticator.id, signCount);
   });
 }
 
@@ -156,7 +159,7 @@ async function webauthnOrigins(
 ): Promise<readonly string[] | null> {
   // The holder is the target, or its parent, or (through a parent's id) one of its sub-organizations.
   const rootId = holderId === target.id ? treeRoot(target) : target.parentId === holderId ? holderId : target.id;
-  const value = await app.storage.read.organizations.feature(rootId, 'FEATURE_NAME_WEBAUTHN_ORIGINS');
+  const value = await app.storage.read(OrganizationReader).feature(rootId, 'FEATURE_NAME_WEBAUTHN_ORIGINS');
   return allowedOrigins(value);
 }
 
@@ -169,9 +172,9 @@ async function byReadSession(
     throw new ApiError('UNAUTHENTICATED', 'a read-only session cannot submit activities');
   }
   const { read } = app.storage;
-  const organization = await read.organizations.find(request.organizationId);
+  const organization = await read(OrganizationReader).find(request.organizationId);
   if (organization === undefined || organization.deletedAtMs !== undefined) throw organizationNotFound();
-  const session = await read.principals.byReadSession(organization.id, sha256Hex(stamp.token));
+  const session = await read(PrincipalReader).byReadSession(organization.id, sha256Hex(stamp.token));
   if (session === undefined || session.expiresAtMs <= app.clock()) {
     throw new ApiError('UNAUTHENTICATED', 'the read-only session is unknown in this organization or has expired');
   }
@@ -190,7 +193,7 @@ async function authenticated(
   const home =
     holder.organizationId === organization.id
       ? organization
-      : await app.storage.read.organizations.get(holder.organizationId);
+      : await app.storage.read(OrganizationReader).get(holder.organizationId);
   return {
     actor: toActor(organization, home, holder.user, credential),
     evidence,
@@ -216,7 +219,7 @@ async function findPrincipal<Held extends ApiKey | Authenticator>(
   if (holder !== undefined || !request.findsSubOrganization || organization.parentId !== undefined) return principal;
   const freshSinceMs = app.clock() - FRESH_KEY_MS;
   const [first, second] = await Promise.all(
-    (await app.storage.read.tree.candidates(organization.id, kind, value, freshSinceMs)).map(load),
+    (await app.storage.read(TreeReader).candidates(organization.id, kind, value, freshSinceMs)).map(load),
   );
   if (first?.holder === undefined) return principal;
   const isProven = first.holder.credential.firstUsedAtMs !== undefined;

@@ -1,6 +1,7 @@
 import { addressDerivationPayload, policyOutcomePayload } from '@custos/keyring';
 import type { Actor } from '../core/actor.ts';
 import type { Activity, AppProof, Organization, Vote } from '../core/model.ts';
+import { OrganizationReader } from '../core/store/organizations.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import { approvers } from './activities/rounds.ts';
 import type { App } from './app.ts';
@@ -19,7 +20,7 @@ export async function makeProofs(
   addresses: readonly NewAddress[],
   nowMs: number,
 ): Promise<AppProof[]> {
-  const parent = organization.parentId && (await app.storage.read.organizations.get(organization.parentId));
+  const parent = organization.parentId && (await app.storage.read(OrganizationReader).get(organization.parentId));
   const outcome = policyOutcomePayload(nowMs, {
     organizationId: organization.id,
     outcome: 'OUTCOME_ALLOW',

@@ -2,8 +2,11 @@ import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { tokensFor } from '../authn/identity/tokens.ts';
 import { type Actor, publicKeyOf } from '../core/actor.ts';
 import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../core/model.ts';
+import { ActivityStore } from '../core/store/activities.ts';
 import type { LockMode } from '../core/store/organizations.ts';
+import { OrganizationStore } from '../core/store/organizations.ts';
 import type { SealedResult } from '../core/store/sealed-results.ts';
+import { SealedResultStore } from '../core/store/sealed-results.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Stores } from '../storage/stores.ts';
@@ -165,7 +168,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
             )
           : await execute(store, approvers);
       // Stores raise it for what they know that decisions read; this is for whatever else such an operation alters.
-      if (lock === 'exclusive') await store.organizations.raiseAuthorityVersion(activity.organizationId);
+      if (lock === 'exclusive') await store(OrganizationStore).raiseAuthorityVersion(activity.organizationId);
       return version.toResult(result);
     },
   };
@@ -173,7 +176,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
 
 /** Completes a proposal whose result was made with it; approvals that come too late have nothing to release. */
 async function release(store: Stores, { organizationId, id }: Activity, nowMs: number): Promise<object> {
-  if ((await store.sealedResults.find(organizationId, id, nowMs)) !== undefined) return {};
+  if ((await store(SealedResultStore).find(organizationId, id, nowMs)) !== undefined) return {};
   throw new ApiError('FAILED_PRECONDITION', 'the result expired before the activity was approved; ask for it again');
 }
 
@@ -192,13 +195,13 @@ async function failProposals(
   nowMs: number,
 ): Promise<Failed[]> {
   const failed: Failed[] = [];
-  for (const open of await store.activities.openOf(organizationId, userIds)) {
+  for (const open of await store(ActivityStore).openOf(organizationId, userIds)) {
     // One at a time: bodies may be large and many.
-    const found = open.id === id ? undefined : await store.activities.find(open.organizationId, open.id);
+    const found = open.id === id ? undefined : await store(ActivityStore).find(open.organizationId, open.id);
     if (found === undefined) continue;
     const after = failedWith({ ...found.activity, updatedAtMs: nowMs }, PROPOSER_DELETED_FAILURE);
-    await store.activities.update(after);
-    const place = await store.organizations.get(after.organizationId);
+    await store(ActivityStore).update(after);
+    const place = await store(OrganizationStore).get(after.organizationId);
     const told = await announceActivity(app, store, { ...found, activity: after }, place, nowMs);
     failed.push({
       activity: { ...after, parameters: {}, body: undefined, sealedBody: undefined, sealedParameters: undefined },

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../core/actor.ts';
 import type { Organization } from '../core/model.ts';
-import { type LockMode, organizationNotFound } from '../core/store/organizations.ts';
+import { type LockMode, OrganizationStore, organizationNotFound } from '../core/store/organizations.ts';
+import { CredentialStore } from '../domains/users/store/credentials.ts';
+import { OauthStore } from '../domains/users/store/oauth.ts';
+import { UserStore } from '../domains/users/store/users.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { WriteOptions } from '../storage/storage.ts';
@@ -29,7 +32,7 @@ export const isSameCourt = (one: Court, other: Court): boolean =>
 
 /** Decides anew, from authentication on, where a user was changed since: its contacts, tags and credentials are read. */
 export async function requireUnchanged(stores: Stores, { homeId, user }: Actor): Promise<void> {
-  const current = await stores.users.find(homeId, user.id);
+  const current = await stores(UserStore).find(homeId, user.id);
   if (current?.revision !== user.revision) throw new Stale();
 }
 
@@ -72,10 +75,10 @@ export async function lockFor(
 ): Promise<Court> {
   // The parent first, always: who holds a sub-organization never waits for its parent.
   const parent =
-    authorityId === actor.organizationId ? undefined : await stores.organizations.lock(authorityId, 'shared');
+    authorityId === actor.organizationId ? undefined : await stores(OrganizationStore).lock(authorityId, 'shared');
   // Sent together; on PostgreSQL the second statement sees what the first waited for.
   const [target, isPresent] = await Promise.all([
-    stores.organizations.lock(actor.organizationId, mode),
+    stores(OrganizationStore).lock(actor.organizationId, mode),
     credentialExists(stores, actor),
   ]);
   if (target.deletedAtMs !== undefined || parent?.deletedAtMs !== undefined) throw organizationNotFound();
@@ -88,14 +91,14 @@ export async function lockFor(
 async function credentialExists(stores: Stores, { homeId, userId, credential }: Actor): Promise<boolean> {
   switch (credential.kind) {
     case 'api-key':
-      return await stores.credentials.exists('api_key', homeId, credential.apiKey.id);
+      return await stores(CredentialStore).exists('api_key', homeId, credential.apiKey.id);
     case 'passkey':
-      return await stores.credentials.exists('authenticator', homeId, credential.authenticator.id);
+      return await stores(CredentialStore).exists('authenticator', homeId, credential.authenticator.id);
     case 'attested': {
       const { providerId } = credential.attested;
       return providerId === undefined
-        ? (await stores.users.find(homeId, userId)) !== undefined
-        : await stores.oauth.hasProvider(homeId, providerId);
+        ? (await stores(UserStore).find(homeId, userId)) !== undefined
+        : await stores(OauthStore).hasProvider(homeId, providerId);
     }
     case 'read-session':
       return false;

@@ -1,4 +1,7 @@
 import type { Activity, OpenTo, StoredError, Vote } from '../core/model.ts';
+import { LoginStore } from '../domains/login/store/logins.ts';
+import { PolicyStore } from '../domains/policies/store/policies.ts';
+import { MfaStore } from '../domains/users/store/mfa.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode, VoteEvaluation } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
@@ -69,7 +72,7 @@ export async function keepGrounds(
 ): Promise<void> {
   const evaluations = atVote(verdict);
   if (evaluations.length > 0) {
-    await stores.policies.insertEvaluation(organizationId, {
+    await stores(PolicyStore).insertEvaluation(organizationId, {
       activityId: id,
       voteId: vote.id,
       evaluations: trimmed(evaluations, verdict.decision?.decidingPolicyIds ?? []),
@@ -77,11 +80,11 @@ export async function keepGrounds(
     });
   }
   if (verdict.kind === 'deny') return;
-  for (const requirement of verdict.requirements) await stores.mfa.putRequirement(organizationId, requirement);
+  for (const requirement of verdict.requirements) await stores(MfaStore).putRequirement(organizationId, requirement);
   for (const { issuerId, tokenId, expiresAtMs } of verdict.spent) {
     // One token proves at most one step of one activity (decision 19).
     const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
-    if (!(await stores.logins.useToken(issuerId, use, vote.createdAtMs))) {
+    if (!(await stores(LoginStore).useToken(issuerId, use, vote.createdAtMs))) {
       throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this token has already proven a factor');
     }
   }

@@ -2,10 +2,14 @@ import { allowedOrigins } from '../authn/webauthn-origins.ts';
 import { checkOrigin } from '../authn/webauthn-stamp.ts';
 import type { Config } from '../config/config.ts';
 import { type Organization, treeRoot } from '../core/model.ts';
+import { OrganizationReader, OrganizationStore } from '../core/store/organizations.ts';
 import type { OtpType } from '../domains/login/model.ts';
 import { isCodeLoginOpen } from '../domains/login/otp/features.ts';
 import { wayOf } from '../domains/messages/ways.ts';
 import type { MemberRecord } from '../domains/users/model.ts';
+import { CredentialReader } from '../domains/users/store/credentials.ts';
+import { OauthReader } from '../domains/users/store/oauth.ts';
+import { UserReader } from '../domains/users/store/users.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId, UserId } from '../lib/ids.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
@@ -41,13 +45,13 @@ export async function keepingQuorumAccess<T>(
   run: () => Promise<T>,
 ): Promise<T> {
   const { organizationId, approvers } = circumstances;
-  const before = await store.organizations.get(organizationId);
+  const before = await store(OrganizationStore).get(organizationId);
   const { rootUserIds } = before;
   if (rootUserIds.length > 1 && rootUserIds.every((userId) => approvers.includes(userId))) return await run();
   const forMs = await standardOf(store, before, circumstances);
   const result = await run();
   if (forMs === undefined) return result;
-  const organization = await store.organizations.get(organizationId);
+  const organization = await store(OrganizationStore).get(organizationId);
   if (organization.deletedAtMs !== undefined) return result;
   const after = await accessOf(store, organization, circumstances, forMs);
   if (!canAct(after)) throw lockout(after);
@@ -84,7 +88,7 @@ async function accessOf(
   circumstances: Circumstances,
   forMs: number,
 ): Promise<Access> {
-  const members = await store.users.members(organization.id, organization.rootUserIds);
+  const members = await store(UserReader).members(organization.id, organization.rootUserIds);
   const wayIn = waysInOf(store, organization, circumstances, forMs);
   const able = new Set<UserId>();
   for (const member of members) if (await wayIn(member)) able.add(member.id);
@@ -101,7 +105,7 @@ function waysInOf(
   const { id: organizationId } = organization;
   const hasUsablePasskey = async ({ authenticators }: MemberRecord): Promise<boolean> => {
     if (authenticators.length === 0) return false;
-    const value = await store.organizations.feature(treeRoot(organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
+    const value = await store(OrganizationReader).feature(treeRoot(organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
     const origins = allowedOrigins(value);
     if (origins === null) return true;
     return authenticators.some(({ rpIdHash }) =>
@@ -120,7 +124,7 @@ function waysInOf(
       const others = async (): Promise<boolean> => {
         if (organization.rootThreshold > 1) return false;
         const rest = organization.rootUserIds.filter((userId) => userId !== id);
-        return await store.credentials.someHaveLasting(organizationId, rest, KEPT_KEY_TYPES, nowMs + forMs);
+        return await store(CredentialReader).someHaveLasting(organizationId, rest, KEPT_KEY_TYPES, nowMs + forMs);
       };
       if (await isCodeLoginOpen(store, organization, type, others)) return true;
     }
@@ -129,6 +133,6 @@ function waysInOf(
   return async (member) =>
     member.apiKeys.some((key) => isLastingKey(key, nowMs, forMs)) ||
     (await hasUsablePasskey(member)) ||
-    (await store.oauth.providersOfUser(organizationId, member.id)).length > 0 ||
+    (await store(OauthReader).providersOfUser(organizationId, member.id)).length > 0 ||
     (await hasCodeLogin(member));
 }

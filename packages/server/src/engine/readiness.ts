@@ -1,4 +1,5 @@
 import type { Keyring } from '@custos/keyring';
+import { DeploymentStore } from '../core/store/deployment.ts';
 import { errorText } from '../lib/error-text.ts';
 import { ApiError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
@@ -25,7 +26,8 @@ export function createReadiness({ storage, keyring }: { storage: Storage; keyrin
   const id = randomId();
   const database = new Probe(
     () =>
-      storage.write(async ({ deployment }) => {
+      storage.write(async (store) => {
+        const deployment = store(DeploymentStore);
         await deployment.probe(id);
         return { applied: await deployment.appliedMigrations(), rootKeyId: await deployment.get('root_key_id') };
       }),

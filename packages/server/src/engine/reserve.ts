@@ -1,6 +1,7 @@
 import type { Actor } from '../core/actor.ts';
 import type { Activity, VelocityControl } from '../core/model.ts';
 import type { VelocityGroup } from '../domains/policies/store/velocity.ts';
+import { VelocityReader, VelocityStore } from '../domains/policies/store/velocity.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { NewId, OrganizationId } from '../lib/ids.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
@@ -41,11 +42,11 @@ export async function reserve(
     const uncounted = byRootQuorum ? undefined : refusedUncounted(control, controls, motion);
     if (uncounted !== undefined) throw notCounted(control, uncounted);
     const counts = countsAgainst(control, motion);
-    if (counts.length === 0 || !(await stores.velocity.lock(organizationId, control.id))) continue;
+    if (counts.length === 0 || !(await stores(VelocityStore).lock(organizationId, control.id))) continue;
     for (const counted of counts) {
       const total = await totalWith(stores, organizationId, control, counted, nowMs);
       if (!byRootQuorum && !satisfies(control, total)) throw exceeded(control);
-      await stores.velocity.add(organizationId, counted.group, {
+      await stores(VelocityStore).add(organizationId, counted.group, {
         id: newId(),
         activityId: activity.id,
         amount: counted.amount,
@@ -81,7 +82,11 @@ export async function totalWith(
   nowMs: number,
 ): Promise<bigint> {
   const length = windowMs(control.aggregation);
-  const used = await read.velocity.used(organizationId, group, length === undefined ? undefined : nowMs - length);
+  const used = await read(VelocityReader).used(
+    organizationId,
+    group,
+    length === undefined ? undefined : nowMs - length,
+  );
   return used + amount;
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { fakeStores } from '../../test/harness/fake-stores.ts';
 import type { Organization, Policy } from '../core/model.ts';
+import { NetworkReader } from '../domains/policies/store/networks.ts';
+import { PolicyReader } from '../domains/policies/store/policies.ts';
+import { VelocityReader } from '../domains/policies/store/velocity.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
 import type { ReadStores } from '../storage/stores.ts';
@@ -13,17 +17,18 @@ class FakeStores {
   readonly read: ReadStores;
 
   constructor() {
-    this.read = {
-      policies: {
-        all: async () => {
-          this.policiesRead += 1;
-          if (this.failure !== undefined) throw this.failure;
-          return this.policies;
-        },
+    const policies = {
+      all: async () => {
+        this.policiesRead += 1;
+        if (this.failure !== undefined) throw this.failure;
+        return this.policies;
       },
-      networks: { allowlists: async () => [] },
-      velocity: { all: async () => [] },
-    } as unknown as ReadStores;
+    };
+    this.read = fakeStores(
+      [PolicyReader, policies],
+      [NetworkReader, { allowlists: async () => [] }],
+      [VelocityReader, { all: async () => [] }],
+    );
   }
 }
 

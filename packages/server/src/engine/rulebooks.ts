@@ -1,5 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { IpAllowlist, MfaPolicy, Organization, Policy, VelocityControl } from '../core/model.ts';
+import { NetworkReader } from '../domains/policies/store/networks.ts';
+import { PolicyReader } from '../domains/policies/store/policies.ts';
+import { VelocityReader } from '../domains/policies/store/velocity.ts';
+import { MfaReader } from '../domains/users/store/mfa.ts';
 import { LIMITS } from '../lib/limits.ts';
 import {
   type Compilation,
@@ -44,20 +48,22 @@ export class Rulebooks {
   /** Inside a transaction, `read` is the transaction's. */
   async of({ id, rulesVersion }: Organization, read: ReadStores): Promise<Rulebook> {
     return await this.#books.get(id, rulesVersion, read === this.#outside, async () => {
-      const [policies, controls] = await Promise.all([read.policies.all(id), read.velocity.all(id)]);
+      const [policies, controls] = await Promise.all([read(PolicyReader).all(id), read(VelocityReader).all(id)]);
       return { policies: preparePolicies(policies, await this.#compile(policies)), controls };
     });
   }
 
   /** Apart from the rest, because every request asks for them, queries too. */
   async allowlistsOf({ id, rulesVersion }: Organization, read: ReadStores): Promise<readonly IpAllowlist[]> {
-    return await this.#allowlists.get(id, rulesVersion, read === this.#outside, () => read.networks.allowlists(id));
+    return await this.#allowlists.get(id, rulesVersion, read === this.#outside, () =>
+      read(NetworkReader).allowlists(id),
+    );
   }
 
   /** In the order in which they are asked. */
   async mfaOf({ id, rulesVersion }: Organization, userId: string, read: ReadStores): Promise<readonly MfaPolicy[]> {
     return await this.#mfa.get(`${id} ${userId}`, rulesVersion, read === this.#outside, () =>
-      read.mfa.ofUser(id, userId),
+      read(MfaReader).ofUser(id, userId),
     );
   }
 

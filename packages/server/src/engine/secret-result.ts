@@ -1,7 +1,9 @@
 import { type Actor, publicKeyOf } from '../core/actor.ts';
 import type { Activity, Organization, Vote } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
+import { OrganizationReader } from '../core/store/organizations.ts';
 import type { SealedResult } from '../core/store/sealed-results.ts';
+import { SealedResultReader, SealedResultStore } from '../core/store/sealed-results.ts';
 import { toHex } from '../lib/encoding.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { versionOfType } from '../registry.ts';
@@ -53,14 +55,14 @@ export async function revealResult<Found extends ActivityWithVotes>(
   if (!isSecret || activity.status !== 'ACTIVITY_STATUS_COMPLETED' || !proposed(actor, found)) return found;
   const { organizationId, id } = activity;
   const { read } = app.storage;
-  const kept = await read.sealedResults.find(organizationId, id, nowMs);
+  const kept = await read(SealedResultReader).find(organizationId, id, nowMs);
   if (kept === undefined) return found;
   const { wrappedKey } =
-    organizationId === actor.organizationId ? actor.organization : await read.organizations.get(organizationId);
+    organizationId === actor.organizationId ? actor.organization : await read(OrganizationReader).get(organizationId);
   const opened = await withKeyringErrors(() => app.keyring.open(wrappedKey, bindingOf(activity), kept.sealed));
   if (kept.shownAtMs === undefined) {
     const untilMs = nowMs + LIMITS.secretResultMs;
-    await app.storage.write((store) => store.sealedResults.markShown(organizationId, id, nowMs, untilMs));
+    await app.storage.write((store) => store(SealedResultStore).markShown(organizationId, id, nowMs, untilMs));
   }
   const values = JSON.parse(Buffer.from(opened).toString('utf8')) as object;
   return { ...found, activity: { ...activity, result: { ...(activity.result as object), ...values } } };

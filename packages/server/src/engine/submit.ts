@@ -2,7 +2,11 @@ import type { TokenUse } from '../authn/identity/tokens.ts';
 import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../core/actor.ts';
 import type { Activity, AppProof, Organization, Vote } from '../core/model.ts';
+import { ActivityReader, ActivityStore } from '../core/store/activities.ts';
+import { SealedResultStore } from '../core/store/sealed-results.ts';
 import { useOidcToken } from '../domains/login/oauth/token-uses.ts';
+import { LoginStore } from '../domains/login/store/logins.ts';
+import { PolicyReader } from '../domains/policies/store/policies.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
@@ -289,14 +293,14 @@ async function store(
         if (!isUnchanged && effect !== undefined) await requireSameDescription(matter, inside);
         const done = await finish(stores, court.target, actor, activity, judged, effect);
         const finished: Activity = { ...done, result: withoutSecrets(done.result, version.secretResults) };
-        if (!(await stores.activities.insert(finished, [vote]))) throw new Stale();
+        if (!(await stores(ActivityStore).insert(finished, [vote]))) throw new Stale();
         if (effect?.secret !== undefined) {
           const { secret } = effect;
           const kept = judged.verdict.kind === 'execute' ? shownAtOnce(secret, activity.createdAtMs) : secret;
-          await stores.sealedResults.insert(activity.organizationId, activity.id, kept, activity.createdAtMs);
+          await stores(SealedResultStore).insert(activity.organizationId, activity.id, kept, activity.createdAtMs);
         }
         const proofs = judged.verdict.kind === 'execute' ? (effect?.proofs ?? []) : [];
-        await stores.activities.insertProofs(activity.organizationId, activity.id, proofs);
+        await stores(ActivityStore).insertProofs(activity.organizationId, activity.id, proofs);
         await keepGrounds(stores, finished, vote, judged.verdict);
         if (judged.verdict.kind === 'authenticate' || judged.verdict.kind === 'wait')
           await noteLogin(stores, actor, finished);
@@ -314,7 +318,7 @@ async function store(
     if (error instanceof Stale) return 'AGAIN';
     // The same bytes may have won a race and now stand in their own way; then the answer is that activity.
     if (error instanceof ApiError && error.code !== 'UNAVAILABLE') {
-      const { activities } = app.storage.read;
+      const activities = app.storage.read(ActivityReader);
       if ((await activities.idByFingerprint(activity.organizationId, activity.fingerprint)) !== undefined)
         return 'AGAIN';
     }
@@ -332,7 +336,7 @@ async function noteLogin(stores: Stores, { credential }: Actor, activity: Activi
     return;
   }
   const use = { tokenId, purpose: 'login', activityId: activity.id, expiresAtMs };
-  if (await stores.logins.useToken(issuerId, use, activity.createdAtMs)) return;
+  if (await stores(LoginStore).useToken(issuerId, use, activity.createdAtMs)) return;
   throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');
 }
 
@@ -378,11 +382,11 @@ async function revisit(
   note: AttemptNote,
 ): Promise<ActivityAnswer | 'AGAIN'> {
   const { actor } = caller;
-  const found = await app.storage.read.activities.find(actor.organizationId, activityId);
+  const found = await app.storage.read(ActivityReader).find(actor.organizationId, activityId);
   if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
   const { activity, votes } = found;
   if (activity.proposerId === actor.userId && activity.denial !== undefined) {
-    const said = (await app.storage.read.policies.evaluations(actor.organizationId, activity.id)).at(-1);
+    const said = (await app.storage.read(PolicyReader).evaluations(actor.organizationId, activity.id)).at(-1);
     throw denialError(activity.denial.message, (said?.evaluations ?? []) as PolicyEvaluation[], activity.id);
   }
   const isAnothers = activity.proposerId !== actor.userId && !votes.some((vote) => vote.userId === actor.userId);

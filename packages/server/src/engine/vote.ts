@@ -2,6 +2,10 @@ import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../core/actor.ts';
 import type { Activity, Organization, Vote, VoteSelection } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
+import { ActivityReader, ActivityStore } from '../core/store/activities.ts';
+import { OrganizationReader } from '../core/store/organizations.ts';
+import { SealedResultStore } from '../core/store/sealed-results.ts';
+import { AuthProxyReader } from '../domains/sign-up-proxy/store.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId, WebhookEndpointId } from '../lib/ids.ts';
@@ -57,7 +61,7 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
       waitsOutside: false,
     });
     const { fingerprint } = operation.decode(body.parameters);
-    const activityId = await app.storage.read.activities.idByFingerprint(caller.actor.organizationId, fingerprint);
+    const activityId = await app.storage.read(ActivityReader).idByFingerprint(caller.actor.organizationId, fingerprint);
     if (activityId === undefined) {
       throw new ApiError(
         'ACTIVITY_NOT_FOUND',
@@ -101,7 +105,7 @@ async function castOnce(
   attempt: AttemptNote,
 ): Promise<ActivityAnswer> {
   const { read } = app.storage;
-  const found = await read.activities.find(caller.actor.organizationId, activityId);
+  const found = await read(ActivityReader).find(caller.actor.organizationId, activityId);
   if (found === undefined) throw activityNotFound();
   const large = found.activity.body?.length ?? 0;
   await turnAfter(large);
@@ -146,7 +150,7 @@ async function castOnce(
     async (stores): Promise<Outcome> => {
       if (!hasBegun(attempt)) request.passage?.requireClient();
       const current = await lockFor(stores, actor, mode, court.authority.id);
-      const locked = await stores.activities.lock(actor.organizationId, activityId);
+      const locked = await stores(ActivityStore).lock(actor.organizationId, activityId);
       if (locked === undefined) throw activityNotFound();
       const isUnchanged = isSameCourt(current, court);
       if (!isUnchanged) await requireUnchanged(stores, actor);
@@ -158,7 +162,7 @@ async function castOnce(
       if (judgement.kind === 'read') return { judgement, ...locked, told: [] };
       if (judgement.kind === 'fail') {
         const after = failedWith({ ...locked.activity, updatedAtMs: nowMs }, judgement.failure);
-        await stores.activities.update(after);
+        await stores(ActivityStore).update(after);
         const told = await announceActivity(app, stores, { ...locked, activity: after }, current.target, nowMs);
         return { judgement, ...locked, activity: after, told };
       }
@@ -176,10 +180,10 @@ async function castOnce(
       const before: Activity = { ...locked.activity, roundStartedAtMs: round, updatedAtMs: nowMs };
       const votes = [...locked.votes, paper];
       const after = await nextState(stores, current.target, judgement, before, paper, effect);
-      await stores.activities.insertVote(after, paper);
-      await stores.activities.update(after);
+      await stores(ActivityStore).insertVote(after, paper);
+      await stores(ActivityStore).update(after);
       const proofs = after.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
-      await stores.activities.insertProofs(actor.organizationId, activityId, proofs);
+      await stores(ActivityStore).insertProofs(actor.organizationId, activityId, proofs);
       if (judgement.kind === 'approve') await keepGrounds(stores, after, paper, judgement.verdict);
       const told = await announceActivity(app, stores, { activity: after, votes, proofs }, current.target, nowMs);
       return { judgement, id: activityId, activity: after, votes, proofs, told };
@@ -225,8 +229,8 @@ type Outcome = ActivityWithVotes & {
 
 /** Who decides an activity that was proposed before. */
 async function courtOf(read: ReadStores, { organizationId, authorityId }: Activity): Promise<Court> {
-  const target = await read.organizations.get(organizationId);
-  const authority = authorityId === undefined ? target : await read.organizations.get(authorityId);
+  const target = await read(OrganizationReader).get(organizationId);
+  const authority = authorityId === undefined ? target : await read(OrganizationReader).get(authorityId);
   return { authority, target };
 }
 
@@ -359,7 +363,7 @@ async function finish(stores: Stores, effect: TargetEffect, activity: Activity, 
   }
   const status = moveTo(activity.status, 'ACTIVITY_STATUS_COMPLETED');
   if (effect.secret !== undefined) {
-    await stores.sealedResults.insert(activity.organizationId, activity.id, effect.secret, activity.updatedAtMs);
+    await stores(SealedResultStore).insert(activity.organizationId, activity.id, effect.secret, activity.updatedAtMs);
   }
   return { ...activity, status, result: withoutSecrets(done.value, effect.secretResults) };
 }
@@ -371,7 +375,7 @@ async function isGranted(
   { activity, votes }: ActivityWithVotes,
 ): Promise<boolean> {
   if (!isProxyRun(activity.type)) return false;
-  const { enabled, identity } = (await read.authProxy.ofOrganization(authority.id)) ?? {};
+  const { enabled, identity } = (await read(AuthProxyReader).ofOrganization(authority.id)) ?? {};
   const isProxys = ({ userId, publicKey }: Vote): boolean =>
     userId === identity?.userId && publicKey === identity.publicKey;
   return enabled === true && activity.proposerId === identity?.userId && votes.some(isProxys);

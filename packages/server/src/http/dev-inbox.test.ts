@@ -1,7 +1,10 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fakeStores } from '../../test/harness/fake-stores.ts';
 import { readConfig } from '../config/config.ts';
+import { SealedReader } from '../core/store/sealed.ts';
 import type { DevInboxParts } from '../domains/messages/dev-inbox.ts';
+import { MessageReader } from '../domains/messages/store.ts';
 import { ApiError } from '../lib/errors.ts';
 import { addDevInbox } from './dev-inbox.ts';
 
@@ -17,24 +20,23 @@ const KEPT = [
   { channel: 'sms', to: '+15005550006', text: 'a code' },
 ];
 
+const keptMessage = (content: unknown, index: number) => ({
+  organizationId: 'o',
+  id: `id-${index}`,
+  sealed: Buffer.from(JSON.stringify(content)),
+  createdAtMs: 1_700_000_000_000 - index,
+});
+
 /** Two messages whose sealing the test does without. */
 const parts = (environment: Record<string, string>): DevInboxParts =>
   ({
     config: readConfig(environment),
     keyring: { open: async (_key: unknown, _binding: unknown, sealed: Uint8Array) => sealed },
     storage: {
-      read: {
-        messages: {
-          kept: async () =>
-            KEPT.map((content, index) => ({
-              organizationId: 'o',
-              id: `id-${index}`,
-              sealed: Buffer.from(JSON.stringify(content)),
-              createdAtMs: 1_700_000_000_000 - index,
-            })),
-        },
-        sealed: { organizationKey: async () => new Uint8Array(1) },
-      },
+      read: fakeStores(
+        [MessageReader, { kept: async () => KEPT.map(keptMessage) }],
+        [SealedReader, { organizationKey: async () => new Uint8Array(1) }],
+      ),
     },
   }) as unknown as DevInboxParts;
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Keyring } from '@custos/keyring';
+import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
 import { randomId } from '../lib/ids.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -25,14 +26,14 @@ export async function followRotations(
   let wasRotating = false;
 
   const look = async (): Promise<void> => {
-    let said = await storage.read.deployment.process(id);
+    let said = await storage.read(DeploymentReader).process(id);
     const say = async (state: ProcessState): Promise<void> => {
       const text = JSON.stringify(state);
       if (text === said || keyring.closing.aborted) return;
-      await storage.write((store) => store.deployment.putProcess({ id, state: text }));
+      await storage.write((store) => store(DeploymentStore).putProcess({ id, state: text }));
       said = text;
     };
-    const facts = await storage.read.deployment.facts(['rotation', 'root_key_id', 'deployment_key']);
+    const facts = await storage.read(DeploymentReader).facts(['rotation', 'root_key_id', 'deployment_key']);
     const rotation = parseRotation(facts.get('rotation'));
     const wanted = rotation?.to ?? facts.get('root_key_id');
     const hasEnded = wasRotating && rotation === undefined;
@@ -46,7 +47,7 @@ export async function followRotations(
     if (rotation !== undefined) await say({ ...self, ...answerTo(rotation, keyring) });
     const wrapped = facts.get('deployment_key');
     if (wrapped === undefined) return;
-    const ids = idsOf(await storage.read.deployment.serviceKeys());
+    const ids = idsOf(await storage.read(DeploymentReader).serviceKeys());
     if (wrapped === known.wrapped && ids === known.ids) return;
     known = { wrapped, ids: idsOf(await loadServiceKeys(wrapped)) };
   };
@@ -67,13 +68,14 @@ export async function followRotations(
   await storage.write(async (store) => {
     // The embedded database has one process: others in it were killed.
     if (storage.kind === 'sqlite') {
-      for (const other of await store.deployment.processes()) await store.deployment.removeProcess(other.id);
+      for (const other of await store(DeploymentStore).processes())
+        await store(DeploymentStore).removeProcess(other.id);
     }
-    await store.deployment.putProcess({ id, state: JSON.stringify(self) });
+    await store(DeploymentStore).putProcess({ id, state: JSON.stringify(self) });
   });
   keyring.closing.addEventListener('abort', () => {
     clearTimeout(timer);
-    void storage.write((store) => store.deployment.removeProcess(id)).catch(() => {});
+    void storage.write((store) => store(DeploymentStore).removeProcess(id)).catch(() => {});
   });
   await look();
   lookAgain();

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEPLOYMENT_ID, type Keyring, KeyringError } from '@custos/keyring';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
+import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
 import type { OrganizationKey } from '../core/store/sealed.ts';
+import { SealedReader, SealedStore } from '../core/store/sealed.ts';
 import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -54,7 +56,7 @@ export async function rotateKeyring(config: Config, options: RotationOptions): P
 async function rotateAlone(config: Config, lock: RotationLock, options: RotationOptions): Promise<Rotated> {
   const storage = await openBeside(config, 'keyring rotate');
   try {
-    const recorded = await storage.read.deployment.get('root_key_id');
+    const recorded = await storage.read(DeploymentReader).get('root_key_id');
     if (recorded === undefined) throw new StartError('the database is under no root key yet: start the service first');
     const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     try {
@@ -87,7 +89,7 @@ class RotationRun {
     say(resumed ? `going on with the rotation to root key ${to}` : `root key ${to} is in the key ring`);
     const rotation = { id: randomId(), to };
     await this.#lock.requireHeld();
-    await writeBeside(this.#storage, (store) => store.deployment.put('rotation', formatRotation(rotation)));
+    await writeBeside(this.#storage, (store) => store(DeploymentStore).put('rotation', formatRotation(rotation)));
     await this.#processes(rotation);
     await this.#rewrapAll(rotation);
     say(`organization keys re-wrapped: ${this.#rewrapped}`);
@@ -108,14 +110,14 @@ class RotationRun {
     }
     await writeBeside(this.#storage, async (store) => {
       await requireOurs(store, rotation);
-      await store.deployment.remove('rotation');
+      await store(DeploymentStore).remove('rotation');
     });
     return { rootKeyId: to, rewrapped: this.#rewrapped, removed: old, resumed };
   }
 
   /** The key of an interrupted rotation, wherever that ended, or a new one. */
   async #target(recorded: string): Promise<{ readonly to: string; readonly resumed: boolean }> {
-    const facts = await this.#storage.read.deployment.facts(['rotation', 'retired_root_keys']);
+    const facts = await this.#storage.read(DeploymentReader).facts(['rotation', 'retired_root_keys']);
     const pending = parseRotation(facts.get('rotation'));
     const { active } = await this.#keyring.refreshRing();
     // Nothing may be stored under a retired key, so that it is no key to move to.
@@ -131,7 +133,7 @@ class RotationRun {
     let told = '';
     for (;;) {
       await this.#requireOurs(rotation);
-      const processes = (await this.#storage.read.deployment.processes()).map(({ id, state }) => ({
+      const processes = (await this.#storage.read(DeploymentReader).processes()).map(({ id, state }) => ({
         id,
         ...(JSON.parse(state) as ProcessState),
       }));
@@ -146,7 +148,7 @@ class RotationRun {
         await writeBeside(this.#storage, async (store) => {
           // A process that answers another run is not silent.
           await requireOurs(store, rotation);
-          for (const { id } of silent) await store.deployment.removeProcess(id);
+          for (const { id } of silent) await store(DeploymentStore).removeProcess(id);
         });
         continue;
       }
@@ -166,7 +168,7 @@ class RotationRun {
   /** The lock keeps others away; should it be lost with its connection, the record shows who has come since. */
   async #requireOurs(rotation: Rotation): Promise<void> {
     await this.#lock.requireHeld();
-    if ((await this.#storage.read.deployment.get('rotation')) !== formatRotation(rotation)) throw takenOver();
+    if ((await this.#storage.read(DeploymentReader).get('rotation')) !== formatRotation(rotation)) throw takenOver();
   }
 
   async #rewrapAll(rotation: Rotation): Promise<void> {
@@ -174,7 +176,7 @@ class RotationRun {
     const broken: string[] = [];
     await this.#rewrapDeploymentKey(broken);
     for (let after = ''; ; ) {
-      const page = await this.#storage.read.sealed.organizationKeysNotUnder(to, after, BATCH);
+      const page = await this.#storage.read(SealedReader).organizationKeysNotUnder(to, after, BATCH);
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.organizationId;
@@ -183,7 +185,11 @@ class RotationRun {
       await writeBeside(this.#storage, async (store) => {
         for (const change of changes) {
           if (change !== undefined)
-            await store.sealed.exchangeOrganizationKey(change.organizationId, change.wrappedKey, change.rewrapped);
+            await store(SealedStore).exchangeOrganizationKey(
+              change.organizationId,
+              change.wrappedKey,
+              change.rewrapped,
+            );
         }
       });
       this.#rewrapped += changes.filter((change) => change !== undefined).length;
@@ -208,7 +214,7 @@ class RotationRun {
   }
 
   async #rewrapDeploymentKey(broken: string[]): Promise<void> {
-    const wrapped = await this.#storage.read.deployment.get('deployment_key');
+    const wrapped = await this.#storage.read(DeploymentReader).get('deployment_key');
     if (wrapped === undefined) return;
     const change = await this.#rewrap(
       { organizationId: DEPLOYMENT_ID, wrappedKey: Buffer.from(wrapped, 'hex') },
@@ -216,17 +222,17 @@ class RotationRun {
     );
     const rewrapped = change && Buffer.from(change.rewrapped).toString('hex');
     if (rewrapped === undefined || rewrapped === wrapped) return;
-    await writeBeside(this.#storage, (store) => store.deployment.exchange('deployment_key', wrapped, rewrapped));
+    await writeBeside(this.#storage, (store) => store(DeploymentStore).exchange('deployment_key', wrapped, rewrapped));
   }
 
   /** From here on a start needs the new key, and nothing new can be stored under an old one. */
   async #retire(rotation: Rotation, old: readonly string[]): Promise<void> {
     await writeBeside(this.#storage, async (store) => {
       // First, because those who store organizations hold this row.
-      await store.deployment.put('root_key_id', rotation.to);
+      await store(DeploymentStore).put('root_key_id', rotation.to);
       await requireOurs(store, rotation);
-      const retired = parseRetired(await store.deployment.get('retired_root_keys'));
-      await store.deployment.put('retired_root_keys', JSON.stringify([...new Set([...retired, ...old])]));
+      const retired = parseRetired(await store(DeploymentStore).get('retired_root_keys'));
+      await store(DeploymentStore).put('retired_root_keys', JSON.stringify([...new Set([...retired, ...old])]));
     });
   }
 
@@ -263,7 +269,7 @@ const takenOver = (): StartError =>
 /** Holds the record until the end of the transaction, so that nobody else can begin in between. */
 async function requireOurs(store: Stores, rotation: Rotation): Promise<void> {
   const ours = formatRotation(rotation);
-  if (!(await store.deployment.exchange('rotation', ours, ours))) throw takenOver();
+  if (!(await store(DeploymentStore).exchange('rotation', ours, ours))) throw takenOver();
 }
 
 const doesNotOpen = (error: unknown): boolean =>

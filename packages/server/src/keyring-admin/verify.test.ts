@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Keyring, StoredSecret } from '@custos/keyring';
 import { expect, test } from 'vitest';
-import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../core/store/sealed.ts';
+import { fakeStores } from '../../test/harness/fake-stores.ts';
+import { DeploymentReader } from '../core/store/deployment.ts';
+import { SEALED_COLUMNS, type SealedColumn, SealedReader, type SealedRow } from '../core/store/sealed.ts';
 import type { Storage } from '../storage/storage.ts';
 import { verifyStored } from './verify.ts';
 
@@ -26,10 +28,10 @@ test('large bodies are neither read nor opened many at a time', async () => {
     return rows;
   };
   const storage = {
-    read: {
-      deployment: { get: async () => undefined },
-      sealed: { page, organizationKeys: async () => [], organizationKey: async () => new Uint8Array(1) },
-    },
+    read: fakeStores(
+      [DeploymentReader, { get: async () => undefined }],
+      [SealedReader, { page, organizationKeys: async () => [], organizationKey: async () => new Uint8Array(1) }],
+    ),
   } as unknown as Storage;
   const keyring = {
     canOpen: async (_key: Uint8Array, _organizationId: string, secrets: readonly StoredSecret[]) => {

@@ -1,7 +1,8 @@
 import { DEPLOYMENT_ID, type Keyring, KeyringError } from '@custos/keyring';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
-import { SEALED_COLUMNS, type SealedColumn, type SealedRow } from '../core/store/sealed.ts';
+import { DeploymentReader } from '../core/store/deployment.ts';
+import { SEALED_COLUMNS, type SealedColumn, SealedReader, type SealedRow } from '../core/store/sealed.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import { openBeside } from './beside.ts';
@@ -31,7 +32,7 @@ export interface Verified {
 export async function verifyKeyring(config: Config, report: (unopened: Unopened) => void): Promise<Verified> {
   const storage = await openBeside(config, 'keyring verify');
   try {
-    if ((await storage.read.deployment.get('root_key_id')) === undefined)
+    if ((await storage.read(DeploymentReader).get('root_key_id')) === undefined)
       throw new StartError('the database is under no root key yet: start the service first');
     const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     try {
@@ -69,7 +70,7 @@ class Verification {
   async run(): Promise<Verified> {
     if (!(await this.#opens(DEPLOYMENT_ID, []))) this.#tell('deployment', DEPLOYMENT_ID, 'deployment_key');
     for (let after = ''; ; ) {
-      const page = await this.#storage.read.sealed.organizationKeys(after, PAGE);
+      const page = await this.#storage.read(SealedReader).organizationKeys(after, PAGE);
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.organizationId;
@@ -85,7 +86,7 @@ class Verification {
   async #column(column: SealedColumn): Promise<void> {
     const size = column.isLarge ? PAGE_OF_LARGE : PAGE;
     for (let after: readonly string[] | undefined; ; ) {
-      const rows = await this.#storage.read.sealed.page(column, after, size);
+      const rows = await this.#storage.read(SealedReader).page(column, after, size);
       const last = rows.at(-1);
       if (last === undefined) return;
       after = last.key;
@@ -101,7 +102,7 @@ class Verification {
     if (await this.#opens(organizationId, rows)) return;
     for (const { key } of rows) {
       // As it is now: the row may be gone or changed since it was read.
-      const row = await this.#storage.read.sealed.row(column, key);
+      const row = await this.#storage.read(SealedReader).row(column, key);
       if (row?.sealed === undefined || (await this.#opens(organizationId, [row]))) continue;
       const id = key.filter((part, index) => index > 0 || part !== organizationId).join(' ');
       this.#tell(column.table, organizationId, id);
@@ -122,8 +123,8 @@ class Verification {
   }
 
   async #organizationKey(organizationId: string): Promise<Uint8Array | undefined> {
-    if (organizationId !== DEPLOYMENT_ID) return await this.#storage.read.sealed.organizationKey(organizationId);
-    const wrapped = await this.#storage.read.deployment.get('deployment_key');
+    if (organizationId !== DEPLOYMENT_ID) return await this.#storage.read(SealedReader).organizationKey(organizationId);
+    const wrapped = await this.#storage.read(DeploymentReader).get('deployment_key');
     return wrapped === undefined ? undefined : Buffer.from(wrapped, 'hex');
   }
 

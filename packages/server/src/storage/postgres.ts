@@ -69,7 +69,7 @@ class PostgresStorage implements Storage {
     this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
-    this.read = openReadStores(kyselyOver(flavour, this.#executeRead), 'postgres');
+    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' });
   }
 
   get load(): readonly PoolLoad[] {
@@ -149,7 +149,7 @@ class PostgresStorage implements Storage {
   #storesOn(session: Session): Stores {
     let opened = this.#stores.get(session);
     if (opened === undefined) {
-      opened = openStores(kyselyOver(flavour, session.execute), 'postgres', nestedSavepoint(session));
+      opened = openStores({ db: kyselyOver(flavour, session.execute), kind: 'postgres' }, nestedSavepoint(session));
       this.#stores.set(session, opened);
     }
     opened.begin();

@@ -147,8 +147,8 @@ class SqliteStorage implements Storage {
       release: writer.prepare('RELEASE unit'),
       undo: writer.prepare('ROLLBACK TO unit'),
     };
-    this.read = openReadStores(kyselyOver(flavour, executeOn(reader)), 'sqlite');
-    this.#stores = openStores(db, 'sqlite', nestedSavepoint(writer));
+    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite' });
+    this.#stores = openStores({ db, kind: 'sqlite' }, nestedSavepoint(writer));
   }
 
   /** Reads wait for nobody; writes queue for the one connection that writes. */

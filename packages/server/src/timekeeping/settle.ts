@@ -1,7 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import { ClockReader, ClockStore } from '../core/store/clock.ts';
 import type { CountKey } from '../domains/login/store/logins.ts';
+import { LoginReader, LoginStore } from '../domains/login/store/logins.ts';
 import type { ControlKey } from '../domains/policies/store/velocity.ts';
+import { VelocityReader, VelocityStore } from '../domains/policies/store/velocity.ts';
 import { minuteOf } from '../domains/sends/sponsorship-model.ts';
+import { SponsorshipStore } from '../domains/sends/store/sponsorship.ts';
 import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -17,21 +21,21 @@ const SLICE_MS_MAX = 30 * 60 * 1000;
  */
 export async function settleFuture(storage: Storage, clockMs: number): Promise<void> {
   // Who is behind must not take others' times for those of the future.
-  const nowMs = Math.max(clockMs, Math.floor((await storage.read.clock.databaseNowMs()) ?? 0));
+  const nowMs = Math.max(clockMs, Math.floor((await storage.read(ClockReader).databaseNowMs()) ?? 0));
   const afterMs = nowMs + CLOCK_TOLERANCE_MS;
-  await storage.write((store) => store.clock.endImpossibleWaits(nowMs));
-  await storage.write((store) => store.sponsorship.moveBack(minuteOf(afterMs), minuteOf(nowMs)));
+  await storage.write((store) => store(ClockStore).endImpossibleWaits(nowMs));
+  await storage.write((store) => store(SponsorshipStore).moveBack(minuteOf(afterMs), minuteOf(nowMs)));
   await settleVelocity(storage, afterMs, nowMs);
   await settleCounts(storage, afterMs, nowMs);
 }
 
 async function settleVelocity(storage: Storage, afterMs: number, nowMs: number): Promise<void> {
-  const { velocity } = storage.read;
+  const velocity = storage.read(VelocityReader);
   const settle = async (control: ControlKey): Promise<void> => {
     const page = (last = '') => velocity.groupsBehind(control, last, afterMs, PAGE);
     for (let groups = await page(); groups.length > 0; groups = await page(groups.at(-1)?.groupKey)) {
       for (const { groupKey, hasLater } of groups) {
-        if (hasLater) await storage.write((store) => store.velocity.moveBack(control, groupKey, afterMs, nowMs));
+        if (hasLater) await storage.write((store) => store(VelocityStore).moveBack(control, groupKey, afterMs, nowMs));
       }
       if (groups.length < PAGE) return;
       await setImmediate();
@@ -47,11 +51,11 @@ async function settleVelocity(storage: Storage, afterMs: number, nowMs: number):
 
 async function settleCounts(storage: Storage, afterMs: number, nowMs: number): Promise<void> {
   const countedAfterMs = afterMs + SLICE_MS_MAX;
-  const page = (last?: CountKey) => storage.read.logins.countsBehind(last, PAGE);
+  const page = (last?: CountKey) => storage.read(LoginReader).countsBehind(last, PAGE);
   for (let counts = await page(); counts.length > 0; counts = await page(counts.at(-1))) {
     for (const { latestMs, ...count } of counts) {
       if (latestMs <= countedAfterMs) continue;
-      await storage.write((store) => store.logins.moveBack(count, countedAfterMs, nowMs));
+      await storage.write((store) => store(LoginStore).moveBack(count, countedAfterMs, nowMs));
     }
     if (counts.length < PAGE) return;
     await setImmediate();

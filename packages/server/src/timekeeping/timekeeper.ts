@@ -1,3 +1,4 @@
+import { ClockReader } from '../core/store/clock.ts';
 import type { Clock, SteadyClock } from '../lib/clock.ts';
 import type { Storage } from '../storage/storage.ts';
 import { settleFuture } from './settle.ts';
@@ -85,7 +86,7 @@ export class Timekeeper {
     const askedAtMs = elapsed();
     if (askedAtMs < this.#measureAtMs) return;
     this.#measureAtMs = askedAtMs + MEASURE_EVERY_MS;
-    const databaseMs = await storage.read.clock.databaseNowMs();
+    const databaseMs = await storage.read(ClockReader).databaseNowMs();
     const roundTripMs = elapsed() - askedAtMs;
     if (databaseMs === undefined || roundTripMs > ROUND_TRIP_MS_MAX) return;
     const nowMs = databaseMs + roundTripMs / 2;

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { chains as readChains } from '../../src/config/chains.ts';
 import { createEarn } from '../../src/domains/earn/create-earn.ts';
 import type { EarnRequest, EarnWrapper } from '../../src/domains/earn/model.ts';
-import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
+import { EarnStore } from '../../src/domains/earn/store.ts';
 import type { Send } from '../../src/domains/sends/model.ts';
+import { SendStore } from '../../src/domains/sends/store/sends.ts';
+import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
 import { createNodes } from '../../src/nodes/nodes.ts';
 import { stubContract, stubToken } from '../chain/stub-contracts.ts';
 import { StubError, StubNode } from '../chain/stub-node.ts';
@@ -150,7 +152,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       createdAtMs: 1,
       updatedAtMs: 1,
     };
-    await opened.app.storage.write((store) => store.sends.insert(send));
+    await opened.app.storage.write((store) => store(SendStore).insert(send));
     return id;
   }
 
@@ -162,7 +164,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
     const id = randomId<'earn-request'>();
     const sendId = state === undefined ? undefined : await insertSend(organizationId, state);
     await opened.app.storage.write((store) =>
-      store.earn.insertRequest({
+      store(EarnStore).insertRequest({
         organizationId,
         id,
         kind: 'deploy',
@@ -209,7 +211,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       updatedAtMs: 1,
       ...changes,
     };
-    await opened.app.storage.write((store) => store.earn.insertWrapper(wrapper));
+    await opened.app.storage.write((store) => store(EarnStore).insertWrapper(wrapper));
     return wrapper;
   }
 

@@ -12,6 +12,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { EthereumSendRequest, Send, SendProgress } from '../../src/domains/sends/model.ts';
+import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { GENESIS, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { StubNode } from '../chain/stub-node.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
@@ -87,7 +88,7 @@ describe('sends on EVM chains', () => {
     opened = await openTestApp('sqlite', { CUSTOS_CHAINS: JSON.stringify(chains) });
     // Its node is away, so that nothing is signed with it.
     const key = { caip2: SPONSORED, address: OPERATOR, publicKey: '', sealedKey: Buffer.alloc(1), createdAtMs: 0 };
-    await opened.app.storage.write((store) => store.sends.insertOperatorKey(key));
+    await opened.app.storage.write((store) => store(SendStore).insertOperatorKey(key));
     root = await createSubOrganization(opened.root, 'Senders');
     opened.app.sends.start();
     own = (await wallet()).address;
@@ -106,7 +107,7 @@ describe('sends on EVM chains', () => {
     ...extra,
   });
   const stored = async (client: TestClient, id: string): Promise<Send> =>
-    await opened.app.storage.read.sends.get(client.organizationId as never, id);
+    await opened.app.storage.read(SendReader).get(client.organizationId as never, id);
   const status = async (sendTransactionStatusId: string, client = root) =>
     (await client.query('get_send_transaction_status', { sendTransactionStatusId })).body;
   const settled = (id: string, txStatus = 'INCLUDED', client = root) =>
@@ -569,7 +570,7 @@ describe('sends on EVM chains', () => {
       const { sendTransactionStatusId: id } = await root.run('eth_send_transaction', payment(address, { caip2: AWAY }));
       const send = await stored(root, id);
       await opened.app.storage.write(async (store) => {
-        const { sends } = store;
+        const sends = store(SendStore);
         const version = await sends.laneVersion(AWAY, send.lane);
         expect(version).toBe(1);
         // Whoever has the lane has lost it by this.

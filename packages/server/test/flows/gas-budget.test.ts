@@ -6,14 +6,19 @@ import { base58 } from '@scure/base';
 import { type Hex, keccak256, parseTransaction, toBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { chains as chainsOf } from '../../src/config/chains.ts';
 import type { ChainSettings } from '../../src/chains/settings.ts';
-import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
-import type { Send } from '../../src/domains/sends/model.ts';
-import { minuteOf } from '../../src/domains/sends/sponsorship-model.ts';
-import type { Nodes } from '../../src/nodes/node.ts';
+import { chains as chainsOf } from '../../src/config/chains.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { SendDispatcher } from '../../src/domains/sends/dispatcher.ts';
+import type { Send } from '../../src/domains/sends/model.ts';
 import { createSendSigner, type SendSigner } from '../../src/domains/sends/signer.ts';
+import { minuteOf } from '../../src/domains/sends/sponsorship-model.ts';
+import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
+import { SponsorshipReader, SponsorshipStore } from '../../src/domains/sends/store/sponsorship.ts';
+import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
+import { UserStore } from '../../src/domains/users/store/users.ts';
+import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
+import type { Nodes } from '../../src/nodes/node.ts';
 import { FakeChain, CHAIN as PLAIN } from '../chain/fake-chain.ts';
 import { FakeSolana, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { payment, RECEIVER, wireOf } from '../chain/solana-transfer.ts';
@@ -87,7 +92,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
     const settings = { rpcUrls: PLAIN.rpcUrls, ...SPONSORING, prices: { [`${CHAIN.caip2}/slip44:60`]: '2000' } };
     opened = await openTestApp(kind, { CUSTOS_CHAINS: JSON.stringify({ [CHAIN.caip2]: settings }) });
     const key = { address: OPERATOR, publicKey: '', sealedKey: Buffer.alloc(1), createdAtMs: 0 };
-    await opened.app.storage.write((store) => store.sends.insertOperatorKey({ ...key, caip2: CHAIN.caip2 }));
+    await opened.app.storage.write((store) => store(SendStore).insertOperatorKey({ ...key, caip2: CHAIN.caip2 }));
   });
   afterAll(async () => {
     await opened?.[Symbol.asyncDispose]();
@@ -112,7 +117,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
     await Promise.all(running.map((dispatcher) => dispatcher.stop()));
     // Whatever is left is nobody's business any more.
     await opened.app.storage.write(async (store) => {
-      for (const id of made) await store.organizations.erase(id, opened.app.clock());
+      for (const id of made) await store(OrganizationStore).erase(id, opened.app.clock());
       await builderOf(store).deleteFrom('chain_send').where('organization_id', 'in', made).execute();
     });
   });
@@ -133,15 +138,15 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
     const [organizationId, userId, key] = [await newOrganization(), randomId<'user'>(), newKeyPair()];
     const nowMs = clock();
     await storage.write(async (store) => {
-      await store.users.insert(
+      await store(UserStore).insert(
         organizationId,
         [{ id: userId, name: 'Root', email: undefined, phone: undefined }],
         nowMs,
       );
-      await store.credentials.insertApiKeys(organizationId, [
+      await store(CredentialStore).insertApiKeys(organizationId, [
         { ...API_KEY, id: randomId(), userId, publicKey: key.publicKey, createdAtMs: nowMs, updatedAtMs: nowMs },
       ]);
-      await store.organizations.setRootQuorum(organizationId, 1, [userId], nowMs);
+      await store(OrganizationStore).setRootQuorum(organizationId, 1, [userId], nowMs);
     });
     return new TestClient(opened.baseUrl, organizationId, key, userId);
   }
@@ -244,11 +249,12 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       updatedAtMs: nowMs,
       ...extra,
     };
-    await opened.app.storage.write((store) => store.sends.insert(send));
+    await opened.app.storage.write((store) => store(SendStore).insert(send));
     for (const dispatcher of running) dispatcher.wake([send]);
     return send;
   }
-  const read = ({ organizationId, id }: Send): Promise<Send> => opened.app.storage.read.sends.get(organizationId, id);
+  const read = ({ organizationId, id }: Send): Promise<Send> =>
+    opened.app.storage.read(SendReader).get(organizationId, id);
 
   /** When the dispatcher has said so of the send, `times` times. */
   async function reached(send: Send, state: Send['state'], times = 1): Promise<Send> {
@@ -275,15 +281,17 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
   }
 
   const native = (id: OrganizationId, caip2 = CHAIN.caip2): Promise<bigint> =>
-    opened.app.storage.read.sponsorship.nativeUsage(id, caip2, minuteOf(now()) - 60);
+    opened.app.storage.read(SponsorshipReader).nativeUsage(id, caip2, minuteOf(now()) - 60);
   const dollars = (id: OrganizationId): Promise<bigint> =>
-    opened.app.storage.read.sponsorship.usdUsage(id, minuteOf(now()) - 60);
+    opened.app.storage.read(SponsorshipReader).usdUsage(id, minuteOf(now()) - 60);
 
   async function limit(treeLimitUsd: string, subOrganizationLimitUsd: string, isEnabled = true, windowMinutes = 60) {
     const nowMs = now();
     const config = { treeLimitUsd, subOrganizationLimitUsd, isEnabled, windowMinutes };
     const known = { organizationId: parent, id: randomId<'gas-usage-config'>(), createdAtMs: nowMs };
-    await opened.app.storage.write((store) => store.sponsorship.putConfig({ ...known, ...config, updatedAtMs: nowMs }));
+    await opened.app.storage.write((store) =>
+      store(SponsorshipStore).putConfig({ ...known, ...config, updatedAtMs: nowMs }),
+    );
   }
 
   describe('what is counted', () => {
@@ -377,7 +385,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       const status = () =>
         home.query('get_send_transaction_status', { organizationId: child, sendTransactionStatusId: send.id });
       expect((await status()).body).toMatchObject({ txStatus: 'BROADCASTING' });
-      await opened.app.storage.write((store) => store.organizations.erase(child, opened.app.clock()));
+      await opened.app.storage.write((store) => store(OrganizationStore).erase(child, opened.app.clock()));
       expect(await status()).toMatchObject({ status: 404, body: { errorCode: 'RESOURCE_NOT_FOUND' } });
       expect([await native(child), await native(parent)]).toEqual([0n, PAID + RESERVED]);
       await mine();
@@ -436,7 +444,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       );
       await sent(parent);
       // Whoever deletes one and signs up again gets nothing back.
-      await opened.app.storage.write((store) => store.organizations.erase(sibling, opened.app.clock()));
+      await opened.app.storage.write((store) => store(OrganizationStore).erase(sibling, opened.app.clock()));
       expect(await refused(await newOrganization(parent))).toContain('sponsoredPerDay');
       ahead += DAY_MS + 60_000;
       await sent(child);
@@ -467,7 +475,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
         return { caip2: SOLANA.caip2, sender, lane: sender, request: { ...request, isSponsored: true } };
       };
       const began = minuteOf(now());
-      const used = () => opened.app.storage.read.sponsorship.nativeUsage(parent, SOLANA.caip2, began);
+      const used = () => opened.app.storage.read(SponsorshipReader).nativeUsage(parent, SOLANA.caip2, began);
       start({ ...SOLANA, sponsoredPerDay: { most: 35_000n, of: 'tree' } });
       await sent(child, sponsored(1));
       expect(await used()).toBe(5000n);

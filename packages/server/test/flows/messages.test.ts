@@ -3,15 +3,17 @@ import { join } from 'node:path';
 import { createKeyring, type Keyring } from '@custos/keyring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { ApiError } from '../../src/lib/errors.ts';
-import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { Organization } from '../../src/core/model.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { openDevInbox } from '../../src/domains/messages/dev-inbox.ts';
 import type { MailMessage, SmsMessage } from '../../src/domains/messages/message.ts';
 import { createMessages } from '../../src/domains/messages/messages.ts';
+import { listEmailEvents } from '../../src/domains/messages/operations/list-email-events.ts';
 import { createOutbox, type Outbox } from '../../src/domains/messages/outbox.ts';
 import type { MessageReport } from '../../src/domains/messages/record.ts';
-import { listEmailEvents } from '../../src/domains/messages/operations/list-email-events.ts';
+import { MessageReader, MessageStore } from '../../src/domains/messages/store.ts';
+import { ApiError } from '../../src/lib/errors.ts';
+import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { MailServer } from '../harness/mail-server.ts';
@@ -99,7 +101,7 @@ class World {
     const id: OrganizationId = randomId();
     const made = organization({ id, wrappedKey: await keyring.createOrganizationKey(id) });
     await storage.write(async (store) => {
-      await store.organizations.insert(made);
+      await store(OrganizationStore).insert(made);
       for (const table of ['outbox_message', 'email_event', 'dev_message'] as const)
         await builderOf(store).deleteFrom(table).execute();
     });
@@ -111,7 +113,7 @@ class World {
     const { compose } = createMessages({ config: readConfig(environment), keyring: this.keyring, newId: randomId });
     const sealed = await Promise.all(messages.map((message) => compose(this.organization, message)));
     await this.storage.write(async (store) => {
-      for (const one of sealed) await store.messages.insert(one, this.nowMs);
+      for (const one of sealed) await store(MessageStore).insert(one, this.nowMs);
     });
   }
 
@@ -125,7 +127,7 @@ class World {
   /** Oldest first. */
   async events(address = 'alice@EXAMPLE.com') {
     const request = { kind: 'all', max: 1000 } as const;
-    const { items } = await this.storage.read.messages.emailEvents(this.organization.id, { address }, request);
+    const { items } = await this.storage.read(MessageReader).emailEvents(this.organization.id, { address }, request);
     return [...items].reverse();
   }
 
@@ -223,12 +225,12 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     expect(await process.outcomes(1)).toEqual(['deferred']);
     // Not before its time.
     world.nowMs += 4999;
-    expect(await storage.read.messages.isDue('email', world.nowMs)).toBe(false);
+    expect(await storage.read(MessageReader).isDue('email', world.nowMs)).toBe(false);
     world.nowMs += 1;
     process.outbox.wake();
     expect(await process.outcomes(2)).toEqual(['deferred', 'deferred']);
     world.nowMs += 29_999;
-    expect(await storage.read.messages.isDue('email', world.nowMs)).toBe(false);
+    expect(await storage.read(MessageReader).isDue('email', world.nowMs)).toBe(false);
     world.nowMs += 1;
     process.outbox.wake();
     expect(await process.outcomes(3)).toEqual(['deferred', 'deferred', 'sent']);
@@ -308,7 +310,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     await using heir = kind === 'postgres' ? new Process(world, smtp(server)) : undefined;
     heir?.outbox.wake();
     world.nowMs += CLAIM_MS - 1;
-    expect(await storage.read.messages.isDue('email', world.nowMs)).toBe(false);
+    expect(await storage.read(MessageReader).isDue('email', world.nowMs)).toBe(false);
     world.nowMs += 1;
     // With the embedded database nobody else can be at it, so that a new process takes over at once.
     await using next = heir ?? new Process(world, smtp(server));
@@ -410,7 +412,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     const blind = new Process(Object.assign(Object.create(world) as World, { keyring: away }), smtp(server));
     await blind.failed();
     await blind.outbox.stop();
-    expect(await storage.read.messages.isDue('email', world.nowMs)).toBe(false);
+    expect(await storage.read(MessageReader).isDue('email', world.nowMs)).toBe(false);
     world.nowMs += 5000;
     process.outbox.wake();
     await process.outcomes(3);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuthProxySettings } from '../../src/domains/sign-up-proxy/model.ts';
-import type { OrganizationId } from '../../src/lib/ids.ts';
 import type { IdToken } from '../../src/authn/oidc/id-token.ts';
+import type { AuthProxySettings } from '../../src/domains/sign-up-proxy/model.ts';
+import { AuthProxyReader, AuthProxyStore, DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
 import { linkEmail, linkedEmail } from '../../src/domains/users/social-linking.ts';
-import { DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
+import type { OrganizationId } from '../../src/lib/ids.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -260,10 +260,10 @@ describe.each(DATABASES)('OAuth providers on %s', (database) => {
     test('marks the email of the user who has it', async () => {
       const rootId = parent.organizationId as OrganizationId;
       const { storage } = app.app;
-      const config = await storage.read.authProxy.ofOrganization(rootId);
+      const config = await storage.read(AuthProxyReader).ofOrganization(rootId);
       if (config === undefined) throw new Error('the first organization has no sign-up proxy');
       const { settings } = proxy({ socialLinkingClientIds: [TRUSTED] });
-      await storage.write((store) => store.authProxy.update({ ...config, enabled: true, settings }));
+      await storage.write((store) => store(AuthProxyStore).update({ ...config, enabled: true, settings }));
       const contacts = { userEmail: 'person@example.com' };
       const [sub, sibling] = [await newSub(), await newSub()];
       const person = await createUser(sub, 'person', contacts);

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/lib/errors.ts';
-import { LIMITS } from '../../src/lib/limits.ts';
 import type { IdToken } from '../../src/authn/oidc/id-token.ts';
-import { operationOfType } from '../../src/registry.ts';
+import { OrganizationReader } from '../../src/core/store/organizations.ts';
+import { AuthProxyReader } from '../../src/domains/sign-up-proxy/store.ts';
 import type { App } from '../../src/engine/app.ts';
 import { dispatch } from '../../src/engine/dispatch.ts';
+import { ApiError } from '../../src/lib/errors.ts';
+import { LIMITS } from '../../src/lib/limits.ts';
+import { operationOfType } from '../../src/registry.ts';
 import { currentType, type KeyPair, newKeyPair, send, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { newPasskey } from '../hostile/passkey.ts';
@@ -44,7 +46,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   const identity = async (root: TestClient) => {
-    const config = await world.app.storage.read.authProxy.ofOrganization(root.organizationId as never);
+    const config = await world.app.storage.read(AuthProxyReader).ofOrganization(root.organizationId as never);
     return config!.identity!;
   };
   const countChildren = async () => (await world.root.query('list_suborgs')).body.organizationIds.length;
@@ -302,7 +304,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
     async function stampedByProxy(root: TestClient, proxy: ProxyClient, type: string, parameters: unknown) {
       const { app } = world;
       const { sealedKey, publicKey } = await identity(root);
-      const organization = await app.storage.read.organizations.get(root.organizationId as never);
+      const organization = await app.storage.read(OrganizationReader).get(root.organizationId as never);
       const body = Buffer.from(
         JSON.stringify({
           type,

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { buildProxyServer } from '../../src/http/server.ts';
 import { createSignUpProxy } from '../../src/domains/sign-up-proxy/sign-up-proxy.ts';
+import { AuthProxyReader, AuthProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
+import { buildProxyServer } from '../../src/http/server.ts';
 import { startService } from '../../src/service.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -640,12 +641,12 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
       const captcha = await startCaptcha();
       const proxy = await world.listen((app) => ({ config: { ...app.config, ...KEYS, captchaUrl: captcha.url } }));
       const { config: operator } = world.app;
-      const enabled = await world.app.storage.read.authProxy.byId(proxy.configId);
+      const enabled = await world.app.storage.read(AuthProxyReader).byId(proxy.configId);
       expect(operator.captchaSecret).toBeUndefined();
       await world.app.storage.write((store) =>
-        store.authProxy.update({ ...enabled!, settings: { ...enabled!.settings, captchaEnabled: true } }),
+        store(AuthProxyStore).update({ ...enabled!, settings: { ...enabled!.settings, captchaEnabled: true } }),
       );
-      onTestFinished(() => world.app.storage.write((store) => store.authProxy.update(enabled!)));
+      onTestFinished(() => world.app.storage.write((store) => store(AuthProxyStore).update(enabled!)));
       const person = { 'x-captcha-token': 'person' };
       const program = { 'x-captcha-token': 'program' };
       const init = { otpType: 'OTP_TYPE_EMAIL', contact: newEmail() };
@@ -687,9 +688,9 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
     ] as const)('a verifier that %s keeps nobody out', async (_what, answer) => {
       const { url: captchaUrl } = await startCaptcha(answer);
       const { proxy: other } = await world.anotherParent();
-      const config = await world.app.storage.read.authProxy.byId(other.configId);
+      const config = await world.app.storage.read(AuthProxyReader).byId(other.configId);
       await world.app.storage.write((store) =>
-        store.authProxy.update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
+        store(AuthProxyStore).update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
       );
       const { baseUrl } = await world.listen((app) => ({ config: { ...app.config, ...KEYS, captchaUrl } }));
       const proxy = new ProxyClient(baseUrl, other.configId);
@@ -700,9 +701,9 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
 
     test('an operator who took the keys away keeps everybody out', async () => {
       const { proxy } = await world.anotherParent();
-      const config = await world.app.storage.read.authProxy.byId(proxy.configId);
+      const config = await world.app.storage.read(AuthProxyReader).byId(proxy.configId);
       await world.app.storage.write((store) =>
-        store.authProxy.update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
+        store(AuthProxyStore).update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
       );
       const body = { ...LISTS, userEmail: newEmail() };
       expect(refusal(await proxy.call('signup_v2', body, { 'x-captcha-token': 'anybody' }))).toEqual([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ActivityReader } from '../../src/core/store/activities.ts';
 import { openTestApp } from '../harness/app.ts';
 import { createUser, newKeyPair } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -28,7 +29,9 @@ describe.each(DATABASES)('a credential that is deleted while its request is hand
     const { body } = await root.submit('create_user_tag', { userTagName: 'pending', userIds: [] });
     const { fingerprint, id } = body.activity;
 
-    between(app.app.storage.read.activities, () => second.run('delete_api_keys', { userId: second.userId, apiKeyIds }));
+    between(app.app.storage.read(ActivityReader), () =>
+      second.run('delete_api_keys', { userId: second.userId, apiKeyIds }),
+    );
     const refused = await second.as(spare, second.userId).submit('approve_activity', { fingerprint });
     expect([refused.status, refused.body.errorCode]).toEqual([401, 'UNAUTHENTICATED']);
     const { body: pending } = await root.query('get_activity', { activityId: id });

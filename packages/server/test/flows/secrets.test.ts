@@ -5,11 +5,13 @@ import { Writable } from 'node:stream';
 import pg from 'pg';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ActivityReader } from '../../src/core/store/activities.ts';
+import { OrganizationReader } from '../../src/core/store/organizations.ts';
+import type { ActivityOperation } from '../../src/engine/define.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import type { OrganizationId } from '../../src/lib/ids.ts';
 import { Observer } from '../../src/observe.ts';
-import type { ActivityOperation } from '../../src/engine/define.ts';
 import { activities } from '../../src/registry.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createUser, TestClient } from '../harness/client.ts';
@@ -182,8 +184,8 @@ describe.each(DATABASES)('secret parameters on %s', (database) => {
   async function expectVerifiable(activityId: string, messages: readonly string[]): Promise<void> {
     const { storage, keyring } = app.app;
     const organizationId = root.organizationId as OrganizationId;
-    const { wrappedKey } = await storage.read.organizations.get(organizationId);
-    const found = await storage.read.activities.find(organizationId, activityId);
+    const { wrappedKey } = await storage.read(OrganizationReader).get(organizationId);
+    const found = await storage.read(ActivityReader).find(organizationId, activityId);
     expect(found?.votes).toHaveLength(messages.length);
     for (const [index, stored] of (found?.votes ?? []).entries()) {
       const { fingerprint, sealedBody } = found?.activity ?? {};
@@ -334,8 +336,8 @@ describe.each(DATABASES)('secret parameters on %s', (database) => {
     const { activity } = (await root.submit(email.operation, email.parameters(secrets))).body;
     const organizationId = root.organizationId as OrganizationId;
     const { storage, keyring } = app.app;
-    const { wrappedKey } = await storage.read.organizations.get(organizationId);
-    const found = await storage.read.activities.find(organizationId, activity.id);
+    const { wrappedKey } = await storage.read(OrganizationReader).get(organizationId);
+    const found = await storage.read(ActivityReader).find(organizationId, activity.id);
     const sealed = found?.activity.sealedBody as Uint8Array;
     const open = (ownerId: string, kind: string) => keyring.open(wrappedKey, { organizationId, ownerId, kind }, sealed);
     expect(Buffer.from(await open(activity.id, 'activity-body')).toString()).toContain(secrets[0]);

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PrivateKeyReader } from '../../src/domains/wallets/store/private-keys.ts';
+import { WalletReader } from '../../src/domains/wallets/store/wallets.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { KNOWN_WALLET } from '../harness/bundles.ts';
@@ -372,11 +374,11 @@ describe.each(DATABASES)('key material that is deleted on %s', (database) => {
     const kept = await newWallet(root);
     const orphan = await newWallet(owner);
     const blobs = [
-      (await storage.read.wallets.get(ids[0]!, walletId)).sealedSeed,
-      (await storage.read.privateKeys.get(ids[0]!, privateKeyId)).sealedKey,
-      (await storage.read.wallets.get(ids[1]!, orphan.walletId)).sealedSeed,
+      (await storage.read(WalletReader).get(ids[0]!, walletId)).sealedSeed,
+      (await storage.read(PrivateKeyReader).get(ids[0]!, privateKeyId)).sealedKey,
+      (await storage.read(WalletReader).get(ids[1]!, orphan.walletId)).sealedSeed,
     ];
-    const control = (await storage.read.wallets.get(ids[0]!, kept.walletId)).sealedSeed;
+    const control = (await storage.read(WalletReader).get(ids[0]!, kept.walletId)).sealedSeed;
     const content = () =>
       database === 'sqlite' ? sqliteBytes(config.dataDir) : postgresBytes(config.databaseUrl as string);
     const held = async () => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type OrganizationId, randomId, type WebhookDeliveryId, type WebhookEndpointId } from '../../src/lib/ids.ts';
-import type { WebhookEvent } from '../../src/domains/webhooks/model.ts';
-import { openStorage } from '../../src/storage/open.ts';
 import { type Courier, localCourier, type Parcel } from '../../src/domains/webhooks/courier/courier.ts';
+import type { WebhookEvent } from '../../src/domains/webhooks/model.ts';
+import { WebhookStore } from '../../src/domains/webhooks/store/webhooks.ts';
 import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../src/domains/webhooks/webhooks.ts';
+import { type OrganizationId, randomId, type WebhookDeliveryId, type WebhookEndpointId } from '../../src/lib/ids.ts';
+import { openStorage } from '../../src/storage/open.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createSubOrganization, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -580,7 +581,7 @@ describe('one process', () => {
           createdAtMs: app.clock(),
         };
         const delivery = { id: randomId() as WebhookDeliveryId, endpointId: endpointId as WebhookEndpointId };
-        await store.webhooks.insertFinished(event, { ...delivery, state: 'failed', attempt });
+        await store(WebhookStore).insertFinished(event, { ...delivery, state: 'failed', attempt });
       }
     });
     const replay = () => sub.submit('replay_webhook_delivery', { endpointId, sinceMs: '0' });

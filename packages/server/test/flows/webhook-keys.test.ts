@@ -2,9 +2,10 @@ import { createPublicKey, randomUUID, verify, webcrypto } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createLocalJWKSet, importJWK, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../src/lib/ids.ts';
+import { DeploymentReader, DeploymentStore } from '../../src/core/store/deployment.ts';
 import type { Courier, Parcel } from '../../src/domains/webhooks/courier/courier.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../../src/domains/webhooks/keys.ts';
+import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../src/lib/ids.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { newKeyPair, stampFor } from '../harness/client.ts';
 import { type Arrival, WebhookReceiver } from '../harness/webhook-receiver.ts';
@@ -310,19 +311,19 @@ describe('a rotation', () => {
     receiver.app = app;
     const kids = async () => (await fetchKeysOf(app)()).map(({ kid }) => kid);
     const storedKids = async () =>
-      (await app.app.storage.read.deployment.serviceKeys())
+      (await app.app.storage.read(DeploymentReader).serviceKeys())
         .filter(({ role }) => role === WEBHOOK_ROLE)
         .map(({ keyId }) => keyId);
     /** The rows that `custos webhooks rotate-key` leaves in the end, by the clock of the service. */
     const rotate = async ({ isCompromised = false } = {}): Promise<string> => {
       const { storage, keyring, clock } = app.app;
-      const wrapped = (await storage.read.deployment.get('deployment_key')) ?? '';
+      const wrapped = (await storage.read(DeploymentReader).get('deployment_key')) ?? '';
       const { sealed, ...key } = await keyring.createServiceKey(Buffer.from(wrapped, 'hex'), WEBHOOK_ROLE);
       const before = await storedKids();
       await storage.write(async (store) => {
         const nowMs = clock();
-        if (isCompromised) await store.deployment.deleteServiceKeys(WEBHOOK_ROLE, before);
-        await store.deployment.insertServiceKey({
+        if (isCompromised) await store(DeploymentStore).deleteServiceKeys(WEBHOOK_ROLE, before);
+        await store(DeploymentStore).insertServiceKey({
           role: WEBHOOK_ROLE,
           ...key,
           sealedKey: sealed,

@@ -1,3 +1,6 @@
+import type { Receipt } from '../../src/domains/webhooks/courier/courier.ts';
+import type { DeliveryResult, DueDelivery, WebhookEndpoint } from '../../src/domains/webhooks/model.ts';
+import { WebhookReader } from '../../src/domains/webhooks/store/webhook-reader.ts';
 import {
   type OrganizationId,
   randomId,
@@ -5,9 +8,8 @@ import {
   type WebhookEndpointId,
   type WebhookEventId,
 } from '../../src/lib/ids.ts';
-import type { DeliveryResult, DueDelivery, WebhookEndpoint } from '../../src/domains/webhooks/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import type { Receipt } from '../../src/domains/webhooks/courier/courier.ts';
+import { fakeStores } from './fake-stores.ts';
 
 // Stand-ins for what the dispatcher works with, which a test can make slow or take away.
 
@@ -189,7 +191,7 @@ export class FakeQueue {
         },
       ]),
     );
-    const stores = { webhooks };
+    const stores = fakeStores([WebhookReader, webhooks]);
     return {
       kind,
       read: stores,

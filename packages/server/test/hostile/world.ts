@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { createKeyring } from '@custos/keyring';
 import { vi } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
+import { AuthProxyStore, DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
+import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
+import { UserStore } from '../../src/domains/users/store/users.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
-import { DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
 import { importOperatorKeyFor } from '../chain/earn-chain.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';
@@ -185,7 +188,7 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
   try {
     const wrappedKey = await keyring.createOrganizationKey(organizationId);
     await storage.write(async (store) => {
-      await store.organizations.insert({
+      await store(OrganizationStore).insert({
         ...times,
         id: organizationId,
         parentId: undefined,
@@ -197,12 +200,12 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
         wrappedKey,
         deletedAtMs: undefined,
       });
-      await store.users.insert(
+      await store(UserStore).insert(
         organizationId,
         [{ id: userId, name: 'Root', email: undefined, phone: undefined }],
         nowMs,
       );
-      await store.credentials.insertApiKeys(organizationId, [
+      await store(CredentialStore).insertApiKeys(organizationId, [
         {
           ...times,
           id: randomId(),
@@ -216,7 +219,7 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
           firstUsedAtMs: undefined,
         },
       ]);
-      await store.authProxy.insert({
+      await store(AuthProxyStore).insert({
         id: randomId(),
         organizationId,
         enabled: true,

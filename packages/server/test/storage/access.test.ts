@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { randomId } from '../../src/lib/ids.ts';
 import type {
   ContractInterface,
   IpAllowlist,
@@ -9,6 +8,16 @@ import type {
   SessionProfile,
   VelocityControl,
 } from '../../src/core/model.ts';
+import { SessionProfileReader, SessionProfileStore } from '../../src/domains/login/store/session-profiles.ts';
+import {
+  ContractInterfaceReader,
+  ContractInterfaceStore,
+} from '../../src/domains/policies/store/contract-interfaces.ts';
+import { NetworkReader, NetworkStore } from '../../src/domains/policies/store/networks.ts';
+import { PolicyReader, PolicyStore } from '../../src/domains/policies/store/policies.ts';
+import { VelocityReader, VelocityStore } from '../../src/domains/policies/store/velocity.ts';
+import { MfaReader, MfaStore } from '../../src/domains/users/store/mfa.ts';
+import { randomId } from '../../src/lib/ids.ts';
 import type { Page, PageRequest } from '../../src/lib/pagination.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, times, withOrganization } from './place.ts';
@@ -106,13 +115,13 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
     // The same name elsewhere is another policy.
     const foreign = policy({ name: made[0]?.name as string });
     await write(async (store) => {
-      await store.policies.insert(id, [...made].reverse());
-      await store.policies.insert(otherId, [foreign]);
+      await store(PolicyStore).insert(id, [...made].reverse());
+      await store(PolicyStore).insert(otherId, [foreign]);
     });
-    expect(await read.policies.all(id)).toEqual(made);
-    expect(await read.policies.count(id)).toBe(5);
-    for (const one of made) expect(await read.policies.get(id, one.id)).toEqual(one);
-    expect(await codeOf(read.policies.get(otherId, made[0]?.id as string))).toBe('RESOURCE_NOT_FOUND');
+    expect(await read(PolicyReader).all(id)).toEqual(made);
+    expect(await read(PolicyReader).count(id)).toBe(5);
+    for (const one of made) expect(await read(PolicyReader).get(id, one.id)).toEqual(one);
+    expect(await codeOf(read(PolicyReader).get(otherId, made[0]?.id as string))).toBe('RESOURCE_NOT_FOUND');
 
     const [first, second, ...rest] = made as [Policy, Policy, ...Policy[]];
     const changed = {
@@ -123,20 +132,22 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
       time: '',
       updatedAtMs: 9,
     };
-    await write((store) => store.policies.update(id, changed));
-    await write((store) => store.policies.update(id, { ...foreign, notes: 'not theirs' }));
-    expect(await read.policies.all(otherId)).toEqual([foreign]);
-    expect(await codeOf(write((store) => store.policies.update(id, { ...changed, name: first.name })))).toBe(
+    await write((store) => store(PolicyStore).update(id, changed));
+    await write((store) => store(PolicyStore).update(id, { ...foreign, notes: 'not theirs' }));
+    expect(await read(PolicyReader).all(otherId)).toEqual([foreign]);
+    expect(await codeOf(write((store) => store(PolicyStore).update(id, { ...changed, name: first.name })))).toBe(
       'POLICY_LABEL_NOT_UNIQUE',
     );
     // One that is not there keeps the others.
     for (const missing of [foreign.id, randomId()]) {
-      expect(await codeOf(write((store) => store.policies.delete(id, [first.id, missing])))).toBe('RESOURCE_NOT_FOUND');
+      expect(await codeOf(write((store) => store(PolicyStore).delete(id, [first.id, missing])))).toBe(
+        'RESOURCE_NOT_FOUND',
+      );
     }
-    expect(await read.policies.all(id)).toEqual([first, changed, ...rest]);
-    await write((store) => store.policies.delete(id, [changed.id]));
-    await expectListed(idsOf([first, ...rest]), changed.id, (request) => read.policies.page(id, request));
-    expect(await codeOf(read.policies.page(otherId, { kind: 'page', limit: 10, after: changed.id }))).toBe(
+    expect(await read(PolicyReader).all(id)).toEqual([first, changed, ...rest]);
+    await write((store) => store(PolicyStore).delete(id, [changed.id]));
+    await expectListed(idsOf([first, ...rest]), changed.id, (request) => read(PolicyReader).page(id, request));
+    expect(await codeOf(read(PolicyReader).page(otherId, { kind: 'page', limit: 10, after: changed.id }))).toBe(
       'REQUEST_INVALID',
     );
   });
@@ -152,11 +163,11 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
       createdAtMs: NOW + index,
     }));
     await write(async (store) => {
-      for (const one of [...made].reverse()) await store.policies.insertEvaluation(id, one);
+      for (const one of [...made].reverse()) await store(PolicyStore).insertEvaluation(id, one);
     });
-    expect(await read.policies.evaluations(id, activityId)).toEqual(made);
-    expect(await read.policies.evaluations(otherId, activityId)).toEqual([]);
-    expect(await read.policies.evaluations(id, randomId())).toEqual([]);
+    expect(await read(PolicyReader).evaluations(id, activityId)).toEqual(made);
+    expect(await read(PolicyReader).evaluations(otherId, activityId)).toEqual([]);
+    expect(await read(PolicyReader).evaluations(id, randomId())).toEqual([]);
   });
 
   test('MFA policies are asked by their order, of equals the older one first', async () => {
@@ -171,32 +182,32 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
     const foreign = mfaPolicy({ userId });
     const another = mfaPolicy({ order: Number.MAX_SAFE_INTEGER });
     await write(async (store) => {
-      for (const one of [third, first, second, another]) await store.mfa.insert(id, one);
-      await store.mfa.insert(otherId, foreign);
+      for (const one of [third, first, second, another]) await store(MfaStore).insert(id, one);
+      await store(MfaStore).insert(otherId, foreign);
     });
-    expect(await read.mfa.ofUser(id, userId)).toEqual([first, second, third]);
-    expect(await read.mfa.get(id, another.userId, another.id)).toEqual(another);
+    expect(await read(MfaReader).ofUser(id, userId)).toEqual([first, second, third]);
+    expect(await read(MfaReader).get(id, another.userId, another.id)).toEqual(another);
     for (const [organizationId, user, policyId] of [
       [otherId, userId, first.id],
       [id, another.userId, first.id],
       [id, userId, randomId()],
     ] as const) {
-      expect(await codeOf(read.mfa.get(organizationId, user, policyId))).toBe('RESOURCE_NOT_FOUND');
+      expect(await codeOf(read(MfaReader).get(organizationId, user, policyId))).toBe('RESOURCE_NOT_FOUND');
     }
     const changed = { ...first, name: 'n', condition: '', steps: [], order: 6, notes: TEXT, updatedAtMs: 9 };
     await write(async (store) => {
-      await store.mfa.update(id, changed);
-      await store.mfa.delete(otherId, second.id);
+      await store(MfaStore).update(id, changed);
+      await store(MfaStore).delete(otherId, second.id);
     });
-    expect(await read.mfa.ofUser(id, userId)).toEqual([second, third, changed]);
+    expect(await read(MfaReader).ofUser(id, userId)).toEqual([second, third, changed]);
     await write(async (store) => {
-      await store.mfa.delete(id, second.id);
-      await store.mfa.deleteOfUsers(id, []);
-      await store.mfa.deleteOfUsers(id, [another.userId, randomId()]);
+      await store(MfaStore).delete(id, second.id);
+      await store(MfaStore).deleteOfUsers(id, []);
+      await store(MfaStore).deleteOfUsers(id, [another.userId, randomId()]);
     });
-    expect(await read.mfa.ofUser(id, userId)).toEqual([third, changed]);
-    expect(await read.mfa.ofUser(id, another.userId)).toEqual([]);
-    expect(await read.mfa.ofUser(otherId, userId)).toEqual([foreign]);
+    expect(await read(MfaReader).ofUser(id, userId)).toEqual([third, changed]);
+    expect(await read(MfaReader).ofUser(id, another.userId)).toEqual([]);
+    expect(await read(MfaReader).ofUser(otherId, userId)).toEqual([foreign]);
   });
 
   test('what a user has proven is written over, what it has to prove is not', async () => {
@@ -221,14 +232,14 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
     const met = { ...requirement, proofs: [proof as MfaRequirement['proofs'][number]], satisfiedAtMs: NOW + 2 };
     const another = { ...requirement, userId: randomId<'user'>(), createdAtMs: NOW - 1 };
     await write(async (store) => {
-      await store.mfa.putRequirement(id, requirement);
-      await store.mfa.putRequirement(id, another);
-      await store.mfa.putRequirement(otherId, requirement);
-      await store.mfa.putRequirement(id, { ...met, steps: [], mfaPolicyId: randomId() });
+      await store(MfaStore).putRequirement(id, requirement);
+      await store(MfaStore).putRequirement(id, another);
+      await store(MfaStore).putRequirement(otherId, requirement);
+      await store(MfaStore).putRequirement(id, { ...met, steps: [], mfaPolicyId: randomId() });
     });
-    expect(await read.mfa.requirements(id, requirement.activityId)).toEqual([another, met]);
-    expect(await read.mfa.requirements(otherId, requirement.activityId)).toEqual([requirement]);
-    expect(await read.mfa.requirements(id, randomId())).toEqual([]);
+    expect(await read(MfaReader).requirements(id, requirement.activityId)).toEqual([another, met]);
+    expect(await read(MfaReader).requirements(otherId, requirement.activityId)).toEqual([requirement]);
+    expect(await read(MfaReader).requirements(id, randomId())).toEqual([]);
   });
 
   test('IP allowlists are replaced as a whole, that of the organization and those of keys apart', async () => {
@@ -242,21 +253,21 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
       ...extra,
     });
     const listsOf = async (of = id) =>
-      (await read.networks.allowlists(of)).sort((a, b) => ((a.publicKey ?? '') < (b.publicKey ?? '') ? -1 : 1));
+      (await read(NetworkReader).allowlists(of)).sort((a, b) => ((a.publicKey ?? '') < (b.publicKey ?? '') ? -1 : 1));
     await write(async (store) => {
-      for (const key of [undefined, 'k1', 'k2']) await store.networks.put(id, list(key), NOW);
-      await store.networks.put(otherId, list('k1'), NOW);
-      await store.networks.put(id, list('k1', { rules: [], onEvaluationError: 'ALLOW' }), NOW + 1);
-      await store.networks.put(id, list(undefined, { enabled: false }), NOW + 1);
+      for (const key of [undefined, 'k1', 'k2']) await store(NetworkStore).put(id, list(key), NOW);
+      await store(NetworkStore).put(otherId, list('k1'), NOW);
+      await store(NetworkStore).put(id, list('k1', { rules: [], onEvaluationError: 'ALLOW' }), NOW + 1);
+      await store(NetworkStore).put(id, list(undefined, { enabled: false }), NOW + 1);
     });
     const [whole, first] = [list(undefined, { enabled: false }), list('k1', { rules: [], onEvaluationError: 'ALLOW' })];
     expect(await listsOf()).toEqual([whole, first, list('k2')]);
     await write(async (store) => {
-      await store.networks.remove(id, []);
-      await store.networks.remove(id, ['k1', 'unknown']);
+      await store(NetworkStore).remove(id, []);
+      await store(NetworkStore).remove(id, ['k1', 'unknown']);
     });
     expect(await listsOf()).toEqual([whole, list('k2')]);
-    await write((store) => store.networks.remove(id, [undefined]));
+    await write((store) => store(NetworkStore).remove(id, [undefined]));
     expect(await listsOf()).toEqual([list('k2')]);
     expect(await listsOf(otherId)).toEqual([list('k1')]);
   });
@@ -266,16 +277,16 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
     const { read, write, id, otherId } = at;
     const made = times(4, (index) => profile({ expirationSeconds: index === 2 ? undefined : 900 + index }));
     await write(async (store) => {
-      for (const one of [...made].reverse()) await store.sessionProfiles.insert(id, one);
-      await store.sessionProfiles.insert(otherId, profile({ name: made[0]?.name as string }));
+      for (const one of [...made].reverse()) await store(SessionProfileStore).insert(id, one);
+      await store(SessionProfileStore).insert(otherId, profile({ name: made[0]?.name as string }));
     });
     for (const one of made) {
-      expect(await read.sessionProfiles.get(id, one.id)).toEqual(one);
-      expect(await read.sessionProfiles.find(otherId, one.id)).toBeUndefined();
+      expect(await read(SessionProfileReader).get(id, one.id)).toEqual(one);
+      expect(await read(SessionProfileReader).find(otherId, one.id)).toBeUndefined();
     }
-    expect((await read.sessionProfiles.page(id, ALL)).items).toEqual(made);
+    expect((await read(SessionProfileReader).page(id, ALL)).items).toEqual(made);
     const twin = profile({ name: made[1]?.name as string });
-    expect(await codeOf(write((store) => store.sessionProfiles.insert(id, twin)))).toBe('ALREADY_EXISTS');
+    expect(await codeOf(write((store) => store(SessionProfileStore).insert(id, twin)))).toBe('ALREADY_EXISTS');
   });
 
   test('contract interfaces are found by address, Ethereum’s in any case', async () => {
@@ -286,25 +297,25 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
     const made = [contract(), contract(), contract({ type: solana, address: 'SoLaNa' })] as const;
     const [first, second, program] = made;
     await write(async (store) => {
-      for (const one of made) await store.contractInterfaces.insert(id, one);
+      for (const one of made) await store(ContractInterfaceStore).insert(id, one);
       // Others differ in the organization, in the type, or in the case where that matters.
-      await store.contractInterfaces.insert(otherId, { ...first, id: randomId() });
-      await store.contractInterfaces.insert(id, { ...first, id: randomId(), type: solana });
-      await store.contractInterfaces.insert(id, { ...program, id: randomId(), address: 'solana' });
+      await store(ContractInterfaceStore).insert(otherId, { ...first, id: randomId() });
+      await store(ContractInterfaceStore).insert(id, { ...first, id: randomId(), type: solana });
+      await store(ContractInterfaceStore).insert(id, { ...program, id: randomId(), address: 'solana' });
     });
-    const { contractInterfaces } = read;
+    const contractInterfaces = read(ContractInterfaceReader);
     const spellings = [first.address.toUpperCase().replace('0X', '0x'), '0xunknown'];
     expect(await contractInterfaces.ofAddresses(id, ethereum, spellings)).toEqual([first]);
     expect(await contractInterfaces.ofAddresses(id, solana, ['SoLaNa', 'SOLANA'])).toEqual([program]);
     expect(await contractInterfaces.ofAddresses(id, ethereum, [])).toEqual([]);
     const twin = { ...second, id: randomId<'contract-interface'>(), address: second.address.toLowerCase() };
-    expect(await codeOf(write((store) => store.contractInterfaces.insert(id, twin)))).toBe('REQUEST_INVALID');
-    expect(await codeOf(write((store) => store.contractInterfaces.delete(otherId, second.id)))).toBe(
+    expect(await codeOf(write((store) => store(ContractInterfaceStore).insert(id, twin)))).toBe('REQUEST_INVALID');
+    expect(await codeOf(write((store) => store(ContractInterfaceStore).delete(otherId, second.id)))).toBe(
       'RESOURCE_NOT_FOUND',
     );
-    await write((store) => store.contractInterfaces.delete(id, second.id));
+    await write((store) => store(ContractInterfaceStore).delete(id, second.id));
     expect(await codeOf(contractInterfaces.get(id, second.id))).toBe('RESOURCE_NOT_FOUND');
-    await write((store) => store.contractInterfaces.insert(id, twin));
+    await write((store) => store(ContractInterfaceStore).insert(id, twin));
     expect(await contractInterfaces.get(id, twin.id)).toEqual(twin);
     const left = idsOf((await contractInterfaces.page(id, ALL)).items);
     await expectListed(left, second.id, (request) => contractInterfaces.page(id, request));
@@ -317,26 +328,28 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
       const made = times(4, (index) => control({ refuseUncounted: index % 2 === 1 }));
       const [first, second] = made as [VelocityControl, VelocityControl];
       await write(async (store) => {
-        for (const one of [...made].reverse()) await store.velocity.insert(id, one);
-        await store.velocity.insert(otherId, control({ identifier: first.identifier }));
+        for (const one of [...made].reverse()) await store(VelocityStore).insert(id, one);
+        await store(VelocityStore).insert(otherId, control({ identifier: first.identifier }));
       });
-      expect(await read.velocity.all(id)).toEqual(made);
-      expect(await read.velocity.get(id, second.id)).toEqual(second);
-      expect(await codeOf(read.velocity.get(otherId, second.id))).toBe('RESOURCE_NOT_FOUND');
+      expect(await read(VelocityReader).all(id)).toEqual(made);
+      expect(await read(VelocityReader).get(id, second.id)).toEqual(second);
+      expect(await codeOf(read(VelocityReader).get(otherId, second.id))).toBe('RESOURCE_NOT_FOUND');
       const twin = control({ identifier: first.identifier });
-      expect(await codeOf(write((store) => store.velocity.insert(id, twin)))).toBe('ALREADY_EXISTS');
+      expect(await codeOf(write((store) => store(VelocityStore).insert(id, twin)))).toBe('ALREADY_EXISTS');
       const group = { controlId: second.id, groupKey: 'g' };
       const entry = { id: randomId(), activityId: randomId<'activity'>(), amount: 3n, atMs: NOW };
-      await write((store) => store.velocity.add(id, group, entry));
-      expect(await codeOf(write((store) => store.velocity.delete(otherId, second.id)))).toBe('RESOURCE_NOT_FOUND');
-      expect(await read.velocity.used(id, group, undefined)).toBe(3n);
-      await write((store) => store.velocity.delete(id, second.id));
-      expect(await read.velocity.used(id, group, undefined)).toBe(0n);
-      expect(await write((store) => store.velocity.lock(id, second.id))).toBe(false);
-      expect(await write((store) => store.velocity.lock(otherId, first.id))).toBe(false);
-      expect(await write((store) => store.velocity.lock(id, first.id))).toBe(true);
+      await write((store) => store(VelocityStore).add(id, group, entry));
+      expect(await codeOf(write((store) => store(VelocityStore).delete(otherId, second.id)))).toBe(
+        'RESOURCE_NOT_FOUND',
+      );
+      expect(await read(VelocityReader).used(id, group, undefined)).toBe(3n);
+      await write((store) => store(VelocityStore).delete(id, second.id));
+      expect(await read(VelocityReader).used(id, group, undefined)).toBe(0n);
+      expect(await write((store) => store(VelocityStore).lock(id, second.id))).toBe(false);
+      expect(await write((store) => store(VelocityStore).lock(otherId, first.id))).toBe(false);
+      expect(await write((store) => store(VelocityStore).lock(id, first.id))).toBe(true);
       const left = idsOf(made).filter((one) => one !== second.id);
-      await expectListed(left, second.id, (request) => read.velocity.page(id, request));
+      await expectListed(left, second.id, (request) => read(VelocityReader).page(id, request));
     });
 
     test('add up amounts of any size over the whole past or a window', async () => {
@@ -346,7 +359,7 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
       const group = { controlId, groupKey: 'g' };
       const add = (amount: bigint, atMs: number, to = group, organizationId = id) =>
         write((store) =>
-          store.velocity.add(organizationId, to, { id: randomId(), activityId: randomId(), amount, atMs }),
+          store(VelocityStore).add(organizationId, to, { id: randomId(), activityId: randomId(), amount, atMs }),
         );
       const huge = 10n ** 160n;
       await add(huge, 1000);
@@ -355,7 +368,7 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
       await add(100n, 2500, { ...group, groupKey: 'h' });
       await add(100n, 2500, { ...group, controlId: control().id });
       await add(100n, 2500, group, otherId);
-      const used = (sinceMs?: number) => read.velocity.used(id, group, sinceMs);
+      const used = (sinceMs?: number) => read(VelocityReader).used(id, group, sinceMs);
       expect(await used()).toBe(huge + 3n);
       expect(await Promise.all([999, 1000, 1999, 2000, 2999, 3000, 4000].map(used))).toEqual([
         huge + 3n,
@@ -379,11 +392,11 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
       // Ids of several processes are in no order within a moment, and clocks of several machines differ.
       for (const entryId of times(4, () => randomId()).reverse()) {
         await write((store) =>
-          store.velocity.add(id, group, { id: entryId, activityId: randomId(), amount: 1n, atMs: NOW }),
+          store(VelocityStore).add(id, group, { id: entryId, activityId: randomId(), amount: 1n, atMs: NOW }),
         );
       }
-      expect(await read.velocity.used(id, group, undefined)).toBe(4n);
-      expect(await read.velocity.used(id, group, NOW - 1)).toBe(4n);
+      expect(await read(VelocityReader).used(id, group, undefined)).toBe(4n);
+      expect(await read(VelocityReader).used(id, group, NOW - 1)).toBe(4n);
     });
   });
 });

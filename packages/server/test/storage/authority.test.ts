@@ -1,8 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import type { MfaPolicy, Organization, Policy, VelocityControl } from '../../src/core/model.ts';
+import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
+import { ContractInterfaceStore } from '../../src/domains/policies/store/contract-interfaces.ts';
+import { NetworkStore } from '../../src/domains/policies/store/networks.ts';
+import { PolicyStore } from '../../src/domains/policies/store/policies.ts';
+import { VelocityStore } from '../../src/domains/policies/store/velocity.ts';
 import type { AuthProxyConfig } from '../../src/domains/sign-up-proxy/model.ts';
+import { AuthProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
+import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
+import { MfaStore } from '../../src/domains/users/store/mfa.ts';
+import { OauthStore } from '../../src/domains/users/store/oauth.ts';
+import { TagStore } from '../../src/domains/users/store/tags.ts';
+import { UserStore } from '../../src/domains/users/store/users.ts';
+import { PrivateKeyStore } from '../../src/domains/wallets/store/private-keys.ts';
+import { WalletStore } from '../../src/domains/wallets/store/wallets.ts';
 import type { OrganizationId } from '../../src/lib/ids.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import type { MfaPolicy, Organization, Policy, VelocityControl } from '../../src/core/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Stores } from '../../src/storage/stores.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -35,22 +48,22 @@ type Write = (store: Stores, id: OrganizationId) => Promise<unknown>;
 
 /** Every write of a rule. */
 const RULES: Readonly<Record<string, Write>> = {
-  'policies.insert': (store, id) => store.policies.insert(id, [policy()]),
-  'policies.update': (store, id) => store.policies.update(id, policy()),
-  'policies.delete': (store, id) => store.policies.delete(id, []),
-  'mfa.insert': (store, id) => store.mfa.insert(id, mfaPolicy()),
-  'mfa.update': (store, id) => store.mfa.update(id, mfaPolicy()),
-  'mfa.delete': (store, id) => store.mfa.delete(id, randomId()),
+  'policies.insert': (store, id) => store(PolicyStore).insert(id, [policy()]),
+  'policies.update': (store, id) => store(PolicyStore).update(id, policy()),
+  'policies.delete': (store, id) => store(PolicyStore).delete(id, []),
+  'mfa.insert': (store, id) => store(MfaStore).insert(id, mfaPolicy()),
+  'mfa.update': (store, id) => store(MfaStore).update(id, mfaPolicy()),
+  'mfa.delete': (store, id) => store(MfaStore).delete(id, randomId()),
   'networks.put': (store, id) =>
-    store.networks.put(id, { publicKey: undefined, enabled: true, onEvaluationError: 'DENY', rules: [] }, NOW),
-  'networks.remove': (store, id) => store.networks.remove(id, [undefined]),
+    store(NetworkStore).put(id, { publicKey: undefined, enabled: true, onEvaluationError: 'DENY', rules: [] }, NOW),
+  'networks.remove': (store, id) => store(NetworkStore).remove(id, [undefined]),
   'velocity.insert': (store, id) =>
-    store.velocity.insert(
+    store(VelocityStore).insert(
       id,
       some<VelocityControl>({ id: randomId(), name: 'v', identifier: 'v', dataSource: {}, aggregation: {}, ...STAMPS }),
     ),
   'contractInterfaces.insert': (store, id) =>
-    store.contractInterfaces.insert(id, {
+    store(ContractInterfaceStore).insert(id, {
       id: randomId(),
       type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
       address: '0x00',
@@ -63,26 +76,26 @@ const RULES: Readonly<Record<string, Write>> = {
 
 /** Every write of what decisions read of users, credentials, keys and the quorum. */
 const FACTS: Readonly<Record<string, Write>> = {
-  'organizations.setRootQuorum': (store, id) => store.organizations.setRootQuorum(id, 1, [], NOW),
-  'organizations.erase': (store, id) => store.organizations.erase(id, NOW),
+  'organizations.setRootQuorum': (store, id) => store(OrganizationStore).setRootQuorum(id, 1, [], NOW),
+  'organizations.erase': (store, id) => store(OrganizationStore).erase(id, NOW),
   'users.insert': (store, id) =>
-    store.users.insert(id, [{ id: randomId(), name: 'u', email: undefined, phone: undefined }], NOW),
-  'users.setEmail': (store, id) => store.users.setEmail(id, randomId(), undefined, NOW),
-  'users.delete': (store, id) => store.users.delete(id, [randomId()]),
-  'tags.tagUsers': (store, id) => store.tags.tagUsers(id, [{ userId: randomId(), tagId: randomId() }]),
-  'tags.untagUsers': (store, id) => store.tags.untagUsers(id, randomId(), [randomId()]),
-  'tags.clearTags': (store, id) => store.tags.clearTags(id, randomId()),
-  'tags.delete': (store, id) => store.tags.delete(id, [randomId()]),
+    store(UserStore).insert(id, [{ id: randomId(), name: 'u', email: undefined, phone: undefined }], NOW),
+  'users.setEmail': (store, id) => store(UserStore).setEmail(id, randomId(), undefined, NOW),
+  'users.delete': (store, id) => store(UserStore).delete(id, [randomId()]),
+  'tags.tagUsers': (store, id) => store(TagStore).tagUsers(id, [{ userId: randomId(), tagId: randomId() }]),
+  'tags.untagUsers': (store, id) => store(TagStore).untagUsers(id, randomId(), [randomId()]),
+  'tags.clearTags': (store, id) => store(TagStore).clearTags(id, randomId()),
+  'tags.delete': (store, id) => store(TagStore).delete(id, [randomId()]),
   'credentials.deleteCredentials': (store, id) =>
-    store.credentials.deleteCredentials('api_key', id, [randomId()], () => 'revoked'),
-  'oauth.deleteProviders': (store, id) => store.oauth.deleteProviders(id, [randomId()]),
-  'authProxy.insert': (store, id) => store.authProxy.insert(proxyOf(id)),
-  'authProxy.update': (store, id) => store.authProxy.update(proxyOf(id)),
-  'wallets.delete': (store, id) => store.wallets.delete(id, [randomId()]),
-  'wallets.deleteAccounts': (store, id) => store.wallets.deleteAccounts(id, [randomId()]),
-  'privateKeys.delete': (store, id) => store.privateKeys.delete(id, [randomId()]),
-  'privateKeys.tag': (store, id) => store.privateKeys.tag(id, [], randomId()),
-  'privateKeys.untag': (store, id) => store.privateKeys.untag(id, [randomId()]),
+    store(CredentialStore).deleteCredentials('api_key', id, [randomId()], () => 'revoked'),
+  'oauth.deleteProviders': (store, id) => store(OauthStore).deleteProviders(id, [randomId()]),
+  'authProxy.insert': (store, id) => store(AuthProxyStore).insert(proxyOf(id)),
+  'authProxy.update': (store, id) => store(AuthProxyStore).update(proxyOf(id)),
+  'wallets.delete': (store, id) => store(WalletStore).delete(id, [randomId()]),
+  'wallets.deleteAccounts': (store, id) => store(WalletStore).deleteAccounts(id, [randomId()]),
+  'privateKeys.delete': (store, id) => store(PrivateKeyStore).delete(id, [randomId()]),
+  'privateKeys.tag': (store, id) => store(PrivateKeyStore).tag(id, [], randomId()),
+  'privateKeys.untag': (store, id) => store(PrivateKeyStore).untag(id, [randomId()]),
 };
 const proxyOf = (organizationId: OrganizationId): AuthProxyConfig =>
   some({ id: randomId(), organizationId, identity: undefined, enabled: true, settings: {}, ...STAMPS });
@@ -90,9 +103,9 @@ const proxyOf = (organizationId: OrganizationId): AuthProxyConfig =>
 /** What a login or a recovery writes while others decide. */
 const BESIDE: Readonly<Record<string, Write>> = {
   'credentials.deleteReplacedKeys': (store, id) =>
-    store.credentials.deleteReplacedKeys(id, [randomId()], () => 'replaced'),
-  'users.markVerified': (store, id) => store.users.markVerified(id, randomId(), 'email', NOW),
-  'users.touch': (store, id) => store.users.touch(id, [randomId()], NOW),
+    store(CredentialStore).deleteReplacedKeys(id, [randomId()], () => 'replaced'),
+  'users.markVerified': (store, id) => store(UserStore).markVerified(id, randomId(), 'email', NOW),
+  'users.touch': (store, id) => store(UserStore).touch(id, [randomId()], NOW),
 };
 
 const ALONE = 'what decisions read is written only while the organization is held alone';
@@ -104,12 +117,12 @@ describe.each(DATABASES)('authority versions on %s', (kind) => {
     return { storage, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
   }
   const versionsOf = async (storage: Storage, id: OrganizationId): Promise<[number, number]> => {
-    const { authorityVersion, rulesVersion } = await storage.read.organizations.get(id);
+    const { authorityVersion, rulesVersion } = await storage.read(OrganizationReader).get(id);
     return [authorityVersion, rulesVersion];
   };
   const holding = (storage: Storage, id: OrganizationId, mode: 'shared' | 'exclusive', write: Write) =>
     storage.write(async (store) => {
-      await store.organizations.lock(id, mode);
+      await store(OrganizationStore).lock(id, mode);
       await write(store, id);
     });
 
@@ -148,10 +161,10 @@ describe.each(DATABASES)('authority versions on %s', (kind) => {
       for (const write of [...Object.values(FACTS), ...Object.values(RULES)]) {
         if (write !== FACTS['organizations.erase']) await write(store, id);
       }
-      await store.organizations.raiseAuthorityVersion(id);
+      await store(OrganizationStore).raiseAuthorityVersion(id);
     });
     expect(await versionsOf(storage, id)).toEqual([2, 2]);
-    await holding(storage, id, 'exclusive', (store) => store.organizations.setRootQuorum(id, 1, [], NOW));
+    await holding(storage, id, 'exclusive', (store) => store(OrganizationStore).setRootQuorum(id, 1, [], NOW));
     expect(await versionsOf(storage, id)).toEqual([3, 2]);
   });
 
@@ -160,9 +173,11 @@ describe.each(DATABASES)('authority versions on %s', (kind) => {
     const { storage } = at;
     const rename: Write = async (store, id) => {
       // There is no such wallet, which is no matter here.
-      await store.wallets.rename(id, randomId(), 'n', NOW).catch((error: Error) => {
-        if (error.message.includes(ALONE)) throw error;
-      });
+      await store(WalletStore)
+        .rename(id, randomId(), 'n', NOW)
+        .catch((error: Error) => {
+          if (error.message.includes(ALONE)) throw error;
+        });
     };
     const free = await withOrganization(storage);
     await holding(storage, free.id, 'shared', rename);
@@ -179,11 +194,11 @@ describe.each(DATABASES)('authority versions on %s', (kind) => {
     const { id } = await withOrganization(storage);
     await holding(storage, id, 'exclusive', async (store) => {
       const failing = store.savepoint(async () => {
-        await store.organizations.setRootQuorum(id, 2, [], NOW);
+        await store(OrganizationStore).setRootQuorum(id, 2, [], NOW);
         throw new Error('undone');
       });
       await expect(failing).rejects.toThrow('undone');
-      await store.organizations.setRootQuorum(id, 1, [], NOW);
+      await store(OrganizationStore).setRootQuorum(id, 1, [], NOW);
     });
     expect(await versionsOf(storage, id)).toEqual([2, 1]);
   });
@@ -194,8 +209,8 @@ describe.each(DATABASES)('authority versions on %s', (kind) => {
     const parent = await withOrganization(storage);
     const made: Organization = organization({ parentId: parent.id });
     await holding(storage, parent.id, 'shared', async (store) => {
-      await store.organizations.insert(made);
-      await store.organizations.setRootQuorum(made.id, 1, [], NOW);
+      await store(OrganizationStore).insert(made);
+      await store(OrganizationStore).setRootQuorum(made.id, 1, [], NOW);
     });
     expect(await versionsOf(storage, made.id)).toEqual([1, 1]);
     expect(await versionsOf(storage, parent.id)).toEqual([1, 1]);
@@ -205,7 +220,9 @@ describe.each(DATABASES)('authority versions on %s', (kind) => {
     await using at = await opened();
     const { storage } = at;
     const { id } = await withOrganization(storage);
-    await Promise.all(times(10, () => storage.write((store) => store.organizations.setRootQuorum(id, 1, [], NOW))));
+    await Promise.all(
+      times(10, () => storage.write((store) => store(OrganizationStore).setRootQuorum(id, 1, [], NOW))),
+    );
     expect(await versionsOf(storage, id)).toEqual([11, 1]);
   });
 });

@@ -2,10 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Activity, ApiKey, Vote } from '../../src/core/model.ts';
+import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
+import { DeploymentReader } from '../../src/core/store/deployment.ts';
+import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
 import type { Tag } from '../../src/domains/users/model.ts';
+import { CredentialReader, CredentialStore } from '../../src/domains/users/store/credentials.ts';
+import { PrincipalReader } from '../../src/domains/users/store/principals.ts';
+import { TagReader, TagStore } from '../../src/domains/users/store/tags.ts';
+import { UserReader, UserStore } from '../../src/domains/users/store/users.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
-import type { Activity, ApiKey, Vote } from '../../src/core/model.ts';
 import { StartError } from '../../src/lib/start-error.ts';
 import { compareSchema, MIGRATION_NAMES } from '../../src/storage/migrate.ts';
 import { openStorage } from '../../src/storage/open.ts';
@@ -131,11 +138,11 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const made = organization();
       const value = await storage.write(async (store) => {
-        await store.organizations.insert(made);
+        await store(OrganizationStore).insert(made);
         return { any: 'value' };
       });
       expect(value).toEqual({ any: 'value' });
-      const found = await storage.read.organizations.get(made.id);
+      const found = await storage.read(OrganizationReader).get(made.id);
       expect({ ...found, wrappedKey: [...found.wrappedKey] }).toEqual({ ...made, wrappedKey: [...made.wrappedKey] });
     });
 
@@ -145,13 +152,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const made = organization();
       const thrown = new Error('mine');
       const failing = storage.write(async (store) => {
-        await store.organizations.insert(made);
-        await store.users.insert(made.id, [newUser()], NOW);
+        await store(OrganizationStore).insert(made);
+        await store(UserStore).insert(made.id, [newUser()], NOW);
         throw thrown;
       });
       await expect(failing).rejects.toBe(thrown);
-      expect(await storage.read.organizations.find(made.id)).toBeUndefined();
-      expect(await storage.read.users.count(made.id)).toBe(0);
+      expect(await storage.read(OrganizationReader).find(made.id)).toBeUndefined();
+      expect(await storage.read(UserReader).count(made.id)).toBe(0);
       const refusal = new ApiError('INVALID_QUORUM', 'mine too');
       await expect(storage.write(() => Promise.reject(refusal))).rejects.toBe(refusal);
       // A synchronous throw is no different.
@@ -161,8 +168,8 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         }),
       ).rejects.toBe(thrown);
       // And the storage is as good as before.
-      await storage.write((store) => store.organizations.insert(made));
-      expect(await storage.read.organizations.find(made.id)).toBeDefined();
+      await storage.write((store) => store(OrganizationStore).insert(made));
+      expect(await storage.read(OrganizationReader).find(made.id)).toBeDefined();
     });
 
     test('a unit sees its own writes, others see them after the commit', async () => {
@@ -170,13 +177,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const made = organization();
       const seen = await storage.write(async (store) => {
-        await store.organizations.insert(made);
-        const inside = await store.organizations.find(made.id);
-        const outside = await storage.read.organizations.find(made.id);
+        await store(OrganizationStore).insert(made);
+        const inside = await store(OrganizationStore).find(made.id);
+        const outside = await storage.read(OrganizationReader).find(made.id);
         return { inside: inside?.id, outside: outside?.id };
       });
       expect(seen).toEqual({ inside: made.id, outside: undefined });
-      expect((await storage.read.organizations.find(made.id))?.id).toBe(made.id);
+      expect((await storage.read(OrganizationReader).find(made.id))?.id).toBe(made.id);
     });
 
     test('of a failed statement nothing is left, and the unit may not go on as if nothing had happened', async () => {
@@ -184,11 +191,11 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const { id } = await withOrganization(storage);
       const [first, second] = [newUser({ email: 'a@example.com' }), newUser({ email: 'a@example.com' })];
-      await storage.write((store) => store.users.insert(id, [first], NOW));
-      expect(await codeOf(storage.write((store) => store.users.insert(id, [newUser(), second], NOW)))).toBe(
+      await storage.write((store) => store(UserStore).insert(id, [first], NOW));
+      expect(await codeOf(storage.write((store) => store(UserStore).insert(id, [newUser(), second], NOW)))).toBe(
         'ALREADY_EXISTS',
       );
-      expect(await storage.read.users.count(id)).toBe(1);
+      expect(await storage.read(UserReader).count(id)).toBe(1);
     });
   });
 
@@ -202,7 +209,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const answers = await Promise.all(
         tags.map((tag) =>
           storage.write(async (store) => {
-            await store.tags.insert(id, tag);
+            await store(TagStore).insert(id, tag);
             return tag.id;
           }),
         ),
@@ -210,7 +217,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       expect(answers).toEqual(tags.map((tag) => tag.id));
       await place.close(storage);
       const again = await place.open();
-      expect(await again.read.tags.count(id)).toBe(300);
+      expect(await again.read(TagReader).count(id)).toBe(300);
     });
 
     test('one that fails does not hurt its neighbours, and leaves nothing with them', async () => {
@@ -221,10 +228,10 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const results = await Promise.allSettled(
         users.map((user, index) =>
           storage.write(async (store) => {
-            await store.users.insert(id, [user], NOW);
+            await store(UserStore).insert(id, [user], NOW);
             if (index % 3 === 0) throw new Error(`unit ${index}`);
             // A failing statement, not only a failing function.
-            if (index % 3 === 1) await store.users.insert(id, [user], NOW);
+            if (index % 3 === 1) await store(UserStore).insert(id, [user], NOW);
             return index;
           }),
         ),
@@ -232,7 +239,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       for (const [index, result] of results.entries()) {
         expect(result.status, String(index)).toBe(index % 3 === 2 ? 'fulfilled' : 'rejected');
       }
-      const existing = await storage.read.users.existing(
+      const existing = await storage.read(UserReader).existing(
         id,
         users.map((user) => user.id),
       );
@@ -251,7 +258,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const seen = await Promise.all(
         times(60, () =>
           storage.write(async (store) => {
-            const { authorityVersion } = await store.organizations.lock(id, 'exclusive');
+            const { authorityVersion } = await store(OrganizationStore).lock(id, 'exclusive');
             // Read and written separately: only the lock keeps two units from reading the same number.
             await builderOf(store)
               .updateTable('organization')
@@ -263,7 +270,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         ),
       );
       expect(seen.sort((a, b) => a - b)).toEqual(times(60, (index) => index + 1));
-      expect((await storage.read.organizations.get(id)).authorityVersion).toBe(61);
+      expect((await storage.read(OrganizationReader).get(id)).authorityVersion).toBe(61);
     });
 
     test('one fingerprint becomes one activity', async () => {
@@ -272,10 +279,10 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const { id } = await withOrganization(storage);
       const fingerprint = `sha256:${randomId()}`;
       const inserted = await Promise.all(
-        times(40, () => storage.write((store) => store.activities.insert(activity(id, { fingerprint }), []))),
+        times(40, () => storage.write((store) => store(ActivityStore).insert(activity(id, { fingerprint }), []))),
       );
       expect(inserted.filter(Boolean)).toHaveLength(1);
-      const all = await storage.read.activities.page(id, { statuses: [], types: [] }, { kind: 'all', max: 100 });
+      const all = await storage.read(ActivityReader).page(id, { statuses: [], types: [] }, { kind: 'all', max: 100 });
       expect(all.items).toHaveLength(1);
     });
 
@@ -285,12 +292,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const { id } = await withOrganization(storage);
       const insert = (user: ReturnType<typeof newUser>) =>
-        storage.write((store) => store.users.insert(id, [user], NOW));
+        storage.write((store) => store(UserStore).insert(id, [user], NOW));
       const winner = newUser({ email: 'one@example.com' });
       const first = insert(winner);
       const second = insert(newUser({ email: 'one@example.com' })).then(
         () => 'both',
-        async () => ((await storage.read.users.find(id, winner.id)) === undefined ? 'refused too early' : 'refused'),
+        async () =>
+          (await storage.read(UserReader).find(id, winner.id)) === undefined ? 'refused too early' : 'refused',
       );
       // Others that share the commit, if commits are shared.
       const others = times(20, () => insert(newUser()));
@@ -306,18 +314,18 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const { id } = await withOrganization(storage);
       const [before, inside, after] = [newUser({ email: 'before@example.com' }), newUser(), newUser()];
       const message = await storage.write(async (store) => {
-        await store.users.insert(id, [before], NOW);
+        await store(UserStore).insert(id, [before], NOW);
         const caught = await store
           .savepoint(async () => {
-            await store.users.insert(id, [inside], NOW);
-            await store.users.insert(id, [newUser({ email: 'BEFORE@example.com' })], NOW);
+            await store(UserStore).insert(id, [inside], NOW);
+            await store(UserStore).insert(id, [newUser({ email: 'BEFORE@example.com' })], NOW);
           })
           .catch((error: unknown) => error);
-        await store.users.insert(id, [after], NOW);
+        await store(UserStore).insert(id, [after], NOW);
         return (caught as ApiError).code;
       });
       expect(message).toBe('ALREADY_EXISTS');
-      const existing = await storage.read.users.existing(id, [before.id, inside.id, after.id]);
+      const existing = await storage.read(UserReader).existing(id, [before.id, inside.id, after.id]);
       expect([...existing].sort()).toEqual([before.id, after.id].sort());
     });
 
@@ -328,17 +336,17 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const [kept, lost] = [newUser(), newUser()];
       const value = await storage.write((store) =>
         store.savepoint(async () => {
-          await store.users.insert(id, [kept], NOW);
+          await store(UserStore).insert(id, [kept], NOW);
           return 'value';
         }),
       );
       expect(value).toBe('value');
       const failing = storage.write(async (store) => {
-        await store.savepoint(() => store.users.insert(id, [lost], NOW));
+        await store.savepoint(() => store(UserStore).insert(id, [lost], NOW));
         throw new Error('later');
       });
       await expect(failing).rejects.toThrow('later');
-      expect([...(await storage.read.users.existing(id, [kept.id, lost.id]))]).toEqual([kept.id]);
+      expect([...(await storage.read(UserReader).existing(id, [kept.id, lost.id]))]).toEqual([kept.id]);
     });
 
     test('several in one unit, failed and not', async () => {
@@ -350,13 +358,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         for (const [index, user] of users.entries()) {
           await store
             .savepoint(async () => {
-              await store.users.insert(id, [user], NOW);
+              await store(UserStore).insert(id, [user], NOW);
               if (index % 2 === 1) throw new Error('odd');
             })
             .catch(() => {});
         }
       });
-      const existing = await storage.read.users.existing(
+      const existing = await storage.read(UserReader).existing(
         id,
         users.map((user) => user.id),
       );
@@ -386,10 +394,10 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const { id } = await withOrganization(storage);
       const events: string[] = [];
-      const holder = hold(storage, (store) => store.organizations.lock(id, first));
+      const holder = hold(storage, (store) => store(OrganizationStore).lock(id, first));
       await holder.locked;
       const waiting = storage.write(async (store) => {
-        const { authorityVersion } = await store.organizations.lock(id, second);
+        const { authorityVersion } = await store(OrganizationStore).lock(id, second);
         events.push(`second sees ${authorityVersion}`);
       });
       // An independent unit of another organization is not held up on a database with many writers.
@@ -405,11 +413,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const { id } = await withOrganization(storage);
       const holder = hold(storage, async (store) => {
-        await store.organizations.lock(id, 'exclusive');
-        await store.organizations.raiseAuthorityVersion(id);
+        await store(OrganizationStore).lock(id, 'exclusive');
+        await store(OrganizationStore).raiseAuthorityVersion(id);
       });
       await holder.locked;
-      const waiting = storage.write(async (store) => (await store.organizations.lock(id, 'shared')).authorityVersion);
+      const waiting = storage.write(
+        async (store) => (await store(OrganizationStore).lock(id, 'shared')).authorityVersion,
+      );
       holder.release();
       await holder.done;
       expect(await waiting).toBe(2);
@@ -420,13 +430,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const { id } = await withOrganization(storage);
       const target = activity(id);
-      await storage.write((store) => store.activities.insert(target, []));
+      await storage.write((store) => store(ActivityStore).insert(target, []));
       const counts = await Promise.all(
         times(30, () =>
           storage.write(async (store) => {
-            await store.organizations.lock(id, 'shared');
-            const locked = await store.activities.lock(id, target.id);
-            await store.activities.insertVote(target, vote(target));
+            await store(OrganizationStore).lock(id, 'shared');
+            const locked = await store(ActivityStore).lock(id, target.id);
+            await store(ActivityStore).insertVote(target, vote(target));
             return locked?.votes.length;
           }),
         ),
@@ -438,11 +448,11 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       await using place = await Place.create(kind);
       const storage = await place.open();
       for (const mode of ['shared', 'exclusive'] as const) {
-        expect(await codeOf(storage.write((store) => store.organizations.lock(randomId(), mode)))).toBe(
+        expect(await codeOf(storage.write((store) => store(OrganizationStore).lock(randomId(), mode)))).toBe(
           'ORGANIZATION_NOT_FOUND',
         );
       }
-      expect(await storage.write((store) => store.activities.lock(randomId(), randomId()))).toBeUndefined();
+      expect(await storage.write((store) => store(ActivityStore).lock(randomId(), randomId()))).toBeUndefined();
     });
 
     if (kind === 'postgres') {
@@ -450,7 +460,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         await using place = await Place.create(kind);
         const storage = await place.open();
         const { id } = await withOrganization(storage);
-        const holders = times(2, () => hold(storage, (store) => store.organizations.lock(id, 'shared')));
+        const holders = times(2, () => hold(storage, (store) => store(OrganizationStore).lock(id, 'shared')));
         // Neither has ended when both have the lock.
         await Promise.all(holders.map((holder) => holder.locked));
         for (const holder of holders) holder.release();
@@ -462,21 +472,21 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         const storage = await place.open();
         const { id } = await withOrganization(storage);
         const [a, b] = [newUser(), newUser()];
-        await storage.write((store) => store.users.insert(id, [a, b], NOW));
+        await storage.write((store) => store(UserStore).insert(id, [a, b], NOW));
         const holding = [deferred(), deferred()] as const;
         let runs = 0;
         const cross = (mine: UserId, theirs: UserId, at: 0 | 1) =>
           storage.write(async (store) => {
             runs += 1;
-            await store.users.lock(id, mine, NOW);
+            await store(UserStore).lock(id, mine, NOW);
             holding[at].resolve();
             await holding[1 - at]?.promise;
-            await store.users.lock(id, theirs, NOW);
+            await store(UserStore).lock(id, theirs, NOW);
           });
         await Promise.all([cross(a.id, b.id, 0), cross(b.id, a.id, 1)]);
         // The one that was rolled back ran again; it may have met the other once more.
         expect(runs).toBeGreaterThanOrEqual(3);
-        for (const user of [a, b]) expect((await storage.read.users.get(id, user.id)).revision).toBe(3);
+        for (const user of [a, b]) expect((await storage.read(UserReader).get(id, user.id)).revision).toBe(3);
       });
     }
   });
@@ -570,13 +580,16 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         vote(done, { webauthn: { credentialId: 'c', authenticatorData: 'a', clientDataJson: 'j' } }),
       ];
       await storage.write(async (store) => {
-        await store.users.insert(id, [owner], NOW);
-        await store.credentials.insertApiKeys(id, [key]);
-        await store.activities.insert(done, ballots);
+        await store(UserStore).insert(id, [owner], NOW);
+        await store(CredentialStore).insertApiKeys(id, [key]);
+        await store(ActivityStore).insert(done, ballots);
       });
-      expect(await storage.read.credentials.getApiKey(id, key.id)).toEqual(key);
-      expect(await storage.read.users.get(id, owner.id)).toMatchObject({ email: owner.email, phone: owner.phone });
-      const found = await storage.read.activities.find(id, done.id);
+      expect(await storage.read(CredentialReader).getApiKey(id, key.id)).toEqual(key);
+      expect(await storage.read(UserReader).get(id, owner.id)).toMatchObject({
+        email: owner.email,
+        phone: owner.phone,
+      });
+      const found = await storage.read(ActivityReader).find(id, done.id);
       expect({ ...found?.activity, sealedParameters: [...(found?.activity.sealedParameters ?? [])] }).toEqual({
         ...done,
         sealedParameters: [...sealed],
@@ -594,28 +607,28 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const key = apiKey(user.id);
       const stored = activity(theirs.id);
       await storage.write(async (store) => {
-        await store.users.insert(theirs.id, [user], NOW);
-        await store.credentials.insertApiKeys(theirs.id, [key]);
-        await store.activities.insert(stored, [vote(stored)]);
+        await store(UserStore).insert(theirs.id, [user], NOW);
+        await store(CredentialStore).insertApiKeys(theirs.id, [key]);
+        await store(ActivityStore).insert(stored, [vote(stored)]);
       });
       const { read } = storage;
-      expect(await read.users.find(mine.id, user.id)).toBeUndefined();
-      expect(await codeOf(read.users.record(mine.id, user.id))).toBe('RESOURCE_NOT_FOUND');
-      expect(await codeOf(read.credentials.getApiKey(mine.id, key.id))).toBe('RESOURCE_NOT_FOUND');
-      expect(await read.activities.find(mine.id, stored.id)).toBeUndefined();
-      expect(await read.activities.idByFingerprint(mine.id, stored.fingerprint)).toBeUndefined();
-      expect((await read.principals.byApiKey(mine.id, key.publicKey, ''))?.holder).toBeUndefined();
-      expect((await read.principals.byApiKey(theirs.id, key.publicKey, stored.fingerprint))?.activityId).toBe(
+      expect(await read(UserReader).find(mine.id, user.id)).toBeUndefined();
+      expect(await codeOf(read(UserReader).record(mine.id, user.id))).toBe('RESOURCE_NOT_FOUND');
+      expect(await codeOf(read(CredentialReader).getApiKey(mine.id, key.id))).toBe('RESOURCE_NOT_FOUND');
+      expect(await read(ActivityReader).find(mine.id, stored.id)).toBeUndefined();
+      expect(await read(ActivityReader).idByFingerprint(mine.id, stored.fingerprint)).toBeUndefined();
+      expect((await read(PrincipalReader).byApiKey(mine.id, key.publicKey, ''))?.holder).toBeUndefined();
+      expect((await read(PrincipalReader).byApiKey(theirs.id, key.publicKey, stored.fingerprint))?.activityId).toBe(
         stored.id,
       );
-      const code = await codeOf(storage.write((store) => store.users.lock(mine.id, user.id, NOW)));
+      const code = await codeOf(storage.write((store) => store(UserStore).lock(mine.id, user.id, NOW)));
       expect(code).toBe('RESOURCE_NOT_FOUND');
-      await storage.write((store) => store.users.delete(mine.id, [user.id]));
+      await storage.write((store) => store(UserStore).delete(mine.id, [user.id]));
       await storage.write((store) =>
-        store.credentials.deleteCredentials('api_key', mine.id, [key.id], () => 'revoked'),
+        store(CredentialStore).deleteCredentials('api_key', mine.id, [key.id], () => 'revoked'),
       );
-      expect(await read.users.find(theirs.id, user.id)).toBeDefined();
-      expect(await read.credentials.exists('api_key', theirs.id, key.id)).toBe(true);
+      expect(await read(UserReader).find(theirs.id, user.id)).toBeDefined();
+      expect(await read(CredentialReader).exists('api_key', theirs.id, key.id)).toBe(true);
     });
   });
 
@@ -624,13 +637,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       await using place = await Place.create(kind, { isEmpty: true });
       const first = await place.open();
       const made = await withOrganization(first);
-      const applied = await first.read.deployment.appliedMigrations();
+      const applied = await first.read(DeploymentReader).appliedMigrations();
       expect(applied.map(({ name }) => name)).toEqual([...MIGRATION_NAMES].sort());
       expect(applied).toContainEqual({ name: '0017-compatible-migrations', compatibility: 'expand' });
       await place.close(first);
       const second = await place.open();
-      expect(await second.read.deployment.appliedMigrations()).toEqual(applied);
-      expect((await second.read.organizations.get(made.id)).name).toBe(made.name);
+      expect(await second.read(DeploymentReader).appliedMigrations()).toEqual(applied);
+      expect((await second.read(OrganizationReader).get(made.id)).name).toBe(made.name);
       expect(second.kind).toBe(kind);
     });
 
@@ -647,7 +660,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       expect((refused as Error).message).toContain('9999-future');
       await place.run("DELETE FROM schema_migration WHERE name = '9999-future'");
       const again = await place.open();
-      expect((await again.read.organizations.get(made.id)).id).toBe(made.id);
+      expect((await again.read(OrganizationReader).get(made.id)).id).toBe(made.id);
     });
 
     test('what a newer program marked compatible is worked beside, next to what it did not it is not', async () => {
@@ -659,7 +672,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         place.run(`INSERT INTO schema_migration VALUES ('${name}', 1, '${mark}')`);
       await add('9998-wider', 'expand');
       const beside = await place.open();
-      expect((await beside.read.organizations.get(made.id)).id).toBe(made.id);
+      expect((await beside.read(OrganizationReader).get(made.id)).id).toBe(made.id);
       await place.close(beside);
       await add('9999-narrower', 'contract');
       const refused = await place.open().catch((error: unknown) => error);
@@ -675,8 +688,11 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       await place.run(`ALTER TABLE schema_migration DROP COLUMN compatibility;
         DELETE FROM schema_migration WHERE name = '0017-compatible-migrations'`);
       const again = await place.open();
-      expect((await again.read.organizations.get(made.id)).id).toBe(made.id);
-      expect(compareSchema(await again.read.deployment.appliedMigrations())).toEqual({ missing: [], incompatible: [] });
+      expect((await again.read(OrganizationReader).get(made.id)).id).toBe(made.id);
+      expect(compareSchema(await again.read(DeploymentReader).appliedMigrations())).toEqual({
+        missing: [],
+        incompatible: [],
+      });
     });
 
     if (kind === 'sqlite') {
@@ -709,7 +725,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         await using place = await Place.create(kind, { isEmpty: true });
         const all = await Promise.all(times(4, () => place.open(2)));
         const made = await withOrganization(all[0] as Storage);
-        for (const storage of all) expect((await storage.read.organizations.get(made.id)).id).toBe(made.id);
+        for (const storage of all) expect((await storage.read(OrganizationReader).get(made.id)).id).toBe(made.id);
       });
 
       test('a database that is not there is said in one line', async () => {
@@ -736,13 +752,13 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       const storage = await place.open();
       const { id } = await withOrganization(storage);
       const users = times(40, () => newUser());
-      const writes = users.map((user) => storage.write((store) => store.users.insert(id, [user], NOW)));
+      const writes = users.map((user) => storage.write((store) => store(UserStore).insert(id, [user], NOW)));
       await place.close(storage);
       const results = await Promise.allSettled(writes);
       expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
-      expect(await codeOf(storage.write((store) => store.users.insert(id, [newUser()], NOW)))).toBe('UNAVAILABLE');
+      expect(await codeOf(storage.write((store) => store(UserStore).insert(id, [newUser()], NOW)))).toBe('UNAVAILABLE');
       const again = await place.open();
-      expect(await again.read.users.count(id)).toBe(40);
+      expect(await again.read(UserReader).count(id)).toBe(40);
     });
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { TvcApp, TvcApproval, TvcDeployment, TvcOperator, TvcOperatorSet } from '../../src/domains/deployments/model.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
+import type {
+  TvcApp,
+  TvcApproval,
+  TvcDeployment,
+  TvcOperator,
+  TvcOperatorSet,
+} from '../../src/domains/deployments/model.ts';
+import { TvcReader, TvcStore } from '../../src/domains/deployments/store.ts';
 import { type OrganizationId, randomId, type TvcAppId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -75,7 +83,8 @@ async function furnish(storage: Storage): Promise<{
   const operators: [TvcOperator, TvcOperator] = [operator(), operator({ encryptPublicKey: undefined })];
   const set = operatorSet(operators);
   const made = app(set);
-  await storage.write(async ({ tvc }) => {
+  await storage.write(async (store) => {
+    const tvc = store(TvcStore);
     for (const one of operators) await tvc.insertOperator(organizationId, one);
     await tvc.insertOperatorSet(organizationId, set);
     await tvc.insertApp(organizationId, made);
@@ -88,7 +97,7 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     await using place = await Place.create(kind);
     const storage = await place.open();
     const { organizationId, operators, set, made } = await furnish(storage);
-    const { tvc } = storage.read;
+    const tvc = storage.read(TvcReader);
     expect(await tvc.getOperators(organizationId, [operators[1].id, operators[0].id])).toEqual(
       [...operators].reverse(),
     );
@@ -105,11 +114,11 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
       approvedAtMs: NOW + 2,
       deletedAtMs: NOW + 3,
     });
-    await storage.write((store) => store.tvc.insertDeployment(organizationId, filled));
+    await storage.write((store) => store(TvcStore).insertDeployment(organizationId, filled));
     expect(await tvc.getDeployment(organizationId, filled.id)).toEqual(filled);
     expect(await tvc.getDeploymentOfManifest(organizationId, filled.manifestId)).toEqual(filled);
     const live = app(set, { liveDeploymentId: filled.id, enableDebugMode: true, enableEgress: false });
-    await storage.write((store) => store.tvc.insertApp(organizationId, live));
+    await storage.write((store) => store(TvcStore).insertApp(organizationId, live));
     expect(await tvc.findApp(organizationId, live.id)).toEqual(live);
     const missing = [
       tvc.getOperators(organizationId, [operators[0].id, randomId()]),
@@ -129,16 +138,16 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     const { organizationId: other } = await furnish(storage);
     const row = deployment(made.id);
     await storage.write(async (store) => {
-      await store.tvc.insertDeployment(organizationId, row);
-      await store.tvc.keepApproval(organizationId, approval(row, operators[0]));
+      await store(TvcStore).insertDeployment(organizationId, row);
+      await store(TvcStore).keepApproval(organizationId, approval(row, operators[0]));
       // Nobody's hands reach across.
-      expect(await store.tvc.markApproved(other, row.id, NOW)).toBe(false);
-      expect(await store.tvc.setFirstLive(other, row, NOW)).toBe(false);
-      await store.tvc.setLive(other, made.id, row.id, NOW);
-      await store.tvc.markDeployment(other, row.id, NOW, NOW);
-      await store.tvc.deleteApp(other, made.id, NOW);
+      expect(await store(TvcStore).markApproved(other, row.id, NOW)).toBe(false);
+      expect(await store(TvcStore).setFirstLive(other, row, NOW)).toBe(false);
+      await store(TvcStore).setLive(other, made.id, row.id, NOW);
+      await store(TvcStore).markDeployment(other, row.id, NOW, NOW);
+      await store(TvcStore).deleteApp(other, made.id, NOW);
     });
-    const { tvc } = storage.read;
+    const tvc = storage.read(TvcReader);
     expect(await tvc.getApp(organizationId, made.id)).toEqual(made);
     expect(await tvc.getDeployment(organizationId, row.id)).toEqual(row);
     const foreign = [
@@ -165,7 +174,7 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     const { organizationId, operators, set } = await furnish(storage);
     const ids = idsOf(operators);
     const find = (name: string, threshold: number, members: readonly string[]) =>
-      storage.read.tvc.findOperatorSet(organizationId, name, threshold, members);
+      storage.read(TvcReader).findOperatorSet(organizationId, name, threshold, members);
     expect(await find(TEXT, 2, ids)).toEqual(set);
     expect(await find(TEXT, 2, [...ids].reverse())).toEqual(set);
     expect(await find(`${TEXT} `, 2, ids)).toBeUndefined();
@@ -173,7 +182,7 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     expect(await find(TEXT, 2, ids.slice(0, 1))).toBeUndefined();
     expect(await find(TEXT, 2, [...ids, randomId()])).toBeUndefined();
     const twin = operatorSet([...operators].reverse());
-    expect(await codeOf(storage.write((store) => store.tvc.insertOperatorSet(organizationId, twin)))).toBe(
+    expect(await codeOf(storage.write((store) => store(TvcStore).insertOperatorSet(organizationId, twin)))).toBe(
       'ALREADY_EXISTS',
     );
   });
@@ -184,7 +193,8 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     const { organizationId, operators, made } = await furnish(storage);
     const [row, other] = [deployment(made.id), deployment(made.id)];
     const first = approval(row, operators[0]);
-    const kept = await storage.write(async ({ tvc }) => {
+    const kept = await storage.write(async (store) => {
+      const tvc = store(TvcStore);
       for (const one of [row, other]) await tvc.insertDeployment(organizationId, one);
       const ids: string[] = [];
       for (const one of [
@@ -200,14 +210,14 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     expect(kept[0]).toBe(first.id);
     expect(kept[1]).toBe(first.id);
     expect(new Set(kept).size).toBe(3);
-    const found = await storage.read.tvc.approvals(organizationId, [row.id]);
+    const found = await storage.read(TvcReader).approvals(organizationId, [row.id]);
     expect(idsOf(found)).toEqual([kept[0], kept[2]].sort());
     expect({ ...found[0], signature: Buffer.from(found[0]?.signature ?? []).toString('hex') }).toEqual({
       ...first,
       signature: Buffer.from(first.signature).toString('hex'),
     });
-    expect(await storage.read.tvc.approvals(organizationId, [row.id, other.id])).toHaveLength(3);
-    expect(await storage.read.tvc.approvals(organizationId, [])).toEqual([]);
+    expect(await storage.read(TvcReader).approvals(organizationId, [row.id, other.id])).toHaveLength(3);
+    expect(await storage.read(TvcReader).approvals(organizationId, [])).toEqual([]);
   });
 
   test('mark once, and make one live, whoever is first', async () => {
@@ -215,19 +225,20 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     const storage = await place.open();
     const { organizationId, made } = await furnish(storage);
     const rows = times(5, () => deployment(made.id));
-    await storage.write(async ({ tvc }) => {
+    await storage.write(async (store) => {
+      const tvc = store(TvcStore);
       for (const row of rows) await tvc.insertDeployment(organizationId, row);
     });
     // Without the lock of the organization, which an activity holds besides.
     const marked = await Promise.all(
-      times(5, () => storage.write(({ tvc }) => tvc.markApproved(organizationId, rows[0]!.id, NOW + 5))),
+      times(5, () => storage.write((store) => store(TvcStore).markApproved(organizationId, rows[0]!.id, NOW + 5))),
     );
     expect(marked.filter(Boolean)).toHaveLength(1);
     const live = await Promise.all(
-      rows.map((row) => storage.write(({ tvc }) => tvc.setFirstLive(organizationId, row, NOW + 6))),
+      rows.map((row) => storage.write((store) => store(TvcStore).setFirstLive(organizationId, row, NOW + 6))),
     );
     expect(live.filter(Boolean)).toHaveLength(1);
-    const { tvc } = storage.read;
+    const tvc = storage.read(TvcReader);
     expect(await tvc.getDeployment(organizationId, rows[0]!.id)).toMatchObject({
       approvedAtMs: NOW + 5,
       updatedAtMs: NOW + 5,
@@ -236,10 +247,10 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
       liveDeploymentId: rows[live.indexOf(true)]?.id,
       updatedAtMs: NOW + 6,
     });
-    await storage.write((store) => store.tvc.setLive(organizationId, made.id, undefined, NOW + 7));
+    await storage.write((store) => store(TvcStore).setLive(organizationId, made.id, undefined, NOW + 7));
     expect((await tvc.getApp(organizationId, made.id)).liveDeploymentId).toBeUndefined();
-    await storage.write((store) => store.tvc.deleteApp(organizationId, made.id, NOW + 8));
-    expect(await storage.write((store) => store.tvc.setFirstLive(organizationId, rows[0]!, NOW))).toBe(false);
+    await storage.write((store) => store(TvcStore).deleteApp(organizationId, made.id, NOW + 8));
+    expect(await storage.write((store) => store(TvcStore).setFirstLive(organizationId, rows[0]!, NOW))).toBe(false);
   });
 
   test('list what is there, and leave what is marked', async () => {
@@ -250,11 +261,11 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     const rows = times(4, () => deployment(made.id));
     const elsewhere = deployment(second.id);
     await storage.write(async (store) => {
-      await store.tvc.insertApp(organizationId, second);
-      for (const row of [...rows, elsewhere]) await store.tvc.insertDeployment(organizationId, row);
-      await store.tvc.markDeployment(organizationId, rows[1]!.id, NOW + 9, NOW + 10);
+      await store(TvcStore).insertApp(organizationId, second);
+      for (const row of [...rows, elsewhere]) await store(TvcStore).insertDeployment(organizationId, row);
+      await store(TvcStore).markDeployment(organizationId, rows[1]!.id, NOW + 9, NOW + 10);
     });
-    const { tvc } = storage.read;
+    const tvc = storage.read(TvcReader);
     const list = async (request: Parameters<typeof tvc.deployments>[2] = ALL) =>
       idsOf((await tvc.deployments(organizationId, made.id, request)).items);
     const states = (max = 3) => tvc.deploymentStates(organizationId, made.id, max);
@@ -279,12 +290,12 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     expect(await tvc.hasOtherDeployment(organizationId, elsewhere)).toBe(false);
     expect(await tvc.hasOtherDeployment(organizationId, rows[1]!)).toBe(true);
     await storage.write(async (store) => {
-      await store.tvc.markDeployment(organizationId, rows[1]!.id, undefined, NOW);
-      for (const row of rows.slice(1)) await store.tvc.markDeployment(organizationId, row.id, NOW, NOW);
+      await store(TvcStore).markDeployment(organizationId, rows[1]!.id, undefined, NOW);
+      for (const row of rows.slice(1)) await store(TvcStore).markDeployment(organizationId, row.id, NOW, NOW);
     });
     expect(await tvc.hasOtherDeployment(organizationId, rows[0]!)).toBe(false);
     // An app that is deleted takes the rest along, and no other app's.
-    await storage.write((store) => store.tvc.deleteApp(organizationId, made.id, NOW + 11));
+    await storage.write((store) => store(TvcStore).deleteApp(organizationId, made.id, NOW + 11));
     expect(await codeOf(tvc.getApp(organizationId, made.id))).toBe('RESOURCE_NOT_FOUND');
     expect(await tvc.appOf(organizationId, { appId: made.id })).toMatchObject({ deletedAtMs: NOW + 11 });
     expect(await states()).toEqual([]);
@@ -303,14 +314,15 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     const before = await place.open();
     const { organizationId, made } = await furnish(before);
     const rows = times(103, (index) => deployment(made.id, { manifest: `{"replicas":${index + 1}}` }));
-    await before.write(async ({ tvc }) => {
+    await before.write(async (store) => {
+      const tvc = store(TvcStore);
       for (const row of rows) await tvc.insertDeployment(organizationId, row);
     });
     await place.close(before);
     await place.run(`ALTER TABLE tvc_deployment DROP COLUMN replicas;
       DELETE FROM schema_migration WHERE name = '0012-deployment-replicas'`);
     const after = await place.open();
-    const states = await after.read.tvc.deploymentStates(organizationId, made.id, 200);
+    const states = await after.read(TvcReader).deploymentStates(organizationId, made.id, 200);
     expect(states.map(({ id, replicas }) => [id, replicas])).toEqual(rows.map(({ id }, index) => [id, index + 1]));
   });
 
@@ -321,11 +333,11 @@ describe.each(DATABASES)('stores of deployments on %s', (kind) => {
     const { organizationId: other } = await furnish(storage);
     const row = deployment(made.id);
     await storage.write(async (store) => {
-      await store.tvc.insertDeployment(organizationId, row);
-      await store.tvc.keepApproval(organizationId, approval(row, operators[0]));
-      await store.organizations.erase(organizationId, NOW);
+      await store(TvcStore).insertDeployment(organizationId, row);
+      await store(TvcStore).keepApproval(organizationId, approval(row, operators[0]));
+      await store(OrganizationStore).erase(organizationId, NOW);
     });
-    const { tvc } = storage.read;
+    const tvc = storage.read(TvcReader);
     expect(await tvc.findApp(organizationId, made.id)).toBeUndefined();
     expect(await codeOf(tvc.getDeployment(organizationId, row.id))).toBe('RESOURCE_NOT_FOUND');
     expect(await tvc.operatorSets(organizationId, [set.id])).toEqual(new Map());

@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EarnRequest, EarnWrapper } from '../../src/domains/earn/model.ts';
+import { EarnReader, EarnStore } from '../../src/domains/earn/store.ts';
+import type { Send, SendBlock, SendPurpose } from '../../src/domains/sends/model.ts';
+import { SendStore } from '../../src/domains/sends/store/sends.ts';
 import type { OrganizationId, SendId } from '../../src/lib/ids.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import type { Send, SendBlock, SendPurpose } from '../../src/domains/sends/model.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, withOrganization } from './place.ts';
@@ -50,21 +52,21 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
   });
   const insert = async (extra: Partial<EarnWrapper> = {}): Promise<EarnWrapper> => {
     const wrapper = wrapperOf(extra);
-    await storage.write((store) => store.earn.insertWrapper(wrapper));
+    await storage.write((store) => store(EarnStore).insertWrapper(wrapper));
     return wrapper;
   };
 
   test('a wrapper is read as it was written, by its own organization', async () => {
     const wrapper = await insert();
     const elsewhere = await insert({ caip2: 'eip155:10', serviceFeeWallet: undefined });
-    const { earn } = storage.read;
+    const earn = storage.read(EarnReader);
     expect(await earn.wrappersAt(organizationId, WRAPPER)).toEqual([wrapper, elsewhere]);
     expect(await earn.findWrapper(organizationId, CHAIN, WRAPPER)).toEqual(wrapper);
     expect(await earn.wrappers(organizationId)).toEqual([wrapper, elsewhere]);
     expect(await earn.wrappersAt(randomId(), WRAPPER)).toEqual([]);
-    await storage.write((store) => store.earn.setDepositsDisabled(wrapper, true, NOW + 1));
+    await storage.write((store) => store(EarnStore).setDepositsDisabled(wrapper, true, NOW + 1));
     const requestId = randomId<'earn-request'>();
-    await storage.write((store) => store.earn.setDeployRequest(elsewhere, requestId, NOW + 2));
+    await storage.write((store) => store(EarnStore).setDeployRequest(elsewhere, requestId, NOW + 2));
     expect(await earn.wrappers(organizationId)).toEqual([
       { ...wrapper, depositsDisabled: true, updatedAtMs: NOW + 1 },
       { ...elsewhere, deployRequestId: requestId, updatedAtMs: NOW + 2 },
@@ -96,21 +98,23 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
     const order: string[] = [];
     let switched: Promise<void> | undefined;
     await storage.write(async (store) => {
-      expect(await store.earn.holdWrapper(wrapper)).toEqual(wrapper);
+      expect(await store(EarnStore).holdWrapper(wrapper)).toEqual(wrapper);
       switched = storage
-        .write((other) => other.earn.setDepositsDisabled(wrapper, true, NOW + 1))
+        .write((other) => other(EarnStore).setDepositsDisabled(wrapper, true, NOW + 1))
         .then(() => {
           order.push('switched');
         });
       await untilSomebodyWaits();
-      expect(await store.earn.holdWrapper(wrapper)).toEqual(wrapper);
+      expect(await store(EarnStore).holdWrapper(wrapper)).toEqual(wrapper);
       order.push('held');
     });
     await switched;
     expect(order).toEqual(['held', 'switched']);
-    const held = await storage.write((store) => store.earn.holdWrapper(wrapper));
+    const held = await storage.write((store) => store(EarnStore).holdWrapper(wrapper));
     expect(held).toMatchObject({ depositsDisabled: true });
-    expect(await storage.write((store) => store.earn.holdWrapper(wrapperOf({ caip2: 'eip155:2' })))).toBeUndefined();
+    expect(
+      await storage.write((store) => store(EarnStore).holdWrapper(wrapperOf({ caip2: 'eip155:2' }))),
+    ).toBeUndefined();
   });
 
   const insertRequest = async (
@@ -151,21 +155,21 @@ describe.each(DATABASES)('Earn in storage on %s', (kind) => {
       updatedAtMs: NOW,
     };
     await storage.write(async (store) => {
-      await store.sends.insert(send);
-      await store.earn.insertRequest(made);
+      await store(SendStore).insert(send);
+      await store(EarnStore).insertRequest(made);
     });
     return made;
   };
 
   test('a request is read by its kind and organization', async () => {
     const request = await insertRequest({ kind: 'deposit', amount: '5' });
-    const { earn } = storage.read;
+    const earn = storage.read(EarnReader);
     expect(await earn.getRequest(organizationId, 'deposit', request.id)).toEqual(request);
     expect(await codeOf(earn.getRequest(organizationId, 'withdraw', request.id))).toBe('RESOURCE_NOT_FOUND');
     expect(await codeOf(earn.getRequest(randomId(), 'deposit', request.id))).toBe('RESOURCE_NOT_FOUND');
   });
 
-  const totals = (...ids: OrganizationId[]) => storage.read.earn.totals(ids, WALLET);
+  const totals = (...ids: OrganizationId[]) => storage.read(EarnReader).totals(ids, WALLET);
 
   test('totals are of what is in blocks, and go on when everything was taken out', async () => {
     const most = String(2n ** 256n - 1n);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClaimedMessage, EmailEvent, SealedMessage } from '../../src/domains/messages/store.ts';
+import { MessageReader, MessageStore } from '../../src/domains/messages/store.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { PageRequest } from '../../src/lib/pagination.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import type { ClaimedMessage, EmailEvent, SealedMessage } from '../../src/domains/messages/store.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { builderOf, codeOf, NOW, Place, times, withOrganization } from './place.ts';
 
@@ -51,10 +52,10 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     });
     const [{ id }, { id: otherId }] = [await withOrganization(storage), await withOrganization(storage)];
     const claim = (channel: 'email' | 'sms', limit: number, nowMs: number): Promise<ClaimedMessage[]> =>
-      write((store) => store.messages.claim(channel, limit, nowMs, nowMs + LEASE));
+      write((store) => store(MessageStore).claim(channel, limit, nowMs, nowMs + LEASE));
     const insert = (messages: readonly SealedMessage[], nowMs = NOW): Promise<void> =>
       write(async (store) => {
-        for (const one of messages) await store.messages.insert(one, nowMs);
+        for (const one of messages) await store(MessageStore).insert(one, nowMs);
       });
     const left = async (): Promise<number> =>
       (await write((store) => builderOf(store).selectFrom('outbox_message').select('id').execute())).length;
@@ -69,7 +70,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     const text = message(id, { channel: 'sms' });
     await insert([text]);
     // Also for a process whose clock is behind.
-    expect(await read.messages.isDue('email', NOW - 1)).toBe(true);
+    expect(await read(MessageReader).isDue('email', NOW - 1)).toBe(true);
 
     const first = await claim('email', 2, NOW + 10);
     expect(sorted(first)).toEqual(sorted(made.slice(0, 2)));
@@ -82,8 +83,8 @@ describe.each(DATABASES)('messages on %s', (kind) => {
       claimedUntilMs: NOW + 10 + LEASE,
       createdAtMs: NOW + 2,
     });
-    expect(await read.messages.isDue('email', NOW + 10)).toBe(false);
-    expect(await read.messages.isDue('sms', NOW + 10)).toBe(true);
+    expect(await read(MessageReader).isDue('email', NOW + 10)).toBe(false);
+    expect(await read(MessageReader).isDue('sms', NOW + 10)).toBe(true);
     expect(idsOf(await claim('sms', 10, NOW + 10))).toEqual([text.id]);
     // A claim that ran out is no claim.
     expect(await claim('email', 10, NOW + 9 + LEASE)).toEqual([]);
@@ -93,7 +94,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
   test('a rolled back message is none', async () => {
     const at = await twoOrganizations();
     const failed = at.write(async (store) => {
-      await store.messages.insert(message(at.id), NOW);
+      await store(MessageStore).insert(message(at.id), NOW);
       throw new Error('rolled back');
     });
     await expect(failed).rejects.toThrow('rolled back');
@@ -107,17 +108,17 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     const [old] = (await claim('email', 1, NOW)) as [ClaimedMessage];
     const [held] = (await claim('email', 1, NOW + LEASE)) as [ClaimedMessage];
     expect(held.id).toBe(old.id);
-    expect(await write((store) => store.messages.remove(old))).toBe(false);
-    expect(await write((store) => store.messages.defer(old, 9, NOW))).toBe(false);
-    expect(await write((store) => store.messages.remove({ ...held, organizationId: at.otherId }))).toBe(false);
-    expect(await write((store) => store.messages.defer(held, 3, NOW + 2 * LEASE))).toBe(true);
+    expect(await write((store) => store(MessageStore).remove(old))).toBe(false);
+    expect(await write((store) => store(MessageStore).defer(old, 9, NOW))).toBe(false);
+    expect(await write((store) => store(MessageStore).remove({ ...held, organizationId: at.otherId }))).toBe(false);
+    expect(await write((store) => store(MessageStore).defer(held, 3, NOW + 2 * LEASE))).toBe(true);
     // Given back, so that nobody holds it.
-    expect(await write((store) => store.messages.remove(held))).toBe(false);
+    expect(await write((store) => store(MessageStore).remove(held))).toBe(false);
     expect(await claim('email', 1, NOW + 2 * LEASE - 1)).toEqual([]);
     const [again] = (await claim('email', 1, NOW + 2 * LEASE)) as [ClaimedMessage];
     expect([again.id, again.attempts]).toEqual([held.id, 3]);
     expect(await left()).toBe(1);
-    expect(await write((store) => store.messages.remove(again))).toBe(true);
+    expect(await write((store) => store(MessageStore).remove(again))).toBe(true);
     expect(await left()).toBe(0);
   });
 
@@ -125,7 +126,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     const at = await twoOrganizations();
     await at.insert([message(at.id)]);
     const [held] = (await at.claim('email', 1, NOW)) as [ClaimedMessage];
-    await at.write((store) => store.messages.releaseAll());
+    await at.write((store) => store(MessageStore).releaseAll());
     expect(idsOf(await at.claim('email', 1, NOW))).toEqual([held.id]);
   });
 
@@ -142,7 +143,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
       const at = await twoOrganizations();
       await at.insert([message(at.id), message(at.id)]);
       await at.write(async (store) => {
-        const [mine] = await store.messages.claim('email', 1, NOW, NOW + LEASE);
+        const [mine] = await store(MessageStore).claim('email', 1, NOW, NOW + LEASE);
         const [theirs] = await at.claim('email', 2, NOW);
         expect(theirs?.id).toBeDefined();
         expect(theirs?.id).not.toBe(mine?.id);
@@ -156,16 +157,18 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     const made = times(7, (index) => event({ type: index % 2 === 0 ? 'deferred' : 'sent', createdAtMs: NOW + index }));
     const foreign = event();
     await write(async (store) => {
-      for (const one of [...made].reverse()) await store.messages.insertEmailEvent(id, one);
-      await store.messages.insertEmailEvent(otherId, foreign);
-      await store.messages.insertEmailEvent(id, event({ toAddress: 'bob@example.com' }));
+      for (const one of [...made].reverse()) await store(MessageStore).insertEmailEvent(id, one);
+      await store(MessageStore).insertEmailEvent(otherId, foreign);
+      await store(MessageStore).insertEmailEvent(id, event({ toAddress: 'bob@example.com' }));
     });
     const newest = [...made].reverse();
     const find = (request: PageRequest, type?: string) =>
-      read.messages.emailEvents(id, { address: 'ALICE@example.COM', type }, request);
+      read(MessageReader).emailEvents(id, { address: 'ALICE@example.COM', type }, request);
     expect((await find(ALL)).items).toEqual(newest);
-    expect((await read.messages.emailEvents(otherId, { address: foreign.toAddress }, ALL)).items).toEqual([foreign]);
-    expect((await read.messages.emailEvents(id, { address: 'carol@example.com' }, ALL)).items).toEqual([]);
+    expect((await read(MessageReader).emailEvents(otherId, { address: foreign.toAddress }, ALL)).items).toEqual([
+      foreign,
+    ]);
+    expect((await read(MessageReader).emailEvents(id, { address: 'carol@example.com' }, ALL)).items).toEqual([]);
     const deferred = newest.filter(({ type }) => type === 'deferred');
     expect((await find(ALL, 'deferred')).items).toEqual(deferred);
     expect((await find(ALL, 'refused')).items).toEqual([]);
@@ -190,12 +193,12 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     const made = times(6, (index) => event({ createdAtMs: NOW + index }));
     await write(async (store) => {
       for (const [index, one] of made.entries())
-        await store.messages.insertEmailEvent(index % 2 === 0 ? id : otherId, one);
+        await store(MessageStore).insertEmailEvent(index % 2 === 0 ? id : otherId, one);
     });
-    const sweep = () => write((store) => store.messages.deleteEmailEvents(NOW + 4, 3));
+    const sweep = () => write((store) => store(MessageStore).deleteEmailEvents(NOW + 4, 3));
     expect([await sweep(), await sweep(), await sweep()]).toEqual([3, 1, 0]);
     const left = await Promise.all(
-      [id, otherId].map((owner) => read.messages.emailEvents(owner, { address: 'alice@example.com' }, ALL)),
+      [id, otherId].map((owner) => read(MessageReader).emailEvents(owner, { address: 'alice@example.com' }, ALL)),
     );
     expect(left.flatMap(({ items }) => idsOf(items))).toEqual(idsOf(made.slice(4)));
   });
@@ -209,8 +212,8 @@ describe.each(DATABASES)('messages on %s', (kind) => {
       sealed: BYTES,
       createdAtMs: NOW + Math.floor(index / 2),
     }));
-    for (const one of kept) await write((store) => store.messages.keep(one, 4));
-    const found = await read.messages.kept();
+    for (const one of kept) await write((store) => store(MessageStore).keep(one, 4));
+    const found = await read(MessageReader).kept();
     expect(found.map((one) => ({ ...one, sealed: [...one.sealed] }))).toEqual(
       kept
         .slice(2)

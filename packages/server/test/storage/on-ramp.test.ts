@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
+import { AcceptedBundleStore } from '../../src/core/store/accepted-bundles.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { ON_RAMP_STATUSES, type OnRampCredential, type OnRampTransaction } from '../../src/domains/on-ramp/model.ts';
+import { OnRampReader, OnRampStore } from '../../src/domains/on-ramp/store.ts';
+import { OauthStore } from '../../src/domains/users/store/oauth.ts';
+import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, withOrganization } from './place.ts';
@@ -66,22 +70,22 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
   afterAll(() => place[Symbol.asyncDispose]());
 
   test('credentials come back as they were, for their organization alone', async () => {
-    const { onRamp } = storage.read;
+    const onRamp = storage.read(OnRampReader);
     for (const credential of [credentialOf(), credentialOf(full)]) {
       const { id } = credential;
-      await storage.write((store) => store.onRamp.insertCredential(here, credential));
+      await storage.write((store) => store(OnRampStore).insertCredential(here, credential));
       expect(plain(await onRamp.findCredential(here, id))).toEqual(credential);
       expect(await onRamp.findCredential(elsewhere, id)).toBeUndefined();
       const changed = { ...credentialOf(credential.isSandbox ? {} : full), id, isSandbox: credential.isSandbox };
-      expect(await codeOf(storage.write((store) => store.onRamp.updateCredential(elsewhere, changed)))).toBe(
+      expect(await codeOf(storage.write((store) => store(OnRampStore).updateCredential(elsewhere, changed)))).toBe(
         'RESOURCE_NOT_FOUND',
       );
-      await storage.write((store) => store.onRamp.updateCredential(here, { ...changed, updatedAtMs: NOW + 9 }));
+      await storage.write((store) => store(OnRampStore).updateCredential(here, { ...changed, updatedAtMs: NOW + 9 }));
       expect(plain(await onRamp.getCredential(here, id))).toEqual({ ...changed, updatedAtMs: NOW + 9 });
-      expect(await codeOf(storage.write((store) => store.onRamp.deleteCredential(elsewhere, id)))).toBe(
+      expect(await codeOf(storage.write((store) => store(OnRampStore).deleteCredential(elsewhere, id)))).toBe(
         'RESOURCE_NOT_FOUND',
       );
-      await storage.write((store) => store.onRamp.deleteCredential(here, id));
+      await storage.write((store) => store(OnRampStore).deleteCredential(here, id));
       expect(await codeOf(onRamp.getCredential(here, id))).toBe('RESOURCE_NOT_FOUND');
     }
     expect((await onRamp.credentials(here, ALL)).items).toEqual([]);
@@ -96,28 +100,28 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
     ];
     await storage.write(async (store) => {
       // In another order than they were made in.
-      for (const credential of [...made].reverse()) await store.onRamp.insertCredential(here, credential);
-      await store.onRamp.insertCredential(elsewhere, credentialOf({ publishableApiKey: 'elsewhere' }));
+      for (const credential of [...made].reverse()) await store(OnRampStore).insertCredential(here, credential);
+      await store(OnRampStore).insertCredential(elsewhere, credentialOf({ publishableApiKey: 'elsewhere' }));
     });
     const newest = async (provider: typeof COINBASE | typeof MOONPAY, isSandbox: boolean) =>
-      (await storage.read.onRamp.newestCredential(here, provider, isSandbox))?.publishableApiKey;
+      (await storage.read(OnRampReader).newestCredential(here, provider, isSandbox))?.publishableApiKey;
     expect(await newest(MOONPAY, false)).toBe('second');
     expect(await newest(MOONPAY, true)).toBe('sandbox');
     expect(await newest(COINBASE, false)).toBe('other');
     expect(await newest(COINBASE, true)).toBeUndefined();
-    const { items } = await storage.read.onRamp.credentials(here, ALL);
+    const { items } = await storage.read(OnRampReader).credentials(here, ALL);
     expect(items.map(({ publishableApiKey }) => publishableApiKey)).toEqual(['first', 'second', 'sandbox', 'other']);
   });
 
   test('a transaction has any status, what was completed stays so, and what failed until it is', async () => {
-    const { onRamp } = storage.read;
+    const onRamp = storage.read(OnRampReader);
     const transaction = transactionOf();
     const { id } = transaction;
-    await storage.write((store) => store.onRamp.insertTransaction(here, transaction));
+    await storage.write((store) => store(OnRampStore).insertTransaction(here, transaction));
     expect(await onRamp.getTransaction(here, id)).toEqual(transaction);
     expect(await codeOf(onRamp.getTransaction(elsewhere, id))).toBe('RESOURCE_NOT_FOUND');
     const set = (organizationId: OrganizationId, status: OnRampTransaction['status']) =>
-      storage.write((store) => store.onRamp.setStatus(organizationId, id, status, NOW + 5));
+      storage.write((store) => store(OnRampStore).setStatus(organizationId, id, status, NOW + 5));
     for (const status of ['CANCELLED', 'PENDING', 'FAILED', 'COMPLETED'] as const) {
       await set(elsewhere, status === 'FAILED' ? 'COMPLETED' : 'FAILED');
       await set(here, status);
@@ -134,7 +138,7 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
 
   test('a bundle that one organization has sent is refused to others, and not to itself', async () => {
     const keep = (organizationId: OrganizationId, ...bundles: string[]) =>
-      codeOf(storage.write((store) => store.acceptedBundles.keep(organizationId, bundles, NOW)));
+      codeOf(storage.write((store) => store(AcceptedBundleStore).keep(organizationId, bundles, NOW)));
     expect(await keep(here, 'first', 'second')).toBe('done');
     expect(await keep(here, 'second', 'third')).toBe('done');
     expect(await keep(elsewhere, 'second')).toBe('INVALID_BUNDLE');
@@ -153,15 +157,15 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
     const oauth2 = { id: randomId<'oauth2-credential'>(), provider: 'OAUTH2_PROVIDER_X', clientId: 'client' } as const;
     const sealed = { sealedSecret: Uint8Array.of(1), createdAtMs: NOW, updatedAtMs: NOW };
     await before.write(async (store) => {
-      await store.onRamp.insertCredential(first, credentialOf({ ...full, encryptedSecretApiKey: 'secret' }));
-      await store.oauth.insertCredential(first, { ...oauth2, ...sealed, encryptedClientSecret: 'ABcd' });
+      await store(OnRampStore).insertCredential(first, credentialOf({ ...full, encryptedSecretApiKey: 'secret' }));
+      await store(OauthStore).insertCredential(first, { ...oauth2, ...sealed, encryptedClientSecret: 'ABcd' });
     });
     await old.close(before);
     await old.run("DROP TABLE accepted_bundle; DELETE FROM schema_migration WHERE name = '0011-accepted-bundles'");
     const after = await old.open();
     for (const bundle of ['secret', 'x', 'abcd']) {
       const keep = (organizationId: OrganizationId) =>
-        codeOf(after.write((store) => store.acceptedBundles.keep(organizationId, [bundle], NOW)));
+        codeOf(after.write((store) => store(AcceptedBundleStore).keep(organizationId, [bundle], NOW)));
       expect([bundle, await keep(second), await keep(first)]).toEqual([bundle, 'INVALID_BUNDLE', 'done']);
     }
   });
@@ -171,14 +175,14 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
     const [theirs, mine] = [credentialOf(), credentialOf()];
     const purchases = [transactionOf(), transactionOf()] as const;
     await storage.write(async (store) => {
-      await store.onRamp.insertCredential(gone, theirs);
-      await store.onRamp.insertTransaction(gone, purchases[0]);
-      await store.onRamp.insertCredential(here, mine);
-      await store.onRamp.insertTransaction(here, purchases[1]);
+      await store(OnRampStore).insertCredential(gone, theirs);
+      await store(OnRampStore).insertTransaction(gone, purchases[0]);
+      await store(OnRampStore).insertCredential(here, mine);
+      await store(OnRampStore).insertTransaction(here, purchases[1]);
     });
-    expect(await storage.read.onRamp.findCredential(gone, theirs.id)).toBeDefined();
-    await storage.write((store) => store.organizations.erase(gone, NOW));
-    const { onRamp } = storage.read;
+    expect(await storage.read(OnRampReader).findCredential(gone, theirs.id)).toBeDefined();
+    await storage.write((store) => store(OrganizationStore).erase(gone, NOW));
+    const onRamp = storage.read(OnRampReader);
     expect(await onRamp.findCredential(gone, theirs.id)).toBeUndefined();
     expect(await codeOf(onRamp.getTransaction(gone, purchases[0].id))).toBe('RESOURCE_NOT_FOUND');
     expect(await onRamp.findCredential(here, mine.id)).toBeDefined();

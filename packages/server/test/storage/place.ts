@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
+import type { Organization } from '../../src/core/model.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import type { Organization } from '../../src/core/model.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Schema } from '../../src/storage/schema.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
@@ -93,13 +94,13 @@ export const organization = (extra: Partial<Organization> = {}): Organization =>
 
 export async function withOrganization(storage: Storage, extra: Partial<Organization> = {}): Promise<Organization> {
   const made = organization(extra);
-  await storage.write((store) => store.organizations.insert(made));
+  await storage.write((store) => store(OrganizationStore).insert(made));
   return made;
 }
 
 /** The query builder behind the stores, for rows that no store would write. */
 export const builderOf = (store: Stores): Kysely<Schema> =>
-  (store.organizations as unknown as { db: Kysely<Schema> }).db;
+  (store(OrganizationStore) as unknown as { db: Kysely<Schema> }).db;
 
 export const codeOf = async (work: Promise<unknown>): Promise<string> =>
   await work.then(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
+import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
+import { AuthProxyStore, DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, organization, Place } from './place.ts';
 
@@ -24,11 +25,11 @@ test.each(DATABASES)('the feature of the sign-up proxy tells what is so after th
   const known = CASES.map((each, index) => ({ ...each, made: organization({ name: `Organization ${index}` }) }));
   await storage.write(async (store) => {
     for (const { proxy, before, made } of known) {
-      await store.organizations.insert(made);
-      await store.organizations.setFeature(made.id, 'FEATURE_NAME_EMAIL_AUTH', 'true');
-      if (before !== undefined) await store.organizations.setFeature(made.id, NAME, before);
+      await store(OrganizationStore).insert(made);
+      await store(OrganizationStore).setFeature(made.id, 'FEATURE_NAME_EMAIL_AUTH', 'true');
+      if (before !== undefined) await store(OrganizationStore).setFeature(made.id, NAME, before);
       if (proxy === undefined) continue;
-      await store.authProxy.insert({
+      await store(AuthProxyStore).insert({
         id: made.id,
         organizationId: made.id,
         enabled: proxy,
@@ -43,7 +44,7 @@ test.each(DATABASES)('the feature of the sign-up proxy tells what is so after th
   await place.run("DELETE FROM schema_migration WHERE name = '0019-proxy-feature'");
   const { read } = await place.open();
   for (const { made, ...each } of known) {
-    const features = await read.organizations.features(made.id);
+    const features = await read(OrganizationReader).features(made.id);
     expect({ ...each, after: features.find(({ name }) => name === NAME)?.value }).toEqual(each);
     expect(features).toContainEqual({ name: 'FEATURE_NAME_EMAIL_AUTH', value: 'true' });
   }

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { randomId } from '../../src/lib/ids.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { foreignLane, type Send } from '../../src/domains/sends/model.ts';
+import { OPEN_LENGTH_MAX, SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
+import { randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { OPEN_LENGTH_MAX } from '../../src/domains/sends/store/sends.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, Place, withOrganization } from './place.ts';
 
@@ -52,13 +53,13 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       updatedAtMs: NOW,
       ...extra,
     };
-    await storage.write((store) => store.sends.insert(send));
+    await storage.write((store) => store(SendStore).insert(send));
     return send;
   }
 
-  const open = (limit = 100) => storage.read.sends.open(CHAIN, LANE, limit);
+  const open = (limit = 100) => storage.read(SendReader).open(CHAIN, LANE, limit);
   const openShared = (limit: number, held: ReadonlyMap<string, number> = new Map()) =>
-    storage.read.sends.open(CHAIN, LANE, limit, { held });
+    storage.read(SendReader).open(CHAIN, LANE, limit, { held });
 
   test('what is open is read whole, in the order in which it came, of any organization', async () => {
     const block = { number: 7, hash: '0x07', timestamp: 1, fee: '2' };
@@ -74,7 +75,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     await insert({ lane: OTHER });
     await insert({ caip2: 'eip155:1' });
     expect(await open()).toEqual(sends);
-    expect(await storage.read.sends.open(CHAIN, 'nobody', 100)).toEqual([]);
+    expect(await storage.read(SendReader).open(CHAIN, 'nobody', 100)).toEqual([]);
   });
 
   test('of each kind so many are read', async () => {
@@ -113,8 +114,8 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     expect(await ids(2)).toEqual([first.id, others[0]?.id]);
     // The second ones come after all first ones, in their order; this one does not fit any more.
     expect(await ids(100)).toEqual([first.id, others[0]?.id]);
-    await storage.write((store) => store.sends.delete(second));
-    await storage.write((store) => store.sends.delete(first));
+    await storage.write((store) => store(SendStore).delete(second));
+    await storage.write((store) => store(SendStore).delete(first));
     expect(await ids(100)).toEqual([flood[2]?.id, others[0]?.id]);
   });
 
@@ -138,12 +139,12 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     const send = await insert();
     const sent = { state: 'BROADCASTING', nonce: 1, attempts: [attempt(1)], txHash: '0x01' } as const;
     const progress = { ...sent, block: undefined, error: undefined, isOpen: true };
-    const lane = await storage.write((store) => store.sends.claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
+    const lane = await storage.write((store) => store(SendStore).claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
     if (lane === undefined) throw new Error('the lane is not free');
-    const write = (one = lane) => storage.write((store) => store.sends.progress(one, send, progress, NOW));
+    const write = (one = lane) => storage.write((store) => store(SendStore).progress(one, send, progress, NOW));
     expect(await write()).toBe('written');
     expect(await write({ ...lane, epoch: lane.epoch - 1 })).toBe('lane-lost');
-    await storage.write((store) => store.sends.delete(send));
+    await storage.write((store) => store(SendStore).delete(send));
     expect(await write()).toBe('send-gone');
   });
 
@@ -164,14 +165,14 @@ describe.each(DATABASES)('sends on %s', (kind) => {
         await insert(signed),
         await insert({ ...signed, lane: foreignLane(organizationId, LANE), purpose: 'raw' }),
       ];
-      const { sends } = storage.read;
+      const sends = storage.read(SendReader);
       for (const { id } of [...kept, ...gone]) expect((await sends.get(organizationId, id)).id).toBe(id);
       const blocks = { from: 0, to: 100 };
       expect(await sends.included(organizationId, CHAIN, OTHER, blocks, 9)).toHaveLength(2);
-      await storage.write((store) => store.organizations.erase(organizationId, NOW));
+      await storage.write((store) => store(OrganizationStore).erase(organizationId, NOW));
       expect(await open()).toEqual(kept);
       expect(await sends.takenNonces(CHAIN, LANE)).toEqual(new Set([3]));
-      expect(await storage.read.sends.open(CHAIN, foreignLane(organizationId, LANE), 9)).toEqual([]);
+      expect(await storage.read(SendReader).open(CHAIN, foreignLane(organizationId, LANE), 9)).toEqual([]);
       // Its parent may still ask.
       for (const { id } of [...kept, ...gone]) expect(await sends.find(organizationId, id)).toBeUndefined();
       expect(await sends.included(organizationId, CHAIN, OTHER, blocks, 9)).toEqual([]);
@@ -186,13 +187,13 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     await insert({ state: 'FAILED', attempts: [attempt(10)] });
     await insert({ state: 'INCLUDED', nonce: 11, attempts: [attempt(11)], isOpen: false });
     await insert({ state: 'BROADCASTING', nonce: 12, attempts: [attempt(12)], lane: OTHER });
-    const taken = await storage.read.sends.takenNonces(CHAIN, LANE);
+    const taken = await storage.read(SendReader).takenNonces(CHAIN, LANE);
     expect([...taken].sort()).toEqual([4, 5, 6, 8]);
-    expect(await storage.read.sends.takenNonces('eip155:1', LANE)).toEqual(new Set());
+    expect(await storage.read(SendReader).takenNonces('eip155:1', LANE)).toEqual(new Set());
   });
 
   test('whether a send with some hash has its nonce still', async () => {
-    const { sends } = storage.read;
+    const sends = storage.read(SendReader);
     await insert({ state: 'FAILED', attempts: [attempt(1)], txHash: '0x01' });
     expect(await sends.hasHash(CHAIN, '0x01')).toBe(true);
     expect(await sends.isTaken(CHAIN, '0x01')).toBe(false);
@@ -209,12 +210,12 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     await insert({ state: 'BROADCASTING', isOpen: false, sender: 'settled' });
     await insert({ state: 'BROADCASTING', lane: OTHER, sender: 'elsewhere' });
     for (const state of ['INITIALIZED', 'INCLUDED', 'FAILED'] as const) await insert({ state, sender: state });
-    expect(await storage.read.sends.onTheWay(CHAIN, LANE)).toEqual(
+    expect(await storage.read(SendReader).onTheWay(CHAIN, LANE)).toEqual(
       new Map([
         [LANE, 2],
         [OTHER, 1],
       ]),
     );
-    expect(await storage.read.sends.onTheWay('eip155:1', LANE)).toEqual(new Map());
+    expect(await storage.read(SendReader).onTheWay('eip155:1', LANE)).toEqual(new Map());
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import { firstMinute, type GasUsageConfig, minuteOf } from '../../src/domains/sends/sponsorship-model.ts';
+import { SponsorshipReader, SponsorshipStore } from '../../src/domains/sends/store/sponsorship.ts';
+import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { builderOf, NOW, Place, times, withOrganization } from './place.ts';
@@ -26,7 +27,7 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
   });
 
   const add = (native: bigint, usdMicros: bigint, minute = MINUTE, caip2 = ONE, organizationId = id) =>
-    storage.write((store) => store.sponsorship.add(organizationId, caip2, minute, { native, usdMicros }));
+    storage.write((store) => store(SponsorshipStore).add(organizationId, caip2, minute, { native, usdMicros }));
 
   test('a configuration is read as it was written, and replaced under its id', async () => {
     const config: GasUsageConfig = {
@@ -39,17 +40,19 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
       createdAtMs: NOW,
       updatedAtMs: NOW,
     };
-    expect(await storage.read.sponsorship.config(id)).toBeUndefined();
-    await storage.write((store) => store.sponsorship.putConfig(config));
-    expect(await storage.read.sponsorship.config(id)).toEqual(config);
+    expect(await storage.read(SponsorshipReader).config(id)).toBeUndefined();
+    await storage.write((store) => store(SponsorshipStore).putConfig(config));
+    expect(await storage.read(SponsorshipReader).config(id)).toEqual(config);
     const other = { ...config, treeLimitUsd: '7', windowMinutes: 1, isEnabled: false, updatedAtMs: NOW + 1 };
-    await storage.write((store) => store.sponsorship.putConfig({ ...other, id: randomId(), createdAtMs: NOW + 1 }));
-    expect(await storage.read.sponsorship.config(id)).toEqual(other);
-    expect(await storage.read.sponsorship.config(randomId())).toBeUndefined();
+    await storage.write((store) =>
+      store(SponsorshipStore).putConfig({ ...other, id: randomId(), createdAtMs: NOW + 1 }),
+    );
+    expect(await storage.read(SponsorshipReader).config(id)).toEqual(other);
+    expect(await storage.read(SponsorshipReader).config(randomId())).toBeUndefined();
   });
 
   test('costs add up by minute, chain and organization, and shrink again', async () => {
-    const { sponsorship } = storage.read;
+    const sponsorship = storage.read(SponsorshipReader);
     expect(await sponsorship.nativeUsage(id, ONE, 0)).toBe(0n);
     expect(await sponsorship.usdUsage(id, 0)).toBe(0n);
     await add(10n, 100n);
@@ -67,7 +70,7 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
   });
 
   test('a minute never falls below nothing, whoever counted otherwise', async () => {
-    const { sponsorship } = storage.read;
+    const sponsorship = storage.read(SponsorshipReader);
     await add(-5n, -50n);
     expect([await sponsorship.nativeUsage(id, ONE, 0), await sponsorship.usdUsage(id, 0)]).toEqual([0n, 0n]);
     await add(10n, 100n);
@@ -79,8 +82,8 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
 
   test('sums are exact beyond what a number holds', async () => {
     for (const minute of times(20, (index) => MINUTE + index)) await add(10n ** 15n - 1n, 10n ** 15n, minute);
-    expect(await storage.read.sponsorship.nativeUsage(id, ONE, MINUTE)).toBe(20n * 10n ** 15n - 20n);
-    expect(await storage.read.sponsorship.usdUsage(id, MINUTE)).toBe(20n * 10n ** 15n);
+    expect(await storage.read(SponsorshipReader).nativeUsage(id, ONE, MINUTE)).toBe(20n * 10n ** 15n - 20n);
+    expect(await storage.read(SponsorshipReader).usdUsage(id, MINUTE)).toBe(20n * 10n ** 15n);
   });
 
   test('who holds a tree keeps others from adding to it, and from nothing else', async () => {
@@ -88,13 +91,13 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
     const order: string[] = [];
     let waiting: Promise<void> | undefined;
     await storage.write(async (store) => {
-      await store.sponsorship.lock(id);
+      await store(SponsorshipStore).lock(id);
       waiting = storage.write(async (second) => {
-        await second.sponsorship.lock(id);
-        order.push(`second sees ${await second.sponsorship.nativeUsage(id, ONE, MINUTE)}`);
+        await second(SponsorshipStore).lock(id);
+        order.push(`second sees ${await second(SponsorshipStore).nativeUsage(id, ONE, MINUTE)}`);
       });
-      if (kind === 'postgres') await storage.write((third) => third.sponsorship.lock(other));
-      await store.sponsorship.add(id, ONE, MINUTE, { native: 9n, usdMicros: 0n });
+      if (kind === 'postgres') await storage.write((third) => third(SponsorshipStore).lock(other));
+      await store(SponsorshipStore).add(id, ONE, MINUTE, { native: 9n, usdMicros: 0n });
       order.push('first is done');
     });
     await waiting;
@@ -109,12 +112,12 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
     const other = (await withOrganization(storage)).id;
     for (const minute of times(102, (index) => oldest - 1 - index)) await add(1n, 1n, minute, ONE, other);
     const sweep = async () => {
-      await storage.write((store) => store.sponsorship.sweep(NOW));
+      await storage.write((store) => store(SponsorshipStore).sweep(NOW));
       return (await rows()).length - before;
     };
     expect(await sweep()).toBe(3);
     expect(await sweep()).toBe(1);
     expect(await sweep()).toBe(1);
-    expect(await storage.read.sponsorship.nativeUsage(id, ONE, oldest)).toBe(1n);
+    expect(await storage.read(SponsorshipReader).nativeUsage(id, ONE, oldest)).toBe(1n);
   });
 });

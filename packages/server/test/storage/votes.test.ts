@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import type { Activity, RemovalReason, Vote } from '../../src/core/model.ts';
+import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
+import { SealedResultReader, SealedResultStore } from '../../src/core/store/sealed-results.ts';
+import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
+import { UserStore } from '../../src/domains/users/store/users.ts';
+import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, Place, withOrganization } from './place.ts';
@@ -60,8 +64,8 @@ const voteOf = (activity: Activity, extra: Partial<Vote> = {}): Vote => ({
 });
 
 async function stored(storage: Storage, activity: Activity, ...votes: Vote[]): Promise<() => Promise<readonly Vote[]>> {
-  await storage.write((store) => store.activities.insert(activity, votes));
-  return async () => (await storage.read.activities.find(activity.organizationId, activity.id))?.votes ?? [];
+  await storage.write((store) => store(ActivityStore).insert(activity, votes));
+  return async () => (await storage.read(ActivityReader).find(activity.organizationId, activity.id))?.votes ?? [];
 }
 
 describe.each(DATABASES)('votes on %s', (kind) => {
@@ -89,14 +93,14 @@ describe.each(DATABASES)('votes on %s', (kind) => {
     const votes = await stored(storage, activity, vote);
     expect((await votes()).map((found) => found.revoked)).toEqual([false]);
     await storage.write((store) =>
-      store.credentials.deleteCredentials('api_key', child, [vote.credentialId], () => 'revoked'),
+      store(CredentialStore).deleteCredentials('api_key', child, [vote.credentialId], () => 'revoked'),
     );
     expect((await votes()).map((found) => found.revoked)).toEqual([false]);
     await storage.write((store) =>
-      store.credentials.deleteCredentials('api_key', parent, [vote.credentialId], () => reason),
+      store(CredentialStore).deleteCredentials('api_key', parent, [vote.credentialId], () => reason),
     );
     expect((await votes()).map((found) => found.revoked)).toEqual([revoked]);
-    const page = await storage.read.activities.page(child, { statuses: [], types: [] }, { kind: 'all', max: 10 });
+    const page = await storage.read(ActivityReader).page(child, { statuses: [], types: [] }, { kind: 'all', max: 10 });
     expect(page.items.flatMap((item) => item.votes.map((found) => found.revoked))).toEqual([revoked]);
   });
 
@@ -115,9 +119,9 @@ describe.each(DATABASES)('votes on %s', (kind) => {
     ];
     const votes = await stored(storage, own, voteOf(own));
     for (const activity of [below, done, foreign]) await stored(storage, activity, voteOf(activity));
-    const open = await storage.read.activities.openOf(parent, [proposerId]);
+    const open = await storage.read(ActivityReader).openOf(parent, [proposerId]);
     expect(open.map((one) => one.id).sort()).toEqual([own.id, below.id].sort());
-    await storage.write((store) => store.users.delete(parent, [proposerId]));
+    await storage.write((store) => store(UserStore).delete(parent, [proposerId]));
     expect((await votes()).map((found) => found.revoked)).toEqual([true]);
   });
 
@@ -148,7 +152,7 @@ describe.each(DATABASES)('votes on %s', (kind) => {
       ALTER TABLE vote DROP COLUMN session_profile_id;
       DELETE FROM schema_migration WHERE name = '0014-votes-and-their-keys'`);
     const after = await old.open();
-    const votes = (await after.read.activities.find(here, activity.id))?.votes ?? [];
+    const votes = (await after.read(ActivityReader).find(here, activity.id))?.votes ?? [];
     const seen = Object.fromEntries(
       votes.map((vote) => [vote.credentialId, [vote.credentialKind, vote.credentialType, vote.sessionProfileId]]),
     );
@@ -156,7 +160,7 @@ describe.each(DATABASES)('votes on %s', (kind) => {
       [known]: ['api-key', 'CREDENTIAL_TYPE_LOGIN', 'kept'],
       [unknown]: [undefined, '', undefined],
     });
-    expect((await after.read.activities.find(here, token.id))?.activity.result).toEqual({});
+    expect((await after.read(ActivityReader).find(here, token.id))?.activity.result).toEqual({});
   });
 });
 
@@ -168,19 +172,19 @@ describe.each(DATABASES)('sealed results on %s', (kind) => {
     const { id: elsewhere } = await withOrganization(storage);
     const activityId = randomId<'activity'>();
     const sealed = Uint8Array.of(1, 2, 255);
-    const find = async (nowMs: number) => await storage.read.sealedResults.find(here, activityId, nowMs);
+    const find = async (nowMs: number) => await storage.read(SealedResultReader).find(here, activityId, nowMs);
     await storage.write((store) =>
-      store.sealedResults.insert(here, activityId, { sealed, expiresAtMs: NOW + 1000, shownAtMs: undefined }, NOW),
+      store(SealedResultStore).insert(here, activityId, { sealed, expiresAtMs: NOW + 1000, shownAtMs: undefined }, NOW),
     );
     expect(await find(NOW)).toMatchObject({ expiresAtMs: NOW + 1000, shownAtMs: undefined });
     expect([...((await find(NOW))?.sealed ?? [])]).toEqual([1, 2, 255]);
-    expect(await storage.read.sealedResults.find(elsewhere, activityId, NOW)).toBeUndefined();
-    await storage.write((store) => store.sealedResults.markShown(here, activityId, NOW + 1, NOW + 500));
-    await storage.write((store) => store.sealedResults.markShown(here, activityId, NOW + 400, NOW + 900));
+    expect(await storage.read(SealedResultReader).find(elsewhere, activityId, NOW)).toBeUndefined();
+    await storage.write((store) => store(SealedResultStore).markShown(here, activityId, NOW + 1, NOW + 500));
+    await storage.write((store) => store(SealedResultStore).markShown(here, activityId, NOW + 400, NOW + 900));
     expect(await find(NOW + 499)).toMatchObject({ expiresAtMs: NOW + 500, shownAtMs: NOW + 1 });
     expect(await find(NOW + 500)).toBeUndefined();
     const next = { sealed, expiresAtMs: NOW + 9000, shownAtMs: NOW };
-    await storage.write((store) => store.sealedResults.insert(here, randomId<'activity'>(), next, NOW + 600));
+    await storage.write((store) => store(SealedResultStore).insert(here, randomId<'activity'>(), next, NOW + 600));
     // Swept with the next one.
     expect(await find(NOW)).toBeUndefined();
   });

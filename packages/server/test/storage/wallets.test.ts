@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { AppProof } from '../../src/core/model.ts';
+import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
+import { DeploymentReader, DeploymentStore } from '../../src/core/store/deployment.ts';
+import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
+import { TreeReader, TreeStore } from '../../src/core/store/tree.ts';
 import type { Secret } from '../../src/domains/secrets/model.ts';
 import type { ImportKind, ImportTarget, PrivateKey, Wallet, WalletAccount } from '../../src/domains/wallets/model.ts';
+import { ImportReader, ImportStore } from '../../src/domains/wallets/store/imports.ts';
+import { PrivateKeyReader, PrivateKeyStore } from '../../src/domains/wallets/store/private-keys.ts';
+import { WalletReader, WalletStore } from '../../src/domains/wallets/store/wallets.ts';
 import { type OrganizationId, randomId, type UserId, type WalletId } from '../../src/lib/ids.ts';
-import type { AppProof } from '../../src/core/model.ts';
 import type { Page, PageRequest } from '../../src/lib/pagination.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -85,8 +92,8 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
     const made = wallet();
     const rows = accounts.map((extra) => account(made.id, extra));
     await storage.write(async (store) => {
-      await store.wallets.insert(organizationId, made);
-      await store.wallets.insertAccounts(organizationId, rows);
+      await store(WalletStore).insert(organizationId, made);
+      await store(WalletStore).insertAccounts(organizationId, rows);
     });
     return { wallet: made, accounts: rows };
   }
@@ -141,11 +148,11 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
         account(made.id, { createdAtMs: NOW + 1, updatedAtMs: NOW + 2 }),
       ];
       await storage.write(async (store) => {
-        await store.wallets.insert(id, made);
-        await store.wallets.insertAccounts(id, rows);
-        await store.wallets.insertAccounts(id, []);
+        await store(WalletStore).insert(id, made);
+        await store(WalletStore).insertAccounts(id, rows);
+        await store(WalletStore).insertAccounts(id, []);
       });
-      const { wallets } = storage.read;
+      const wallets = storage.read(WalletReader);
       expect(plain(await wallets.get(id, made.id))).toEqual(plain(made));
       for (const row of rows) expect(await wallets.account(id, row.id)).toEqual(row);
       expect((await wallets.accountsById(id, [...idsOf(rows), randomId()])).sort(byId)).toEqual(rows);
@@ -163,7 +170,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       await insertWallet(storage, other.id, {}, {});
       const made = [];
       for (let index = 0; index < 7; index += 1) made.push(await insertWallet(storage, id, {}, {}));
-      const { wallets } = storage.read;
+      const wallets = storage.read(WalletReader);
       await expectPages(idsOf(made.map((entry) => entry.wallet)), (request) => wallets.page(id, request));
       await expectPages(idsOf(made.flatMap((entry) => entry.accounts)), (request) =>
         wallets.accounts(id, undefined, request),
@@ -180,15 +187,18 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const { id } = await withOrganization(storage);
       const [first, second] = [await insertWallet(storage, id), await insertWallet(storage, id)];
       const rename = (walletId: string, name: string | undefined) =>
-        codeOf(storage.write((store) => store.wallets.rename(id, walletId, name, NOW + 5)));
+        codeOf(storage.write((store) => store(WalletStore).rename(id, walletId, name, NOW + 5)));
       expect(await rename(first.wallet.id, 'new')).toBe('done');
-      expect(await storage.read.wallets.get(id, first.wallet.id)).toMatchObject({ name: 'new', updatedAtMs: NOW + 5 });
+      expect(await storage.read(WalletReader).get(id, first.wallet.id)).toMatchObject({
+        name: 'new',
+        updatedAtMs: NOW + 5,
+      });
       expect(await rename(second.wallet.id, 'new')).toBe('ALREADY_EXISTS');
       expect(await rename(second.wallet.id, undefined)).toBe('done');
-      expect((await storage.read.wallets.get(id, second.wallet.id)).name).toBe(second.wallet.name);
+      expect((await storage.read(WalletReader).get(id, second.wallet.id)).name).toBe(second.wallet.name);
       expect(await rename(randomId(), 'another')).toBe('RESOURCE_NOT_FOUND');
       // A name is free again once its wallet is gone.
-      await storage.write((store) => store.wallets.delete(id, [first.wallet.id]));
+      await storage.write((store) => store(WalletStore).delete(id, [first.wallet.id]));
       expect(await rename(second.wallet.id, 'new')).toBe('done');
     });
 
@@ -196,16 +206,16 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       await using place = await Place.create(kind);
       const storage = await place.open();
       const { id } = await withOrganization(storage);
-      const { wallets } = storage.read;
+      const wallets = storage.read(WalletReader);
       expect(await wallets.hasUnexported(id)).toBe(false);
       const [first, second] = [await insertWallet(storage, id, {}, {}), await insertWallet(storage, id, {})];
       const [marked, unmarked] = first.accounts as [WalletAccount, WalletAccount];
-      await storage.write((store) => store.wallets.markAddressExported(id, marked.address, NOW + 5));
+      await storage.write((store) => store(WalletStore).markAddressExported(id, marked.address, NOW + 5));
       expect(await wallets.account(id, marked.id)).toEqual({ ...marked, exported: true, updatedAtMs: NOW + 5 });
       expect(await wallets.account(id, unmarked.id)).toEqual(unmarked);
       expect((await wallets.get(id, first.wallet.id)).exported).toBe(false);
       const mark = (walletId: string, nowMs: number) =>
-        codeOf(storage.write((store) => store.wallets.markExported(id, walletId, nowMs)));
+        codeOf(storage.write((store) => store(WalletStore).markExported(id, walletId, nowMs)));
       expect(await mark(first.wallet.id, NOW + 6)).toBe('done');
       expect(await wallets.get(id, first.wallet.id)).toMatchObject({ exported: true, updatedAtMs: NOW + 6 });
       expect((await wallets.get(id, second.wallet.id)).exported).toBe(false);
@@ -214,7 +224,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await wallets.hasUnexported(id)).toBe(false);
       expect(await mark(second.wallet.id, NOW + 8)).toBe('done');
       expect(await mark(randomId(), NOW)).toBe('RESOURCE_NOT_FOUND');
-      const unknown = storage.write((store) => store.wallets.markAddressExported(id, randomId(), NOW));
+      const unknown = storage.write((store) => store(WalletStore).markAddressExported(id, randomId(), NOW));
       expect(await codeOf(unknown)).toBe('RESOURCE_NOT_FOUND');
     });
 
@@ -229,19 +239,21 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const found = async (address: string) => {
         const filter = { kinds: ['WALLET_ACCOUNT_ADDRESS' as const], value: address };
         const request = { kind: 'all', max: 10 } as const;
-        return idsOf((await storage.read.tree.subOrganizations(root.id, filter, request, async () => true)).items);
+        return idsOf(
+          (await storage.read(TreeReader).subOrganizations(root.id, filter, request, async () => true)).items,
+        );
       };
       const all = made.flatMap((entry) => entry.accounts);
-      await storage.write((store) => store.tree.add(root.id, id, all.map(addressEntry)));
+      await storage.write((store) => store(TreeStore).add(root.id, id, all.map(addressEntry)));
       for (const { address } of all) expect(await found(address)).toEqual([id]);
 
       const gone = second.accounts[0] as WalletAccount;
       await storage.write(async (store) => {
-        await store.wallets.deleteAccounts(id, [gone.id]);
-        await store.tree.remove(id, [gone.id]);
-        await store.wallets.delete(id, [first.wallet.id]);
+        await store(WalletStore).deleteAccounts(id, [gone.id]);
+        await store(TreeStore).remove(id, [gone.id]);
+        await store(WalletStore).delete(id, [first.wallet.id]);
       });
-      const { wallets } = storage.read;
+      const wallets = storage.read(WalletReader);
       expect(await wallets.find(id, first.wallet.id)).toBeUndefined();
       expect(await wallets.accountsById(id, idsOf([...first.accounts, gone]))).toEqual([]);
       expect(await wallets.accountsByAddress(id, gone.address)).toEqual([]);
@@ -258,7 +270,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
         expect(idsOf(items)).toEqual(idsOf(left));
       }
       // A deleted path can be derived again.
-      await storage.write((store) => store.wallets.insertAccounts(id, [{ ...gone, id: randomId() }]));
+      await storage.write((store) => store(WalletStore).insertAccounts(id, [{ ...gone, id: randomId() }]));
     });
 
     test('with more accounts than a statement has parameters are deleted', async () => {
@@ -267,8 +279,8 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const { id } = await withOrganization(storage);
       const large = await insertWallet(storage, id, ...times(70_000, () => ({})));
       const kept = await insertWallet(storage, id, {});
-      await storage.write((store) => store.wallets.delete(id, [large.wallet.id]));
-      const { wallets } = storage.read;
+      await storage.write((store) => store(WalletStore).delete(id, [large.wallet.id]));
+      const wallets = storage.read(WalletReader);
       expect(idsOf((await wallets.accounts(id, undefined, { kind: 'all', max: 10 })).items)).toEqual(
         idsOf(kept.accounts),
       );
@@ -287,7 +299,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const mine = await insertWallet(storage, id, evm, solana, aptos);
       const again = await insertWallet(storage, id, evm);
       await insertWallet(storage, other.id, evm);
-      const { wallets } = storage.read;
+      const wallets = storage.read(WalletReader);
       const byAddress = async (address: string) => idsOf(await wallets.accountsByAddress(id, address));
       const evmIds = [mine.accounts[0]?.id, again.accounts[0]?.id];
       for (const spelling of [EVM, EVM.toLowerCase(), `0x${EVM.slice(2).toUpperCase()}`]) {
@@ -319,7 +331,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       );
       const other = await insertWallet(storage, id, evm);
       const find = async (match: { address?: string; path?: string }, walletId: string = made.wallet.id) =>
-        (await storage.read.wallets.accountInWallet(id, walletId, match))?.id;
+        (await storage.read(WalletReader).accountInWallet(id, walletId, match))?.id;
       const [first, second, third] = idsOf(made.accounts);
       expect(await find({ path: evm.path })).toBe(first);
       expect(await find({ address: 'T' })).toBe(second);
@@ -338,7 +350,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const [{ id }, elsewhere] = [await withOrganization(storage), await withOrganization(storage)];
       const made = await insertWallet(storage, id, { pathKey: 'm/0', name: 'mine' });
       const add = (organizationId: OrganizationId, walletId: WalletId, extra: Partial<WalletAccount>) =>
-        codeOf(storage.write((store) => store.wallets.insertAccounts(organizationId, [account(walletId, extra)])));
+        codeOf(storage.write((store) => store(WalletStore).insertAccounts(organizationId, [account(walletId, extra)])));
       const walletId = made.wallet.id;
       expect(await add(id, walletId, { pathKey: 'm/0' })).toBe('ALREADY_EXISTS');
       // Another spelling of the same derived path is no other account.
@@ -359,7 +371,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const [mine, theirs] = [await withOrganization(storage), await withOrganization(storage)];
       const { wallet: made, accounts } = await insertWallet(storage, theirs.id, { address: EVM });
       const [{ id: accountId }] = accounts as [WalletAccount];
-      const { wallets } = storage.read;
+      const wallets = storage.read(WalletReader);
       expect(await wallets.find(mine.id, made.id)).toBeUndefined();
       expect(await wallets.many(mine.id, [made.id])).toEqual([]);
       expect(await wallets.account(mine.id, accountId)).toBeUndefined();
@@ -368,14 +380,14 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await wallets.accountInWallet(mine.id, made.id, { address: EVM })).toBeUndefined();
       expect(await wallets.hasUnexported(mine.id)).toBe(false);
       for (const work of [
-        () => storage.write((store) => store.wallets.rename(mine.id, made.id, 'mine', NOW)),
-        () => storage.write((store) => store.wallets.markExported(mine.id, made.id, NOW)),
-        () => storage.write((store) => store.wallets.markAddressExported(mine.id, EVM, NOW)),
+        () => storage.write((store) => store(WalletStore).rename(mine.id, made.id, 'mine', NOW)),
+        () => storage.write((store) => store(WalletStore).markExported(mine.id, made.id, NOW)),
+        () => storage.write((store) => store(WalletStore).markAddressExported(mine.id, EVM, NOW)),
       ]) {
         expect(await codeOf(work())).toBe('RESOURCE_NOT_FOUND');
       }
-      await storage.write((store) => store.wallets.deleteAccounts(mine.id, [accountId]));
-      await storage.write((store) => store.wallets.delete(mine.id, [made.id]));
+      await storage.write((store) => store(WalletStore).deleteAccounts(mine.id, [accountId]));
+      await storage.write((store) => store(WalletStore).delete(mine.id, [made.id]));
       expect(plain(await wallets.get(theirs.id, made.id))).toEqual(plain(made));
       expect(await wallets.account(theirs.id, accountId)).toEqual(accounts[0]);
     });
@@ -395,11 +407,11 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const bare = privateKey();
       const foreign = privateKey({ addresses, tagIds });
       await storage.write(async (store) => {
-        await store.privateKeys.insert(id, [full, bare]);
-        await store.privateKeys.insert(id, []);
-        await store.privateKeys.insert(other.id, [foreign]);
+        await store(PrivateKeyStore).insert(id, [full, bare]);
+        await store(PrivateKeyStore).insert(id, []);
+        await store(PrivateKeyStore).insert(other.id, [foreign]);
       });
-      const { privateKeys } = storage.read;
+      const privateKeys = storage.read(PrivateKeyReader);
       for (const key of [full, bare]) expect(plain(await privateKeys.get(id, key.id))).toEqual(plain(key));
       expect(idsOf(await privateKeys.many(id, [bare.id, foreign.id, full.id])).sort()).toEqual(idsOf([full, bare]));
       expect(await privateKeys.many(id, [])).toEqual([]);
@@ -412,8 +424,8 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await privateKeys.byAddress(id, '02ab')).toBeUndefined();
       expect(await privateKeys.keysWithTags(id, tagIds)).toEqual([full.id]);
 
-      await storage.write((store) => store.privateKeys.delete(id, [foreign.id]));
-      await storage.write((store) => store.privateKeys.delete(id, [full.id]));
+      await storage.write((store) => store(PrivateKeyStore).delete(id, [foreign.id]));
+      await storage.write((store) => store(PrivateKeyStore).delete(id, [full.id]));
       expect(await privateKeys.byAddress(id, EVM)).toBeUndefined();
       expect(await privateKeys.keysWithTags(id, tagIds)).toEqual([]);
       for (const table of ['private_key_address', 'private_key_tag']) expect(await rowsOf(storage, table, id)).toBe(0);
@@ -427,15 +439,15 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const [{ id }, other] = [await withOrganization(storage), await withOrganization(storage)];
       const keys = times(7, (index) => privateKey({ addresses: [{ format: 'F', address: `address ${index}` }] }));
       await storage.write(async (store) => {
-        await store.privateKeys.insert(id, keys);
-        await store.privateKeys.insert(other.id, [privateKey()]);
+        await store(PrivateKeyStore).insert(id, keys);
+        await store(PrivateKeyStore).insert(other.id, [privateKey()]);
       });
-      const { privateKeys } = storage.read;
+      const privateKeys = storage.read(PrivateKeyReader);
       await expectPages(idsOf(keys), (request) => privateKeys.page(id, request));
       const { items } = await privateKeys.page(id, { kind: 'all', max: 10 });
       expect(items.map(plain)).toEqual(keys.map(plain));
       const [gone, ...left] = keys as [PrivateKey, ...PrivateKey[]];
-      await storage.write((store) => store.privateKeys.delete(id, [gone.id]));
+      await storage.write((store) => store(PrivateKeyStore).delete(id, [gone.id]));
       await expectPages(idsOf(left), (request) => privateKeys.page(id, request));
       const behind = await privateKeys.page(id, { kind: 'page', limit: 10, after: gone.id });
       expect(idsOf(behind.items)).toEqual(idsOf(left));
@@ -448,23 +460,23 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const [first, second] = [privateKey(), privateKey()];
       const [red, blue] = [randomId<'tag'>(), randomId<'tag'>()];
       await storage.write(async (store) => {
-        await store.privateKeys.insert(id, [first, second]);
-        await store.privateKeys.tag(id, [first.id, second.id], red);
+        await store(PrivateKeyStore).insert(id, [first, second]);
+        await store(PrivateKeyStore).tag(id, [first.id, second.id], red);
         // Twice is once.
-        await store.privateKeys.tag(id, [first.id, first.id], red);
-        await store.privateKeys.tag(id, [second.id], blue);
-        await store.privateKeys.tag(id, [], blue);
+        await store(PrivateKeyStore).tag(id, [first.id, first.id], red);
+        await store(PrivateKeyStore).tag(id, [second.id], blue);
+        await store(PrivateKeyStore).tag(id, [], blue);
       });
-      const tagsOf = async (keyId: string) => (await storage.read.privateKeys.get(id, keyId)).tagIds;
+      const tagsOf = async (keyId: string) => (await storage.read(PrivateKeyReader).get(id, keyId)).tagIds;
       expect([await tagsOf(first.id), await tagsOf(second.id)]).toEqual([[red], [red, blue]]);
-      expect(await storage.read.privateKeys.keysWithTags(id, [red, blue])).toEqual([first.id, second.id]);
+      expect(await storage.read(PrivateKeyReader).keysWithTags(id, [red, blue])).toEqual([first.id, second.id]);
       await storage.write(async (store) => {
-        await store.privateKeys.untag(id, [red], [second.id]);
-        await store.privateKeys.untag(id, [red], []);
-        await store.privateKeys.untag(randomId(), [red, blue]);
+        await store(PrivateKeyStore).untag(id, [red], [second.id]);
+        await store(PrivateKeyStore).untag(id, [red], []);
+        await store(PrivateKeyStore).untag(randomId(), [red, blue]);
       });
       expect([await tagsOf(first.id), await tagsOf(second.id)]).toEqual([[red], [blue]]);
-      await storage.write((store) => store.privateKeys.untag(id, [red, blue]));
+      await storage.write((store) => store(PrivateKeyStore).untag(id, [red, blue]));
       expect([await tagsOf(first.id), await tagsOf(second.id)]).toEqual([[], []]);
     });
 
@@ -473,11 +485,11 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const storage = await place.open();
       const [{ id }, other] = [await withOrganization(storage), await withOrganization(storage)];
       const key = privateKey();
-      await storage.write((store) => store.privateKeys.insert(id, [key]));
-      const { privateKeys } = storage.read;
+      await storage.write((store) => store(PrivateKeyStore).insert(id, [key]));
+      const privateKeys = storage.read(PrivateKeyReader);
       expect([await privateKeys.hasUnexported(id), await privateKeys.hasUnexported(other.id)]).toEqual([true, false]);
       const mark = (organizationId: OrganizationId) =>
-        codeOf(storage.write((store) => store.privateKeys.markExported(organizationId, key.id, NOW + 5)));
+        codeOf(storage.write((store) => store(PrivateKeyStore).markExported(organizationId, key.id, NOW + 5)));
       expect(await mark(other.id)).toBe('RESOURCE_NOT_FOUND');
       expect((await privateKeys.get(id, key.id)).exported).toBe(false);
       expect(await mark(id)).toBe('done');
@@ -492,7 +504,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const insert = (organizationId: OrganizationId, ...names: string[]) =>
         codeOf(
           storage.write((store) =>
-            store.privateKeys.insert(
+            store(PrivateKeyStore).insert(
               organizationId,
               names.map((name) => privateKey({ name })),
             ),
@@ -513,12 +525,12 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const [alice, bob] = [randomId<'user'>(), randomId<'user'>()];
       const made = [target(alice, 'wallet'), target(alice, 'wallet', { expiresAtMs: NOW + 500 })] as const;
       await storage.write(async (store) => {
-        for (const one of made) await store.imports.insertTargets(id, [one], 5, NOW);
-        await store.imports.insertTargets(id, [target(bob, 'wallet')], 5, NOW);
-        await store.imports.insertTargets(id, [target(alice, 'secret'), target(alice, 'secret')], 5, NOW);
-        await store.imports.insertTargets(id, [], 5, NOW);
+        for (const one of made) await store(ImportStore).insertTargets(id, [one], 5, NOW);
+        await store(ImportStore).insertTargets(id, [target(bob, 'wallet')], 5, NOW);
+        await store(ImportStore).insertTargets(id, [target(alice, 'secret'), target(alice, 'secret')], 5, NOW);
+        await store(ImportStore).insertTargets(id, [], 5, NOW);
       });
-      const { imports } = storage.read;
+      const imports = storage.read(ImportReader);
       const live = await imports.targets(id, alice, 'wallet', NOW);
       expect(live.map(plain)).toEqual([plain(made[1]), plain(made[0])]);
       // The last moment is no longer one of its life.
@@ -536,13 +548,13 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const { id } = await withOrganization(storage);
       const [alice, bob] = [randomId<'user'>(), randomId<'user'>()];
       const insert = (keep: number, nowMs: number, ...targets: ImportTarget[]) =>
-        storage.write((store) => store.imports.insertTargets(id, targets, keep, nowMs));
+        storage.write((store) => store(ImportStore).insertTargets(id, targets, keep, nowMs));
       const bobs = target(bob, 'wallet', { expiresAtMs: NOW + 1 });
       await insert(3, NOW, bobs);
       const made = times(4, () => target(alice, 'wallet'));
       for (const one of made) await insert(3, NOW, one);
       const aliveOf = async (userId: UserId, nowMs = NOW) =>
-        idsOf(await storage.read.imports.targets(id, userId, 'wallet', nowMs)).reverse();
+        idsOf(await storage.read(ImportReader).targets(id, userId, 'wallet', nowMs)).reverse();
       expect(await aliveOf(alice)).toEqual(idsOf(made.slice(1)));
       const both = times(2, () => target(alice, 'wallet', { expiresAtMs: NOW + 9000 }));
       await insert(3, NOW, ...both);
@@ -559,13 +571,13 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const storage = await place.open();
       const [{ id }, other] = [await withOrganization(storage), await withOrganization(storage)];
       const made = target(randomId(), 'private-key');
-      await storage.write((store) => store.imports.insertTargets(id, [made], 5, NOW));
+      await storage.write((store) => store(ImportStore).insertTargets(id, [made], 5, NOW));
       const take = (organizationId: OrganizationId) =>
-        storage.write((store) => store.imports.takeTarget(organizationId, made.id));
+        storage.write((store) => store(ImportStore).takeTarget(organizationId, made.id));
       expect(await take(other.id)).toBe(false);
       // One that fails later has taken nothing.
       const failing = storage.write(async (store) => {
-        expect(await store.imports.takeTarget(id, made.id)).toBe(true);
+        expect(await store(ImportStore).takeTarget(id, made.id)).toBe(true);
         throw new Error('later');
       });
       await expect(failing).rejects.toThrow('later');
@@ -587,19 +599,19 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const made = [secret({ name: 'Ü😀', staticProperties }), ...times(6, () => secret())];
       const foreign = secret({ name: 'Ü😀' });
       await storage.write(async (store) => {
-        for (const one of made) await store.imports.insertSecret(id, one);
-        await store.imports.insertSecret(other.id, foreign);
+        for (const one of made) await store(ImportStore).insertSecret(id, one);
+        await store(ImportStore).insertSecret(other.id, foreign);
       });
-      const { imports } = storage.read;
+      const imports = storage.read(ImportReader);
       const found = await imports.secrets(id, [...idsOf(made), foreign.id, randomId()]);
       expect(found.sort(byId).map(plain)).toEqual(made.map(plain));
       expect(await imports.secrets(id, [])).toEqual([]);
       const newest = [...made].reverse();
       await expectPages(idsOf(newest), (request) => imports.secretPage(id, request));
-      const named = codeOf(storage.write((store) => store.imports.insertSecret(id, secret({ name: 'Ü😀' }))));
+      const named = codeOf(storage.write((store) => store(ImportStore).insertSecret(id, secret({ name: 'Ü😀' }))));
       expect(await named).toBe('ALREADY_EXISTS');
       const [gone, ...left] = newest as [Secret, ...Secret[]];
-      await storage.write((store) => store.imports.deleteSecrets(id, [gone.id, foreign.id]));
+      await storage.write((store) => store(ImportStore).deleteSecrets(id, [gone.id, foreign.id]));
       await expectPages(idsOf(left), (request) => imports.secretPage(id, request));
       const behind = await imports.secretPage(id, { kind: 'page', limit: 10, after: gone.id });
       expect(idsOf(behind.items)).toEqual(idsOf(left));
@@ -619,16 +631,18 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const [first, second, third] = idsOf(children) as [OrganizationId, OrganizationId, OrganizationId];
       const entry = (address: string) => addressEntry({ address, id: randomId() });
       await storage.write(async (store) => {
-        await store.tree.add(root.id, first, [entry(EVM), entry('bc1Mixed')]);
+        await store(TreeStore).add(root.id, first, [entry(EVM), entry('bc1Mixed')]);
         // Addresses are not unique in a tree: one mnemonic can be imported in several places.
-        await store.tree.add(root.id, second, [entry(EVM), entry(EVM)]);
-        await store.tree.add(root.id, root.id, [entry(EVM)]);
-        await store.tree.add(root.id, third, [{ kind: 'NAME', value: EVM, ownerId: randomId() }]);
+        await store(TreeStore).add(root.id, second, [entry(EVM), entry(EVM)]);
+        await store(TreeStore).add(root.id, root.id, [entry(EVM)]);
+        await store(TreeStore).add(root.id, third, [{ kind: 'NAME', value: EVM, ownerId: randomId() }]);
       });
       const find = async (rootId: OrganizationId, value: string) => {
         const filter = { kinds: ['WALLET_ACCOUNT_ADDRESS' as const], value };
         const request = { kind: 'all', max: 10 } as const;
-        return idsOf((await storage.read.tree.subOrganizations(rootId, filter, request, async () => true)).items);
+        return idsOf(
+          (await storage.read(TreeReader).subOrganizations(rootId, filter, request, async () => true)).items,
+        );
       };
       for (const spelling of [EVM, EVM.toLowerCase(), `0x${EVM.slice(2).toUpperCase()}`]) {
         expect(await find(root.id, spelling)).toEqual([first, second]);
@@ -658,10 +672,10 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const row = { ...make(), organization_id: id, id: activityId, status: 'ACTIVITY_STATUS_COMPLETED' };
       await insertRows(storage, 'activity', { ...row, parameters: '{}' });
       await storage.write(async (store) => {
-        await store.activities.insertProofs(id, activityId, proofs);
-        await store.activities.insertProofs(id, activityId, []);
+        await store(ActivityStore).insertProofs(id, activityId, proofs);
+        await store(ActivityStore).insertProofs(id, activityId, []);
       });
-      expect((await storage.read.activities.find(id, activityId))?.proofs).toEqual(proofs);
+      expect((await storage.read(ActivityReader).find(id, activityId))?.proofs).toEqual(proofs);
       const keys = times(3, (index) => ({
         role: index === 1 ? 'a-role' : 'b-role',
         keyId: `${index}`,
@@ -672,15 +686,15 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
         signsFromMs: NOW + 900 + index,
       }));
       await storage.write(async (store) => {
-        for (const key of keys) await store.deployment.insertServiceKey(key);
+        for (const key of keys) await store(DeploymentStore).insertServiceKey(key);
       });
-      const stored = await storage.read.deployment.serviceKeys();
+      const stored = await storage.read(DeploymentReader).serviceKeys();
       expect(stored.map(plain)).toEqual([keys[1], keys[2], keys[0]].map((key) => plain(key as object)));
       await storage.write(async (store) => {
-        await store.deployment.deleteServiceKeys('b-role', ['0', '1']);
-        await store.deployment.deleteServiceKeys('b-role', []);
+        await store(DeploymentStore).deleteServiceKeys('b-role', ['0', '1']);
+        await store(DeploymentStore).deleteServiceKeys('b-role', []);
       });
-      expect((await storage.read.deployment.serviceKeys()).map(({ keyId }) => keyId)).toEqual(['1', '2']);
+      expect((await storage.read(DeploymentReader).serviceKeys()).map(({ keyId }) => keyId)).toEqual(['1', '2']);
     });
   });
 
@@ -699,7 +713,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const make = await rowMaker(storage, table, []);
       for (const { id } of [gone, kept]) await insertRows(storage, table, { ...make(), organization_id: id });
     }
-    await storage.write((store) => store.organizations.erase(gone.id, NOW + 5));
+    await storage.write((store) => store(OrganizationStore).erase(gone.id, NOW + 5));
     const left = [];
     for (const table of tables) {
       expect(await rowsOf(storage, table, kept.id), table).toBe(1);
@@ -717,7 +731,7 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       'policy_evaluation',
       'vote',
     ]);
-    const { id, name, deletedAtMs, rootUserIds } = await storage.read.organizations.get(gone.id);
+    const { id, name, deletedAtMs, rootUserIds } = await storage.read(OrganizationReader).get(gone.id);
     expect({ id, name, deletedAtMs, rootUserIds }).toEqual({
       id: gone.id,
       name: gone.name,

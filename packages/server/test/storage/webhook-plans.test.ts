@@ -1,12 +1,14 @@
 import { join } from 'node:path';
+import type { Kysely } from 'kysely';
 import { PostgresAdapter, PostgresQueryCompiler, type QueryResult, SqliteAdapter, SqliteQueryCompiler } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { type OrganizationId, randomId, type WebhookEndpointId } from '../../src/lib/ids.ts';
 import { WEBHOOK_DELIVERY_STATES } from '../../src/domains/webhooks/model.ts';
-import { kyselyOver } from '../../src/storage/connection-dialect.ts';
-import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { WebhookStore } from '../../src/domains/webhooks/store/webhooks.ts';
+import { type OrganizationId, randomId, type WebhookEndpointId } from '../../src/lib/ids.ts';
+import { kyselyOver } from '../../src/storage/connection-dialect.ts';
+import type { Schema } from '../../src/storage/schema.ts';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { DATABASES, type DatabaseKind } from '../harness/databases.ts';
 import { NOW, Place, times } from './place.ts';
 
@@ -16,6 +18,8 @@ const ENDPOINTS = 2000;
 /** Of the endpoints so many have deliveries, of which few are pending. */
 const BUSY = 40;
 const DELIVERIES = 20_000;
+
+const openOn = (db: Kysely<Schema>, kind: DatabaseKind): WebhookStore => new WebhookStore({ db, kind });
 
 /** Rows of every table; ids are made of numbers, which say what belongs together. */
 function fillWith(kind: DatabaseKind): string {
@@ -77,7 +81,7 @@ async function explained(place: Place, kind: DatabaseKind): Promise<Explained> {
       createQueryCompiler: () => new SqliteQueryCompiler(),
       createIntrospector,
     };
-    const store = new WebhookStore(kyselyOver(flavour, execute), kind);
+    const store = openOn(kyselyOver(flavour, execute), kind);
     return { store, plans, [Symbol.asyncDispose]: async () => void file.close() };
   }
   const client = new pg.Client({ connectionString: place.databaseUrl });
@@ -93,7 +97,7 @@ async function explained(place: Place, kind: DatabaseKind): Promise<Explained> {
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector,
   };
-  const store = new WebhookStore(kyselyOver(flavour, execute), kind);
+  const store = openOn(kyselyOver(flavour, execute), kind);
   return { store, plans, [Symbol.asyncDispose]: () => client.end() };
 }
 

@@ -1,13 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type OrganizationId,
-  randomId,
-  type WebhookDeliveryId,
-  type WebhookEndpointId,
-  type WebhookEventId,
-} from '../../src/lib/ids.ts';
-import type { PageRequest } from '../../src/lib/pagination.ts';
+import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import {
   type DeliveryResult,
   type DueDelivery,
@@ -17,6 +10,16 @@ import {
   type WebhookEndpoint,
   type WebhookEvent,
 } from '../../src/domains/webhooks/model.ts';
+import { WebhookReader } from '../../src/domains/webhooks/store/webhook-reader.ts';
+import { WebhookStore } from '../../src/domains/webhooks/store/webhooks.ts';
+import {
+  type OrganizationId,
+  randomId,
+  type WebhookDeliveryId,
+  type WebhookEndpointId,
+  type WebhookEventId,
+} from '../../src/lib/ids.ts';
+import type { PageRequest } from '../../src/lib/pagination.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { builderOf, codeOf, NOW, Place, times, withOrganization } from './place.ts';
@@ -75,23 +78,23 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
     const child = await withOrganization(storage, { parentId: parent.id });
     const addEndpoint = async (organizationId: OrganizationId, extra: Partial<WebhookEndpoint> = {}) => {
       const made = endpointOf(organizationId, extra);
-      await write((store) => store.webhooks.insertEndpoint(made));
+      await write((store) => store(WebhookStore).insertEndpoint(made));
       return made;
     };
     /** An event for these endpoints; answers with the ids of the deliveries. */
     const tell = async (endpoints: readonly WebhookEndpoint[], extra: Partial<WebhookEvent> = {}) => {
       const event = eventOf(endpoints[0]?.organizationId as OrganizationId, extra);
       const made = endpoints.map(({ id }) => ({ id: randomId() as WebhookDeliveryId, endpointId: id }));
-      await write((store) => store.webhooks.insertEvent(event, made));
+      await write((store) => store(WebhookStore).insertEvent(event, made));
       return { event, ids: idsOf(made) as WebhookDeliveryId[] };
     };
     const batch = (
       endpoint: WebhookEndpoint,
       nowMs = NOW,
-      limits: Parameters<typeof storage.read.webhooks.batch>[3] = { fresh: 100, retries: 100 },
-    ) => storage.read.webhooks.batch(endpoint.organizationId, endpoint.id, nowMs, limits);
+      limits: Parameters<WebhookReader['batch']>[3] = { fresh: 100, retries: 100 },
+    ) => storage.read(WebhookReader).batch(endpoint.organizationId, endpoint.id, nowMs, limits);
     const record = (results: readonly DeliveryResult[], nowMs = NOW) =>
-      write((store) => store.webhooks.record(results, nowMs));
+      write((store) => store(WebhookStore).record(results, nowMs));
     /** Makes the deliveries of an endpoint that wait for their first attempt what `state` says. */
     const settle = async (
       endpoint: WebhookEndpoint,
@@ -103,16 +106,16 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       expect(await record(results)).toBe(due.length);
     };
     const dueIds = async (nowMs = NOW, limit = 100, after?: WebhookEndpointId) =>
-      (await storage.read.webhooks.dueLanes(nowMs, limit, after)).map(({ endpointId }) => endpointId);
+      (await storage.read(WebhookReader).dueLanes(nowMs, limit, after)).map(({ endpointId }) => endpointId);
     const claim = (endpointId: WebhookEndpointId, owner: string, nowMs = NOW, untilMs = nowMs + 10_000) =>
-      write((store) => store.webhooks.claimLane(endpointId, owner, nowMs, untilMs));
+      write((store) => store(WebhookStore).claimLane(endpointId, owner, nowMs, untilMs));
     const rows = async (table: (typeof TABLES)[number]): Promise<number> =>
       (await write((store) => builderOf(store).selectFrom(table).select('organization_id').execute())).length;
     const stateOf = async (organizationId: OrganizationId, id: string): Promise<string> => {
-      const found = await storage.read.webhooks.deliveries(organizationId, {}, ALL);
+      const found = await storage.read(WebhookReader).deliveries(organizationId, {}, ALL);
       return found.items.find((delivery) => delivery.id === id)?.state ?? 'none';
     };
-    const read = storage.read.webhooks;
+    const read = storage.read(WebhookReader);
     return { write, read, parent, child, addEndpoint, tell, batch, record, settle, dueIds, claim, rows, stateOf };
   }
 
@@ -142,7 +145,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await addEndpoint(child.id, { name: 'one' });
       const two = await addEndpoint(parent.id, { name: 'two' });
       const rename = (name: string) =>
-        codeOf(write((store) => store.webhooks.updateEndpoint({ ...two, name, updatedAtMs: NOW + 9 })));
+        codeOf(write((store) => store(WebhookStore).updateEndpoint({ ...two, name, updatedAtMs: NOW + 9 })));
       expect(await rename(one.name)).toBe('ALREADY_EXISTS');
       expect(await rename('three')).toBe('done');
     });
@@ -153,13 +156,13 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await tell([made]);
       await claim(made.id, 'me');
       const end = { failures: 7, restingUntilMs: NOW + 60_000 };
-      await write((store) => store.webhooks.releaseLane(made.id, 'me', end));
+      await write((store) => store(WebhookStore).releaseLane(made.id, 'me', end));
       expect(await dueIds()).toEqual([]);
       const changed = { ...made, name: 'other', url: 'https://example.org/other', updatedAtMs: NOW + 9 };
-      await write((store) => store.webhooks.updateEndpoint(changed));
+      await write((store) => store(WebhookStore).updateEndpoint(changed));
       expect(await read.getEndpoint(parent.id, made.id)).toEqual(changed);
       expect(await read.dueLanes(NOW, 10)).toEqual([{ endpointId: made.id, organizationId: parent.id, failures: 0 }]);
-      const foreign = write((store) => store.webhooks.updateEndpoint({ ...changed, organizationId: child.id }));
+      const foreign = write((store) => store(WebhookStore).updateEndpoint({ ...changed, organizationId: child.id }));
       expect(await codeOf(foreign)).toBe('WEBHOOK_ENDPOINT_NOT_FOUND');
     });
 
@@ -179,7 +182,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { write, read, parent, child, addEndpoint } = await setUp();
       const { id, url } = await addEndpoint(parent.id);
       const off = (organizationId: OrganizationId, target: string) =>
-        write((store) => store.webhooks.deactivate(organizationId, id, target, NOW + 5));
+        write((store) => store(WebhookStore).deactivate(organizationId, id, target, NOW + 5));
       expect(await off(parent.id, `${url}/before`)).toBe(false);
       expect(await off(child.id, url)).toBe(false);
       expect((await read.getEndpoint(parent.id, id)).isActive).toBe(true);
@@ -194,7 +197,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { ids, event } = await tell([gone, kept]);
       await tell([gone]);
       const remove = (organizationId: OrganizationId) =>
-        codeOf(write((store) => store.webhooks.deleteEndpoint(organizationId, gone.id)));
+        codeOf(write((store) => store(WebhookStore).deleteEndpoint(organizationId, gone.id)));
       expect(await remove(child.id)).toBe('WEBHOOK_ENDPOINT_NOT_FOUND');
       expect(await rows('webhook_delivery')).toBe(3);
       expect(await remove(parent.id)).toBe('done');
@@ -210,7 +213,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       }
       expect(await shown({ endpointId: gone.id })).toEqual([]);
       expect(await Promise.all(TABLES.map(rows))).toEqual([1, 2, 3, 2]);
-      const purge = () => write((store) => store.webhooks.purge(1));
+      const purge = () => write((store) => store(WebhookStore).purge(1));
       expect([await purge(), await purge(), await purge(), await purge()]).toEqual([1, 1, 1, 0]);
       expect(await Promise.all(TABLES.map(rows))).toEqual([1, 2, 1, 1]);
     });
@@ -272,7 +275,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { write, parent, addEndpoint, batch, rows } = await setUp();
       const endpoint = await addEndpoint(parent.id);
       const failed = write(async (store) => {
-        await store.webhooks.insertEvent(eventOf(parent.id), [{ id: randomId(), endpointId: endpoint.id }]);
+        await store(WebhookStore).insertEvent(eventOf(parent.id), [{ id: randomId(), endpointId: endpoint.id }]);
         throw new Error('rolled back');
       });
       await expect(failed).rejects.toThrow('rolled back');
@@ -284,7 +287,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { write, parent, child, addEndpoint, tell, settle, dueIds, claim } = await setUp();
       const made = times(9, (index) => endpointOf(index % 2 === 0 ? parent.id : child.id));
       await write(async (store) => {
-        for (const endpoint of made) await store.webhooks.insertEndpoint(endpoint);
+        for (const endpoint of made) await store(WebhookStore).insertEndpoint(endpoint);
       });
       const [fresh, retry, later, claimed, resting, off, idle, two, other] = made as [
         ...[WebhookEndpoint, WebhookEndpoint, WebhookEndpoint, WebhookEndpoint, WebhookEndpoint],
@@ -297,8 +300,8 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await claim(claimed.id, 'me', NOW, NOW + 51);
       await claim(resting.id, 'me');
       const rest = { failures: 3, restingUntilMs: NOW + 51 };
-      await write((store) => store.webhooks.releaseLane(resting.id, 'me', rest));
-      await write((store) => store.webhooks.deactivate(child.id, off.id, off.url, NOW));
+      await write((store) => store(WebhookStore).releaseLane(resting.id, 'me', rest));
+      await write((store) => store(WebhookStore).deactivate(child.id, off.id, off.url, NOW));
       const delivered = await addEndpoint(parent.id);
       await tell([delivered]);
       await settle(delivered, 'delivered');
@@ -309,7 +312,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       expect(await dueIds(NOW + 50, 2)).toEqual(free.slice(0, 2));
       expect(await dueIds(NOW + 50, 2, retry.id)).toEqual(free.slice(2));
       expect(await dueIds(NOW + 50, 9, other.id)).toEqual([]);
-      const all = await storage.read.webhooks.dueLanes(NOW + 51, 100);
+      const all = await storage.read(WebhookReader).dueLanes(NOW + 51, 100);
       expect(all.map(({ endpointId }) => endpointId)).toEqual(
         [fresh, retry, later, claimed, resting, two, other].map(({ id }) => id),
       );
@@ -342,7 +345,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const enter = async (length: number): Promise<void> => void lengths.push(length);
       expect((await batch(endpoint)).map(({ body }) => body)).toEqual(bodies);
       const limits = { fresh: 100, retries: 100 };
-      await storage.read.webhooks.batch(endpoint.organizationId, endpoint.id, NOW, limits, enter);
+      await storage.read(WebhookReader).batch(endpoint.organizationId, endpoint.id, NOW, limits, enter);
       expect(lengths).toEqual([bodies.join('').length]);
     });
   });
@@ -373,7 +376,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await claim(two, 'me', NOW, NOW + 10);
       await claim(three, 'other', NOW, NOW + 100);
       const renew = (nowMs: number, untilMs: number) =>
-        write((store) => store.webhooks.renewLanes('me', nowMs, untilMs));
+        write((store) => store(WebhookStore).renewLanes('me', nowMs, untilMs));
       expect(await renew(NOW + 10, NOW + 200)).toEqual([one]);
       expect(await claim(one, 'other', NOW + 199)).toBeUndefined();
       expect(await claim(two, 'other', NOW + 10)).toBeDefined();
@@ -385,7 +388,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { id } = await addEndpoint(parent.id);
       await tell([await read.getEndpoint(parent.id, id)]);
       const release = (owner: string) =>
-        write((store) => store.webhooks.releaseLane(id, owner, { failures: 4, restingUntilMs: NOW + 20 }));
+        write((store) => store(WebhookStore).releaseLane(id, owner, { failures: 4, restingUntilMs: NOW + 20 }));
       await claim(id, 'me');
       expect(await release('other')).toBe(false);
       expect(await release('me')).toBe(true);
@@ -404,10 +407,10 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const ids = made.map(({ id }) => id);
       for (const [index, id] of ids.entries()) await claim(id, index < 2 ? 'me' : 'other');
       expect(await dueIds()).toEqual([]);
-      await write((store) => store.webhooks.releaseOwner('me'));
+      await write((store) => store(WebhookStore).releaseOwner('me'));
       expect(await dueIds()).toEqual(ids.slice(0, 2));
       await claim(ids[0] as WebhookEndpointId, 'me');
-      await write((store) => store.webhooks.releaseAllLanes());
+      await write((store) => store(WebhookStore).releaseAllLanes());
       expect(await dueIds()).toEqual(ids);
     });
   });
@@ -449,8 +452,8 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await tell([old]);
       const [late] = (await batch(old)) as [DueDelivery];
       await write(async (store) => {
-        await store.webhooks.deleteEndpoint(parent.id, old.id);
-        expect(await store.webhooks.purge(10)).toBe(1);
+        await store(WebhookStore).deleteEndpoint(parent.id, old.id);
+        expect(await store(WebhookStore).purge(10)).toBe(1);
       });
       const { ids } = await tell([other]);
       const [next] = (await batch(other)) as [DueDelivery];
@@ -482,7 +485,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       for (const state of ['delivered', 'failed'] as const) {
         const event = eventOf(parent.id, { type: 'WEBHOOK_TEST' });
         const finished = { id: randomId<'webhook-delivery'>(), endpointId: endpoint.id, state, attempt: attempt() };
-        await write((store) => store.webhooks.insertFinished(event, finished));
+        await write((store) => store(WebhookStore).insertFinished(event, finished));
         expect(await read.getDelivery(parent.id, finished.id)).toEqual({
           id: finished.id,
           organizationId: parent.id,
@@ -594,11 +597,11 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await settle(endpoint, 'dead');
       await claim(endpoint.id, 'me');
       const end = { failures: 5, restingUntilMs: NOW + 60_000 };
-      await write((store) => store.webhooks.releaseLane(endpoint.id, 'me', end));
+      await write((store) => store(WebhookStore).releaseLane(endpoint.id, 'me', end));
       const [id] = ids as [WebhookDeliveryId];
       const before = await read.getDelivery(parent.id, id);
       const replay = (organizationId: OrganizationId) =>
-        codeOf(write((store) => store.webhooks.replay(organizationId, id, NOW + 500)));
+        codeOf(write((store) => store(WebhookStore).replay(organizationId, id, NOW + 500)));
       expect(await replay(child.id)).toBe('WEBHOOK_DELIVERY_NOT_FOUND');
       expect(await read.getDelivery(parent.id, id)).toEqual(before);
       expect(await replay(parent.id)).toBe('done');
@@ -609,10 +612,13 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await settle(endpoint, 'delivered');
       const [again] = (await batch(endpoint, NOW + 500)) as [DueDelivery];
       await write((store) =>
-        store.webhooks.record([{ delivery: again, attempt: attempt(), state: 'delivered', nextAttemptAtMs: 0 }], NOW),
+        store(WebhookStore).record(
+          [{ delivery: again, attempt: attempt(), state: 'delivered', nextAttemptAtMs: 0 }],
+          NOW,
+        ),
       );
-      expect(await write((store) => store.webhooks.sweep(NOW + 500, 10))).toBe(0);
-      expect(await write((store) => store.webhooks.sweep(NOW + 501, 10))).toBe(1);
+      expect(await write((store) => store(WebhookStore).sweep(NOW + 500, 10))).toBe(0);
+      expect(await write((store) => store(WebhookStore).sweep(NOW + 501, 10))).toBe(1);
     });
 
     test('of all that failed since a moment take the oldest first, and at most so many', async () => {
@@ -629,7 +635,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { ids: elsewhere } = await tell([other], { createdAtMs: NOW + 9 });
       await settle(other, 'failed');
       const replay = (organizationId: OrganizationId, limit: number) =>
-        write((store) => store.webhooks.replayFailed(organizationId, endpoint.id, NOW + 2, limit, NOW + 100));
+        write((store) => store(WebhookStore).replayFailed(organizationId, endpoint.id, NOW + 2, limit, NOW + 100));
       expect(await replay(child.id, 10)).toEqual({ count: 0, hasMore: false });
       expect(await replay(parent.id, 4)).toEqual({ count: 4, hasMore: true });
       expect(idsOf(await batch(endpoint, NOW + 100))).toEqual(failed.slice(2, 6));
@@ -658,10 +664,11 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await settle(off, 'pending', NOW + 400);
       old.push(...(await tell([off], { createdAtMs: NOW + 1 })).ids);
       const [young] = (await tell([off], { createdAtMs: NOW + 50 })).ids;
-      await write((store) => store.webhooks.deactivate(parent.id, off.id, off.url, NOW));
+      await write((store) => store(WebhookStore).deactivate(parent.id, off.id, off.url, NOW));
       const [slowOld] = (await tell([slow])).ids;
       const [slowYoung] = (await tell([slow], { createdAtMs: NOW + 50 })).ids;
-      const expire = (nowMs: number, limit: number) => write((store) => store.webhooks.expire(NOW + 50, nowMs, limit));
+      const expire = (nowMs: number, limit: number) =>
+        write((store) => store(WebhookStore).expire(NOW + 50, nowMs, limit));
       const states = async () => [
         ...(await Promise.all(old.map((id) => stateOf(parent.id, id)))),
         await stateOf(parent.id, young as string),
@@ -687,7 +694,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const [gone, kept] = [endpointOf(parent.id), await addEndpoint(parent.id)];
       // As a transaction leaves them that had read its endpoint before it was deleted.
       for (let index = 0; index < 3; index += 1) await tell([gone, kept]);
-      const expire = (limit: number) => write((store) => store.webhooks.expire(NOW - 1, NOW, limit));
+      const expire = (limit: number) => write((store) => store(WebhookStore).expire(NOW - 1, NOW, limit));
       expect(await expire(2)).toBe(2);
       expect(await expire(2)).toBe(1);
       expect(await expire(2)).toBe(0);
@@ -709,7 +716,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await settle(one, 'dead');
       // The same event of another organization.
       const theirs = await tell([foreign], { id: told[4] as WebhookEventId });
-      const sweep = () => write((store) => store.webhooks.sweep(NOW + 4, 3));
+      const sweep = () => write((store) => store(WebhookStore).sweep(NOW + 4, 3));
       expect([await sweep(), await sweep(), await sweep()]).toEqual([3, 1, 0]);
       const left = async (organizationId: OrganizationId) =>
         (await read.deliveries(organizationId, {}, ALL)).items.map(({ eventId }) => eventId);
@@ -725,11 +732,11 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { write, parent, addEndpoint, tell, rows } = await setUp();
       const endpoint = await addEndpoint(parent.id);
       await tell([endpoint]);
-      await write((store) => store.webhooks.deleteEndpoint(parent.id, endpoint.id));
-      expect(await write((store) => store.webhooks.purge(10))).toBe(1);
+      await write((store) => store(WebhookStore).deleteEndpoint(parent.id, endpoint.id));
+      expect(await write((store) => store(WebhookStore).purge(10))).toBe(1);
       expect([await rows('webhook_delivery'), await rows('webhook_event')]).toEqual([0, 1]);
-      expect(await write((store) => store.webhooks.sweep(NOW, 10))).toBe(0);
-      expect(await write((store) => store.webhooks.sweep(NOW + 1, 10))).toBe(1);
+      expect(await write((store) => store(WebhookStore).sweep(NOW, 10))).toBe(0);
+      expect(await write((store) => store(WebhookStore).sweep(NOW + 1, 10))).toBe(1);
       expect(await rows('webhook_event')).toBe(0);
     });
 
@@ -741,8 +748,8 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
         const [id] = ids as [WebhookDeliveryId];
         let expired: Promise<number> | undefined;
         await write(async (store) => {
-          await store.webhooks.replay(parent.id, id, NOW + 500);
-          expired = write((other) => other.webhooks.expire(NOW + 1, NOW + 500, 10));
+          await store(WebhookStore).replay(parent.id, id, NOW + 500);
+          expired = write((other) => other(WebhookStore).expire(NOW + 1, NOW + 500, 10));
           // Until it waits for the row.
           const waits = () =>
             sql`SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()`.execute(builderOf(store));
@@ -758,8 +765,8 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
         const { ids } = await tell([endpoint]);
         await settle(endpoint, 'failed');
         await write(async (store) => {
-          await store.webhooks.replay(parent.id, ids[0] as string, NOW + 500);
-          expect(await write((other) => other.webhooks.sweep(NOW + 1, 10))).toBe(0);
+          await store(WebhookStore).replay(parent.id, ids[0] as string, NOW + 500);
+          expect(await write((other) => other(WebhookStore).sweep(NOW + 1, 10))).toBe(0);
         });
         expect(idsOf(await batch(endpoint, NOW + 500))).toEqual(ids);
       });
@@ -770,9 +777,9 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
     const { write, parent, child, addEndpoint, tell, rows } = await setUp();
     for (const { id } of [parent, child]) await tell([await addEndpoint(id), await addEndpoint(id)]);
     expect(await Promise.all(TABLES.map(rows))).toEqual([4, 2, 4, 4]);
-    await write((store) => store.organizations.erase(child.id, NOW));
+    await write((store) => store(OrganizationStore).erase(child.id, NOW));
     expect(await Promise.all(TABLES.map(rows))).toEqual([2, 1, 2, 2]);
-    expect(await storage.read.webhooks.endpoints(child.id)).toEqual([]);
-    expect(await storage.read.webhooks.endpoints(parent.id)).toHaveLength(2);
+    expect(await storage.read(WebhookReader).endpoints(child.id)).toEqual([]);
+    expect(await storage.read(WebhookReader).endpoints(parent.id)).toHaveLength(2);
   });
 });

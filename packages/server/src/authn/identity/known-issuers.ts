@@ -1,6 +1,8 @@
 import type { Actor } from '../../core/actor.ts';
 import { treeRoot } from '../../core/model.ts';
+import { TreeReader } from '../../core/store/tree.ts';
 import type { AuthProxyConfig } from '../../domains/sign-up-proxy/model.ts';
+import { AuthProxyReader } from '../../domains/sign-up-proxy/store.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { GOOGLE } from '../oidc/id-token.ts';
@@ -20,14 +22,14 @@ const ISSUERS_OF_METHODS: Readonly<Record<string, readonly string[]>> = {
 export function issuersFor(read: ReadStores, actor: Actor): MayAsk {
   const rootId = treeRoot(actor.organization);
   return async (issuer) => {
-    const proxy = await read.authProxy.ofOrganization(rootId);
+    const proxy = await read(AuthProxyReader).ofOrganization(rootId);
     return isOfParent(actor, rootId, proxy) || (await isKnown(read, rootId, proxy, issuer));
   };
 }
 
 /** The same for a caller who has not authenticated. */
 export function issuersForStrangers(read: ReadStores, rootId: OrganizationId): MayAsk {
-  return async (issuer) => isKnown(read, rootId, await read.authProxy.ofOrganization(rootId), issuer);
+  return async (issuer) => isKnown(read, rootId, await read(AuthProxyReader).ofOrganization(rootId), issuer);
 }
 
 /** Whether one of the parent's own users stamped the request. The proxy acts as a user of the parent, for anybody. */
@@ -44,5 +46,5 @@ async function isKnown(
   const { oidcIssuers = [], allowedAuthMethods = [] } = proxy?.settings ?? {};
   if (oidcIssuers.includes(issuer)) return true;
   if (allowedAuthMethods.some((method) => ISSUERS_OF_METHODS[method]?.includes(issuer))) return true;
-  return await read.tree.namesIssuer(rootId, issuer);
+  return await read(TreeReader).namesIssuer(rootId, issuer);
 }

@@ -1,12 +1,12 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
-import type { DatabaseKind } from '../../storage/dialect.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import type { ActivityTable, Schema, VoteTable } from '../../storage/schema.ts';
+import type { ActivityTable, VoteTable } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
+import { Reader } from '../../storage/store.ts';
 import { voteIsRevoked } from '../../storage/tombstones.ts';
 import type {
   Activity,
@@ -235,15 +235,7 @@ export interface ActivityWithVotes {
   readonly proofs: readonly AppProof[];
 }
 
-export class ActivityReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class ActivityReader extends Reader {
   async find(organizationId: OrganizationId, activityId: string): Promise<ActivityWithVotes | undefined> {
     const [[row], votes] = await Promise.all([
       byId(this.db, { organizationId, id: activityId }),
@@ -384,6 +376,8 @@ export class ActivityReader {
 }
 
 export class ActivityStore extends ActivityReader {
+  static readonly writes = true;
+
   /** Reads an activity and holds it until the transaction ends, so that votes on it are taken one after the other. */
   async lock(organizationId: OrganizationId, activityId: ActivityId): Promise<ActivityWithVotes | undefined> {
     const select = this.kind === 'sqlite' ? byId : byIdLocked;

@@ -1,7 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { CLOCK_TOLERANCE_MS } from '../../lib/clock.ts';
-import type { DatabaseKind } from '../../storage/dialect.ts';
-import type { Schema } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -23,15 +22,7 @@ const WAITS = [
   },
 ] as const;
 
-export class ClockReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class ClockReader extends Reader {
   /** What the database takes for now; undefined where it has no clock but ours. */
   async databaseNowMs(): Promise<number | undefined> {
     if (this.kind === 'sqlite') return undefined;
@@ -42,6 +33,8 @@ export class ClockReader {
 }
 
 export class ClockStore extends ClockReader {
+  static readonly writes = true;
+
   /** Ends waits that are longer than any can be: they were written while a clock was ahead. */
   async endImpossibleWaits(nowMs: number): Promise<void> {
     for (const { table, column, longestMs, where } of WAITS) {

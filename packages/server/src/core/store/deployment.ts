@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { AppliedMigration } from '../../storage/migrate.ts';
-import type { Schema } from '../../storage/schema.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
+import { Reader } from '../../storage/store.ts';
 
 /**
  * `bootstrap` names the organization that the first start made; it makes two first starts at once give one.
@@ -21,13 +21,7 @@ const PROCESS = 'process:';
 const BEHIND_PROCESS = 'process;';
 
 /** Facts about this deployment as a whole, such as the id of the root key its secrets are under. */
-export class DeploymentReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class DeploymentReader extends Reader {
   async get(name: DeploymentFact): Promise<string | undefined> {
     return await this.#value(name);
   }
@@ -89,6 +83,8 @@ export class DeploymentReader {
 }
 
 export class DeploymentStore extends DeploymentReader {
+  static readonly writes = true;
+
   async insertServiceKey(key: ServiceKey): Promise<void> {
     await this.db
       .insertInto('service_key')

@@ -5,6 +5,7 @@ import type { AuthorityVersions, LockMode } from '../../storage/authority.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
+import { Reader, type Transaction } from '../../storage/store.ts';
 import type { Feature, Organization } from '../model.ts';
 
 export const toOrganization = (row: Selectable<OrganizationTable>): Organization => ({
@@ -27,15 +28,7 @@ const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
 
 export type { LockMode } from '../../storage/authority.ts';
 
-export class OrganizationReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class OrganizationReader extends Reader {
   async find(organizationId: OrganizationId): Promise<Organization | undefined> {
     const [row] = await byId(this.db, { id: organizationId });
     return row === undefined ? undefined : toOrganization(row);
@@ -134,11 +127,12 @@ const KEPT_SENDS = sql`is_open = 1 AND attempts <> '[]'
   AND (purpose = 'earn-deploy' OR (purpose <> 'raw' AND lane <> sender))`;
 
 export class OrganizationStore extends OrganizationReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, kind: DatabaseKind, authority: AuthorityVersions) {
-    super(db, kind);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   /**

@@ -1,7 +1,5 @@
-import type { Kysely } from 'kysely';
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
-import type { DatabaseKind } from '../../storage/dialect.ts';
-import type { Schema } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 import { type Swept, sweepExpired } from '../../storage/sweep.ts';
 
 /** The secret part of a result, which only the credential that proposed the activity may see. */
@@ -13,15 +11,7 @@ export interface SealedResult {
 
 const EXPIRING: Swept = { table: 'sealed_result', key: 'activity_id', expiry: 'expires_at_ms' };
 
-export class SealedResultReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class SealedResultReader extends Reader {
   /** Undefined where there is none, or where it has expired. */
   async find(organizationId: OrganizationId, activityId: string, nowMs: number): Promise<SealedResult | undefined> {
     const row = await this.db
@@ -37,6 +27,8 @@ export class SealedResultReader {
 }
 
 export class SealedResultStore extends SealedResultReader {
+  static readonly writes = true;
+
   async insert(
     organizationId: OrganizationId,
     activityId: ActivityId,

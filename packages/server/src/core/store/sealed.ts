@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Schema } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 
 /** Where sealed bytes are, whom they belong to and as what they were sealed. */
 export interface SealedColumn {
@@ -99,13 +100,7 @@ export interface OrganizationKey {
 const ROOT_KEY_ID = sql<Uint8Array>`substr(wrapped_key, 3, 16)`;
 
 /** Sealed bytes of all organizations, for those who keep the keys in order; no request comes here. */
-export class SealedReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class SealedReader extends Reader {
   /** The rows behind a key, in the order of the primary key. */
   async page(column: SealedColumn, after: readonly string[] | undefined, limit: number): Promise<SealedRow[]> {
     const key = sql.join(column.key.map((name) => sql.ref(name)));
@@ -168,6 +163,8 @@ export class SealedReader {
 }
 
 export class SealedStore extends SealedReader {
+  static readonly writes = true;
+
   /** False when the key is another one by now. */
   async exchangeOrganizationKey(organizationId: string, from: Uint8Array, to: Uint8Array): Promise<boolean> {
     const result = await this.db

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import type { Schema } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
 /**
@@ -56,13 +56,7 @@ export function treeValue(kind: TreeKind, value: string): string {
   }
 }
 
-export class TreeReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class TreeReader extends Reader {
   /**
    * Sub-organizations that a parent's id may resolve to by a credential: those where it has stamped a request, oldest
    * first, then those where it was registered after `freshSinceMs`. Two are enough to decide (decision 24).
@@ -171,6 +165,8 @@ export class TreeReader {
 }
 
 export class TreeStore extends TreeReader {
+  static readonly writes = true;
+
   async add(rootId: OrganizationId, organizationId: OrganizationId, entries: readonly TreeEntry[]): Promise<void> {
     // A root is never looked up among its own children; of it only what must be unique in the tree is kept.
     const kept = organizationId === rootId ? entries.filter((entry) => UNIQUE_KINDS.has(entry.kind)) : entries;

@@ -3,6 +3,7 @@ import type { NewId, OrganizationId, WebhookDeliveryId, WebhookEndpointId, Webho
 import type { Stores } from '../../storage/stores.ts';
 import { wants } from '../webhooks/announce.ts';
 import type { BalancePayload } from '../webhooks/payloads.ts';
+import { WebhookStore } from '../webhooks/store/webhooks.ts';
 import { BALANCE_EVENT_TYPES, type BalanceLevel } from './model.ts';
 
 interface BalanceNews {
@@ -27,7 +28,7 @@ export async function announceBalances(
   const told = new Set<WebhookEventId>();
   const woken = new Set<WebhookEndpointId>();
   for (const [rootId, ofRoot] of groupBy(news, (one) => one.rootId)) {
-    const listeners = await store.webhooks.listeners(rootId, undefined);
+    const listeners = await store(WebhookStore).listeners(rootId, undefined);
     const events = ofRoot.flatMap(({ eventId, payload }) => {
       const { address, caip2 } = payload.msg;
       const facts = { addresses: address, caip2, organizationIds: payload.organizationId };
@@ -39,7 +40,7 @@ export async function announceBalances(
       const body = JSON.stringify(payload);
       return [{ organizationId: rootId, id: eventId, type, aboutId: rootId, body, createdAtMs: nowMs, deliveries }];
     });
-    await store.webhooks.insertEvents(events);
+    await store(WebhookStore).insertEvents(events);
   }
   return { told, endpoints: [...woken] };
 }

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
 import { jsonRows } from '../../storage/json-rows.ts';
-import type { Schema } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
+import { Reader } from '../../storage/store.ts';
 import type { WebhookSubscription } from '../webhooks/model.ts';
 import type { BalanceCursor, BalanceLevel, BalancePlace, Holder } from './model.ts';
 
@@ -39,15 +39,7 @@ const holdersOn = (kind: DatabaseKind) =>
   });
 const holdersOf = { sqlite: holdersOn('sqlite'), postgres: holdersOn('postgres') };
 
-export class BalanceWatchReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class BalanceWatchReader extends Reader {
   /** Active endpoints that subscribe to balances, in the words of the index that has only these. */
   async subscribers(): Promise<BalanceSubscriber[]> {
     const { rows } = await sql<{ organization_id: string; subscriptions: string }>`
@@ -105,6 +97,8 @@ export class BalanceWatchReader {
 }
 
 export class BalanceWatchStore extends BalanceWatchReader {
+  static readonly writes = true;
+
   /** Begins a watch at a block, unless somebody has begun it. */
   async begin(cursor: BalanceCursor): Promise<void> {
     const { claimedUntilMs, ...row } = cursor;

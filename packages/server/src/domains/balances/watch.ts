@@ -5,6 +5,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { BalanceCursor, BalancePlace, Holder } from './model.ts';
 import type { Audience, ChainReader, WatchedBlock } from './reader.ts';
+import { BalanceWatchReader, BalanceWatchStore } from './store.ts';
 import { type News, newsOf, tell, undoing } from './tell.ts';
 
 /** Of who is killed another takes the watch over so much later. */
@@ -68,7 +69,7 @@ export class Watch {
     if (cursor === undefined) return await this.#begin(tip);
     if (tip <= BigInt(cursor.number)) return false;
     const claimed = await storage.write((store) =>
-      store.balanceWatch.claim(this.#place, owner, clock(), clock() + CLAIM_MS),
+      store(BalanceWatchStore).claim(this.#place, owner, clock(), clock() + CLAIM_MS),
     );
     if (!claimed) return false;
     const behind = tip - BigInt(cursor.number);
@@ -84,7 +85,7 @@ export class Watch {
 
   async #cursor(): Promise<BalanceCursor | undefined> {
     const { caip2, level } = this.#place;
-    const cursors = await this.#parts.storage.read.balanceWatch.cursors();
+    const cursors = await this.#parts.storage.read(BalanceWatchReader).cursors();
     return cursors.find((cursor) => cursor.caip2 === caip2 && cursor.level === level);
   }
 
@@ -95,7 +96,7 @@ export class Watch {
     if (hash === undefined) return false;
     const claimedUntilMs = clock() + CLAIM_MS;
     const cursor = { ...this.#place, number: Number(tip), hash, turn: 0, owner, claimedUntilMs };
-    await storage.write((store) => store.balanceWatch.begin(cursor));
+    await storage.write((store) => store(BalanceWatchStore).begin(cursor));
     return true;
   }
 
@@ -104,8 +105,8 @@ export class Watch {
     const { storage, observe } = this.#parts;
     const after = { number: Number(number), hash, turn: cursor.turn + 1 };
     const isDone = await storage.write(async (store) => {
-      if (!(await store.balanceWatch.advance(cursor, after))) return false;
-      await store.balanceWatch.forget(this.#place, after.number, 0);
+      if (!(await store(BalanceWatchStore).advance(cursor, after))) return false;
+      await store(BalanceWatchStore).forget(this.#place, after.number, 0);
       return true;
     });
     if (isDone) observe.balanceBlocksSkipped(this.#place, after.number - cursor.number);
@@ -120,8 +121,8 @@ export class Watch {
     const news = newsOf(cursor, block, changes, holders);
     const number = Number(block.number);
     return await this.#write(cursor, { number, hash: block.hash, turn: cursor.turn }, news, async (store, told) => {
-      await store.balanceWatch.keep(this.#place, { number, hash: block.hash, told: JSON.stringify(told) });
-      await store.balanceWatch.forget(this.#place, number - KEPT_BLOCKS, number + 1);
+      await store(BalanceWatchStore).keep(this.#place, { number, hash: block.hash, told: JSON.stringify(told) });
+      await store(BalanceWatchStore).forget(this.#place, number - KEPT_BLOCKS, number + 1);
     });
   }
 
@@ -133,14 +134,14 @@ export class Watch {
     // or one that is built on an earlier block, says that this one is gone.
     const isGone = instead === undefined ? next.parentNumber < number : instead !== cursor.hash;
     if (!isGone || next.parentNumber > number) return false;
-    const { balanceWatch } = this.#parts.storage.read;
+    const balanceWatch = this.#parts.storage.read(BalanceWatchReader);
     const last = await balanceWatch.newestKept(this.#place, cursor.number + 1);
     const before = (await balanceWatch.newestKept(this.#place, cursor.number)) ?? (await this.#before(number));
     if (before === undefined) return false;
     const news = last?.hash === cursor.hash ? (JSON.parse(last.told) as News[]) : [];
     const after = { number: before.number, hash: before.hash, turn: cursor.turn + 1 };
     return await this.#write(cursor, after, news.map(undoing), (store) =>
-      store.balanceWatch.forget(this.#place, 0, cursor.number),
+      store(BalanceWatchStore).forget(this.#place, 0, cursor.number),
     );
   }
 
@@ -159,7 +160,7 @@ export class Watch {
   ): Promise<boolean> {
     const { storage, newId, clock, wake, observe } = this.#parts;
     const outcome = await storage.write(async (store) => {
-      if (!(await store.balanceWatch.advance(cursor, after))) return undefined;
+      if (!(await store(BalanceWatchStore).advance(cursor, after))) return undefined;
       const { told, endpoints } = await tell(store, cursor, news, newId, clock());
       await more(store, told);
       return { count: told.length, endpoints };
@@ -186,7 +187,7 @@ export class Watch {
     for (let start = 0; start < unknown.length; start += LOOKED_UP_MAX) {
       const some = unknown.slice(start, start + LOOKED_UP_MAX);
       for (const key of some) holders.set(key, []);
-      const found = await this.#parts.storage.read.balanceWatch.holders(some, FORMATS[this.#chain.namespace]);
+      const found = await this.#parts.storage.read(BalanceWatchReader).holders(some, FORMATS[this.#chain.namespace]);
       for (const holder of found) {
         if (!this.roots.has(holder.parentId ?? holder.organizationId)) continue;
         holders.set(holder.key, [...(holders.get(holder.key) ?? []), holder]);
@@ -199,7 +200,7 @@ export class Watch {
     const { roots } = this;
     if (elapsed() < this.#listed.untilMs && this.#listed.roots === roots) return this.#listed.keys;
     const format = FORMATS[this.#chain.namespace];
-    const keys = await storage.read.balanceWatch.addresses([...roots], format, LISTED_MAX + 1);
+    const keys = await storage.read(BalanceWatchReader).addresses([...roots], format, LISTED_MAX + 1);
     const untilMs = elapsed() + LIST_MS;
     this.#listed = { keys: keys.length > LISTED_MAX ? undefined : [...new Set(keys)], untilMs, roots };
     return this.#listed.keys;

@@ -7,6 +7,7 @@ import { BALANCE_EVENT_TYPES, BALANCE_LEVELS, type BalanceLevel, type BalancePla
 import type { ChainReader } from './reader.ts';
 import { createSolanaReader } from './solana-reader.ts';
 import type { BalanceSubscriber } from './store.ts';
+import { BalanceWatchReader, BalanceWatchStore } from './store.ts';
 import { type BalanceObserver, Watch, type WatchParts } from './watch.ts';
 
 const LOOK_EVERY_MS = 1000;
@@ -62,7 +63,7 @@ export class BalanceWatcher implements AsyncDisposable {
     for (const { stop } of this.#running.values()) stop();
     await Promise.all([...this.#running.values()].map(({ done }) => done));
     if (wasRunning)
-      await this.#guard(() => this.#parts.storage.write((store) => store.balanceWatch.release(this.#owner)));
+      await this.#guard(() => this.#parts.storage.write((store) => store(BalanceWatchStore).release(this.#owner)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -71,12 +72,13 @@ export class BalanceWatcher implements AsyncDisposable {
 
   async #releaseAbandoned(): Promise<void> {
     const { storage } = this.#parts;
-    if (storage.kind === 'sqlite') await this.#guard(() => storage.write((store) => store.balanceWatch.releaseAll()));
+    if (storage.kind === 'sqlite')
+      await this.#guard(() => storage.write((store) => store(BalanceWatchStore).releaseAll()));
   }
 
   async #look(): Promise<void> {
     await this.#guard(async () => {
-      const subscribers = await this.#parts.storage.read.balanceWatch.subscribers();
+      const subscribers = await this.#parts.storage.read(BalanceWatchReader).subscribers();
       const wanted = this.#wanted(subscribers);
       await this.#end(wanted, subscribers);
       for (const { place, roots } of wanted.values()) this.#watch(place, roots);
@@ -115,9 +117,10 @@ export class BalanceWatcher implements AsyncDisposable {
     }
     const isAskedFor = (all: readonly BalanceSubscriber[], place: BalancePlace) =>
       all.some((one) => asksFor(one, place));
-    for (const cursor of await storage.read.balanceWatch.cursors()) {
+    for (const cursor of await storage.read(BalanceWatchReader).cursors()) {
       if (isAskedFor(subscribers, cursor)) continue;
-      await storage.write(async ({ balanceWatch }) => {
+      await storage.write(async (store) => {
+        const balanceWatch = store(BalanceWatchStore);
         // Somebody may have asked for it in between.
         if (!isAskedFor(await balanceWatch.subscribers(), cursor)) await balanceWatch.end(cursor);
       });

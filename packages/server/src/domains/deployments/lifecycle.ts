@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import type { TvcApp, TvcDeployment } from './model.ts';
+import { TvcReader } from './store.ts';
 
 // What may follow what (protocol/deployments 3). Each rule is judged when somebody asks, and again in the transaction.
 
@@ -31,12 +32,12 @@ export function requireRestorable({ deletedAtMs }: TvcDeployment, app: TvcApp): 
 
 /** For one more that is not deleted: each is part of every answer about the app's status. */
 export async function requireRoom(
-  { tvc }: Pick<ReadStores, 'tvc'>,
+  read: ReadStores,
   organizationId: OrganizationId,
   { id }: Pick<TvcApp, 'id'>,
   { limitDeployments: most }: Pick<Config, 'limitDeployments'>,
 ): Promise<void> {
-  if (most === undefined || (await tvc.countDeployments(organizationId, id)) < most) return;
+  if (most === undefined || (await read(TvcReader).countDeployments(organizationId, id)) < most) return;
   throw new ApiError(
     'RESOURCE_LIMIT_EXCEEDED',
     `an app can have at most ${most} deployments; delete those that nobody needs`,

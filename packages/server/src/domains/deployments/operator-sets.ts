@@ -7,6 +7,7 @@ import type { ReadStores } from '../../storage/stores.ts';
 import { operatorPublicKey, type TvcOperator, type TvcOperatorSet } from './model.ts';
 import { parseKeys } from './operator-keys.ts';
 import { OPERATORS_MAX, type OperatorSetParamsShape } from './shapes.ts';
+import { TvcReader, TvcStore } from './store.ts';
 
 type OperatorSetParams = Static<typeof OperatorSetParamsShape>;
 
@@ -91,25 +92,21 @@ type SetPlan =
     };
 
 /** Looks up what a request names; refuses what cannot become a set. */
-export async function planSet(
-  { tvc }: Pick<ReadStores, 'tvc'>,
-  organizationId: OrganizationId,
-  choice: SetChoice,
-): Promise<SetPlan> {
+export async function planSet(read: ReadStores, organizationId: OrganizationId, choice: SetChoice): Promise<SetPlan> {
   const { name, id, params, thresholdMin } = choice;
   if (params === undefined) {
-    const set = await tvc.getOperatorSet(organizationId, id as string);
+    const set = await read(TvcReader).getOperatorSet(organizationId, id as string);
     if (set.threshold < thresholdMin) {
       throw invalidField(`parameters.${name}Id`, `must be a set with a threshold of ${thresholdMin} or more`);
     }
     return { kind: 'existing', set };
   }
-  const members: (TvcOperator | NewOperator)[] = await tvc.getOperators(
+  const members: (TvcOperator | NewOperator)[] = await read(TvcReader).getOperators(
     organizationId,
     params.existingOperatorIds ?? [],
   );
   for (const { field, ...added } of newOperatorsOf(choice)) {
-    const known = await tvc.findOperator(organizationId, added.signPublicKey);
+    const known = await read(TvcReader).findOperator(organizationId, added.signPublicKey);
     if (known !== undefined && !isSame(known, added)) {
       throw new ApiError(
         'ALREADY_EXISTS',
@@ -140,15 +137,15 @@ export async function openSet(context: ExecuteContext, choice: SetChoice): Promi
   for (const member of plan.members) operators.push('id' in member ? member : await enlist(context, member));
   const { name, threshold } = plan;
   const ids = operators.map(({ id }) => id);
-  const known = await store.tvc.findOperatorSet(organizationId, name, threshold, ids);
+  const known = await store(TvcStore).findOperatorSet(organizationId, name, threshold, ids);
   if (known !== undefined) return known;
   const set: TvcOperatorSet = { id: newId(), name, threshold, operators, createdAtMs: nowMs };
-  await store.tvc.insertOperatorSet(organizationId, set);
+  await store(TvcStore).insertOperatorSet(organizationId, set);
   return set;
 }
 
 async function enlist({ store, actor, newId, nowMs }: ExecuteContext, added: NewOperator): Promise<TvcOperator> {
   const operator: TvcOperator = { id: newId(), ...added, keySource: 'EXTERNAL_KEY', createdAtMs: nowMs };
-  await store.tvc.insertOperator(actor.organizationId, operator);
+  await store(TvcStore).insertOperator(actor.organizationId, operator);
   return operator;
 }

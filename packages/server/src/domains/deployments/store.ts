@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { chunks } from '../../lib/collections.ts';
 import { sha256Hex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -16,13 +16,13 @@ import { bytesOf } from '../../storage/bytes-of.ts';
 import { fetchPage } from '../../storage/keyset.ts';
 import { findRow, pageOfRows } from '../../storage/organization-rows.ts';
 import type {
-  Schema,
   TvcApprovalTable,
   TvcAppTable,
   TvcDeploymentTable,
   TvcOperatorSetTable,
   TvcOperatorTable,
 } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 import type {
   OperatorKeySource,
   TvcApp,
@@ -98,13 +98,7 @@ const DEPLOYMENT_BYTES: RawBuilder<number> = sql`(${bytesOf('tvc_deployment', ['
   (SELECT 2 * ${setBytes('app', 'manifest_set_id')} + ${setBytes('app', 'share_set_id')} FROM tvc_app AS app
     WHERE app.organization_id = tvc_deployment.organization_id AND app.id = tvc_deployment.app_id))`;
 
-export class TvcReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class TvcReader extends Reader {
   /** All of them, in the order of the ids, or an error. */
   async getOperators(organizationId: OrganizationId, operatorIds: readonly string[]): Promise<TvcOperator[]> {
     const found = new Map<string, TvcOperator>();
@@ -317,6 +311,8 @@ export class TvcReader {
 }
 
 export class TvcStore extends TvcReader {
+  static readonly writes = true;
+
   async insertOperator(organizationId: OrganizationId, operator: TvcOperator): Promise<void> {
     await this.db
       .insertInto('tvc_operator')

@@ -5,7 +5,9 @@ import { IdShape } from '../../lib/shapes.ts';
 import type { Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import type { Send } from '../sends/model.ts';
+import { SendReader } from '../sends/store/sends.ts';
 import type { EarnRequest, EarnRequestKind, EarnWrapper } from './model.ts';
+import { EarnReader } from './store.ts';
 import { deploymentOf, GONE } from './wrappers.ts';
 
 const StatusShape = Type.Enum(['PENDING', 'COMPLETED', 'FAILED']);
@@ -29,7 +31,7 @@ export function statusOf(kind: EarnRequestKind) {
     }),
     async run(context: QueryContext, parameters: Readonly<Record<string, string>>) {
       const { read, actor } = context;
-      const request = await read.earn.getRequest(actor.organizationId, kind, parameters[idField] ?? '');
+      const request = await read(EarnReader).getRequest(actor.organizationId, kind, parameters[idField] ?? '');
       const { status, txHash, error } = await requestStatus(context, request);
       return { status, ...(txHash !== undefined && { [hashField]: txHash }), ...(error !== undefined && { error }) };
     },
@@ -41,7 +43,7 @@ async function requestStatus(context: QueryContext, request: EarnRequest): Promi
   const { read } = context;
   const { organizationId, sendId, caip2, wrapperAddress } = request;
   if (sendId !== undefined) return await sendStatus(read, organizationId, sendId);
-  const wrapper = await read.earn.findWrapper(organizationId, caip2, wrapperAddress);
+  const wrapper = await read(EarnReader).findWrapper(organizationId, caip2, wrapperAddress);
   return wrapper === undefined ? { status: 'COMPLETED' } : await deploymentStatus(context, wrapper);
 }
 
@@ -60,7 +62,7 @@ export async function deploymentStatus(context: QueryContext, wrapper: EarnWrapp
 }
 
 async function sendStatus(read: ReadStores, organizationId: OrganizationId, id: SendId): Promise<RequestStatus> {
-  const send = await read.sends.get(organizationId, id);
+  const send = await read(SendReader).get(organizationId, id);
   const { txHash } = send;
   const ended = await endedBy(read, send);
   if (ended === undefined) return { status: 'PENDING', txHash };
@@ -71,7 +73,8 @@ async function sendStatus(read: ReadStores, organizationId: OrganizationId, id: 
 /** The send that decides it: the first of those it waits for that failed, or else its own once that has ended. */
 async function endedBy(read: ReadStores, send: Send): Promise<Send | undefined> {
   if (send.state === 'INCLUDED') return send;
-  const before = send.afterId === undefined ? undefined : await read.sends.find(send.organizationId, send.afterId);
+  const before =
+    send.afterId === undefined ? undefined : await read(SendReader).find(send.organizationId, send.afterId);
   const failed = before && (await endedBy(read, before));
   if (failed?.state === 'FAILED') return failed;
   return send.state === 'FAILED' ? send : undefined;

@@ -1,9 +1,9 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
-import type { DatabaseKind } from '../../storage/dialect.ts';
 import { findRow } from '../../storage/organization-rows.ts';
-import type { ChainSendTable, EarnRequestTable, EarnWrapperTable, Schema } from '../../storage/schema.ts';
+import type { ChainSendTable, EarnRequestTable, EarnWrapperTable } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 import type { SendBlock } from '../sends/model.ts';
 import type { EarnProvider, EarnRequest, EarnRequestKind, EarnTotals, EarnWrapper } from './model.ts';
 
@@ -40,15 +40,7 @@ const toRequest = (row: Selectable<EarnRequestTable>): EarnRequest => ({
 });
 
 /** Fee wrappers of organizations, and what was asked of them. */
-export class EarnReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class EarnReader extends Reader {
   /** The wrappers at an address, which is the same on several chains where the terms are. */
   async wrappersAt(organizationId: OrganizationId, wrapperAddress: string): Promise<EarnWrapper[]> {
     const rows = await this.db
@@ -132,6 +124,8 @@ function withRow(totals: EarnTotals, { kind, amount, block, tx_hash: txHash }: L
 }
 
 export class EarnStore extends EarnReader {
+  static readonly writes = true;
+
   async insertWrapper(wrapper: EarnWrapper): Promise<void> {
     await this.db
       .insertInto('earn_wrapper')

@@ -9,6 +9,7 @@ import { insertSend, requireSponsor, sponsorOf } from '../sends/new-send.ts';
 import { transactionFacts } from '../signing/facts.ts';
 import type { Signer } from '../signing/signer.ts';
 import type { EarnRequest, EarnWrapper } from './model.ts';
+import { EarnStore } from './store.ts';
 import { sharedWrapper } from './wrappers.ts';
 
 /** A call with what it is for, should it be a transaction of its own. */
@@ -74,7 +75,7 @@ export async function insertRequest(
 ): Promise<EarnRequestId> {
   const { store, actor, nowMs, newId } = context;
   const id: EarnRequestId = newId();
-  await store.earn.insertRequest({
+  await store(EarnStore).insertRequest({
     ...asked,
     organizationId: actor.organizationId,
     id,

@@ -1,9 +1,12 @@
 import { type ChainSettings, configuredChain } from '../../chains/settings.ts';
+import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { DescribeContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { Hex } from '../../nodes/node.ts';
 import { ethereumAddress } from '../../policy-facts/ethereum.ts';
 import type { SendCall } from '../sends/model.ts';
+import { SendReader } from '../sends/store/sends.ts';
+import { WalletReader } from '../wallets/store/wallets.ts';
 import { earnConfigOf } from './config.ts';
 import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from './deployment.ts';
 import type { CatalogVault } from './earn.ts';
@@ -41,7 +44,7 @@ export async function wishFor(context: DescribeContext, asked: Asked): Promise<W
   const chain = configuredChain(config.chains, asked.chainCaip2, 'eip155');
   const clientFeeBps = Number(asked.clientFeeBps);
   const { serviceFeeBps, serviceFeeWallet } = earnConfigOf(
-    await read.organizations.feature(actor.organizationId, 'FEATURE_NAME_EARN_CONFIG'),
+    await read(OrganizationReader).feature(actor.organizationId, 'FEATURE_NAME_EARN_CONFIG'),
   );
   if (clientFeeBps + serviceFeeBps > TOTAL_FEE_BPS_MAX) {
     throw invalidField(
@@ -67,7 +70,7 @@ export async function wishFor(context: DescribeContext, asked: Asked): Promise<W
 
 /** The fees must be claimable, and that needs the key (protocol/earn 2.2). */
 async function requireFeeWallet({ read, actor }: DescribeContext, address: string): Promise<void> {
-  const account = (await read.wallets.signer(actor.organizationId, { address }))?.account;
+  const account = (await read(WalletReader).signer(actor.organizationId, { address }))?.account;
   const isEthereum =
     account?.curve === 'CURVE_SECP256K1' &&
     ethereumAddress(Buffer.from(account.publicKey, 'hex')) === address.toLowerCase();
@@ -82,7 +85,7 @@ async function operatorOf({ read }: DescribeContext, { caip2, operatorAddress }:
   const refused = (missing: string) =>
     new ApiError('SPONSORSHIP_NOT_CONFIGURED', `the operator pays for wrappers on ${caip2}, and ${missing}`);
   if (operatorAddress === undefined) throw refused('has set no operatorAddress in CUSTOS_CHAINS');
-  if ((await read.sends.operatorKey(caip2, operatorAddress)) === undefined) {
+  if ((await read(SendReader).operatorKey(caip2, operatorAddress)) === undefined) {
     throw refused(`has not imported the key of ${operatorAddress}: \`custos chains import-key --chain ${caip2}\``);
   }
   return operatorAddress;

@@ -5,7 +5,9 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, SendId } from '../../lib/ids.ts';
 import type { Hex } from '../../nodes/node.ts';
 import type { ReadStores, Stores } from '../../storage/stores.ts';
+import { SendReader } from '../sends/store/sends.ts';
 import type { EarnWrapper } from './model.ts';
+import { EarnReader, EarnStore } from './store.ts';
 
 /** Parents have wrappers, and their sub-organizations use them (protocol/earn 2.5). */
 export const managerOf = ({ id, parentId }: Organization): OrganizationId => parentId ?? id;
@@ -25,9 +27,9 @@ export async function deploymentOf(
   read: ReadStores,
   { organizationId, deployRequestId }: EarnWrapper,
 ): Promise<WrapperDeployment> {
-  const { sendId } = await read.earn.getRequest(organizationId, 'deploy', deployRequestId);
+  const { sendId } = await read(EarnReader).getRequest(organizationId, 'deploy', deployRequestId);
   if (sendId === undefined) return { state: 'INCLUDED', sendId, isOpen: false };
-  const { state, isOpen } = await read.sends.get(organizationId, sendId);
+  const { state, isOpen } = await read(SendReader).get(organizationId, sendId);
   return { state, sendId, isOpen };
 }
 
@@ -38,7 +40,7 @@ export async function sharedWrapper(
   { caip2 }: ChainSettings,
   address: string,
 ): Promise<EarnWrapper> {
-  const wrappers = await read.earn.wrappersAt(managerOf(organization), address.toLowerCase());
+  const wrappers = await read(EarnReader).wrappersAt(managerOf(organization), address.toLowerCase());
   if (wrappers.length === 0) {
     throw setupRequired(
       'there is no wrapper at wrapperAddress: the parent organization runs earn_deploy_wrapper first',
@@ -51,7 +53,7 @@ export async function sharedWrapper(
 
 /** The same wrapper as it is in the transaction, and stays until its end: its state may have been switched since. */
 export async function heldWrapper(store: Stores, wrapper: EarnWrapper): Promise<EarnWrapper> {
-  const held = await store.earn.holdWrapper(wrapper);
+  const held = await store(EarnStore).holdWrapper(wrapper);
   if (held === undefined) throw setupRequired('the wrapper is gone');
   return held;
 }
@@ -95,7 +97,7 @@ export async function ownWrappers(
   organizationId: OrganizationId,
   address: string,
 ): Promise<readonly [EarnWrapper, ...EarnWrapper[]]> {
-  const [first, ...others] = await read.earn.wrappersAt(organizationId, address.toLowerCase());
+  const [first, ...others] = await read(EarnReader).wrappersAt(organizationId, address.toLowerCase());
   if (first === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'wrapper not found in this organization');
   return [first, ...others];
 }

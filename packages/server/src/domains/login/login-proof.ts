@@ -4,7 +4,9 @@ import type { ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { markVerified } from '../users/contacts.ts';
+import { UserStore } from '../users/store/users.ts';
 import { useOidcToken } from './oauth/token-uses.ts';
+import { LoginStore } from './store/logins.ts';
 
 /** By what a user is logged in. */
 export interface LoginProof {
@@ -25,13 +27,13 @@ export async function consumeForLogin(context: ExecuteContext, proof: LoginProof
   }
   const contact = method.type === 'AUTHENTICATION_TYPE_EMAIL_OTP' ? 'email' : 'phone';
   // The contact may have become somebody else's since the user was looked up by it.
-  const holder = await store.users.byContact(actor.organizationId, contact, proof.contact);
+  const holder = await store(UserStore).byContact(actor.organizationId, contact, proof.contact);
   if (holder?.id !== userId) {
     throw new ApiError('INVALID_VERIFICATION_TOKEN', "the contact is no longer this user's");
   }
   const { issuerId, tokenId, expiresAtMs } = token;
   const use = { tokenId, purpose: 'login', activityId, expiresAtMs };
-  if (!(await store.logins.useToken(issuerId, use, nowMs))) {
+  if (!(await store(LoginStore).useToken(issuerId, use, nowMs))) {
     throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');
   }
   const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };

@@ -5,6 +5,7 @@ import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
+import { CredentialReader } from '../users/store/credentials.ts';
 import {
   addSessionKey,
   parseSessionSeconds,
@@ -14,6 +15,7 @@ import {
   sessionPublicKey,
 } from './session-keys.ts';
 import type { SESSION_PARAMS } from './shapes/sessions.ts';
+import { SessionProfileReader } from './store/session-profiles.ts';
 
 // What stamp_login, otp_login and oauth_login do once it is clear who logs in.
 
@@ -46,7 +48,7 @@ export async function signLoginSession(
   const seconds = sessionSeconds(parseSessionSeconds(expirationSeconds), profile);
   const key = sessionPublicKey(publicKey);
   if (sessionProfileIdOf(actor) !== undefined) {
-    const own = await read.credentials.apiKeysOfUser(actor.organizationId, userId);
+    const own = await read(CredentialReader).apiKeysOfUser(actor.organizationId, userId);
     const family = own.filter(({ type }) => type === 'CREDENTIAL_TYPE_LOGIN');
     requireOwnProfile(actor, family, { publicKey: key, invalidateExisting });
   }
@@ -93,7 +95,7 @@ export async function sessionProfileFor(
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'a session with a profile can only make sessions of the same profile');
   }
   if (id === undefined) return undefined;
-  const profile = await read.sessionProfiles.find(treeRoot(actor.organization), id);
+  const profile = await read(SessionProfileReader).find(treeRoot(actor.organization), id);
   if (profile === undefined) throw invalidField('parameters.sessionProfileId', 'is no session profile of this tree');
   return profile;
 }

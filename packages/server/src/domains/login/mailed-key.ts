@@ -4,6 +4,7 @@ import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { targetKeyOf } from '../../engine/holder.ts';
 import { requireEmailAddress, type SenderFields, senderOf } from '../messages/address.ts';
 import type { SealedMessage } from '../messages/message.ts';
+import { MessageStore } from '../messages/store.ts';
 import type { BundleMailInput } from '../messages/templates/bundle.ts';
 import { checkCustomization, type EmailCustomization } from '../messages/templates/customization.ts';
 import type { MailText } from '../messages/templates/layout.ts';
@@ -88,6 +89,6 @@ export async function storeMailedKey(
   await countMessage(context, contactKeyOf('OTP_TYPE_EMAIL', user.email as string));
   const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };
   const added = await addSessionKey(context, place, user.id, { ...key, publicKey, seconds });
-  await store.messages.insert(message, nowMs);
+  await store(MessageStore).insert(message, nowMs);
   return added;
 }

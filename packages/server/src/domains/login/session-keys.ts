@@ -2,11 +2,14 @@ import { parsePublicKey } from '../../authn/public-key.ts';
 import { type Actor, removedBy, sessionProfileIdOf } from '../../core/actor.ts';
 import type { ApiKey, ApiKeyType } from '../../core/model.ts';
 import type { Place } from '../../core/place.ts';
+import { TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { insertApiKeys, parseExpiration } from '../users/new-credentials.ts';
+import { CredentialStore } from '../users/store/credentials.ts';
+import { UserStore } from '../users/store/users.ts';
 
 /** How long a login lasts unless somebody says otherwise (AUTH 6.3). */
 export const SESSION_SECONDS = 900;
@@ -38,15 +41,15 @@ export async function addSessionKey(
 ): Promise<ApiKey> {
   const { store, newId, nowMs } = context;
   const { organizationId } = place;
-  await store.users.lock(organizationId, userId, nowMs);
-  const own = await store.credentials.apiKeysOfUser(organizationId, userId);
+  await store(UserStore).lock(organizationId, userId, nowMs);
+  const own = await store(CredentialStore).apiKeysOfUser(organizationId, userId);
   const family = own.filter(({ type }) => type === key.type);
   const same = family.find(({ publicKey }) => publicKey === key.publicKey);
   requireOwnProfile(context.actor, family, key);
   const removed = key.invalidateExisting ? family.filter((known) => known !== same).map(({ id }) => id) : [];
-  await store.credentials.deleteReplacedKeys(organizationId, removed, removedBy(context.actor));
-  if (same !== undefined) await store.credentials.takeOut(organizationId, same.id);
-  await store.tree.remove(organizationId, [...removed, ...(same === undefined ? [] : [same.id])]);
+  await store(CredentialStore).deleteReplacedKeys(organizationId, removed, removedBy(context.actor));
+  if (same !== undefined) await store(CredentialStore).takeOut(organizationId, same.id);
+  await store(TreeStore).remove(organizationId, [...removed, ...(same === undefined ? [] : [same.id])]);
   const expiresAtMs = nowMs + key.seconds * 1000;
   // A key that has stamped keeps its age: copies of it elsewhere in the tree must not become the older ones.
   const createdAtMs = same?.firstUsedAtMs === undefined ? nowMs : same.createdAtMs;

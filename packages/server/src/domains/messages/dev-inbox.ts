@@ -1,8 +1,10 @@
 import type { Keyring } from '@custos/keyring';
+import { SealedReader } from '../../core/store/sealed.ts';
 import { toRfc3339 } from '../../lib/clock.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type Content, openContent } from './message.ts';
 import type { KeptMessage } from './store.ts';
+import { MessageReader } from './store.ts';
 import { hasDevInbox, type MessageSettings } from './ways.ts';
 
 /** A message as the development inbox shows it; a text message has neither subject nor HTML. */
@@ -31,12 +33,12 @@ export interface DevInboxParts {
 export function openDevInbox({ config, storage, keyring }: DevInboxParts): DevInbox | undefined {
   if (!hasDevInbox(config)) return undefined;
   const show = async (message: KeptMessage): Promise<DevMessage[]> => {
-    const wrappedKey = await storage.read.sealed.organizationKey(message.organizationId);
+    const wrappedKey = await storage.read(SealedReader).organizationKey(message.organizationId);
     // Gone with its organization.
     if (wrappedKey === undefined) return [];
     return [toDevMessage(message, await openContent(keyring, wrappedKey, message, 'dev-message', message.sealed))];
   };
-  return { list: async () => (await Promise.all((await storage.read.messages.kept()).map(show))).flat() };
+  return { list: async () => (await Promise.all((await storage.read(MessageReader).kept()).map(show))).flat() };
 }
 
 function toDevMessage({ id, createdAtMs }: KeptMessage, content: Content): DevMessage {

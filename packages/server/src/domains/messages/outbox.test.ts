@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createKeyring, type Keyring } from '@custos/keyring';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../config/config.ts';
+import { OrganizationStore } from '../../core/store/organizations.ts';
 import { randomId } from '../../lib/ids.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -12,6 +13,7 @@ import { createMessages } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import type { HandOver, Sender } from './senders/sender.ts';
 import type { Channel } from './store.ts';
+import { MessageReader, MessageStore } from './store.ts';
 
 // What depends on timers: they are the test's, the database and the keyring are real.
 
@@ -31,7 +33,7 @@ beforeEach(async () => {
   organization.wrappedKey = await keyring.createOrganizationKey(organization.id);
   const common = { parentId: undefined, name: 'x', rootThreshold: 1, rootUserIds: [], authorityVersion: 1 };
   const times = { rulesVersion: 1, createdAtMs: NOW, updatedAtMs: NOW, deletedAtMs: undefined };
-  await storage.write((store) => store.organizations.insert({ ...organization, ...common, ...times }));
+  await storage.write((store) => store(OrganizationStore).insert({ ...organization, ...common, ...times }));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 });
 afterEach(async () => {
@@ -111,11 +113,11 @@ async function post(...channels: readonly Channel[]): Promise<void> {
     const mail = { channel: 'email', to: 'a@example.com', subject: 's', text: 't', html: 'h' } as const;
     const message = channel === 'email' ? mail : ({ channel, to: '+15005550006', text: 't' } as const);
     const sealed = await compose(organization, message);
-    await storage.write((store) => store.messages.insert(sealed, NOW));
+    await storage.write((store) => store(MessageStore).insert(sealed, NOW));
   }
 }
 
-const isWaiting = (): Promise<boolean> => storage.read.messages.isDue('email', NOW + 24 * 3_600_000);
+const isWaiting = (): Promise<boolean> => storage.read(MessageReader).isDue('email', NOW + 24 * 3_600_000);
 
 test('a message is found without being told of it, within about a second', async () => {
   const { senders, outcome } = start();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Keyring, KeyringError } from '@custos/keyring';
+import { SealedReader } from '../../core/store/sealed.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
@@ -8,7 +9,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { type Content, openContent } from './message.ts';
 import { type MessageReport, type Outcome, record } from './record.ts';
 import { type Senders, sendersFor } from './senders/choose.ts';
-import { CHANNELS, type Channel, type ClaimedMessage } from './store.ts';
+import { CHANNELS, type Channel, type ClaimedMessage, MessageReader, MessageStore } from './store.ts';
 import type { MessageSettings } from './ways.ts';
 
 const POLL_EVERY_MS = 1000;
@@ -123,7 +124,7 @@ export class Outbox implements AsyncDisposable {
   /** The embedded database has one process: who else has claimed something was killed. */
   async #releaseAbandoned(): Promise<void> {
     const { storage } = this.#parts;
-    if (storage.kind === 'sqlite') await this.#guard(() => storage.write((store) => store.messages.releaseAll()));
+    if (storage.kind === 'sqlite') await this.#guard(() => storage.write((store) => store(MessageStore).releaseAll()));
   }
 
   async #poll(): Promise<void> {
@@ -131,7 +132,7 @@ export class Outbox implements AsyncDisposable {
     const { storage, clock } = this.#parts;
     await this.#guard(async () => {
       for (const channel of CHANNELS) {
-        if (await storage.read.messages.isDue(channel, clock())) this.#look(channel);
+        if (await storage.read(MessageReader).isDue(channel, clock())) this.#look(channel);
       }
       await this.#sweep();
       this.#isAway = false;
@@ -150,7 +151,7 @@ export class Outbox implements AsyncDisposable {
     let deleted: number;
     do {
       deleted = await storage.write((store) =>
-        store.messages.deleteEmailEvents(nowMs - EVENT_AGE_MS_MAX, EVENTS_PER_DELETE),
+        store(MessageStore).deleteEmailEvents(nowMs - EVENT_AGE_MS_MAX, EVENTS_PER_DELETE),
       );
     } while (deleted === EVENTS_PER_DELETE && this.#state === 'running');
     this.#sweepAtMs = elapsed() + SWEEP_EVERY_MS;
@@ -167,7 +168,7 @@ export class Outbox implements AsyncDisposable {
     const free = this.#senders[channel].slots - busy;
     if (free <= 0) return;
     const nowMs = clock();
-    const claims = await storage.write((store) => store.messages.claim(channel, free, nowMs, nowMs + CLAIM_MS));
+    const claims = await storage.write((store) => store(MessageStore).claim(channel, free, nowMs, nowMs + CLAIM_MS));
     for (const claim of claims) this.#begin(claim);
   }
 
@@ -199,7 +200,7 @@ export class Outbox implements AsyncDisposable {
       if (content === undefined && isAway(error)) {
         this.#reportAway(error);
         const { attempts } = work.claim;
-        await storage.write((store) => store.messages.defer(work.claim, attempts, clock() + AWAY_DELAY_MS));
+        await storage.write((store) => store(MessageStore).defer(work.claim, attempts, clock() + AWAY_DELAY_MS));
         return;
       }
       observe.unavailable('outbox', error);
@@ -210,7 +211,7 @@ export class Outbox implements AsyncDisposable {
 
   async #open(claim: ClaimedMessage): Promise<Content> {
     const { keyring, storage } = this.#parts;
-    const wrappedKey = await storage.read.sealed.organizationKey(claim.organizationId);
+    const wrappedKey = await storage.read(SealedReader).organizationKey(claim.organizationId);
     if (wrappedKey === undefined) throw new Error('the organization of a message is not there');
     return await openContent(keyring, wrappedKey, claim, 'outbox-message', claim.sealed);
   }

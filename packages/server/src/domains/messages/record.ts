@@ -3,6 +3,7 @@ import { nextAttemptAt } from './backoff.ts';
 import { type Content, messageIdOf } from './message.ts';
 import type { HandOver } from './senders/sender.ts';
 import type { Channel, ClaimedMessage, EmailEventDetails, HandOverType } from './store.ts';
+import { MessageStore } from './store.ts';
 
 /** What happened to a message. */
 export interface Outcome {
@@ -30,12 +31,14 @@ export async function record(store: Stores, outcome: Outcome, eventId: string): 
   const attempts = claim.attempts + 1;
   const nextAtMs = result.kind === 'deferred' ? nextAttemptAt({ ...claim, attempts }, atMs) : undefined;
   const isOurs =
-    nextAtMs === undefined ? await store.messages.remove(claim) : await store.messages.defer(claim, attempts, nextAtMs);
+    nextAtMs === undefined
+      ? await store(MessageStore).remove(claim)
+      : await store(MessageStore).defer(claim, attempts, nextAtMs);
   if (!isOurs) return undefined;
   const type = result.kind === 'deferred' && nextAtMs === undefined ? 'expired' : result.kind;
   if (result.kind === 'sent') await result.record?.(store);
   if (content?.channel === 'email') {
-    await store.messages.insertEmailEvent(claim.organizationId, {
+    await store(MessageStore).insertEmailEvent(claim.organizationId, {
       id: eventId,
       messageId: messageIdOf(claim.id, content.from),
       type,

@@ -1,9 +1,9 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
-import type { DatabaseKind } from '../../storage/dialect.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
-import type { EmailEventTable, OutboxMessageTable, Schema } from '../../storage/schema.ts';
+import type { EmailEventTable, OutboxMessageTable } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 
 export const CHANNELS = ['email', 'sms'] as const;
 export type Channel = (typeof CHANNELS)[number];
@@ -99,15 +99,7 @@ const toEvent = (row: Selectable<EmailEventTable>): EmailEvent => ({
   createdAtMs: row.created_at_ms,
 });
 
-export class MessageReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class MessageReader extends Reader {
   /** Whether anybody's message of this channel waits for somebody to hand it over. */
   async isDue(channel: Channel, nowMs: number): Promise<boolean> {
     const row = await this.db
@@ -196,6 +188,8 @@ export class MessageReader {
 }
 
 export class MessageStore extends MessageReader {
+  static readonly writes = true;
+
   /** Makes a message part of the transaction: it is sent if and only if that commits. */
   async insert(message: SealedMessage, nowMs: number): Promise<void> {
     await this.db

@@ -1,6 +1,8 @@
 import type { DescribeContext, PrepareContext } from '../../engine/define.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { OnRampTransactionId } from '../../lib/ids.ts';
+import { PrivateKeyReader } from '../wallets/store/private-keys.ts';
+import { WalletReader } from '../wallets/store/wallets.ts';
 import { coinbaseUrl, openSession } from './coinbase.ts';
 import { type ServingCredential, servingCredential } from './credential.ts';
 import { moonpayPage, moonpaySearch, parseWidgetUrl, signedUrl } from './moonpay.ts';
@@ -80,7 +82,7 @@ async function coinbaseLink(
 
 /** Where a signature of ours would send money must be a wallet of the organization (protocol/on-ramp 2.3). */
 async function requireOwn({ read, actor: { organizationId } }: DescribeContext, address: string): Promise<void> {
-  const [account] = await read.wallets.accountsByAddress(organizationId, address);
-  if (account !== undefined || (await read.privateKeys.byAddress(organizationId, address)) !== undefined) return;
+  const [account] = await read(WalletReader).accountsByAddress(organizationId, address);
+  if (account !== undefined || (await read(PrivateKeyReader).byAddress(organizationId, address)) !== undefined) return;
   throw invalidField('parameters.urlForSignature', 'names a wallet address that is not one of this organization');
 }

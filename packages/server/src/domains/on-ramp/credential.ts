@@ -1,9 +1,11 @@
 import type { Holder } from '@custos/keyring';
 import type { Organization } from '../../core/model.ts';
+import { OrganizationReader } from '../../core/store/organizations.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { PROVIDER_LABELS } from './ask.ts';
 import type { OnRampCredential, OnRampProvider } from './model.ts';
+import { OnRampReader } from './store.ts';
 
 /** A credential that serves an organization, and as whose its secrets open. */
 export interface ServingCredential {
@@ -29,7 +31,7 @@ export async function servingCredential(
   for (const ownerId of parentId === undefined ? [id] : [id, parentId]) {
     const credential = await find(read, ownerId, wanted);
     if (credential === undefined) continue;
-    const owner = ownerId === id ? organization : await read.organizations.get(ownerId);
+    const owner = ownerId === id ? organization : await read(OrganizationReader).get(ownerId);
     const holder = { organizationKey: owner.wrappedKey, organizationId: owner.id as string, ownerId: credential.id };
     return { credential, holder };
   }
@@ -45,8 +47,8 @@ async function find(
   ownerId: Organization['id'],
   { provider, isSandbox, credentialId }: Wanted,
 ): Promise<OnRampCredential | undefined> {
-  const known = credentialId === undefined ? undefined : await read.onRamp.findCredential(ownerId, credentialId);
+  const known = credentialId === undefined ? undefined : await read(OnRampReader).findCredential(ownerId, credentialId);
   // An update may have made it one of the other provider.
   if (known?.provider === provider) return known;
-  return await read.onRamp.newestCredential(ownerId, provider, isSandbox);
+  return await read(OnRampReader).newestCredential(ownerId, provider, isSandbox);
 }

@@ -2,12 +2,15 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@custos/keyring';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { fakeStores } from '../../../test/harness/fake-stores.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Organization } from '../../core/model.ts';
 import { randomId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Stores } from '../../storage/stores.ts';
 import type { OnRampTransaction } from './model.ts';
 import { createOnRamp } from './on-ramp.ts';
+import { OnRampReader, OnRampStore } from './store.ts';
 
 // How many questions a provider is asked at once. What it may answer is in the flows.
 
@@ -48,8 +51,8 @@ function newOnRamp() {
   const setStatus = vi.fn(async () => {});
   const credential = { id: 'credential', provider: PROVIDER, publishableApiKey: 'pk' };
   const storage = {
-    read: { onRamp: { findCredential: async () => credential } },
-    write: (unit: (store: unknown) => Promise<void>) => unit({ onRamp: { setStatus } }),
+    read: fakeStores([OnRampReader, { findCredential: async () => credential }]),
+    write: (unit: (store: Stores) => Promise<void>) => unit(fakeStores([OnRampStore, { setStatus }])),
   } as unknown as Storage;
   const config = readConfig({ CUSTOS_MOONPAY_API_URL: url });
   let nowMs = 1;

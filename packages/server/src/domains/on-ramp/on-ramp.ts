@@ -8,6 +8,7 @@ import { coinbaseStatuses, partnerUserRef } from './coinbase.ts';
 import { servingCredential } from './credential.ts';
 import type { OnRampStatus, OnRampTransaction } from './model.ts';
 import { moonpayStatuses } from './moonpay.ts';
+import { OnRampStore } from './store.ts';
 import { type InTurn, takeTurns } from './turns.ts';
 
 /** A link that nobody used for so long is given up. */
@@ -54,7 +55,7 @@ export function createOnRamp({ config, storage, keyring, clock }: OnRampParts): 
     // Whoever was told of a failure has stopped asking: only a purchase that succeeded after all undoes it.
     const status = transaction.status === 'FAILED' && now !== 'COMPLETED' ? 'FAILED' : now;
     if (status !== transaction.status) {
-      await storage.write((store) => store.onRamp.setStatus(organization.id, transaction.id, status, nowMs));
+      await storage.write((store) => store(OnRampStore).setStatus(organization.id, transaction.id, status, nowMs));
     }
     answers.set(transaction.id, { status, atMs: clock() });
     return status;

@@ -1,3 +1,4 @@
+import { AcceptedBundleStore } from '../../core/store/accepted-bundles.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { holderOf } from '../../engine/holder.ts';
 import type { FiatOnRampCredentialId } from '../../lib/ids.ts';
@@ -21,7 +22,7 @@ export async function keepBundles(
   { encryptedSecretApiKey, encryptedPrivateApiKey }: CredentialContent,
 ): Promise<void> {
   const bundles = [encryptedSecretApiKey, ...(encryptedPrivateApiKey === undefined ? [] : [encryptedPrivateApiKey])];
-  await store.acceptedBundles.keep(actor.organizationId, bundles, nowMs);
+  await store(AcceptedBundleStore).keep(actor.organizationId, bundles, nowMs);
 }
 
 /** Opens what came encrypted and seals it for the credential; what does not open, or is no key, is refused here. */

@@ -1,9 +1,10 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { FiatOnRampCredentialId, OnRampTransactionId, OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { findRow, pageOfRows } from '../../storage/organization-rows.ts';
-import type { OnRampCredentialTable, OnRampTransactionTable, Schema } from '../../storage/schema.ts';
+import type { OnRampCredentialTable, OnRampTransactionTable } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 import { bury } from '../../storage/tombstones.ts';
 import type { OnRampCredential, OnRampProvider, OnRampStatus, OnRampTransaction } from './model.ts';
 
@@ -47,13 +48,7 @@ const credentialNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'fiat on-ramp credential not found in this organization');
 
 /** Credentials at on-ramp providers, and purchases that were begun with them. */
-export class OnRampReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class OnRampReader extends Reader {
   async findCredential(organizationId: OrganizationId, credentialId: string): Promise<OnRampCredential | undefined> {
     const row = await findRow(this.db, 'on_ramp_credential', organizationId, credentialId);
     return row && toCredential(row);
@@ -96,6 +91,8 @@ export class OnRampReader {
 }
 
 export class OnRampStore extends OnRampReader {
+  static readonly writes = true;
+
   async insertCredential(organizationId: OrganizationId, credential: OnRampCredential): Promise<void> {
     await this.db
       .insertInto('on_ramp_credential')

@@ -6,6 +6,7 @@ import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import { normalizeEmail, normalizePhone } from '../users/new-users.ts';
 import { type ProvenContact, proves, readProvenContact } from '../users/proven-contact.ts';
 import type { RootUserParams } from '../users/shapes/users.ts';
+import { TagStore } from '../users/store/tags.ts';
 import { pairs } from '../users/user-tags.ts';
 
 interface SignUpParams {
@@ -62,8 +63,8 @@ export async function addTags(
 ): Promise<void> {
   for (const name of new Set(rootUsers.flatMap(({ userTagName }) => userTagName ?? []))) {
     const tag = { id: newId<'tag'>(), type: 'TAG_TYPE_USER' as const, name, createdAtMs: nowMs, updatedAtMs: nowMs };
-    await store.tags.insert(organizationId, tag);
+    await store(TagStore).insert(organizationId, tag);
     const tagged = userIds.filter((_userId, index) => rootUsers[index]?.userTagName === name);
-    await store.tags.tagUsers(organizationId, pairs(tagged, [tag.id]));
+    await store(TagStore).tagUsers(organizationId, pairs(tagged, [tag.id]));
   }
 }

@@ -1,7 +1,8 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../lib/ids.ts';
-import type { InvitationTable, Schema } from '../../storage/schema.ts';
+import type { InvitationTable } from '../../storage/schema.ts';
+import { Reader } from '../../storage/store.ts';
 import type { Invitation } from './model.ts';
 
 const toInvitation = (row: Selectable<InvitationTable>): Invitation => ({
@@ -20,13 +21,7 @@ const toInvitation = (row: Selectable<InvitationTable>): Invitation => ({
   updatedAtMs: row.updated_at_ms,
 });
 
-export class InvitationReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class InvitationReader extends Reader {
   async get(organizationId: OrganizationId, invitationId: string): Promise<Invitation> {
     const found = await this.find(organizationId, invitationId);
     if (found === undefined) throw new ApiError('RESOURCE_NOT_FOUND', 'invitation not found in this organization');
@@ -68,6 +63,8 @@ export class InvitationReader {
 }
 
 export class InvitationStore extends InvitationReader {
+  static readonly writes = true;
+
   async insert(organizationId: OrganizationId, invitations: readonly Invitation[]): Promise<void> {
     await this.db
       .insertInto('invitation')

@@ -6,6 +6,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { PolicyParams } from './shapes.ts';
+import { PolicyStore } from './store/policies.ts';
 import { type PolicyWarning, warningsAbout } from './warnings.ts';
 
 interface Expressions {
@@ -59,7 +60,7 @@ export async function draftPolicies(
 
 /** Policies are kept compiled, so that all of an organization together have a bound. */
 export async function requireRoom(store: Stores, organizationId: OrganizationId): Promise<void> {
-  if ((await store.policies.weight(organizationId)) <= LIMITS.policiesLength) return;
+  if ((await store(PolicyStore).weight(organizationId)) <= LIMITS.policiesLength) return;
   throw new ApiError(
     'RESOURCE_LIMIT_EXCEEDED',
     `the policies of an organization can have at most ${LIMITS.policiesLength} characters, each counted with 100 more`,
@@ -72,10 +73,10 @@ export async function addPolicies(
 ): Promise<string[]> {
   const { organizationId } = actor;
   const limit = config.limitPolicies;
-  if (limit !== undefined && (await store.policies.count(organizationId)) + policies.length > limit) {
+  if (limit !== undefined && (await store(PolicyStore).count(organizationId)) + policies.length > limit) {
     throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${limit} policies`);
   }
-  await store.policies.insert(organizationId, policies);
+  await store(PolicyStore).insert(organizationId, policies);
   await requireRoom(store, organizationId);
   return policies.map((policy) => policy.id);
 }

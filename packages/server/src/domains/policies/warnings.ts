@@ -1,6 +1,7 @@
 import type { Policy } from '../../core/model.ts';
 import type { PrepareContext } from '../../engine/define.ts';
 import { lintPolicies } from '../../policy/index.ts';
+import { PolicyReader } from './store/policies.ts';
 
 /** Something that is probably not what the author of a policy means. */
 export interface PolicyWarning {
@@ -21,9 +22,11 @@ export async function warningsAbout(
   changed: readonly Policy[],
 ): Promise<PolicyWarning[]> {
   const about = new Set<string>(changed.map(({ id }) => id));
-  const count = await read.policies.count(actor.organizationId);
+  const count = await read(PolicyReader).count(actor.organizationId);
   const isCompared = count <= OTHERS_MAX && (count + changed.length) * changed.length <= PAIRS_MAX;
-  const others = isCompared ? (await read.policies.all(actor.organizationId)).filter(({ id }) => !about.has(id)) : [];
+  const others = isCompared
+    ? (await read(PolicyReader).all(actor.organizationId)).filter(({ id }) => !about.has(id))
+    : [];
   const findings = isCompared
     ? lintPolicies([...others, ...changed], expressions, { nowMs, about })
     : changed.flatMap((policy) => lintPolicies([policy], expressions, { nowMs }));

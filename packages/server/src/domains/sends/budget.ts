@@ -6,6 +6,7 @@ import type { Stores } from '../../storage/stores.ts';
 import { costOf } from './cost.ts';
 import type { Send } from './model.ts';
 import { DAY_MINUTES, firstMinute, minuteOf, type SponsoredCost, USD_DIGITS } from './sponsorship-model.ts';
+import { SponsorshipStore } from './store/sponsorship.ts';
 
 /** The operator does not pay for it: a limit would be passed. */
 export class OverBudget extends Error {
@@ -35,9 +36,9 @@ export async function charge(
   const treeId = payee.parentId ?? payee.id;
   const [old, cost] = [costOf(before), costOf(after)];
   if (before.attempts.length === 0) {
-    await store.sponsorship.lock(treeId);
+    await store(SponsorshipStore).lock(treeId);
     await requireBudget(store, chain, payee, cost, first.usdPrice !== undefined, nowMs);
-    await store.sponsorship.sweep(nowMs);
+    await store(SponsorshipStore).sweep(nowMs);
   }
   const change = { native: cost.native - old.native, usdMicros: cost.usdMicros - old.usdMicros };
   if (change.native === 0n && change.usdMicros === 0n) return;
@@ -46,18 +47,19 @@ export async function charge(
   const counted = payee.deletedAtMs === undefined ? new Set([payee.id, treeId]) : [treeId];
   for (const id of counted) {
     const bySubOrganizations = id === treeId && payee.parentId !== undefined;
-    await store.sponsorship.add(id, chain.caip2, minute, change, bySubOrganizations);
+    await store(SponsorshipStore).add(id, chain.caip2, minute, change, bySubOrganizations);
   }
 }
 
 async function requireBudget(
-  { sponsorship }: Stores,
+  store: Stores,
   { caip2, sponsoredPerDay }: ChainSettings,
   { id, parentId }: Payee,
   cost: SponsoredCost,
   hasPrice: boolean,
   nowMs: number,
 ): Promise<void> {
+  const sponsorship = store(SponsorshipStore);
   const treeId = parentId ?? id;
   // What others in the tree have used is not told.
   const isOwn = (limited: typeof id): boolean => limited === id;

@@ -7,12 +7,16 @@ import { CHAIN, FakeChain } from '../../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../../test/harness/databases.ts';
 import { builderOf, NOW, organization, Place } from '../../../test/storage/place.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
+import { OrganizationStore } from '../../core/store/organizations.ts';
 import { randomId, type SendId } from '../../lib/ids.ts';
 import type { EvmNode, Hex, Nodes } from '../../nodes/node.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { ContractInterfaceStore } from '../policies/store/contract-interfaces.ts';
+import { WebhookStore } from '../webhooks/store/webhooks.ts';
 import { SendDispatcher } from './dispatcher.ts';
 import { foreignLane, type Send } from './model.ts';
 import { type SendSigner, SignerGone } from './signer.ts';
+import { SendReader, SendStore } from './store/sends.ts';
 
 const SECRET = new Uint8Array(32).fill(7);
 const account = privateKeyToAccount(`0x${Buffer.from(SECRET).toString('hex')}`);
@@ -48,7 +52,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
   beforeEach(async () => {
     place = await Place.create(kind);
     storage = await place.open();
-    await storage.write((store) => store.organizations.insert(home));
+    await storage.write((store) => store(OrganizationStore).insert(home));
     chain = new FakeChain();
     nowMs = NOW;
     isKeyGone = false;
@@ -136,11 +140,11 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       ...extra,
       nonce: undefined,
     };
-    await storage.write((store) => store.sends.insert(send));
+    await storage.write((store) => store(SendStore).insert(send));
     return send.id;
   }
 
-  const read = (id: SendId): Promise<Send> => storage.read.sends.get(home.id, id);
+  const read = (id: SendId): Promise<Send> => storage.read(SendReader).get(home.id, id);
 
   /** When the dispatcher has said so of the send, `times` times. */
   async function reached(id: SendId, state: Send['state'], times = 1): Promise<Send> {
@@ -171,8 +175,8 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     expect(landed.map(({ hash }) => hash)).toEqual(inOrder.map(({ txHash }) => txHash));
     expect(inOrder[0]).toMatchObject({ block: { number: 1, fee: String(21_000n * chain.baseFee) }, error: undefined });
     chain.mine(13);
-    await until(async () => (await storage.read.sends.open(CHAIN.caip2, FROM, 1)).length === 0);
-    await until(async () => (await storage.read.sends.freeLanes([CHAIN.caip2], nowMs + 60_000, 9)).length === 0);
+    await until(async () => (await storage.read(SendReader).open(CHAIN.caip2, FROM, 1)).length === 0);
+    await until(async () => (await storage.read(SendReader).freeLanes([CHAIN.caip2], nowMs + 60_000, 9)).length === 0);
     // The lane opens again for the next.
     await reached(await insert(), 'INCLUDED');
     expect(chain.landed(FROM)).toHaveLength(41);
@@ -275,7 +279,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       onlyInBlocks: false,
     });
     await storage.write((store) =>
-      store.contractInterfaces.insert(home.id, {
+      store(ContractInterfaceStore).insert(home.id, {
         id: randomId<'contract-interface'>(),
         type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
         address: custom,
@@ -462,7 +466,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       await until(() => chain.landed(FROM).length === 1);
       await rounds(1);
       const other = await storage.write((store) =>
-        store.sends.claimLane(CHAIN.caip2, FROM, 'other', nowMs + 3_600_000, nowMs),
+        store(SendStore).claimLane(CHAIN.caip2, FROM, 'other', nowMs + 3_600_000, nowMs),
       );
       expect(other).toBeDefined();
       // What it is about to write is refused, so that it takes the lane again.
@@ -861,7 +865,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
 
     test('those whose account is not ready keep nobody from being sent, and fail after a minute', async () => {
       const elsewhere = organization();
-      await storage.write((store) => store.organizations.insert(elsewhere));
+      await storage.write((store) => store(OrganizationStore).insert(elsewhere));
       const data = `0x${'ab'.repeat(128 * 1024)}`;
       const large = (batchNonce: string) => {
         const request = { ...sponsored(batchNonce).request, calls: [call(TO, data)] };
@@ -891,7 +895,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
 
     test('one that is erased while it is begun does not stop the others', async () => {
       const gone = child();
-      await storage.write((store) => store.organizations.insert(gone));
+      await storage.write((store) => store(OrganizationStore).insert(gone));
       ran(1n, 2n);
       let whileEstimating = async (): Promise<void> => {};
       const node = chain.node({ ...CHAIN, ...settings });
@@ -906,7 +910,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       await until(() => isSeen(first, 'INCLUDED'));
       let isErased = false;
       whileEstimating = async () => {
-        if (!isErased) await storage.write((store) => store.organizations.erase(gone.id, nowMs));
+        if (!isErased) await storage.write((store) => store(OrganizationStore).erase(gone.id, nowMs));
         isErased = true;
       };
       const second = await insert({ ...sponsored('2'), organizationId: gone.id });
@@ -921,8 +925,8 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       const gone = child();
       const endpoint = { id: randomId<'webhook-endpoint'>(), organizationId: home.id, ...ENDPOINT };
       await storage.write(async (store) => {
-        await store.organizations.insert(gone);
-        await store.webhooks.insertEndpoint(endpoint);
+        await store(OrganizationStore).insert(gone);
+        await store(WebhookStore).insertEndpoint(endpoint);
       });
       chain.isMiningAtOnce = false;
       ran(1n);
@@ -931,7 +935,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
       await until(() => isSeen(first, 'BROADCASTING'));
       const behind = await insert(deployment);
       expect(await reached(behind, 'BROADCASTING')).toMatchObject({ nonce: 1 });
-      await storage.write((store) => store.organizations.erase(gone.id, nowMs));
+      await storage.write((store) => store(OrganizationStore).erase(gone.id, nowMs));
       const rows = () =>
         storage.write((store) =>
           builderOf(store).selectFrom('chain_send').selectAll().where('organization_id', '=', gone.id).execute(),

@@ -4,6 +4,7 @@ import { boundedMap } from '../../lib/bounded-map.ts';
 import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import { CLAIM_MS, Lane } from './lane.ts';
 import type { LaneMemory, SendParts } from './parts.ts';
+import { SendReader, SendStore } from './store/sends.ts';
 
 const LOOK_EVERY_MS = 1000;
 /** Addresses that one process works on at a time. */
@@ -93,7 +94,7 @@ export class SendDispatcher implements AsyncDisposable {
   async #releaseAbandoned(): Promise<void> {
     const { storage } = this.#parts;
     if (storage.kind !== 'sqlite') return;
-    await this.#guard(() => storage.write((store) => store.sends.releaseAllLanes()));
+    await this.#guard(() => storage.write((store) => store(SendStore).releaseAllLanes()));
   }
 
   #tick(): void {
@@ -105,14 +106,14 @@ export class SendDispatcher implements AsyncDisposable {
 
   async #claim(): Promise<void> {
     const { storage, clock } = this.#parts;
-    const free = await storage.read.sends.freeLanes([...this.#chains.keys()], clock(), LANES_MAX);
+    const free = await storage.read(SendReader).freeLanes([...this.#chains.keys()], clock(), LANES_MAX);
     const wanted = free.filter((lane) => !this.#lanes.has(keyOf(lane)));
     this.#waiting = Math.max(0, wanted.length + this.#lanes.size - LANES_MAX);
     for (const { caip2, lane } of wanted.slice(0, LANES_MAX - this.#lanes.size)) {
       const chain = this.#chains.get(caip2);
       const nowMs = clock();
       const claimed = await storage.write((store) =>
-        store.sends.claimLane(caip2, lane, this.#owner, nowMs, nowMs + CLAIM_MS),
+        store(SendStore).claimLane(caip2, lane, this.#owner, nowMs, nowMs + CLAIM_MS),
       );
       if (claimed === undefined || chain === undefined) continue;
       const key = keyOf(claimed);

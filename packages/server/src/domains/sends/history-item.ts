@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { ChainAsset } from '../../chains/settings.ts';
 import { DisplayShape, toChecksum } from '../../chains/shapes.ts';
+import { ActivityReader } from '../../core/store/activities.ts';
 import type { QueryContext } from '../../engine/define.ts';
 import { formatUnits, usdOf } from '../../lib/amount.ts';
 import type { EvmLog, EvmNode, EvmReceipt, EvmTransaction, Hex } from '../../nodes/node.ts';
@@ -94,7 +95,7 @@ async function originOf(
 ): Promise<Pick<HistoryItem, 'origin' | 'turnkey'>> {
   if (send === undefined) return { origin: 'EXTERNAL' };
   if (!config.vendorNames) return { origin: 'CUSTOS' };
-  const found = await read.activities.find(actor.organizationId, send.activityId);
+  const found = await read(ActivityReader).find(actor.organizationId, send.activityId);
   const { request } = send;
   return {
     origin: 'TURNKEY',

@@ -7,6 +7,7 @@ import { NodeError } from '../../nodes/node-error.ts';
 import { tokenAssets } from './assets.ts';
 import { type HistoryPage, type HistoryPlace, INDEX_MAX, isOlder } from './history-cursor.ts';
 import type { Send } from './model.ts';
+import { SendReader } from './store/sends.ts';
 
 /** `Transfer(address,address,uint256)` of ERC-20; a token of ERC-721 has a fourth topic. */
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -129,7 +130,7 @@ async function sendsBetween(
   { from, to }: Window,
 ): Promise<readonly Found[] | 'too-much'> {
   const blocks = { from: Number(from), to: Number(to) };
-  const sends = await read.sends.included(actor.organizationId, chain.caip2, address, blocks, SENDS_MAX);
+  const sends = await read(SendReader).included(actor.organizationId, chain.caip2, address, blocks, SENDS_MAX);
   if (sends.length === SENDS_MAX) return 'too-much';
   return sends.flatMap((send): Found[] =>
     send.block === undefined || send.txHash === undefined

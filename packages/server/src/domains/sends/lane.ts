@@ -4,6 +4,7 @@ import { solanaRound } from '../../sends/solana/round.ts';
 import type { SendLane } from './model.ts';
 import { LaneLost, type LaneMemory, type Round, type SendParts } from './parts.ts';
 import { saveProgress } from './save.ts';
+import { SendReader, SendStore } from './store/sends.ts';
 
 /** Of one address and each kind of state that are looked at together; the rest waits its turn. */
 const SENDS_PER_ROUND = 128;
@@ -57,7 +58,7 @@ export class Lane {
     const { storage, clock } = parts;
     const renewal = setInterval(() => {
       storage
-        .write((store) => store.sends.renewLane(lane, clock() + CLAIM_MS))
+        .write((store) => store(SendStore).renewLane(lane, clock() + CLAIM_MS))
         .then((isHeld) => isHeld || this.stop())
         .catch(() => {
           // What the lane writes is refused once another process has it, so that nothing depends on this.
@@ -75,7 +76,7 @@ export class Lane {
     }
     if (isClosed) return;
     await storage
-      .write((store) => store.sends.releaseLane(lane, clock()))
+      .write((store) => store(SendStore).releaseLane(lane, clock()))
       .catch((error) => this.#options.failed(error));
   }
 
@@ -91,12 +92,12 @@ export class Lane {
       const isPoked = performance.now() < followAt;
       let pauseMs: number;
       try {
-        const version = await storage.read.sends.laneVersion(lane.caip2, lane.lane);
+        const version = await storage.read(SendReader).laneVersion(lane.caip2, lane.lane);
         const { heldSince } = this.#options.memory;
         const shared = lane.lane === chain.operatorAddress ? { held: heldSince } : undefined;
-        const open = await storage.read.sends.open(lane.caip2, lane.lane, SENDS_PER_ROUND, shared);
+        const open = await storage.read(SendReader).open(lane.caip2, lane.lane, SENDS_PER_ROUND, shared);
         if (open.length === 0) {
-          if (await storage.write((store) => store.sends.closeLane(lane, version))) return true;
+          if (await storage.write((store) => store(SendStore).closeLane(lane, version))) return true;
           continue;
         }
         this.#forget(new Set(open.map(({ id }) => id as string)));

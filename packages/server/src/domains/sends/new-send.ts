@@ -3,6 +3,7 @@ import type { DescribeContext, ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
 import type { Send, SendPurpose, SendRequest } from './model.ts';
+import { SendReader, SendStore } from './store/sends.ts';
 
 interface NewSend {
   readonly id: SendId;
@@ -41,7 +42,7 @@ export async function insertSend(context: ExecuteContext, fresh: NewSend): Promi
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
-  await store.sends.insert(send);
+  await store(SendStore).insert(send);
   enters(send);
   return send;
 }
@@ -64,7 +65,7 @@ export function sponsorOf({ caip2, namespace, operatorAddress, batchContract }: 
 export async function requireSponsor({ read }: DescribeContext, chain: ChainSettings): Promise<string> {
   const { caip2 } = chain;
   const operator = sponsorOf(chain);
-  if ((await read.sends.operatorKey(caip2, operator)) === undefined) {
+  if ((await read(SendReader).operatorKey(caip2, operator)) === undefined) {
     throw new ApiError(
       'SPONSORSHIP_NOT_CONFIGURED',
       `the key of the operator ${operator} is not there: \`custos chains import-key --chain ${caip2}\``,

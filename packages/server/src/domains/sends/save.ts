@@ -1,8 +1,10 @@
+import { OrganizationStore } from '../../core/store/organizations.ts';
 import { announce } from '../webhooks/announce.ts';
 import type { SendStatusPayload } from '../webhooks/payloads.ts';
 import { charge, isCharged } from './budget.ts';
 import type { Send, SendLane, SendProgress } from './model.ts';
 import { LaneLost, SendGone, type SendParts } from './parts.ts';
+import { SendStore } from './store/sends.ts';
 
 /**
  * Writes down how far a send is. In the same transaction a new state, or a new block, is told to webhooks, and what the
@@ -21,16 +23,16 @@ export async function saveProgress(
   const isChanged = after.state !== send.state || after.block?.hash !== send.block?.hash;
   const isNews = isChanged && after.state !== 'INITIALIZED';
   const told = await storage.write(async (store) => {
-    const outcome = await store.sends.progress(lane, send, progress, nowMs);
+    const outcome = await store(SendStore).progress(lane, send, progress, nowMs);
     if (outcome === 'lane-lost') throw new LaneLost(`lane ${lane.lane}`);
     if (outcome === 'send-gone') throw new SendGone(`send ${send.id}`);
     if (!isNews && after.isOpen && !isCharged(after)) return [];
-    const organization = await store.organizations.find(send.organizationId);
+    const organization = await store(OrganizationStore).find(send.organizationId);
     if (organization === undefined) return [];
     if (chain !== undefined && isCharged(after)) await charge(store, chain, organization, send, after, nowMs);
     if (organization.deletedAtMs !== undefined) {
       // It was kept for those who share its lane, and nobody hears of it.
-      if (!after.isOpen) await store.sends.delete(send);
+      if (!after.isOpen) await store(SendStore).delete(send);
       return [];
     }
     if (!isNews) return [];

@@ -6,9 +6,13 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FIRST_RULES_VERSION } from '../../core/model.ts';
+import { OrganizationStore } from '../../core/store/organizations.ts';
+import { SealedReader } from '../../core/store/sealed.ts';
 import { type OrganizationId, randomId } from '../../lib/ids.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { PrivateKeyStore } from '../wallets/store/private-keys.ts';
+import { WalletStore } from '../wallets/store/wallets.ts';
 import { createSendSigner, type SendSigner, SignerGone } from './signer.ts';
 
 const DIGESTS = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
@@ -44,7 +48,7 @@ async function newOrganization(): Promise<OrganizationId> {
   const id = randomId<'organization'>();
   const wrappedKey = await keyring.createOrganizationKey(id);
   await storage.write((store) =>
-    store.organizations.insert({
+    store(OrganizationStore).insert({
       id,
       parentId: undefined,
       name: 'o',
@@ -62,7 +66,7 @@ async function newOrganization(): Promise<OrganizationId> {
 }
 
 const holderOf = async (organizationId: OrganizationId, ownerId: string) => ({
-  organizationKey: (await storage.read.sealed.organizationKey(organizationId)) as Uint8Array,
+  organizationKey: (await storage.read(SealedReader).organizationKey(organizationId)) as Uint8Array,
   organizationId,
   ownerId,
 });
@@ -79,8 +83,8 @@ async function newWallet(organizationId: OrganizationId): Promise<Stored> {
   const made = accounts[0]!;
   const account = { ...spec, ...made, ...STAMPS, id: randomId<'wallet-account'>(), walletId: id, name: undefined };
   await storage.write(async (store) => {
-    await store.wallets.insert(organizationId, { id, name: 'w', sealedSeed, ...STAMPS });
-    await store.wallets.insertAccounts(organizationId, [account]);
+    await store(WalletStore).insert(organizationId, { id, name: 'w', sealedSeed, ...STAMPS });
+    await store(WalletStore).insertAccounts(organizationId, [account]);
   });
   return { organizationId, id, address: made.address, publicKey: Buffer.from(made.publicKey, 'hex') };
 }
@@ -93,7 +97,7 @@ async function newPrivateKey(organizationId: OrganizationId): Promise<Stored> {
   const address = made.addresses[0]!;
   const key = { ...STAMPS, ...made, id, name: 'k', curve: 'CURVE_ED25519', tagIds: [] } as const;
   await storage.write((store) =>
-    store.privateKeys.insert(organizationId, [{ ...key, addresses: [{ format, address }] }]),
+    store(PrivateKeyStore).insert(organizationId, [{ ...key, addresses: [{ format, address }] }]),
   );
   return { organizationId, id, address, publicKey: Buffer.from(made.publicKey, 'hex') };
 }
@@ -143,8 +147,8 @@ describe('an address of an organization', () => {
     await expect(sign()).resolves.toHaveLength(2);
     await expect(signSolana()).resolves.toHaveLength(2);
     await storage.write(async (store) => {
-      await store.wallets.delete(wallet.organizationId, [wallet.id]);
-      await store.privateKeys.delete(key.organizationId, [key.id]);
+      await store(WalletStore).delete(wallet.organizationId, [wallet.id]);
+      await store(PrivateKeyStore).delete(key.organizationId, [key.id]);
     });
     await expect(sign()).rejects.toMatchObject(gone(wallet.address));
     await expect(signSolana()).rejects.toMatchObject(gone(key.address));
@@ -153,7 +157,7 @@ describe('an address of an organization', () => {
   test('is gone with its organization', async () => {
     const { organizationId, address } = await newWallet(await newOrganization());
     await expect(signer.sign(organizationId, address, 'ecdsa', DIGESTS)).resolves.toHaveLength(2);
-    await storage.write((store) => store.organizations.erase(organizationId, 0));
+    await storage.write((store) => store(OrganizationStore).erase(organizationId, 0));
     await expect(signer.sign(organizationId, address, 'ecdsa', DIGESTS)).rejects.toMatchObject(gone(address));
   });
 });

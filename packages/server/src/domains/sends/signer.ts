@@ -1,6 +1,11 @@
 import { type Curve, DEPLOYMENT_ID, type Keyring, type Signature, type SigningKey } from '@custos/keyring';
+import { DeploymentReader } from '../../core/store/deployment.ts';
+import { SealedReader } from '../../core/store/sealed.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { PrivateKeyReader } from '../wallets/store/private-keys.ts';
+import { WalletReader } from '../wallets/store/wallets.ts';
+import { SendReader } from './store/sends.ts';
 
 export type SendScheme = 'ecdsa' | 'eddsa';
 
@@ -43,12 +48,12 @@ export function createSendSigner({ storage: { read }, keyring }: SignerParts): S
     organizationId: OrganizationId,
     address: string,
   ): Promise<{ readonly ownerId: string; readonly key: SigningKey } | undefined> {
-    const found = await read.wallets.signer(organizationId, { address });
+    const found = await read(WalletReader).signer(organizationId, { address });
     if (found !== undefined) {
       const { walletId, curve, path } = found.account;
       return { ownerId: walletId, key: { kind: 'wallet', sealed: found.sealedSeed, curve, path } };
     }
-    const key = await read.privateKeys.byAddress(organizationId, address);
+    const key = await read(PrivateKeyReader).byAddress(organizationId, address);
     return key && { ownerId: key.id, key: { kind: 'private-key', sealed: key.sealedKey, curve: key.curve } };
   }
 
@@ -57,15 +62,15 @@ export function createSendSigner({ storage: { read }, keyring }: SignerParts): S
       const found = await findKey(organizationId, address);
       if (found === undefined) throw new SignerGone(`the key of ${address} is not in the organization any more`);
       const { ownerId, key } = found;
-      const organizationKey = await read.sealed.organizationKey(organizationId);
+      const organizationKey = await read(SealedReader).organizationKey(organizationId);
       if (organizationKey === undefined) throw new SignerGone(`the organization of ${address} is not there any more`);
       return await keyring.sign({ organizationKey, organizationId, ownerId }, key, scheme, payloads);
     },
 
     async signAsOperator(caip2, address, scheme, payloads) {
       const [key, deploymentKey] = await Promise.all([
-        read.sends.operatorKey(caip2, address),
-        read.deployment.get('deployment_key'),
+        read(SendReader).operatorKey(caip2, address),
+        read(DeploymentReader).get('deployment_key'),
       ]);
       if (key === undefined || deploymentKey === undefined) {
         throw new SignerGone(

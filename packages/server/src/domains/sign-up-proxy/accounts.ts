@@ -4,8 +4,8 @@ import { contactKindOf, requireIssuedFor } from '../../authn/identity/tokens.ts'
 import { claimedIdentities } from '../../authn/oidc/claimed-identities.ts';
 import { type IdToken, UnknownIssuerError } from '../../authn/oidc/id-token.ts';
 import type { OauthIdentity } from '../../core/model.ts';
-import { organizationNotFound } from '../../core/store/organizations.ts';
-import { oidcTreeValue } from '../../core/store/tree.ts';
+import { OrganizationReader, organizationNotFound } from '../../core/store/organizations.ts';
+import { oidcTreeValue, TreeReader } from '../../core/store/tree.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid, type OrganizationId } from '../../lib/ids.ts';
 import type { Visit } from './define.ts';
@@ -23,7 +23,7 @@ export async function holderOfContact(
   token: VerificationToken,
 ): Promise<OrganizationId | undefined> {
   const kind = contactKindOf(token) === 'email' ? 'VERIFIED_EMAIL' : 'VERIFIED_PHONE_NUMBER';
-  return await app.storage.read.tree.uniqueHolder(parent.id, kind, token.contact);
+  return await app.storage.read(TreeReader).uniqueHolder(parent.id, kind, token.contact);
 }
 
 /** A verified OpenID token; undefined, and nobody is called, if its issuer is not one that strangers may bring tokens of. */
@@ -39,7 +39,7 @@ export async function readOidcToken({ app, parent }: Visit, text: string): Promi
 /** The sub-organization of the user who is known to the issuer of the token. */
 export async function holderOfToken(visit: Visit, oidcToken: string): Promise<OrganizationId | undefined> {
   const { app, parent } = visit;
-  const { tree } = app.storage.read;
+  const tree = app.storage.read(TreeReader);
   const find = (identity: OauthIdentity) => tree.uniqueHolder(parent.id, 'OIDC', oidcTreeValue(identity));
   const claimed = await Promise.all(claimedIdentities(oidcToken).map(find));
   // Nobody has it, whether or not it is genuine: no issuer is asked for a stranger's sake.
@@ -60,7 +60,9 @@ export async function organizationOfLogin(
     if (found !== undefined) return found;
     throw new ApiError('RESOURCE_NOT_FOUND', 'there is no account for this login yet');
   }
-  const organization = isUuid(named) ? await app.storage.read.organizations.find(named as OrganizationId) : undefined;
+  const organization = isUuid(named)
+    ? await app.storage.read(OrganizationReader).find(named as OrganizationId)
+    : undefined;
   if (organization?.parentId !== parent.id || organization.deletedAtMs !== undefined) throw organizationNotFound();
   return organization.id;
 }

@@ -1,8 +1,10 @@
 import type { Organization } from '../../core/model.ts';
+import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { App } from '../../engine/app.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { AuthProxyConfig } from './model.ts';
+import { AuthProxyReader } from './store.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -20,8 +22,9 @@ export async function openConfiguration(
   { storage }: App,
   configId: string,
 ): Promise<{ readonly config: AuthProxyConfig; readonly parent: Organization }> {
-  const config = isUuid(configId) ? await storage.read.authProxy.byId(configId) : undefined;
-  const parent = config?.enabled === true ? await storage.read.organizations.find(config.organizationId) : undefined;
+  const config = isUuid(configId) ? await storage.read(AuthProxyReader).byId(configId) : undefined;
+  const parent =
+    config?.enabled === true ? await storage.read(OrganizationReader).find(config.organizationId) : undefined;
   if (config === undefined || parent === undefined || parent.deletedAtMs !== undefined) throw configurationNotFound();
   return { config, parent };
 }

@@ -1,5 +1,7 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
 import type { Organization } from '../../core/model.ts';
+import { ActivityStore } from '../../core/store/activities.ts';
+import { OrganizationStore } from '../../core/store/organizations.ts';
 import { unproposedActivity } from '../../engine/activities/unproposed.ts';
 import { announceActivity } from '../../engine/announce-activity.ts';
 import type { App } from '../../engine/app.ts';
@@ -9,6 +11,7 @@ import type { Stores } from '../../storage/stores.ts';
 import { configurationNotFound } from './configuration.ts';
 import type { AuthProxyConfig } from './model.ts';
 import { type ProxyIdentity, putIdentity, usableIdentity } from './new-identity.ts';
+import { AuthProxyStore } from './store.ts';
 
 const TYPE = 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY';
 
@@ -28,8 +31,8 @@ export async function makeIdentity(app: App, config: AuthProxyConfig, parent: Or
   const nowMs = clock();
   let told: readonly WebhookEndpointId[] = [];
   const made = await storage.write(async (store) => {
-    await store.organizations.lock(parent.id, 'exclusive');
-    const current = await store.authProxy.byId(config.id);
+    await store(OrganizationStore).lock(parent.id, 'exclusive');
+    const current = await store(AuthProxyStore).byId(config.id);
     if (current?.enabled !== true) throw configurationNotFound();
     const usable = await usableIdentity(store, current);
     if (usable !== undefined) return usable;
@@ -63,6 +66,6 @@ async function keepActivity(
     },
     nowMs,
   );
-  await store.activities.insert(activity, []);
+  await store(ActivityStore).insert(activity, []);
   return await announceActivity(app, store, { activity, votes: [], proofs: [] }, parent, nowMs);
 }

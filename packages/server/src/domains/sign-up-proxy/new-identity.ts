@@ -1,7 +1,11 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
 import type { NewId, UserId } from '../../lib/ids.ts';
 import type { Stores } from '../../storage/stores.ts';
+import { CredentialStore } from '../users/store/credentials.ts';
+import { PrincipalReader } from '../users/store/principals.ts';
+import { UserStore } from '../users/store/users.ts';
 import type { AuthProxyConfig } from './model.ts';
+import { AuthProxyStore } from './store.ts';
 
 export type ProxyIdentity = NonNullable<AuthProxyConfig['identity']>;
 
@@ -13,7 +17,7 @@ export async function usableIdentity(
   { organizationId, identity }: AuthProxyConfig,
 ): Promise<ProxyIdentity | undefined> {
   if (identity === undefined) return undefined;
-  const principal = await store.principals.byApiKey(organizationId, identity.publicKey, '');
+  const principal = await store(PrincipalReader).byApiKey(organizationId, identity.publicKey, '');
   return principal?.holder?.user.id === identity.userId ? identity : undefined;
 }
 
@@ -26,16 +30,16 @@ export async function putIdentity(
   nowMs: number,
 ): Promise<ProxyIdentity> {
   const { organizationId } = config;
-  const known = config.identity && (await store.users.find(organizationId, config.identity.userId));
+  const known = config.identity && (await store(UserStore).find(organizationId, config.identity.userId));
   const userId: UserId = known?.id ?? newId();
   if (known === undefined) {
-    await store.users.insert(
+    await store(UserStore).insert(
       organizationId,
       [{ id: userId, name: USER_NAME, email: undefined, phone: undefined }],
       nowMs,
     );
   }
-  await store.credentials.insertApiKeys(organizationId, [
+  await store(CredentialStore).insertApiKeys(organizationId, [
     {
       id: newId(),
       userId,
@@ -51,8 +55,8 @@ export async function putIdentity(
       updatedAtMs: nowMs,
     },
   ]);
-  if (known !== undefined) await store.users.touch(organizationId, [userId], nowMs);
+  if (known !== undefined) await store(UserStore).touch(organizationId, [userId], nowMs);
   const identity: ProxyIdentity = { userId, publicKey, sealedKey };
-  await store.authProxy.update({ ...config, identity, updatedAtMs: nowMs });
+  await store(AuthProxyStore).update({ ...config, identity, updatedAtMs: nowMs });
   return identity;
 }

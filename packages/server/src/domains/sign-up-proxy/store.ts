@@ -1,7 +1,8 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthorityVersions } from '../../storage/authority.ts';
-import type { AuthProxyConfigTable, Schema } from '../../storage/schema.ts';
+import type { AuthProxyConfigTable } from '../../storage/schema.ts';
+import { Reader, type Transaction } from '../../storage/store.ts';
 import type { AuthProxyConfig, AuthProxySettings } from './model.ts';
 
 /** What a configuration allows before anybody has changed it. */
@@ -30,13 +31,7 @@ const toConfig = (row: Selectable<AuthProxyConfigTable>): AuthProxyConfig => ({
 });
 
 /** Configurations of the sign-up proxy, at most one for each parent organization. */
-export class AuthProxyReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class AuthProxyReader extends Reader {
   /** By its id alone, which is all that a caller of the proxy knows. */
   async byId(configId: string): Promise<AuthProxyConfig | undefined> {
     const row = await this.db.selectFrom('auth_proxy_config').selectAll().where('id', '=', configId).executeTakeFirst();
@@ -55,11 +50,12 @@ export class AuthProxyReader {
 }
 
 export class AuthProxyStore extends AuthProxyReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(config: AuthProxyConfig): Promise<void> {

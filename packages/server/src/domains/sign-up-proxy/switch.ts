@@ -1,11 +1,12 @@
 import type { CreatedPrivateKey } from '@custos/keyring';
+import { OrganizationStore } from '../../core/store/organizations.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import type { AuthProxyConfig } from './model.ts';
 import { putIdentity, usableIdentity } from './new-identity.ts';
-import { DEFAULT_PROXY_SETTINGS } from './store.ts';
+import { AuthProxyReader, AuthProxyStore, DEFAULT_PROXY_SETTINGS } from './store.ts';
 
 // The sign-up proxy is on while its configuration says so. The feature says the same: both change together, here alone.
 
@@ -19,7 +20,7 @@ export interface ProxyKey {
 
 export async function prepareProxyKey(context: PrepareContext): Promise<ProxyKey> {
   const { read, keyring, actor, newId } = context;
-  const configId: string = (await read.authProxy.ofOrganization(actor.organizationId))?.id ?? newId();
+  const configId: string = (await read(AuthProxyReader).ofOrganization(actor.organizationId))?.id ?? newId();
   return { configId, key: await keyring.createPrivateKey(holderOf(context, configId), 'CURVE_P256', []) };
 }
 
@@ -30,7 +31,7 @@ export async function turnProxyOn(
   featureValue = 'true',
 ): Promise<UserId> {
   const { organizationId } = actor;
-  const known = await store.authProxy.ofOrganization(organizationId);
+  const known = await store(AuthProxyStore).ofOrganization(organizationId);
   const config: AuthProxyConfig = {
     id: known?.id ?? configId,
     organizationId,
@@ -40,9 +41,9 @@ export async function turnProxyOn(
     createdAtMs: known?.createdAtMs ?? nowMs,
     updatedAtMs: nowMs,
   };
-  if (known === undefined) await store.authProxy.insert(config);
-  else await store.authProxy.update(config);
-  await store.organizations.setFeature(organizationId, FEATURE, featureValue);
+  if (known === undefined) await store(AuthProxyStore).insert(config);
+  else await store(AuthProxyStore).update(config);
+  await store(OrganizationStore).setFeature(organizationId, FEATURE, featureValue);
   const usable = await usableIdentity(store, config);
   if (usable !== undefined) return usable.userId;
   // The key is sealed for its configuration and opens for no other.
@@ -56,7 +57,7 @@ export async function turnProxyOn(
 
 /** Its configuration, its user and its key stay. */
 export async function turnProxyOff({ store, actor, nowMs }: ExecuteContext): Promise<void> {
-  const config = await store.authProxy.ofOrganization(actor.organizationId);
-  if (config !== undefined) await store.authProxy.update({ ...config, enabled: false, updatedAtMs: nowMs });
-  await store.organizations.removeFeature(actor.organizationId, FEATURE);
+  const config = await store(AuthProxyStore).ofOrganization(actor.organizationId);
+  if (config !== undefined) await store(AuthProxyStore).update({ ...config, enabled: false, updatedAtMs: nowMs });
+  await store(OrganizationStore).removeFeature(actor.organizationId, FEATURE);
 }

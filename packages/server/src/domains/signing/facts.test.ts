@@ -6,12 +6,16 @@ import { encodeFunctionData, erc20Abi, type Hex, serializeTransaction } from 'vi
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, organization, Place } from '../../../test/storage/place.ts';
+import { OrganizationStore } from '../../core/store/organizations.ts';
 import type { ActivityOperation, FactsContext, Movements } from '../../engine/define.ts';
 import { randomId } from '../../lib/ids.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import { createInterfaceCache } from '../../policy-facts/contract-interface.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { ContractInterfaceStore } from '../policies/store/contract-interfaces.ts';
 import type { PrivateKey, Wallet, WalletAccount } from '../wallets/model.ts';
+import { PrivateKeyStore } from '../wallets/store/private-keys.ts';
+import { WalletStore } from '../wallets/store/wallets.ts';
 import { signRawPayload } from './operations/sign-raw-payload.ts';
 import { signRawPayloads } from './operations/sign-raw-payloads.ts';
 import { signTransaction } from './operations/sign-transaction.ts';
@@ -104,17 +108,17 @@ beforeAll(async () => {
   });
   const idl = { types: [], instructions: [{ name: 'ping', discriminator: [7], accounts: [], args: [] }] };
   await storage.write(async (store) => {
-    for (const one of [home, stranger]) await store.organizations.insert(one);
-    await store.wallets.insert(home.id, wallet);
-    await store.wallets.insertAccounts(home.id, [account, solanaAccount]);
-    await store.privateKeys.insert(home.id, [key]);
+    for (const one of [home, stranger]) await store(OrganizationStore).insert(one);
+    await store(WalletStore).insert(home.id, wallet);
+    await store(WalletStore).insertAccounts(home.id, [account, solanaAccount]);
+    await store(PrivateKeyStore).insert(home.id, [key]);
     // Spelled as its owner likes; addresses of Ethereum are the same in any case.
-    await store.contractInterfaces.insert(
+    await store(ContractInterfaceStore).insert(
       home.id,
       interfaceOf(TOKEN.toUpperCase().replace('X', 'x'), 'ETHEREUM', erc20Abi),
     );
-    await store.contractInterfaces.insert(home.id, interfaceOf(PROGRAM, 'SOLANA', idl));
-    await store.contractInterfaces.insert(stranger.id, interfaceOf(TO, 'ETHEREUM', erc20Abi));
+    await store(ContractInterfaceStore).insert(home.id, interfaceOf(PROGRAM, 'SOLANA', idl));
+    await store(ContractInterfaceStore).insert(stranger.id, interfaceOf(TO, 'ETHEREUM', erc20Abi));
   });
 });
 afterAll(() => place[Symbol.asyncDispose]());
@@ -348,8 +352,8 @@ test('a wallet that goes away while its rules are asked for stops the request', 
   const gone: Wallet = { ...wallet, id: randomId(), name: 'Gone' };
   const last = accountOf({ walletId: gone.id, address: TO });
   await storage.write(async (store) => {
-    await store.wallets.insert(home.id, gone);
-    await store.wallets.insertAccounts(home.id, [last]);
+    await store(WalletStore).insert(home.id, gone);
+    await store(WalletStore).insertAccounts(home.id, [last]);
   });
   const parameters = {
     signWith: TO,
@@ -361,7 +365,7 @@ test('a wallet that goes away while its rules are asked for stops the request', 
   expect(await signRawPayload.facts?.(contextOf(), parameters, described)).toMatchObject([
     { wallet: { label: 'Gone' } },
   ]);
-  await storage.write((store) => store.wallets.delete(home.id, [gone.id]));
+  await storage.write((store) => store(WalletStore).delete(home.id, [gone.id]));
   await expect(signRawPayload.facts?.(contextOf(), parameters, described)).rejects.toMatchObject({
     code: 'RESOURCE_NOT_FOUND',
   });

@@ -10,13 +10,16 @@ import { assetMovements, needsOwnContracts, together } from '../../policy-facts/
 import type { ContractInterface } from '../../policy-facts/contract-interface.ts';
 import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
 import { interfacesNeeded, type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
+import { EarnReader } from '../earn/store.ts';
 import { managerOf } from '../earn/wrappers.ts';
+import { ContractInterfaceReader } from '../policies/store/contract-interfaces.ts';
+import { WalletReader } from '../wallets/store/wallets.ts';
 import type { Signer } from './signer.ts';
 
 /** `wallet` and `wallet_account`, or `private_key`. A wallet that went away meanwhile must not leave its rules behind. */
 export async function signerFacts({ read, actor }: FactsContext, { source }: Signer): Promise<Namespaces> {
   if (source.kind === 'private-key') return { private_key: privateKeyFacts(source.key) };
-  const wallet = await read.wallets.get(actor.organizationId, source.account.walletId);
+  const wallet = await read(WalletReader).get(actor.organizationId, source.account.walletId);
   return { wallet: walletFacts(wallet), wallet_account: walletAccountFacts(source.account) };
 }
 
@@ -31,7 +34,9 @@ export async function interfacesOf(
   const needed = groupBy(interfacesNeeded(transaction), ({ type }) => type);
   const found = await Promise.all(
     [...needed].map(([type, keys]) =>
-      read.contractInterfaces.ofAddresses(actor.organizationId, type, [...new Set(keys.map(({ address }) => address))]),
+      read(ContractInterfaceReader).ofAddresses(actor.organizationId, type, [
+        ...new Set(keys.map(({ address }) => address)),
+      ]),
     ),
   );
   return found
@@ -79,7 +84,7 @@ export async function payloadAssets(
 
 /** Fee wrappers that the organization may use, and where CustosBatch is. */
 async function ownContracts({ read, actor, config }: FactsContext): Promise<OwnContracts> {
-  const wrappers = await read.earn.wrappers(managerOf(actor.organization));
+  const wrappers = await read(EarnReader).wrappers(managerOf(actor.organization));
   return {
     wrappers: wrappers.map(({ caip2, wrapperAddress, assetAddress }) => ({
       chainReference: caip2.slice('eip155:'.length),

@@ -8,6 +8,8 @@ import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import type { PrivateKey, WalletAccount } from '../wallets/model.ts';
+import { PrivateKeyReader } from '../wallets/store/private-keys.ts';
+import { WalletReader } from '../wallets/store/wallets.ts';
 
 const PAYLOADS_PER_CALL = 500;
 
@@ -43,14 +45,14 @@ export async function findSigner(
 ): Promise<Signer | undefined> {
   const { organizationId } = actor;
   const byId = isUuid(signWith.toLowerCase());
-  const found = await read.wallets.signer(
+  const found = await read(WalletReader).signer(
     organizationId,
     byId ? { id: signWith.toLowerCase() } : { address: signWith },
   );
   if (found !== undefined) return walletSigner(found.account, found.account.walletId, found.sealedSeed);
   const key = byId
-    ? await read.privateKeys.find(organizationId, signWith.toLowerCase())
-    : await read.privateKeys.byAddress(organizationId, signWith);
+    ? await read(PrivateKeyReader).find(organizationId, signWith.toLowerCase())
+    : await read(PrivateKeyReader).byAddress(organizationId, signWith);
   return key && privateKeySigner(key, byId ? undefined : signWith);
 }
 

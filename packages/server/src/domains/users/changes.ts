@@ -1,8 +1,10 @@
 import type { Place } from '../../core/place.ts';
+import { TreeStore } from '../../core/store/tree.ts';
 import type { DescribeContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { type ProvenContact, proves, readProvenContact } from './proven-contact.ts';
+import { UserStore } from './store/users.ts';
 
 /** What a token proves of the contact that a user is given; whoever may change the user may use it, bound to a key or not. */
 export function readProofOf(
@@ -26,8 +28,8 @@ export async function changeName(
   name: string,
   nowMs: number,
 ): Promise<void> {
-  await store.users.rename(organizationId, userId, name, nowMs);
-  await store.tree.replace(rootId, organizationId, userId, 'USERNAME', name);
+  await store(UserStore).rename(organizationId, userId, name, nowMs);
+  await store(TreeStore).replace(rootId, organizationId, userId, 'USERNAME', name);
 }
 
 /**
@@ -41,11 +43,11 @@ export async function changeEmail(
   email: string | undefined,
   nowMs: number,
 ): Promise<void> {
-  const user = await store.users.get(organizationId, userId);
+  const user = await store(UserStore).get(organizationId, userId);
   if (user.email === email) return;
-  await store.users.setEmail(organizationId, userId, email, nowMs);
-  await store.tree.replace(rootId, organizationId, userId, 'EMAIL', email);
-  await store.tree.replace(rootId, organizationId, userId, 'VERIFIED_EMAIL', undefined);
+  await store(UserStore).setEmail(organizationId, userId, email, nowMs);
+  await store(TreeStore).replace(rootId, organizationId, userId, 'EMAIL', email);
+  await store(TreeStore).replace(rootId, organizationId, userId, 'VERIFIED_EMAIL', undefined);
 }
 
 export async function changePhone(
@@ -55,9 +57,9 @@ export async function changePhone(
   phone: string | undefined,
   nowMs: number,
 ): Promise<void> {
-  const user = await store.users.get(organizationId, userId);
+  const user = await store(UserStore).get(organizationId, userId);
   if (user.phone === phone) return;
-  await store.users.setPhone(organizationId, userId, phone, nowMs);
-  await store.tree.replace(rootId, organizationId, userId, 'PHONE_NUMBER', phone);
-  await store.tree.replace(rootId, organizationId, userId, 'VERIFIED_PHONE_NUMBER', undefined);
+  await store(UserStore).setPhone(organizationId, userId, phone, nowMs);
+  await store(TreeStore).replace(rootId, organizationId, userId, 'PHONE_NUMBER', phone);
+  await store(TreeStore).replace(rootId, organizationId, userId, 'VERIFIED_PHONE_NUMBER', undefined);
 }

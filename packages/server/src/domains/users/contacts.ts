@@ -1,6 +1,8 @@
 import type { Place } from '../../core/place.ts';
+import { TreeStore } from '../../core/store/tree.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Stores } from '../../storage/stores.ts';
+import { UserStore } from './store/users.ts';
 
 /**
  * Marks a contact as proven by its owner, so that it finds the user through a parent's id. In a tree a proven contact
@@ -15,13 +17,13 @@ export async function markVerified(
   whenTaken: 'refuse' | 'leave',
   nowMs: number,
 ): Promise<void> {
-  const user = await store.users.get(organizationId, userId);
+  const user = await store(UserStore).get(organizationId, userId);
   const value = contact === 'email' ? user.email : user.phone;
   const isMarked = contact === 'email' ? user.emailVerified : user.phoneVerified;
   if (value === undefined || isMarked) return;
   const kind = contact === 'email' ? 'VERIFIED_EMAIL' : 'VERIFIED_PHONE_NUMBER';
-  if (await store.tree.claim(rootId, organizationId, { kind, value, ownerId: userId })) {
-    await store.users.markVerified(organizationId, userId, contact, nowMs);
+  if (await store(TreeStore).claim(rootId, organizationId, { kind, value, ownerId: userId })) {
+    await store(UserStore).markVerified(organizationId, userId, contact, nowMs);
   } else if (whenTaken === 'refuse') {
     throw new ApiError('ALREADY_EXISTS', `an account with this verified ${contact} already exists`);
   }

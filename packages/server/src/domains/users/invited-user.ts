@@ -5,6 +5,7 @@ import type { Invitation } from '../organizations/model.ts';
 import { type AddContext, type VerifyContext, verifyAuthenticators } from './new-credentials.ts';
 import { addUsersWithKeys, checkNewUsers } from './new-users.ts';
 import type { ApiKeyParams, AuthenticatorParams } from './shapes/credentials.ts';
+import { TagStore } from './store/tags.ts';
 import { pairs } from './user-tags.ts';
 
 /** The one credential that an invited person brings. */
@@ -45,6 +46,6 @@ export async function addInvitedUser(
   const place = { organizationId, rootId: treeRoot(organization) };
   const [userId] = await addUsersWithKeys(context, place, [userOf(invitation, credential)], [authenticators]);
   if (userId === undefined) throw new Error('no user was added');
-  await store.tags.tagUsers(organizationId, pairs([userId], invitation.receiverUserTags));
+  await store(TagStore).tagUsers(organizationId, pairs([userId], invitation.receiverUserTags));
   return userId;
 }

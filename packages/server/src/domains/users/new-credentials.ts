@@ -3,6 +3,8 @@ import { type KeyCurve, parsePublicKey } from '../../authn/public-key.ts';
 import { allowedOrigins } from '../../authn/webauthn-origins.ts';
 import { type ApiKey, type ApiKeyType, type Authenticator, treeRoot } from '../../core/model.ts';
 import type { Place } from '../../core/place.ts';
+import { OrganizationReader } from '../../core/store/organizations.ts';
+import { TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { isLastingKey, LASTING_MS } from '../../engine/rules/lasting-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
@@ -11,6 +13,7 @@ import { freeName } from '../../lib/free-name.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ApiKeyParams, AuthenticatorParams } from './shapes/credentials.ts';
+import { CredentialStore } from './store/credentials.ts';
 
 const CURVES: Readonly<Record<ApiKeyParams['curveType'], { readonly curve: KeyCurve; readonly type: ApiKeyType }>> = {
   API_KEY_CURVE_P256: { curve: 'P256', type: 'CREDENTIAL_TYPE_API_KEY_P256' },
@@ -66,7 +69,7 @@ export async function verifyAuthenticators(
   authenticators: readonly AuthenticatorParams[],
 ): Promise<VerifiedAuthenticator[]> {
   if (authenticators.length === 0) return [];
-  const value = await read.organizations.feature(treeRoot(actor.organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
+  const value = await read(OrganizationReader).feature(treeRoot(actor.organization), 'FEATURE_NAME_WEBAUTHN_ORIGINS');
   const origins = allowedOrigins(value);
   return await Promise.all(
     authenticators.map(({ challenge, attestation }) =>
@@ -125,7 +128,7 @@ export async function insertApiKeys(
   made: readonly ApiKey[],
   naming: Naming = 'refuse-taken',
 ): Promise<readonly ApiKey[]> {
-  const existing = await store.credentials.apiKeysOfUser(organizationId, userId);
+  const existing = await store(CredentialStore).apiKeysOfUser(organizationId, userId);
   const surplus = chooseEvicted(existing, made, nowMs);
   const live = existing.filter((key) => !isExpired(key, nowMs) && !surplus.includes(key.id));
   const keys = named(made, live, naming);
@@ -140,10 +143,10 @@ export async function insertApiKeys(
       `a user can have at most ${config.limitApiKeys} API keys without expiry`,
     );
   }
-  await store.credentials.deleteReplacedKeys(organizationId, evicted, () => 'replaced');
-  await store.tree.remove(organizationId, evicted);
-  await store.credentials.insertApiKeys(organizationId, keys);
-  await store.tree.add(
+  await store(CredentialStore).deleteReplacedKeys(organizationId, evicted, () => 'replaced');
+  await store(TreeStore).remove(organizationId, evicted);
+  await store(CredentialStore).insertApiKeys(organizationId, keys);
+  await store(TreeStore).add(
     rootId,
     organizationId,
     keys.map((key) => ({ kind: 'PUBLIC_KEY', value: key.publicKey, ownerId: key.id })),
@@ -239,7 +242,7 @@ export async function addAuthenticators(
       updatedAtMs: nowMs,
     };
   });
-  const existing = await store.credentials.authenticatorsOfUser(organizationId, userId);
+  const existing = await store(CredentialStore).authenticatorsOfUser(organizationId, userId);
   const authenticators = named(made, existing, naming);
   const count = existing.length + authenticators.length;
   if (config.limitAuthenticators !== undefined && count > config.limitAuthenticators) {
@@ -248,8 +251,8 @@ export async function addAuthenticators(
       `a user can have at most ${config.limitAuthenticators} authenticators`,
     );
   }
-  await store.credentials.insertAuthenticators(organizationId, authenticators);
-  await store.tree.add(
+  await store(CredentialStore).insertAuthenticators(organizationId, authenticators);
+  await store(TreeStore).add(
     rootId,
     organizationId,
     authenticators.map((authenticator) => ({

@@ -2,14 +2,16 @@ import { isOfParent } from '../../authn/identity/known-issuers.ts';
 import { type IdToken, readIssuer } from '../../authn/oidc/id-token.ts';
 import type { OauthIdentity } from '../../core/model.ts';
 import type { Place } from '../../core/place.ts';
-import { oidcTreeValue } from '../../core/store/tree.ts';
+import { oidcTreeValue, TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import { useOidcToken } from '../login/oauth/token-uses.ts';
+import { AuthProxyStore } from '../sign-up-proxy/store.ts';
 import type { OauthProvider } from './model.ts';
 import type { OauthProviderParams } from './shapes/credentials.ts';
 import { linkEmail } from './social-linking.ts';
+import { OauthStore } from './store/oauth.ts';
 
 /** Of one request: each may ask another issuer for its keys. */
 const TOKENS_MAX = 100;
@@ -66,7 +68,7 @@ export async function addOauthProviders(
   if (added.length === 0) return [];
   const { store, newId, nowMs, config } = context;
   const { organizationId, rootId } = place;
-  const existing = await store.oauth.providersOfUser(organizationId, userId);
+  const existing = await store(OauthStore).providersOfUser(organizationId, userId);
   requireProven(added, existing, await trustedAudiences(context, rootId));
   const { limitOauthProviders: limit } = config;
   if (limit !== undefined && existing.length + added.length > limit) {
@@ -78,14 +80,14 @@ export async function addOauthProviders(
   for (const row of rows) {
     // Found through the parent, an identity must lead to one user (decision 23).
     const entry = { kind: 'OIDC' as const, value: oidcTreeValue(row), ownerId: row.id };
-    if (!(await store.tree.claim(rootId, organizationId, entry))) {
+    if (!(await store(TreeStore).claim(rootId, organizationId, entry))) {
       throw new ApiError(
         'OAUTH_PROVIDER_ALREADY_EXISTS',
         'an OAuth provider with this issuer, subject and audience already exists',
       );
     }
   }
-  await store.oauth.insertProviders(organizationId, rows);
+  await store(OauthStore).insertProviders(organizationId, rows);
   for (const { token } of added) {
     if (token === undefined) continue;
     await useOidcToken(context, rootId, token, 'register');
@@ -103,14 +105,14 @@ async function trustedAudiences(
   { store, actor }: ExecuteContext,
   rootId: OrganizationId,
 ): Promise<(audience: string) => boolean> {
-  const proxy = await store.authProxy.ofOrganization(rootId);
+  const proxy = await store(AuthProxyStore).ofOrganization(rootId);
   if (isOfParent(actor, rootId, proxy)) return () => true;
   const kit = proxy?.settings.walletKitSettings?.oauthClientIds;
   const known = new Set([
     ...(proxy?.settings.socialLinkingClientIds ?? []),
     ...Object.values((kit ?? {}) as Record<string, string>),
   ]);
-  for (const { clientId } of await store.oauth.allCredentials(rootId)) known.add(clientId);
+  for (const { clientId } of await store(OauthStore).allCredentials(rootId)) known.add(clientId);
   return (audience) => known.has(audience);
 }
 

@@ -1,5 +1,6 @@
 import type { VerifiedAuthenticator } from '../../authn/attestations.ts';
 import type { Place } from '../../core/place.ts';
+import { TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
@@ -22,6 +23,7 @@ import {
   verifyOauthProviders,
 } from './new-oauth-providers.ts';
 import type { RootUserParams } from './shapes/users.ts';
+import { UserStore } from './store/users.ts';
 
 /** An email address as it is stored: the domain has one spelling, the local part is the receiver's business. */
 export function normalizeEmail(email: string | undefined): string | undefined {
@@ -110,7 +112,10 @@ export async function addUsersWithKeys(
 ): Promise<UserId[]> {
   const { store, newId, nowMs, config } = context;
   const { organizationId, rootId } = place;
-  if (config.limitUsers !== undefined && (await store.users.count(organizationId)) + users.length > config.limitUsers) {
+  if (
+    config.limitUsers !== undefined &&
+    (await store(UserStore).count(organizationId)) + users.length > config.limitUsers
+  ) {
     throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${config.limitUsers} users`);
   }
   const rows = users.map((user) => ({
@@ -119,10 +124,10 @@ export async function addUsersWithKeys(
     email: normalizeEmail(user.userEmail),
     phone: normalizePhone(user.userPhoneNumber),
   }));
-  await store.users.insert(organizationId, rows, nowMs);
+  await store(UserStore).insert(organizationId, rows, nowMs);
   for (const [index, user] of users.entries()) {
     const { id, name, email, phone } = rows[index] as (typeof rows)[number];
-    await store.tree.add(rootId, organizationId, [
+    await store(TreeStore).add(rootId, organizationId, [
       { kind: 'USERNAME', value: name, ownerId: id },
       ...(email === undefined ? [] : [{ kind: 'EMAIL' as const, value: email, ownerId: id }]),
       ...(phone === undefined ? [] : [{ kind: 'PHONE_NUMBER' as const, value: phone, ownerId: id }]),

@@ -2,7 +2,9 @@ import { GOOGLE, type IdToken } from '../../authn/oidc/id-token.ts';
 import type { Place } from '../../core/place.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
 import type { AuthProxyConfig } from '../sign-up-proxy/model.ts';
+import { AuthProxyStore } from '../sign-up-proxy/store.ts';
 import { markVerified } from './contacts.ts';
+import { UserStore } from './store/users.ts';
 
 /**
  * The email that a Google sign-in proves (AUTH 8.3). Anybody can get a token for a client of their own, so that only those
@@ -23,8 +25,8 @@ export async function linkEmail(
   token: IdToken,
 ): Promise<void> {
   if (place.organizationId === place.rootId || token.issuer !== GOOGLE) return;
-  const proven = linkedEmail(await store.authProxy.ofOrganization(place.rootId), token);
-  const { email } = await store.users.get(place.organizationId, userId);
+  const proven = linkedEmail(await store(AuthProxyStore).ofOrganization(place.rootId), token);
+  const { email } = await store(UserStore).get(place.organizationId, userId);
   if (proven === undefined || proven.toLowerCase() !== email?.toLowerCase()) return;
   await markVerified(store, place, userId, 'email', 'leave', nowMs);
 }

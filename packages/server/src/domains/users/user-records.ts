@@ -3,6 +3,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import { lruCache } from '../../lib/lru.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { renderUser, type WireUser } from './render/user.ts';
+import { UserReader } from './store/users.ts';
 
 const ENTRIES_MAX = 10_000;
 
@@ -14,12 +15,12 @@ export class UserRecords {
     const key = `${organizationId} ${user.id} ${user.revision}`;
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    const record = await read.users.member(organizationId, user.id);
+    const record = await read(UserReader).member(organizationId, user.id);
     // A vote is not the place for what its voter has to prove elsewhere.
     const wire = renderUser({ ...record, mfaPolicies: [] });
     // The record is read in several statements; it is whole only if the revision stayed the same around them.
     const { revision } = record.user;
-    const after = await read.users.find(organizationId, user.id);
+    const after = await read(UserReader).find(organizationId, user.id);
     if (revision === user.revision && after?.revision === revision) this.#cache.set(key, wire);
     return wire;
   }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Stores } from '../../storage/stores.ts';
+import { UserStore } from './store/users.ts';
 
 /** Throws unless every id is a user of the organization; foreign ids look like unknown ones. */
 export async function requireUsers(
@@ -8,7 +9,7 @@ export async function requireUsers(
   organizationId: OrganizationId,
   userIds: readonly string[],
 ): Promise<void> {
-  const existing = await store.users.existing(organizationId, userIds);
+  const existing = await store(UserStore).existing(organizationId, userIds);
   if (userIds.some((userId) => !existing.has(userId))) {
     throw new ApiError('RESOURCE_NOT_FOUND', 'user not found in this organization');
   }

@@ -1,11 +1,13 @@
 import { type AccountSpec, type AddressFormat, type DerivedAccount, hasFormat, parsePath } from '@custos/keyring';
 import { type Curve, treeRoot } from '../../core/model.ts';
+import { TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { WalletId } from '../../lib/ids.ts';
 import type { WalletAccount } from './model.ts';
 import type { WalletAccountParams } from './shapes.ts';
+import { WalletStore } from './store/wallets.ts';
 
 /**
  * The rules on accounts that need no key: the path's grammar, the format on its curve, names that differ
@@ -66,8 +68,8 @@ export async function addAccounts(
       updatedAtMs: nowMs,
     };
   });
-  await store.wallets.insertAccounts(organizationId, accounts);
-  await store.tree.add(
+  await store(WalletStore).insertAccounts(organizationId, accounts);
+  await store(TreeStore).add(
     organizationId === actor.organizationId ? treeRoot(actor.organization) : actor.organizationId,
     organizationId,
     accounts.map((account) => ({ kind: 'WALLET_ACCOUNT_ADDRESS', value: account.address, ownerId: account.id })),

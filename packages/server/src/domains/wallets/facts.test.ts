@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, organization, Place } from '../../../test/storage/place.ts';
+import { OrganizationStore } from '../../core/store/organizations.ts';
 import type { ActivityOperation, FactsContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId } from '../../lib/ids.ts';
@@ -16,6 +17,9 @@ import { exportPrivateKey } from './operations/export-private-key.ts';
 import { exportWallet } from './operations/export-wallet.ts';
 import { exportWalletAccount } from './operations/export-wallet-account.ts';
 import { updateWallet } from './operations/update-wallet.ts';
+import { ImportStore } from './store/imports.ts';
+import { PrivateKeyStore } from './store/private-keys.ts';
+import { WalletStore } from './store/wallets.ts';
 
 const TARGET = '036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296';
 const TIMES = { createdAtMs: NOW, updatedAtMs: NOW };
@@ -82,14 +86,14 @@ beforeAll(async () => {
   place = await Place.create('sqlite');
   storage = await place.open();
   await storage.write(async (store) => {
-    for (const one of [home, elsewhere]) await store.organizations.insert(one);
-    for (const one of [first, second]) await store.wallets.insert(home.id, one);
-    await store.wallets.insert(elsewhere.id, foreign);
-    await store.wallets.insertAccounts(home.id, accounts);
-    await store.wallets.insertAccounts(elsewhere.id, [foreignAccount]);
-    await store.privateKeys.insert(home.id, [key]);
-    for (const one of secrets) await store.imports.insertSecret(home.id, one);
-    await store.imports.insertSecret(elsewhere.id, foreignSecret);
+    for (const one of [home, elsewhere]) await store(OrganizationStore).insert(one);
+    for (const one of [first, second]) await store(WalletStore).insert(home.id, one);
+    await store(WalletStore).insert(elsewhere.id, foreign);
+    await store(WalletStore).insertAccounts(home.id, accounts);
+    await store(WalletStore).insertAccounts(elsewhere.id, [foreignAccount]);
+    await store(PrivateKeyStore).insert(home.id, [key]);
+    for (const one of secrets) await store(ImportStore).insertSecret(home.id, one);
+    await store(ImportStore).insertSecret(elsewhere.id, foreignSecret);
   });
 });
 afterAll(() => place[Symbol.asyncDispose]());

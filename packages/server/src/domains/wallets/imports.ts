@@ -2,6 +2,7 @@ import type { DescribeContext, ExecuteContext, PrepareContext } from '../../engi
 import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ImportKind, ImportTarget } from './model.ts';
+import { ImportReader, ImportStore } from './store/imports.ts';
 
 const TARGET_LIFE_MS = 60 * 60 * 1000;
 const TARGETS_PER_USER = 5;
@@ -37,18 +38,18 @@ export async function keepTargets(
     sealedTarget,
     expiresAtMs: nowMs + TARGET_LIFE_MS,
   }));
-  await store.imports.insertTargets(organizationId, targets, keep, nowMs);
+  await store(ImportStore).insertTargets(organizationId, targets, keep, nowMs);
 }
 
 export async function liveTargets({ read, actor, nowMs }: PrepareContext, kind: ImportKind): Promise<ImportTarget[]> {
-  const targets = await read.imports.targets(actor.organizationId, actor.userId, kind, nowMs);
+  const targets = await read(ImportReader).targets(actor.organizationId, actor.userId, kind, nowMs);
   if (targets.length === 0) throw noTarget();
   return targets;
 }
 
 /** Takes a target in the transaction that uses it: it works once. */
 export async function useTarget({ store, actor }: ExecuteContext, targetId: string): Promise<void> {
-  if (!(await store.imports.takeTarget(actor.organizationId, targetId))) throw noTarget();
+  if (!(await store(ImportStore).takeTarget(actor.organizationId, targetId))) throw noTarget();
 }
 
 const noTarget = (): ApiError =>

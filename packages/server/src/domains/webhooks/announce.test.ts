@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { fakeStores } from '../../../test/harness/fake-stores.ts';
 import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../lib/ids.ts';
-import type { Stores } from '../../storage/stores.ts';
 import { announceBalances } from '../balances/announce.ts';
 import { announce, type Occurrence } from './announce.ts';
 import type { WebhookEndpoint, WebhookEvent, WebhookSubscription } from './model.ts';
 import type { BalancePayload, SendStatusPayload } from './payloads.ts';
+import { WebhookReader } from './store/webhook-reader.ts';
 
 const NOW = 1_800_000_000_000;
 const [PARENT, SUB] = [randomId() as OrganizationId, randomId() as OrganizationId];
@@ -61,22 +62,21 @@ interface Inserted {
 function setUp(...listeners: readonly WebhookEndpoint[]) {
   const asked: unknown[] = [];
   const inserted: Inserted[] = [];
-  const store = {
-    webhooks: {
-      listeners: async (...of: unknown[]) => {
-        asked.push(of);
-        return listeners.filter(({ organizationId }) => of.includes(organizationId));
-      },
-      insertEvents: async (events: readonly (WebhookEvent & { readonly deliveries: readonly WebhookTarget[] })[]) => {
-        for (const { deliveries, ...event } of events) {
-          inserted.push({ event, endpointIds: deliveries.map(({ endpointId }) => endpointId) });
-        }
-      },
-      insertEvent: async (event: WebhookEvent, deliveries: readonly WebhookTarget[]) => {
-        inserted.push({ event, endpointIds: deliveries.map(({ endpointId }) => endpointId) });
-      },
+  const webhooks = {
+    listeners: async (...of: unknown[]) => {
+      asked.push(of);
+      return listeners.filter(({ organizationId }) => of.includes(organizationId));
     },
-  } as unknown as Stores;
+    insertEvents: async (events: readonly (WebhookEvent & { readonly deliveries: readonly WebhookTarget[] })[]) => {
+      for (const { deliveries, ...event } of events) {
+        inserted.push({ event, endpointIds: deliveries.map(({ endpointId }) => endpointId) });
+      }
+    },
+    insertEvent: async (event: WebhookEvent, deliveries: readonly WebhookTarget[]) => {
+      inserted.push({ event, endpointIds: deliveries.map(({ endpointId }) => endpointId) });
+    },
+  };
+  const store = fakeStores([WebhookReader, webhooks]);
   const tell = async (happened: Happened, place = { id: SUB, parentId: PARENT as OrganizationId | undefined }) => {
     if (happened.type === 'ACTIVITY_UPDATES' || happened.type === 'SEND_TRANSACTION_STATUS_UPDATES') {
       return { told: await announce(store, happened, place, randomId, NOW), inserted, asked };

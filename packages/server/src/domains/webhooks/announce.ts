@@ -3,6 +3,7 @@ import type { Stores } from '../../storage/stores.ts';
 import { type FilterFacts, passes } from './filters.ts';
 import type { WebhookEndpoint, WebhookEventType } from './model.ts';
 import type { SendStatusPayload } from './payloads.ts';
+import { WebhookStore } from './store/webhooks.ts';
 
 /** Something that endpoints may want to know. */
 export type Occurrence =
@@ -38,7 +39,7 @@ export async function announce(
   newId: NewId,
   nowMs: number,
 ): Promise<readonly WebhookEndpointId[]> {
-  const listeners = await store.webhooks.listeners(place.id, place.parentId);
+  const listeners = await store(WebhookStore).listeners(place.id, place.parentId);
   if (listeners.length === 0) return [];
   const facts = factsOf(occurrence, place);
   const eventId: WebhookEventId = newId();
@@ -61,7 +62,7 @@ export async function announce(
       createdAtMs: nowMs,
     };
     const deliveries = endpoints.map(({ id }) => ({ id: newId() as WebhookDeliveryId, endpointId: id }));
-    inserted.push(store.webhooks.insertEvent(event, deliveries));
+    inserted.push(store(WebhookStore).insertEvent(event, deliveries));
     told.push(...endpoints.map(({ id }) => id));
   }
   await Promise.all(inserted);

@@ -7,6 +7,8 @@ import { createGate } from './gate.ts';
 import { Lane, type LaneClaim, type LaneEnd, type LaneParts, TROUBLED_AT } from './lane.ts';
 import { createRecorder, type DeliveryObserver, type Recorder } from './recorder.ts';
 import type { WebhookSender } from './sender.ts';
+import { WebhookReader } from './store/webhook-reader.ts';
+import { WebhookStore } from './store/webhooks.ts';
 
 const POLL_EVERY_MS = 1000;
 /** How long a lane is claimed, and how often the claim is made longer: who is killed is followed after the first. */
@@ -114,14 +116,15 @@ export class Dispatcher {
     await Promise.all(this.#running.values());
     clearTimeout(breakOff);
     if (wasRunning)
-      await this.#guard(() => this.#parts.storage.write((store) => store.webhooks.releaseOwner(this.#owner)));
+      await this.#guard(() => this.#parts.storage.write((store) => store(WebhookStore).releaseOwner(this.#owner)));
     await this.#parts.breakOff();
   }
 
   /** The embedded database has one process: who else holds a lane was killed. */
   async #releaseAbandoned(): Promise<void> {
     const { storage } = this.#parts;
-    if (storage.kind === 'sqlite') await this.#guard(() => storage.write((store) => store.webhooks.releaseAllLanes()));
+    if (storage.kind === 'sqlite')
+      await this.#guard(() => storage.write((store) => store(WebhookStore).releaseAllLanes()));
   }
 
   async #poll(): Promise<void> {
@@ -152,7 +155,7 @@ export class Dispatcher {
     const untilMs = nowMs + CLAIM_MS;
     const keptUntilMs = elapsed() + CLAIM_MS;
     const before = new Map(this.#lanes);
-    const held = new Set(await storage.write((store) => store.webhooks.renewLanes(this.#owner, nowMs, untilMs)));
+    const held = new Set(await storage.write((store) => store(WebhookStore).renewLanes(this.#owner, nowMs, untilMs)));
     for (const [endpointId, lane] of before) {
       if (held.has(endpointId)) lane.keep(keptUntilMs);
       else lane.end();
@@ -163,7 +166,7 @@ export class Dispatcher {
 
   async #look(): Promise<void> {
     const { storage, clock } = this.#parts;
-    const due = await storage.read.webhooks.dueLanes(clock(), this.#places.all, this.#lookAfter);
+    const due = await storage.read(WebhookReader).dueLanes(clock(), this.#places.all, this.#lookAfter);
     // Where there are more, the next look goes on behind them: those in front may find no place for long.
     this.#lookAfter = due.length < this.#places.all ? '' : (due.at(-1)?.endpointId ?? '');
     for (const { endpointId, failures } of due) this.#await(endpointId, failures >= TROUBLED_AT);
@@ -216,12 +219,14 @@ export class Dispatcher {
     const nowMs = clock();
     const untilMs = nowMs + CLAIM_MS;
     const keptUntilMs = elapsed() + CLAIM_MS;
-    const claim = await storage.write((store) => store.webhooks.claimLane(endpointId, this.#owner, nowMs, untilMs));
+    const claim = await storage.write((store) =>
+      store(WebhookStore).claimLane(endpointId, this.#owner, nowMs, untilMs),
+    );
     if (claim === undefined) return;
     const end = this.#hasPlace(endpointId, claim.failures)
       ? await this.#travel({ endpointId, ...claim }, keptUntilMs)
       : { failures: claim.failures, restingUntilMs: 0 };
-    await storage.write((store) => store.webhooks.releaseLane(endpointId, this.#owner, end));
+    await storage.write((store) => store(WebhookStore).releaseLane(endpointId, this.#owner, end));
   }
 
   /** Of one that was woken by a new event it is known only now whether it is in trouble. */

@@ -10,6 +10,7 @@ import { FEATURE_NAME } from './feature-endpoint.ts';
 import { chainsOf, checkFilters } from './filters.ts';
 import type { WebhookEndpoint, WebhookEventType, WebhookSubscription } from './model.ts';
 import type { WebhookEndpointShape, WebhookSubscriptionShape } from './shapes.ts';
+import { WebhookStore } from './store/webhooks.ts';
 
 type WireSubscription = Static<typeof WebhookSubscriptionShape>;
 
@@ -71,7 +72,7 @@ export function requireOwn({ isFeature }: WebhookEndpoint): void {
 
 /** Every activity reads all of them, so that they have a bound together. */
 export async function requireRoom(store: Stores, organizationId: OrganizationId): Promise<void> {
-  if ((await store.webhooks.weight(organizationId)) <= LIMITS.webhookEndpointsLength) return;
+  if ((await store(WebhookStore).weight(organizationId)) <= LIMITS.webhookEndpointsLength) return;
   throw new ApiError(
     'RESOURCE_LIMIT_EXCEEDED',
     `the webhook endpoints of an organization can have at most ${LIMITS.webhookEndpointsLength} bytes, each counted with 40000 more`,

@@ -2,12 +2,13 @@ import type { ExecuteContext } from '../../engine/define.ts';
 import type { OrganizationId, WebhookEndpointId } from '../../lib/ids.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { WebhookEndpoint } from './model.ts';
+import { WebhookStore } from './store/webhooks.ts';
 
 /** Of the feature and of its endpoint, which no other may have. */
 export const FEATURE_NAME = 'FEATURE_NAME_WEBHOOK';
 
 const featureEndpoint = async (store: Stores, organizationId: OrganizationId): Promise<WebhookEndpoint | undefined> =>
-  (await store.webhooks.endpoints(organizationId)).find(({ isFeature }) => isFeature);
+  (await store(WebhookStore).endpoints(organizationId)).find(({ isFeature }) => isFeature);
 
 /** The feature is an endpoint like any other that gets the updates of all activities (protocol/webhooks 2.4). */
 export async function putFeatureEndpoint(
@@ -17,10 +18,10 @@ export async function putFeatureEndpoint(
   const { organizationId } = actor;
   const before = await featureEndpoint(store, organizationId);
   if (before !== undefined) {
-    await store.webhooks.updateEndpoint({ ...before, url, isActive: true, updatedAtMs: nowMs });
+    await store(WebhookStore).updateEndpoint({ ...before, url, isActive: true, updatedAtMs: nowMs });
     return;
   }
-  await store.webhooks.insertEndpoint({
+  await store(WebhookStore).insertEndpoint({
     id: newId() as WebhookEndpointId,
     organizationId,
     name: FEATURE_NAME,
@@ -35,5 +36,5 @@ export async function putFeatureEndpoint(
 
 export async function dropFeatureEndpoint(store: Stores, organizationId: OrganizationId): Promise<void> {
   const endpoint = await featureEndpoint(store, organizationId);
-  if (endpoint !== undefined) await store.webhooks.deleteEndpoint(organizationId, endpoint.id);
+  if (endpoint !== undefined) await store(WebhookStore).deleteEndpoint(organizationId, endpoint.id);
 }

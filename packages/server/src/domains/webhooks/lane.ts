@@ -6,7 +6,7 @@ import type { DueDelivery, WebhookEndpoint } from './model.ts';
 import type { Recorder } from './recorder.ts';
 import { type Attempted, resultOf } from './result.ts';
 import type { SignedParcel, WebhookSender } from './sender.ts';
-import { BATCH_LENGTH_MAX } from './store/webhook-reader.ts';
+import { BATCH_LENGTH_MAX, WebhookReader } from './store/webhook-reader.ts';
 
 /** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
 const BATCH = { fresh: 96, retries: 32 };
@@ -159,12 +159,12 @@ export class Lane {
       const limits = { ...(this.isTroubled ? PROBE : BATCH), behind: this.#behind };
       // From before the read: what is written down while it goes on is still due in what it finds.
       const inHand = new Set(this.#inHand.keys());
-      const batch = (await storage.read.webhooks.batch(organizationId, endpointId, clock(), limits, enter)).filter(
-        ({ id }) => !inHand.has(id),
-      );
+      const batch = (
+        await storage.read(WebhookReader).batch(organizationId, endpointId, clock(), limits, enter)
+      ).filter(({ id }) => !inHand.has(id));
       if (batch.length === 0) return await this.#backToFront();
       // Now, because the way in may have taken long.
-      const endpoint = await storage.read.webhooks.findEndpoint(organizationId, endpointId);
+      const endpoint = await storage.read(WebhookReader).findEndpoint(organizationId, endpointId);
       if (endpoint?.isActive !== true) return false;
       if (!this.#mayGoOn()) return true;
       const before = [...this.#inHand.values()];

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { WebhookEndpoint } from './model.ts';
 import type { Attempted } from './result.ts';
+import { WebhookStore } from './store/webhooks.ts';
 
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 5000;
@@ -42,7 +43,7 @@ export function createRecorder(storage: Storage, clock: Clock, observe: Delivery
     const disabled = await storage.write(
       async (store) => {
         const nowMs = clock();
-        await store.webhooks.record(
+        await store(WebhookStore).record(
           some.map(({ attempted }) => attempted),
           nowMs,
         );
@@ -50,7 +51,7 @@ export function createRecorder(storage: Storage, clock: Clock, observe: Delivery
         for (const { endpoint, attempted } of some) {
           const { organizationId, id, url } = endpoint;
           if (attempted.verdict !== 'gone') continue;
-          if (await store.webhooks.deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
+          if (await store(WebhookStore).deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
         }
         return gone;
         // What a power cut undoes is sent once more, with the same event id.

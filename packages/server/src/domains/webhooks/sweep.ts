@@ -1,3 +1,4 @@
+import { DeploymentStore } from '../../core/store/deployment.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -5,6 +6,7 @@ import type { Stores } from '../../storage/stores.ts';
 import { retiredKeys, WEBHOOK_ROLE } from './keys.ts';
 import type { DeliveryObserver } from './recorder.ts';
 import { ROUND_MS } from './schedule.ts';
+import { WebhookStore } from './store/webhooks.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SWEEP_EVERY_MS = 60_000;
@@ -44,12 +46,13 @@ export function createSweep(
     const nowMs = clock();
     const deadBeforeMs = nowMs - ROUND_MS - SLACK_MS;
     const keptSinceMs = nowMs - retentionDays * DAY_MS;
-    const expired = await clear((store) => store.webhooks.expire(deadBeforeMs, nowMs, ROWS_PER_COMMIT));
+    const expired = await clear((store) => store(WebhookStore).expire(deadBeforeMs, nowMs, ROWS_PER_COMMIT));
     if (expired.count > 0) observe.deliveriesExpired(expired.count);
-    const purged = await clear((store) => store.webhooks.purge(ROWS_PER_COMMIT));
-    const swept = await clear((store) => store.webhooks.sweep(keptSinceMs, ROWS_PER_COMMIT));
+    const purged = await clear((store) => store(WebhookStore).purge(ROWS_PER_COMMIT));
+    const swept = await clear((store) => store(WebhookStore).sweep(keptSinceMs, ROWS_PER_COMMIT));
     const retired = retiredKeys(keys(), nowMs);
-    if (retired.length > 0) await storage.write((store) => store.deployment.deleteServiceKeys(WEBHOOK_ROLE, retired));
+    if (retired.length > 0)
+      await storage.write((store) => store(DeploymentStore).deleteServiceKeys(WEBHOOK_ROLE, retired));
     // With the next poll, where there is more.
     if ([expired, purged, swept].some(({ isMore }) => isMore)) nextAtMs = 0;
   };

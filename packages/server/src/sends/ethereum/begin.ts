@@ -14,6 +14,7 @@ import {
 } from '../../domains/sends/model.ts';
 import { progressOf, type Round, unlessGone } from '../../domains/sends/parts.ts';
 import { SignerGone } from '../../domains/sends/signer.ts';
+import { SendReader } from '../../domains/sends/store/sends.ts';
 import type { CallRefusal, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
@@ -59,8 +60,8 @@ export async function openLine({ parts, chain, lane }: Round, node: EvmNode): Pr
   const address = laneAddress(lane.lane) as Hex;
   const [count, taken, out, code] = await Promise.all([
     node.transactionCount(address, 'pending'),
-    parts.storage.read.sends.takenNonces(chain.caip2, lane.lane),
-    parts.storage.read.sends.onTheWay(chain.caip2, lane.lane),
+    parts.storage.read(SendReader).takenNonces(chain.caip2, lane.lane),
+    parts.storage.read(SendReader).onTheWay(chain.caip2, lane.lane),
     node.code(address),
   ]);
   return {
@@ -79,7 +80,7 @@ async function isSponsoredNow(
   account: string,
 ): Promise<boolean> {
   if (operatorAddress === undefined || operatorAddress === account) return false;
-  return (await read.sends.onTheWay(caip2, operatorAddress)).has(account);
+  return (await read(SendReader).onTheWay(caip2, operatorAddress)).has(account);
 }
 
 /**
@@ -159,7 +160,7 @@ async function hindranceOf({ parts, chain }: Round, send: Send): Promise<string 
   if (deadline !== undefined && deadline * 1000 <= nowMs) return 'its deadline passed before it could be sent';
   let sinceMs = send.createdAtMs;
   if (send.afterId !== undefined) {
-    const before = await parts.storage.read.sends.find(send.organizationId, send.afterId);
+    const before = await parts.storage.read(SendReader).find(send.organizationId, send.afterId);
     if (before === undefined || before.state === 'FAILED') {
       return `the transaction before it failed: ${before?.error?.message ?? 'it is gone'}`;
     }

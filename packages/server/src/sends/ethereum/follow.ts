@@ -8,6 +8,7 @@ import { laneAddress, type Send, type SendAttempt, type SendBlock, type SendErro
 import { progressOf, type Round } from '../../domains/sends/parts.ts';
 import { SignerGone } from '../../domains/sends/signer.ts';
 import { hasLasted, isWatchOver, type Since, sinceOf } from '../../domains/sends/since.ts';
+import { SendReader } from '../../domains/sends/store/sends.ts';
 import { isOfFuture } from '../../lib/clock.ts';
 import { blockWith } from '../../nodes/block-with.ts';
 import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
@@ -73,7 +74,7 @@ export async function follow(round: Round, node: EvmNode, send: Send, view: View
 
 /** Whether another send that says the same got the nonce that this one gave on: its bytes are the same then. */
 const isAnothers = async ({ parts }: Round, { caip2, nonce }: Send, { attempt }: Landed): Promise<boolean> =>
-  nonce === undefined && (await parts.storage.read.sends.isTaken(caip2, attempt.hash));
+  nonce === undefined && (await parts.storage.read(SendReader).isTaken(caip2, attempt.hash));
 
 /** The attempt that is in a block. `unclear`: nodes contradict themselves or each other, so that nobody is believed. */
 async function findLanded(node: EvmNode, { attempts }: Send): Promise<Landed | 'unclear' | undefined> {

@@ -8,6 +8,7 @@ import { costTerms } from '../../domains/sends/cost.ts';
 import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../domains/sends/model.ts';
 import { progressOf } from '../../domains/sends/parts.ts';
 import { SignerGone } from '../../domains/sends/signer.ts';
+import { SendReader } from '../../domains/sends/store/sends.ts';
 import { assert } from '../../lib/assert.ts';
 import type { SolanaBlockhash, SolanaRefusal } from '../../nodes/node.ts';
 import { refusalError } from './errors.ts';
@@ -77,7 +78,7 @@ async function attemptOf(
   const hash = transactionId(slots);
   // Two payments that say the same under one blockhash are one transaction to the network: the second has to wait for
   // the next blockhash. Who brings a blockhash along asks for that very transaction, however often.
-  if (fresh !== undefined && (await parts.read.sends.hasHash(send.caip2, hash))) return undefined;
+  if (fresh !== undefined && (await parts.read(SendReader).hasHash(send.caip2, hash))) return undefined;
   return {
     hash,
     raw: Buffer.from(wireBytes(slots, message)).toString('base64'),

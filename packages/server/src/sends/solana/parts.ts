@@ -6,7 +6,7 @@ import type { ReadStores } from '../../storage/stores.ts';
 /** What one step of a send on Solana works with. */
 export interface SolanaParts {
   readonly node: SolanaNode;
-  readonly read: { readonly sends: Pick<ReadStores['sends'], 'hasHash'> };
+  readonly read: ReadStores;
   /** The 64 bytes of an Ed25519 signature: the operator's where the address is the operator's, else the organization's. */
   readonly sign: (send: Send, address: string, payload: Uint8Array) => Promise<Uint8Array>;
   readonly nowMs: number;

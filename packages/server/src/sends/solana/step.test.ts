@@ -4,9 +4,11 @@ import { base58 } from '@scure/base';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeSolana, readWire, SOLANA_CHAIN } from '../../../test/chain/fake-solana.ts';
 import { messageOf, payment, RECEIVER, type TestTransaction, wireOf } from '../../../test/chain/solana-transfer.ts';
+import { fakeStores } from '../../../test/harness/fake-stores.ts';
 import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../domains/sends/model.ts';
 import { SignerGone } from '../../domains/sends/signer.ts';
 import type { Since } from '../../domains/sends/since.ts';
+import { SendReader } from '../../domains/sends/store/sends.ts';
 import { randomId } from '../../lib/ids.ts';
 import { NodeError } from '../../nodes/node-error.ts';
 import type { SolanaParts } from './parts.ts';
@@ -83,7 +85,7 @@ async function step(overrides: Partial<SolanaParts> = {}): Promise<SendProgress 
   };
   const parts: SolanaParts = {
     node: chain.node({ ...SOLANA_CHAIN, operatorAddress: PAYER }),
-    read: { sends: { hasHash: async (_caip2, hash) => taken.has(hash) } },
+    read: fakeStores([SendReader, { hasHash: async (_caip2: string, hash: string) => taken.has(hash) }]),
     sign,
     nowMs,
     elapsedMs: nowMs,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OrganizationId } from '../../../src/lib/ids.ts';
 import type { WebhookEndpoint } from '../../../src/domains/webhooks/model.ts';
+import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
+import type { OrganizationId } from '../../../src/lib/ids.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { deploymentParams, newApp } from '../../harness/deployments.ts';
@@ -105,9 +106,9 @@ describe.each(DATABASES)('without a setting on %s', (database) => {
     for (const made of times(25, endpoint)) await root.run('create_webhook_endpoint', made);
     const add = (count: number) =>
       app.storage.write(async (store) => {
-        const [like] = await store.webhooks.endpoints(root.organizationId as OrganizationId);
+        const [like] = await store(WebhookStore).endpoints(root.organizationId as OrganizationId);
         for (const { name } of times(count, endpoint)) {
-          await store.webhooks.insertEndpoint({ ...(like as WebhookEndpoint), id: app.newId(), name });
+          await store(WebhookStore).insertEndpoint({ ...(like as WebhookEndpoint), id: app.newId(), name });
         }
       });
     await add(35);

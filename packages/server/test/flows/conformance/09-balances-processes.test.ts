@@ -1,5 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { BalanceWatchStore } from '../../../src/domains/balances/store.ts';
+import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { BalanceScene, CLAIM_MS, PLACE } from '../fixtures/balances.ts';
@@ -12,7 +14,7 @@ const dying = (storage: Storage, ids: Set<string>): Storage =>
         ? Reflect.get(real, name, real)
         : (unit: Parameters<Storage['write']>[0]) =>
             storage.write(async (store) => {
-              const { webhooks } = store;
+              const webhooks = store(WebhookStore);
               const insertEvents = webhooks.insertEvents.bind(webhooks);
               webhooks.insertEvents = async (events) => {
                 await insertEvents(events);
@@ -79,7 +81,7 @@ describe.each(DATABASES)('the watch over balances among processes on %s', (datab
     await reached;
     advance(CLAIM_MS);
     const take = () =>
-      app.storage.write(({ balanceWatch }) => balanceWatch.claim(PLACE, 'other', app.clock(), app.clock() + CLAIM_MS));
+      app.storage.write((store) => store(BalanceWatchStore).claim(PLACE, 'other', app.clock(), app.clock() + CLAIM_MS));
     expect(await take()).toBe(true);
     gate.emit('release');
     // The other one has not come further: otherwise two slow ones would take the claim from each other for ever.
@@ -104,7 +106,8 @@ describe.each(DATABASES)('the watch over balances among processes on %s', (datab
     await scene.finish(scene.watch());
     await scene.told(2);
     const after = await scene.cursor();
-    await storage.write(async ({ balanceWatch }) => {
+    await storage.write(async (store) => {
+      const balanceWatch = store(BalanceWatchStore);
       await balanceWatch.end(after);
       // A node that is behind has said what the newest block is.
       await balanceWatch.begin(before);
@@ -117,7 +120,7 @@ describe.each(DATABASES)('the watch over balances among processes on %s', (datab
 
   test('where a reorganisation replaces the very block that a watch began with, the new one is told', async () => {
     const begun = await scene.cursor();
-    await scene.opened.app.storage.write(({ balanceWatch }) => balanceWatch.end(begun));
+    await scene.opened.app.storage.write((store) => store(BalanceWatchStore).end(begun));
     scene.node.mine();
     await scene.finish(scene.watch());
     scene.node.undo(1);
@@ -131,7 +134,7 @@ describe.each(DATABASES)('the watch over balances among processes on %s', (datab
     const before = await scene.cursor();
     scene.pay(1n);
     await scene.finish(scene.watch());
-    await scene.opened.app.storage.write(({ balanceWatch }) => balanceWatch.end(before));
+    await scene.opened.app.storage.write((store) => store(BalanceWatchStore).end(before));
     expect(await scene.cursor()).toMatchObject({ number: before.number + 1 });
   });
 });

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { BalanceWatchReader } from '../../../src/domains/balances/store.ts';
 import { openTestApp } from '../../harness/app.ts';
 import { startFakeNode } from '../../harness/json-rpc-node.ts';
 import { WebhookReceiver } from '../../harness/webhook-receiver.ts';
@@ -69,7 +70,7 @@ describe('events about balances on Solana', () => {
     opened.app.balances.start();
     const caughtUp = () =>
       vi.waitFor(async () => {
-        const [cursor] = await opened.app.storage.read.balanceWatch.cursors();
+        const [cursor] = await opened.app.storage.read(BalanceWatchReader).cursors();
         expect(cursor?.number).toBe(head().slot);
       }, PATIENCE);
     await caughtUp();
@@ -121,7 +122,7 @@ describe('events about balances on Solana', () => {
     const asked = () => node.requests.filter((method) => method === 'getBlocks').length;
     const before = asked();
     await vi.waitFor(() => expect(asked()).toBeGreaterThan(before + 6), PATIENCE);
-    expect((await opened.app.storage.read.balanceWatch.cursors())[0]?.number).toBe(16);
+    expect((await opened.app.storage.read(BalanceWatchReader).cursors())[0]?.number).toBe(16);
     node.answers.set('getBlocks', whole);
     await hook.count(5);
     await caughtUp();

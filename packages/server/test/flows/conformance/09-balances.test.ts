@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { getAddress, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { BalanceWatchReader } from '../../../src/domains/balances/store.ts';
 import { BalanceWatcher } from '../../../src/domains/balances/watcher.ts';
 import { randomId } from '../../../src/lib/ids.ts';
 import { StubError, StubNode } from '../../chain/stub-node.ts';
@@ -47,7 +48,7 @@ describe.each(DATABASES)('events about balances on %s', (database) => {
     await node[Symbol.asyncDispose]();
   });
 
-  const cursors = () => opened.app.storage.read.balanceWatch.cursors();
+  const cursors = () => opened.app.storage.read(BalanceWatchReader).cursors();
   const watcher = (chains = opened.app.config.chains): BalanceWatcher => {
     const { config, nodes, storage, observe, webhooks } = opened.app;
     return new BalanceWatcher({
@@ -272,7 +273,7 @@ describe.each(DATABASES)('events about balances on %s', (database) => {
     const [hash] = node.mineValues({ from: newAddress(), to: address, value: 6n });
     const known = opened.app.config.chains.get(CHAIN);
     const other = 'eip155:5';
-    const looked = vi.spyOn(opened.app.storage.read.balanceWatch, 'subscribers');
+    const looked = vi.spyOn(opened.app.storage.read(BalanceWatchReader), 'subscribers');
     {
       // As while a new configuration is rolled out.
       await using unknowing = watcher(known && new Map([[other, { ...known, caip2: other }]]));

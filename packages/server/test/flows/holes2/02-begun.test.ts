@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ActivityReader } from '../../../src/core/store/activities.ts';
 import type { OrganizationId } from '../../../src/lib/ids.ts';
 import { onPostgres, waitUntil } from '../../faults/support.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
@@ -82,7 +83,7 @@ async function openBothEnds(app: TestApp): Promise<[Socket, Socket]> {
 const isStored = async ({ app, root }: TestApp, body: string): Promise<boolean> => {
   const fingerprint = `sha256:${createHash('sha256').update(body).digest('hex')}`;
   return (
-    (await app.storage.read.activities.idByFingerprint(root.organizationId as OrganizationId, fingerprint)) !==
+    (await app.storage.read(ActivityReader).idByFingerprint(root.organizationId as OrganizationId, fingerprint)) !==
     undefined
   );
 };

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { LoginReader, LoginStore } from '../../../src/domains/login/store/logins.ts';
+import { VelocityReader } from '../../../src/domains/policies/store/velocity.ts';
+import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import { settleFuture } from '../../../src/timekeeping/settle.ts';
 import { StubError, StubNode } from '../../chain/stub-node.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
@@ -64,7 +67,9 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
     });
     const control = { organizationId: root.organizationId as never, controlId: velocityControlId };
     const isAhead = async () => {
-      const groups = await opened.app.storage.read.velocity.groupsBehind(control, '', opened.app.clock() + HOUR, 10);
+      const groups = await opened.app.storage
+        .read(VelocityReader)
+        .groupsBehind(control, '', opened.app.clock() + HOUR, 10);
       return groups.some(({ hasLater }) => hasLater);
     };
     return { user, isAhead };
@@ -97,7 +102,7 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
     const key = { organizationId: (await newOrganization()).organizationId as never, name: 'something' };
     const count = () =>
       storage.write((store) =>
-        store.logins.countUp(key.organizationId, key.name, { max: 2, windowMs: MINUTE, nowMs: clock() }),
+        store(LoginStore).countUp(key.organizationId, key.name, { max: 2, windowMs: MINUTE, nowMs: clock() }),
       );
     expect([await count(), await count(), await count()]).toEqual([true, true, false]);
     opened.setClock(YEAR);
@@ -105,7 +110,8 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
     opened.setClock(0);
     expect(await count()).toBe(false);
     const latest = async () =>
-      (await storage.read.logins.countsBehind(undefined, 1000)).find(({ name }) => name === key.name)?.latestMs ?? 0;
+      (await storage.read(LoginReader).countsBehind(undefined, 1000)).find(({ name }) => name === key.name)?.latestMs ??
+      0;
     await vi.waitFor(async () => expect(await latest()).toBeLessThan(clock() + HOUR), PATIENCE);
     expect(await count()).toBe(false);
     opened.advance(2 * MINUTE);
@@ -177,7 +183,7 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
       subscriptions: [],
     });
     const claim = (owner: string) =>
-      storage.write((store) => store.webhooks.claimLane(endpointId, owner, clock(), clock() + 10_000));
+      storage.write((store) => store(WebhookStore).claimLane(endpointId, owner, clock(), clock() + 10_000));
     opened.setClock(YEAR);
     expect(await claim('who dies')).toMatchObject({ organizationId: client.organizationId });
     opened.setClock(0);

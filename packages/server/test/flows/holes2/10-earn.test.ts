@@ -10,8 +10,10 @@ import {
 } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { earnWrapperAbi } from '../../../src/contracts/artifacts.ts';
-import { type OrganizationId, randomId } from '../../../src/lib/ids.ts';
+import { EarnStore } from '../../../src/domains/earn/store.ts';
 import type { Send } from '../../../src/domains/sends/model.ts';
+import { SendStore } from '../../../src/domains/sends/store/sends.ts';
+import { type OrganizationId, randomId } from '../../../src/lib/ids.ts';
 import type { EvmLog } from '../../../src/nodes/node.ts';
 import { createSubOrganization, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
@@ -144,7 +146,7 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     chain.logs.set(wrapper.toLowerCase(), [withdrawal(wrapper, wallet, 777n)]);
     expect(await totals(child, wallet)).toEqual([['1500', '1854']]);
     chain.logs.clear();
-    await world.test.app.storage.write((store) => store.sends.delete(noted));
+    await world.test.app.storage.write((store) => store(SendStore).delete(noted));
     await noteWithdrawal(child, wallet, `0x${'77'.repeat(32)}`);
     expect(await totals(child, wallet)).toEqual([['1500', '']]);
   });
@@ -173,8 +175,8 @@ describe.each(DATABASES)('Earn on %s', (kind) => {
     };
     const request = { wrapperAddress: wrapper.toLowerCase(), walletAddress, amount: 'MAX', sendId: send.id };
     await world.test.app.storage.write(async (store) => {
-      await store.sends.insert(send);
-      await store.earn.insertRequest({ ...place, ...request, id: randomId(), kind: 'withdraw' });
+      await store(SendStore).insert(send);
+      await store(EarnStore).insertRequest({ ...place, ...request, id: randomId(), kind: 'withdraw' });
     });
     return send;
   }

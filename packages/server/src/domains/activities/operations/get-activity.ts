@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
@@ -14,7 +15,7 @@ export const getActivity = defineQuery({
   async run({ read, actor, renderActivity, revealResult }, { activityId }) {
     // Some clients poll under the parent's id (protocol/activities 3.5).
     const found =
-      (await read.activities.find(actor.organizationId, activityId)) ??
+      (await read(ActivityReader).find(actor.organizationId, activityId)) ??
       (await findInTree(read, actor.organizationId, activityId));
     if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'activity not found in this organization');
     return { activity: renderActivity(await revealResult(found)) };
@@ -22,6 +23,6 @@ export const getActivity = defineQuery({
 });
 
 async function findInTree(read: ReadStores, rootId: OrganizationId, activityId: string) {
-  const ownerId = await read.activities.organizationInTree(rootId, activityId);
-  return ownerId === undefined ? undefined : await read.activities.find(ownerId, activityId);
+  const ownerId = await read(ActivityReader).organizationInTree(rootId, activityId);
+  return ownerId === undefined ? undefined : await read(ActivityReader).find(ownerId, activityId);
 }

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, listShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
@@ -20,7 +21,7 @@ export const listActivities = defineQuery({
   }),
   response: Type.Object({ activities: Type.Array(ActivityShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config, renderActivity }, { filterByStatus, filterByType, paginationOptions }) {
-    const { items, pageInfo } = await read.activities.page(
+    const { items, pageInfo } = await read(ActivityReader).page(
       actor.organizationId,
       { statuses: filterByStatus ?? [], types: filterByType ?? [] },
       toPageRequest(paginationOptions, config.listMax),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
@@ -15,7 +16,7 @@ export const listAppProofs = defineQuery({
   }),
   response: Type.Object({ appProofs: Type.Array(AppProofShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { activityId, paginationOptions }) {
-    const found = await read.activities.find(actor.organizationId, activityId);
+    const found = await read(ActivityReader).find(actor.organizationId, activityId);
     if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'activity not found in this organization');
     // They have no ids, and stay in the order in which they were made.
     const numbered = found.proofs.map((proof, index) => ({ proof, cursor: String(index + 1) }));

@@ -5,6 +5,7 @@ import { operatorPublicKey, type TvcApp } from '../model.ts';
 import { parseKeys } from '../operator-keys.ts';
 import { checkSets, choicesOf, openSet, planSet } from '../operator-sets.ts';
 import { KeysShape, OperatorSetParamsShape } from '../shapes.ts';
+import { TvcStore } from '../store.ts';
 
 /** protocol/deployments 1.2. */
 export const createTvcApp = defineActivity({
@@ -60,7 +61,7 @@ export const createTvcApp = defineActivity({
       updatedAtMs: nowMs,
       deletedAtMs: undefined,
     };
-    await store.tvc.insertApp(actor.organizationId, app);
+    await store(TvcStore).insertApp(actor.organizationId, app);
     return {
       appId: app.id,
       manifestSetId: manifestSet.id,

@@ -5,6 +5,7 @@ import { requireRoom } from '../lifecycle.ts';
 import { buildManifest, checkDeployment, requireDebugMode } from '../manifest.ts';
 import { readManifest, type TvcDeployment } from '../model.ts';
 import { DeploymentParamsShape } from '../shapes.ts';
+import { TvcReader, TvcStore } from '../store.ts';
 
 /** protocol/deployments 2.1. */
 export const createTvcDeployment = defineActivity({
@@ -19,15 +20,15 @@ export const createTvcDeployment = defineActivity({
   result: Type.Object({ deploymentId: Type.String(), manifestId: Type.String() }),
   check: checkDeployment,
   async describe({ read, actor }, parameters) {
-    requireDebugMode(parameters, await read.tvc.getApp(actor.organizationId, parameters.appId));
+    requireDebugMode(parameters, await read(TvcReader).getApp(actor.organizationId, parameters.appId));
   },
   async execute({ store, actor, newId, nowMs, config }, parameters) {
     const { organizationId } = actor;
-    const app = await store.tvc.getApp(organizationId, parameters.appId);
+    const app = await store(TvcStore).getApp(organizationId, parameters.appId);
     requireDebugMode(parameters, app);
     await requireRoom(store, organizationId, app, config);
-    const manifestSet = await store.tvc.getOperatorSet(organizationId, app.manifestSetId);
-    const shareSet = await store.tvc.getOperatorSet(organizationId, app.shareSetId);
+    const manifestSet = await store(TvcStore).getOperatorSet(organizationId, app.manifestSetId);
+    const shareSet = await store(TvcStore).getOperatorSet(organizationId, app.shareSetId);
     const deploymentId: TvcDeploymentId = newId();
     const manifestId: TvcManifestId = newId();
     const subject = { organizationId, app, manifestSet, shareSet, deploymentId, manifestId, nowMs };
@@ -44,7 +45,7 @@ export const createTvcDeployment = defineActivity({
       updatedAtMs: nowMs,
       deletedAtMs: undefined,
     };
-    await store.tvc.insertDeployment(organizationId, deployment);
+    await store(TvcStore).insertDeployment(organizationId, deployment);
     return { deploymentId, manifestId };
   },
 });

@@ -5,6 +5,7 @@ import { verifyApprovals } from '../approvals.ts';
 import { requireUndeleted } from '../lifecycle.ts';
 import type { TvcApproval } from '../model.ts';
 import { ManifestApprovalParamsShape, OPERATORS_MAX } from '../shapes.ts';
+import { TvcReader, TvcStore } from '../store.ts';
 
 /** protocol/deployments 2.2. */
 export const createTvcManifestApprovals = defineActivity({
@@ -23,10 +24,10 @@ export const createTvcManifestApprovals = defineActivity({
   // Manifests and sets never change, so that a signature that was good once stays so.
   async describe({ read, actor }, { manifestId, approvals }) {
     const { organizationId } = actor;
-    const deployment = await read.tvc.getDeploymentOfManifest(organizationId, manifestId);
+    const deployment = await read(TvcReader).getDeploymentOfManifest(organizationId, manifestId);
     requireUndeleted(deployment);
-    const app = await read.tvc.appOf(organizationId, deployment);
-    const manifestSet = await read.tvc.getOperatorSet(organizationId, app.manifestSetId);
+    const app = await read(TvcReader).appOf(organizationId, deployment);
+    const manifestSet = await read(TvcReader).getOperatorSet(organizationId, app.manifestSetId);
     return {
       deploymentId: deployment.id,
       threshold: manifestSet.threshold,
@@ -36,17 +37,17 @@ export const createTvcManifestApprovals = defineActivity({
   prepare: async (_context, _parameters, described) => described,
   async execute({ store, actor, newId, nowMs }, _parameters, { deploymentId, threshold, verified }) {
     const { organizationId } = actor;
-    const deployment = await store.tvc.getDeployment(organizationId, deploymentId);
+    const deployment = await store(TvcStore).getDeployment(organizationId, deploymentId);
     requireUndeleted(deployment);
     const approvalIds: string[] = [];
     for (const approval of verified) {
       const kept: TvcApproval = { id: newId(), deploymentId, ...approval, createdAtMs: nowMs };
-      approvalIds.push(await store.tvc.keepApproval(organizationId, kept));
+      approvalIds.push(await store(TvcStore).keepApproval(organizationId, kept));
     }
-    const { length: count } = await store.tvc.approvals(organizationId, [deploymentId]);
+    const { length: count } = await store(TvcStore).approvals(organizationId, [deploymentId]);
     // Only the approval that completes them makes anything live; a later one changes nothing.
-    if (count >= threshold && (await store.tvc.markApproved(organizationId, deploymentId, nowMs))) {
-      await store.tvc.setFirstLive(organizationId, deployment, nowMs);
+    if (count >= threshold && (await store(TvcStore).markApproved(organizationId, deploymentId, nowMs))) {
+      await store(TvcStore).setFirstLive(organizationId, deployment, nowMs);
     }
     return { approvalIds };
   },

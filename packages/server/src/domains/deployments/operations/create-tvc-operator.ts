@@ -6,8 +6,10 @@ import { invalidField } from '../../../lib/errors.ts';
 import type { WalletId } from '../../../lib/ids.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { addAccounts } from '../../wallets/accounts.ts';
+import { WalletReader, WalletStore } from '../../wallets/store/wallets.ts';
 import type { TvcOperator } from '../model.ts';
 import { ManifestNameShape, OperatorPathShape } from '../shapes.ts';
+import { TvcStore } from '../store.ts';
 
 const ACCOUNT = {
   curve: 'CURVE_P256',
@@ -62,7 +64,7 @@ export const createTvcOperator = defineActivity({
     }
   },
   async describe({ read, actor }, { walletId }) {
-    return walletId === undefined ? undefined : await read.wallets.get(actor.organizationId, walletId);
+    return walletId === undefined ? undefined : await read(WalletReader).get(actor.organizationId, walletId);
   },
   async prepare(context, { path }, wallet) {
     const { keyring, newId } = context;
@@ -76,11 +78,11 @@ export const createTvcOperator = defineActivity({
   async execute(context, { walletName, path, operatorName }, { id, accounts, sealedSeed }) {
     const { store, actor, newId, nowMs } = context;
     const { organizationId } = actor;
-    if (sealedSeed === undefined) await store.wallets.get(organizationId, id);
+    if (sealedSeed === undefined) await store(WalletStore).get(organizationId, id);
     else {
       const name = walletName as string;
       const state = { exported: false, imported: false, createdAtMs: nowMs, updatedAtMs: nowMs };
-      await store.wallets.insert(organizationId, { id, name, sealedSeed, ...state });
+      await store(WalletStore).insert(organizationId, { id, name, sealedSeed, ...state });
     }
     await addAccounts(context, { id }, accountsOf(path), accounts);
     const [encrypt, sign] = accounts as [DerivedAccount, DerivedAccount];
@@ -92,7 +94,7 @@ export const createTvcOperator = defineActivity({
       keySource: 'ORG_WALLET_ACCOUNT',
       createdAtMs: nowMs,
     };
-    await store.tvc.insertOperator(organizationId, operator);
+    await store(TvcStore).insertOperator(organizationId, operator);
     return {
       walletId: id,
       operatorId: operator.id,

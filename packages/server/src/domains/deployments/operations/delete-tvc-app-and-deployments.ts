@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { TvcReader, TvcStore } from '../store.ts';
 
 /** protocol/deployments 3. */
 export const deleteTvcAppAndDeployments = defineActivity({
@@ -12,10 +13,10 @@ export const deleteTvcAppAndDeployments = defineActivity({
   scope: 'parent',
   parameters: Type.Object({ appId: IdShape }),
   result: Type.Object({ appId: Type.String() }),
-  describe: ({ read, actor }, { appId }) => read.tvc.getApp(actor.organizationId, appId),
+  describe: ({ read, actor }, { appId }) => read(TvcReader).getApp(actor.organizationId, appId),
   async execute({ store, actor, nowMs }, { appId }) {
-    const app = await store.tvc.getApp(actor.organizationId, appId);
-    await store.tvc.deleteApp(actor.organizationId, app.id, nowMs);
+    const app = await store(TvcStore).getApp(actor.organizationId, appId);
+    await store(TvcStore).deleteApp(actor.organizationId, app.id, nowMs);
     return { appId };
   },
 });

@@ -5,6 +5,7 @@ import { IdShape } from '../../../lib/shapes.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import { requireDeletable, requireNotLive } from '../lifecycle.ts';
 import type { TvcDeployment } from '../model.ts';
+import { TvcReader, TvcStore } from '../store.ts';
 
 /** protocol/deployments 3. */
 export const deleteTvcDeployment = defineActivity({
@@ -22,20 +23,20 @@ export const deleteTvcDeployment = defineActivity({
   async execute({ store, actor, nowMs }, { deploymentId }) {
     const { organizationId } = actor;
     const { deployment, isLive } = await judge(store, organizationId, deploymentId);
-    await store.tvc.markDeployment(organizationId, deployment.id, nowMs, nowMs);
-    if (isLive) await store.tvc.setLive(organizationId, deployment.appId, undefined, nowMs);
+    await store(TvcStore).markDeployment(organizationId, deployment.id, nowMs, nowMs);
+    if (isLive) await store(TvcStore).setLive(organizationId, deployment.appId, undefined, nowMs);
     return { deploymentId };
   },
 });
 
 async function judge(
-  { tvc }: Pick<ReadStores, 'tvc'>,
+  read: ReadStores,
   organizationId: OrganizationId,
   deploymentId: string,
 ): Promise<{ readonly deployment: TvcDeployment; readonly isLive: boolean }> {
-  const deployment = await tvc.getDeployment(organizationId, deploymentId);
+  const deployment = await read(TvcReader).getDeployment(organizationId, deploymentId);
   requireDeletable(deployment);
-  const app = await tvc.appOf(organizationId, deployment);
-  requireNotLive(deployment, app, await tvc.hasOtherDeployment(organizationId, deployment));
+  const app = await read(TvcReader).appOf(organizationId, deployment);
+  requireNotLive(deployment, app, await read(TvcReader).hasOtherDeployment(organizationId, deployment));
   return { deployment, isLive: app.liveDeploymentId === deployment.id };
 }

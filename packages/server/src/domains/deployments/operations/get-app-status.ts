@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderStatus } from '../render.ts';
 import { AppStatusShape } from '../shapes.ts';
+import { TvcReader } from '../store.ts';
 
 export const getAppStatus = defineQuery({
   name: 'get_app_status',
@@ -10,7 +11,9 @@ export const getAppStatus = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, appId: IdShape }),
   response: Type.Object({ appStatus: AppStatusShape }),
   async run({ read, actor: { organizationId }, config }, { appId }) {
-    const app = await read.tvc.getApp(organizationId, appId);
-    return { appStatus: renderStatus(app, await read.tvc.deploymentStates(organizationId, appId, config.listMax)) };
+    const app = await read(TvcReader).getApp(organizationId, appId);
+    return {
+      appStatus: renderStatus(app, await read(TvcReader).deploymentStates(organizationId, appId, config.listMax)),
+    };
   },
 });

@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderApp } from '../render.ts';
 import { TvcAppShape } from '../shapes.ts';
+import { TvcReader } from '../store.ts';
 
 export const getTvcApp = defineQuery({
   name: 'get_tvc_app',
@@ -10,8 +11,8 @@ export const getTvcApp = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, tvcAppId: IdShape }),
   response: Type.Object({ tvcApp: TvcAppShape }),
   async run({ read, actor: { organizationId }, config }, { tvcAppId }) {
-    const app = await read.tvc.getApp(organizationId, tvcAppId);
-    const sets = await read.tvc.operatorSets(organizationId, [app.manifestSetId, app.shareSetId]);
+    const app = await read(TvcReader).getApp(organizationId, tvcAppId);
+    const sets = await read(TvcReader).operatorSets(organizationId, [app.manifestSetId, app.shareSetId]);
     return { tvcApp: renderApp(organizationId, app, sets, config.appDomain) };
   },
 });

@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderDeployment } from '../render.ts';
 import { TvcDeploymentShape } from '../shapes.ts';
+import { TvcReader } from '../store.ts';
 
 export const getTvcDeployment = defineQuery({
   name: 'get_tvc_deployment',
@@ -10,11 +11,11 @@ export const getTvcDeployment = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, deploymentId: IdShape }),
   response: Type.Object({ tvcDeployment: TvcDeploymentShape }),
   async run({ read, actor: { organizationId } }, { deploymentId }) {
-    const deployment = await read.tvc.getDeployment(organizationId, deploymentId);
-    const app = await read.tvc.appOf(organizationId, deployment);
+    const deployment = await read(TvcReader).getDeployment(organizationId, deploymentId);
+    const app = await read(TvcReader).appOf(organizationId, deployment);
     const [sets, approvals] = await Promise.all([
-      read.tvc.operatorSets(organizationId, [app.manifestSetId, app.shareSetId]),
-      read.tvc.approvals(organizationId, [deployment.id]),
+      read(TvcReader).operatorSets(organizationId, [app.manifestSetId, app.shareSetId]),
+      read(TvcReader).approvals(organizationId, [deployment.id]),
     ]);
     return { tvcDeployment: renderDeployment(organizationId, deployment, app, sets, approvals) };
   },

@@ -6,6 +6,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderDeployment } from '../render.ts';
 import { TvcDeploymentShape } from '../shapes.ts';
+import { TvcReader } from '../store.ts';
 
 export const listTvcAppDeployments = defineQuery({
   name: 'list_tvc_app_deployments',
@@ -18,12 +19,12 @@ export const listTvcAppDeployments = defineQuery({
   response: Type.Object({ tvcDeployments: Type.Array(TvcDeploymentShape), pageInfo: PageInfoShape }),
   async run({ read, actor: { organizationId }, config }, { appId, paginationOptions }) {
     // The records of a deleted app stay readable.
-    const app = await read.tvc.appOf(organizationId, { appId: appId as TvcAppId });
+    const app = await read(TvcReader).appOf(organizationId, { appId: appId as TvcAppId });
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.tvc.deployments(organizationId, appId, request);
+    const { items, pageInfo } = await read(TvcReader).deployments(organizationId, appId, request);
     const [sets, approvals] = await Promise.all([
-      read.tvc.operatorSets(organizationId, [app.manifestSetId, app.shareSetId]),
-      read.tvc.approvals(
+      read(TvcReader).operatorSets(organizationId, [app.manifestSetId, app.shareSetId]),
+      read(TvcReader).approvals(
         organizationId,
         items.map(({ id }) => id),
       ),

@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderApp } from '../render.ts';
 import { TvcAppShape } from '../shapes.ts';
+import { TvcReader } from '../store.ts';
 
 export const listTvcApps = defineQuery({
   name: 'list_tvc_apps',
@@ -12,9 +13,9 @@ export const listTvcApps = defineQuery({
   response: Type.Object({ tvcApps: Type.Array(TvcAppShape), pageInfo: PageInfoShape }),
   async run({ read, actor: { organizationId }, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.tvc.apps(organizationId, request);
+    const { items, pageInfo } = await read(TvcReader).apps(organizationId, request);
     const setIds = items.flatMap(({ manifestSetId, shareSetId }) => [manifestSetId, shareSetId]);
-    const sets = await read.tvc.operatorSets(organizationId, setIds);
+    const sets = await read(TvcReader).operatorSets(organizationId, setIds);
     return { tvcApps: items.map((app) => renderApp(organizationId, app, sets, config.appDomain)), pageInfo };
   },
 });

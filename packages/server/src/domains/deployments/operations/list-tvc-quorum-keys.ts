@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { TvcQuorumKeyShape } from '../shapes.ts';
+import { TvcReader } from '../store.ts';
 
 export const listTvcQuorumKeys = defineQuery({
   name: 'list_tvc_quorum_keys',
@@ -10,7 +11,7 @@ export const listTvcQuorumKeys = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, paginationOptions: Type.Optional(PaginationShape) }),
   response: Type.Object({ tvcQuorumKeys: Type.Array(TvcQuorumKeyShape), pageInfo: PageInfoShape }),
   async run({ read, config }, { paginationOptions }) {
-    const { items, pageInfo } = await read.tvc.quorumKeys(toPageRequest(paginationOptions, config.listMax));
+    const { items, pageInfo } = await read(TvcReader).quorumKeys(toPageRequest(paginationOptions, config.listMax));
     return { tvcQuorumKeys: [...items], pageInfo };
   },
 });

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { requireRestorable, requireRoom } from '../lifecycle.ts';
+import { TvcReader, TvcStore } from '../store.ts';
 
 /** spec 4.2. */
 export const restoreTvcDeployment = defineActivity({
@@ -14,16 +15,16 @@ export const restoreTvcDeployment = defineActivity({
   parameters: Type.Object({ deploymentId: IdShape }),
   result: Type.Object({ deploymentId: Type.String() }),
   async describe({ read, actor }, { deploymentId }) {
-    const deployment = await read.tvc.getDeployment(actor.organizationId, deploymentId);
-    requireRestorable(deployment, await read.tvc.appOf(actor.organizationId, deployment));
+    const deployment = await read(TvcReader).getDeployment(actor.organizationId, deploymentId);
+    requireRestorable(deployment, await read(TvcReader).appOf(actor.organizationId, deployment));
   },
   async execute({ store, actor, nowMs, config }, { deploymentId }) {
     const { organizationId } = actor;
-    const deployment = await store.tvc.getDeployment(organizationId, deploymentId);
-    const app = await store.tvc.appOf(organizationId, deployment);
+    const deployment = await store(TvcStore).getDeployment(organizationId, deploymentId);
+    const app = await store(TvcStore).appOf(organizationId, deployment);
     requireRestorable(deployment, app);
     await requireRoom(store, organizationId, app, config);
-    await store.tvc.markDeployment(organizationId, deployment.id, undefined, nowMs);
+    await store(TvcStore).markDeployment(organizationId, deployment.id, undefined, nowMs);
     return { deploymentId };
   },
 });

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { requireApproved, requireUndeleted } from '../lifecycle.ts';
+import { TvcReader, TvcStore } from '../store.ts';
 
 /** protocol/deployments 3. The name of the path and that of the type differ in the wire protocol. */
 export const setTvcAppLiveDeployment = defineActivity({
@@ -14,16 +15,16 @@ export const setTvcAppLiveDeployment = defineActivity({
   parameters: Type.Object({ deploymentId: IdShape }),
   result: Type.Object({}),
   async describe({ read, actor }, { deploymentId }) {
-    const deployment = await read.tvc.getDeployment(actor.organizationId, deploymentId);
+    const deployment = await read(TvcReader).getDeployment(actor.organizationId, deploymentId);
     requireUndeleted(deployment);
     requireApproved(deployment);
   },
   async execute({ store, actor, nowMs }, { deploymentId }) {
     const { organizationId } = actor;
-    const deployment = await store.tvc.getDeployment(organizationId, deploymentId);
+    const deployment = await store(TvcStore).getDeployment(organizationId, deploymentId);
     requireUndeleted(deployment);
     requireApproved(deployment);
-    await store.tvc.setLive(organizationId, deployment.appId, deployment.id, nowMs);
+    await store(TvcStore).setLive(organizationId, deployment.appId, deployment.id, nowMs);
     return {};
   },
 });

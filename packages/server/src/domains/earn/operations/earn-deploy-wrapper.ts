@@ -7,6 +7,7 @@ import type { Stores } from '../../../storage/stores.ts';
 import { insertSend } from '../../sends/new-send.ts';
 import type { EarnWrapper } from '../model.ts';
 import { checkFeeBps, FeeBpsShape } from '../parameters.ts';
+import { EarnStore } from '../store.ts';
 import { planFor, type WrapperPlan, wishFor } from '../wrapper-plan.ts';
 import { deploymentOf, type WrapperDeployment } from '../wrappers.ts';
 
@@ -49,10 +50,10 @@ export const earnDeployWrapper = defineActivity({
   async execute(context, _parameters, plan) {
     const { store, actor, nowMs, newId } = context;
     const id: EarnRequestId = newId();
-    const known = await store.earn.wrappers(actor.organizationId);
+    const known = await store(EarnStore).wrappers(actor.organizationId);
     const standing = await standingWrapper(store, known, plan);
     const { wrapperAddress, splitterAddress } = standing?.wrapper ?? plan;
-    await store.earn.insertRequest({
+    await store(EarnStore).insertRequest({
       organizationId: actor.organizationId,
       id,
       kind: 'deploy',
@@ -114,7 +115,7 @@ async function deploy(
     if (most !== undefined && known.length >= most) {
       throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${most} fee wrappers`);
     }
-    await store.earn.insertWrapper({
+    await store(EarnStore).insertWrapper({
       organizationId: actor.organizationId,
       caip2: chain.caip2,
       wrapperAddress,
@@ -134,7 +135,7 @@ async function deploy(
       updatedAtMs: nowMs,
     });
   } else {
-    await store.earn.setDeployRequest(failed, id, nowMs);
+    await store(EarnStore).setDeployRequest(failed, id, nowMs);
   }
   if (plan.isOnChain) return undefined;
   const sendId: SendId = newId();

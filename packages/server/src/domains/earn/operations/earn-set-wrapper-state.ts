@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { checkChecksum, EthereumAddressShape, toChecksum } from '../../../chains/shapes.ts';
 import { defineActivity } from '../../../engine/define.ts';
+import { EarnStore } from '../store.ts';
 import { ownWrappers } from '../wrappers.ts';
 
 /** spec 4.6. The switch is ours and not the contract's, which nobody can pause. */
@@ -22,7 +23,7 @@ export const earnSetWrapperState = defineActivity({
   }),
   async execute({ store, actor, nowMs }, { wrapperAddress, depositsDisabled }) {
     for (const wrapper of await ownWrappers(store, actor.organizationId, wrapperAddress)) {
-      await store.earn.setDepositsDisabled(wrapper, depositsDisabled, nowMs);
+      await store(EarnStore).setDepositsDisabled(wrapper, depositsDisabled, nowMs);
     }
     return { wrapperAddress: toChecksum(wrapperAddress), depositsDisabled };
   },

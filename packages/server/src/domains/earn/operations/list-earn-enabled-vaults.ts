@@ -11,6 +11,7 @@ import type { EarnWrapper } from '../model.ts';
 import { rateText } from '../rates.ts';
 import { deploymentStatus } from '../request-status.ts';
 import { EarnEnabledVaultShape, EarnProviderFilterShape, isAsked, TokenCaip19Shape, tokenOf } from '../shapes.ts';
+import { EarnReader } from '../store.ts';
 import { readWrappers, type WrapperState } from '../wrapper.ts';
 import { accountOf, managerOf } from '../wrappers.ts';
 
@@ -32,7 +33,7 @@ export const listEarnEnabledVaults = defineQuery({
   async run(context, { provider, caip19, includeExposure = false, paginationOptions }) {
     const { read, actor, config } = context;
     const token = caip19 === undefined ? undefined : tokenOf(caip19);
-    const asked = (await read.earn.wrappers(managerOf(actor.organization))).filter(
+    const asked = (await read(EarnReader).wrappers(managerOf(actor.organization))).filter(
       (wrapper) =>
         isAsked(wrapper.provider, provider) &&
         (token === undefined || (wrapper.caip2 === token.caip2 && wrapper.assetAddress === token.assetAddress)),

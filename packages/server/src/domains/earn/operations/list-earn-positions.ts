@@ -1,14 +1,18 @@
 import Type, { type Static } from 'typebox';
 import { isEthereumAddress, toChecksum } from '../../../chains/shapes.ts';
+import { TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { groupBy } from '../../../lib/collections.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import type { Hex } from '../../../nodes/node.ts';
+import { PrivateKeyReader } from '../../wallets/store/private-keys.ts';
+import { WalletReader } from '../../wallets/store/wallets.ts';
 import { assetValues } from '../asset-values.ts';
 import type { EarnTotals, EarnWrapper } from '../model.ts';
 import { EarnPositionShape } from '../shapes.ts';
+import { EarnReader } from '../store.ts';
 import { withdrawnIn } from '../withdrawn.ts';
 import { readPositions, type WrapperPosition } from '../wrapper.ts';
 import { accountOf, managerOf } from '../wrappers.ts';
@@ -38,11 +42,11 @@ export const listEarnPositions = defineQuery({
     const { read, actor, config, nodes } = context;
     const wallet = walletAddress.toLowerCase();
     const holders = isEthereumAddress(wallet) ? await holdersOf(context, wallet) : [];
-    const known = holders.length === 0 ? [] : await read.earn.wrappers(managerOf(actor.organization));
+    const known = holders.length === 0 ? [] : await read(EarnReader).wrappers(managerOf(actor.organization));
     const wrappers = groupBy(known, ({ caip2 }) => caip2);
     const served = [...wrappers].filter(([caip2]) => config.chains.has(caip2));
     const found = await Promise.all(served.map(([caip2, some]) => readPositions(nodes.evm(caip2), some, wallet)));
-    const totals = await read.earn.totals(holders, wallet);
+    const totals = await read(EarnReader).totals(holders, wallet);
     // A wrapper that does not tell is one that is not there yet, unless something was put into it.
     const held = found
       .flat()
@@ -59,9 +63,9 @@ export const listEarnPositions = defineQuery({
 async function holdersOf({ read, actor }: QueryContext, wallet: string): Promise<OrganizationId[]> {
   const { organizationId, organization } = actor;
   const [accounts, privateKey, children] = await Promise.all([
-    read.wallets.accountsByAddress(organizationId, wallet),
-    read.privateKeys.byAddress(organizationId, wallet),
-    organization.parentId === undefined ? read.tree.holdersOfAddress(organizationId, wallet) : [],
+    read(WalletReader).accountsByAddress(organizationId, wallet),
+    read(PrivateKeyReader).byAddress(organizationId, wallet),
+    organization.parentId === undefined ? read(TreeReader).holdersOfAddress(organizationId, wallet) : [],
   ]);
   return accounts.length > 0 || privateKey !== undefined ? [organizationId, ...children] : children;
 }

@@ -1,12 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { configuredChain } from '../../../chains/settings.ts';
 import { toChecksum } from '../../../chains/shapes.ts';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { type AssetValues, assetValues, isWorth } from '../asset-values.ts';
 import { earnConfigOf } from '../config.ts';
 import type { CatalogVault } from '../earn.ts';
 import { EarnProviderFilterShape, EarnVaultShape, isAsked, TokenCaip19Shape, tokenOf } from '../shapes.ts';
+import { EarnReader } from '../store.ts';
 import { pageOf } from '../vault-page.ts';
 import { deploymentOf, managerOf } from '../wrappers.ts';
 
@@ -38,7 +40,7 @@ export const listEarnVaults = defineQuery({
 });
 
 async function leastValue({ read, actor }: QueryContext): Promise<string | undefined> {
-  const value = await read.organizations.feature(managerOf(actor.organization), 'FEATURE_NAME_EARN_CONFIG');
+  const value = await read(OrganizationReader).feature(managerOf(actor.organization), 'FEATURE_NAME_EARN_CONFIG');
   return earnConfigOf(value).minTvlUsd;
 }
 
@@ -48,7 +50,7 @@ async function enabledAmong(
   vaults: readonly CatalogVault[],
 ): Promise<ReadonlySet<string>> {
   const enabled = new Set<string>();
-  for (const wrapper of await read.earn.wrappers(managerOf(actor.organization))) {
+  for (const wrapper of await read(EarnReader).wrappers(managerOf(actor.organization))) {
     const isListed = vaults.some(
       ({ caip2, vaultAddress }) => caip2 === wrapper.caip2 && vaultAddress === wrapper.vaultAddress,
     );

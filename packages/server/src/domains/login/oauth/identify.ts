@@ -4,6 +4,7 @@ import { treeRoot } from '../../../core/model.ts';
 import type { DescribeContext, ExecuteContext, LoginSubject } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
+import { OauthReader, OauthStore } from '../../users/store/oauth.ts';
 import { useOidcToken } from './token-uses.ts';
 
 /** The user of the organization for whom a token was issued. */
@@ -28,7 +29,7 @@ export async function identify(
   if (!isBoundTo(token, publicKeyText)) {
     throw new ApiError('INVALID_OIDC_TOKEN', 'the nonce of the OIDC token does not match the public key');
   }
-  const provider = await read.oauth.findProvider(organizationId, token);
+  const provider = await read(OauthReader).findProvider(organizationId, token);
   if (provider === undefined) throw notRegistered();
   const { userId, id: providerId } = provider;
   const { tokenId, expiresAtMs } = token;
@@ -48,7 +49,7 @@ export async function identify(
 /** Uses the token up. The identity may have been taken from the user since the token was looked at. */
 export async function consumeIdentified(context: ExecuteContext, { providerId, token }: Identified): Promise<void> {
   const { store, actor } = context;
-  if (!(await store.oauth.hasProvider(actor.organizationId, providerId))) throw notRegistered();
+  if (!(await store(OauthStore).hasProvider(actor.organizationId, providerId))) throw notRegistered();
   await useOidcToken(context, treeRoot(actor.organization), token, 'login');
 }
 

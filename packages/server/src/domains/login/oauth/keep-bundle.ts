@@ -1,3 +1,4 @@
+import { AcceptedBundleStore } from '../../../core/store/accepted-bundles.ts';
 import type { ExecuteContext } from '../../../engine/define.ts';
 
 /** In the transaction: nothing that another organization has sent may be used by this one. */
@@ -6,5 +7,5 @@ export async function keepBundle(
   { encryptedClientSecret }: { readonly encryptedClientSecret: string },
 ): Promise<void> {
   // It is hexadecimal, in which letters may be of either case.
-  await store.acceptedBundles.keep(actor.organizationId, [encryptedClientSecret.toLowerCase()], nowMs);
+  await store(AcceptedBundleStore).keep(actor.organizationId, [encryptedClientSecret.toLowerCase()], nowMs);
 }

@@ -7,6 +7,7 @@ import type { OrganizationId } from '../../../lib/ids.ts';
 import { curveOf } from '../../users/new-credentials.ts';
 import type { NewProvider } from '../../users/new-oauth-providers.ts';
 import type { RootUserParams } from '../../users/shapes/users.ts';
+import { LoginStore } from '../store/logins.ts';
 
 // An OpenID token passes through pages, logs and servers, and whoever has it can send it. What it registers must be worth
 // nothing to anybody but the person it is about (docs/decisions/0029).
@@ -110,7 +111,7 @@ async function requireFreshUnless(
       );
     if (token.issuedAtMs === undefined) throw refuse('it does not say when it was issued');
     if (nowMs - token.issuedAtMs >= FRESH_MS) throw refuse('it was issued 10 minutes ago or earlier');
-    if (await store.logins.isUsedAtAll(rootId, token.tokenId)) throw refuse('it has been used before');
+    if (await store(LoginStore).isUsedAtAll(rootId, token.tokenId)) throw refuse('it has been used before');
   }
 }
 

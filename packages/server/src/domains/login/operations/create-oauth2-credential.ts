@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import type { Oauth2CredentialId } from '../../../lib/ids.ts';
+import { OauthStore } from '../../users/store/oauth.ts';
 import { keepBundle } from '../oauth/keep-bundle.ts';
 import { ClientIdShape, EncryptedClientSecretShape, Oauth2ProviderShape } from '../shapes/oauth.ts';
 
@@ -29,7 +30,7 @@ export const createOauth2Credential = defineActivity({
   async execute(context, parameters, sealed) {
     const { store, actor, nowMs } = context;
     await keepBundle(context, parameters);
-    await store.oauth.insertCredential(actor.organizationId, {
+    await store(OauthStore).insertCredential(actor.organizationId, {
       ...parameters,
       ...sealed,
       createdAtMs: nowMs,

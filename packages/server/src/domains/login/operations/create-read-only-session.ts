@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { randomToken, sha256Hex } from '../../../lib/encoding.ts';
+import { UserStore } from '../../users/store/users.ts';
+import { LoginStore } from '../store/logins.ts';
 
 const SECONDS = 60 * 60;
 
@@ -28,8 +30,12 @@ export const createReadOnlySession = defineActivity({
   secretResult: ({ session, expiresAtMs }) => ({ values: { session }, expiresAtMs }),
   async execute({ store, actor, nowMs }, _parameters, { session, expiresAtMs }) {
     const { organization, organizationId, user, userId } = actor;
-    await store.users.lock(organizationId, userId, nowMs);
-    await store.logins.insertReadSession(organizationId, { tokenHash: sha256Hex(session), userId, expiresAtMs }, nowMs);
+    await store(UserStore).lock(organizationId, userId, nowMs);
+    await store(LoginStore).insertReadSession(
+      organizationId,
+      { tokenHash: sha256Hex(session), userId, expiresAtMs },
+      nowMs,
+    );
     return {
       organizationId,
       organizationName: organization.name,

@@ -6,6 +6,7 @@ import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
+import { UserReader, UserStore } from '../../users/store/users.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from '../session-keys.ts';
 import { SecondsShape } from '../shapes/sessions.ts';
 
@@ -58,8 +59,8 @@ export const createReadWriteSession = defineActivity({
       : undefined,
   async describe({ read, actor }, { userId, email }) {
     const { organizationId } = actor;
-    if (email === undefined) return await read.users.get(organizationId, userId || actor.userId);
-    const user = await read.users.byContact(organizationId, 'email', email);
+    if (email === undefined) return await read(UserReader).get(organizationId, userId || actor.userId);
+    const user = await read(UserReader).byContact(organizationId, 'email', email);
     if (user === undefined || (userId && user.id !== userId)) {
       throw new ApiError('RESOURCE_NOT_FOUND', 'no user with this email in this organization');
     }
@@ -73,7 +74,7 @@ export const createReadWriteSession = defineActivity({
     const { organizationId, organization } = actor;
     const { apiKeyName, expirationSeconds, invalidateExisting, email } = parameters;
     // The email may have become somebody else's since the user was looked up by it.
-    if (email !== undefined && (await store.users.byContact(organizationId, 'email', email))?.id !== user.id) {
+    if (email !== undefined && (await store(UserStore).byContact(organizationId, 'email', email))?.id !== user.id) {
       throw new ApiError('CONFLICT', "the email is no longer this user's, try again");
     }
     const key = await addSessionKey(context, { organizationId, rootId: treeRoot(organization) }, user.id as UserId, {

@@ -6,6 +6,7 @@ import { invalidField } from '../../../lib/errors.ts';
 import type { SessionProfileId } from '../../../lib/ids.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { NameShape } from '../../../lib/shapes.ts';
+import { SessionProfileStore } from '../store/session-profiles.ts';
 
 export const createSessionProfile = defineActivity({
   name: 'create_session_profile',
@@ -32,7 +33,7 @@ export const createSessionProfile = defineActivity({
   },
   async execute({ store, actor, newId, nowMs }, { sessionProfileName, scope, expirationSeconds, notes }) {
     const sessionProfileId: SessionProfileId = newId();
-    await store.sessionProfiles.insert(actor.organizationId, {
+    await store(SessionProfileStore).insert(actor.organizationId, {
       id: sessionProfileId,
       name: sessionProfileName,
       scope,

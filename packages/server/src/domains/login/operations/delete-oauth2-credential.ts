@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
+import { OauthStore } from '../../users/store/oauth.ts';
 import { Oauth2CredentialIdShape } from '../shapes/oauth.ts';
 
 export const deleteOauth2Credential = defineActivity({
@@ -13,7 +14,7 @@ export const deleteOauth2Credential = defineActivity({
   parameters: Type.Object({ oauth2CredentialId: Oauth2CredentialIdShape }),
   result: Type.Object({ oauth2CredentialId: Type.String() }),
   async execute({ store, actor }, { oauth2CredentialId }) {
-    await store.oauth.deleteCredential(actor.organizationId, oauth2CredentialId);
+    await store(OauthStore).deleteCredential(actor.organizationId, oauth2CredentialId);
     return { oauth2CredentialId };
   },
 });

@@ -4,6 +4,7 @@ import { defineActivity, legacy } from '../../../engine/define.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { NameShape } from '../../../lib/shapes.ts';
 import { emailAuthMail } from '../../messages/templates/bundle.ts';
+import { AuthProxyReader } from '../../sign-up-proxy/store.ts';
 import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from '../mailed-key.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
 import { EMAIL_AUTH_FEATURE, requireFeature } from '../otp/features.ts';
@@ -44,7 +45,7 @@ export const emailAuth = defineActivity({
   // The key exists for nobody but a reader of the mail, so that it stands for the code that another login would ask for.
   subject: ({ id }) => ({ userId: id, method: methodOfType('OTP_TYPE_EMAIL'), credentialId: id }),
   async prepare(context, parameters, user) {
-    const proxy = await context.read.authProxy.ofOrganization(treeRoot(context.actor.organization));
+    const proxy = await context.read(AuthProxyReader).ofOrganization(treeRoot(context.actor.organization));
     const usual = { templateId: proxy?.settings.emailAuthTemplateId, field: 'emailAuthTemplateId' };
     return await prepareMailedKey(context, parameters, user, emailAuthMail, usual);
   },

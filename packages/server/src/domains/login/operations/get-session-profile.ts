@@ -4,6 +4,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderSessionProfile } from '../render/session-profile.ts';
 import { SessionProfileShape } from '../shapes/session-profiles.ts';
+import { SessionProfileReader } from '../store/session-profiles.ts';
 
 /** spec 4.3. */
 export const getSessionProfile = defineQuery({
@@ -12,7 +13,7 @@ export const getSessionProfile = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, sessionProfileId: IdShape }),
   response: Type.Object({ sessionProfile: SessionProfileShape }),
   async run({ read, actor }, { sessionProfileId }) {
-    const profile = await read.sessionProfiles.get(treeRoot(actor.organization), sessionProfileId);
+    const profile = await read(SessionProfileReader).get(treeRoot(actor.organization), sessionProfileId);
     return { sessionProfile: renderSessionProfile(profile) };
   },
 });

@@ -5,6 +5,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderSessionProfile } from '../render/session-profile.ts';
 import { SessionProfileShape } from '../shapes/session-profiles.ts';
+import { SessionProfileReader } from '../store/session-profiles.ts';
 
 export const getSessionProfiles = defineQuery({
   name: 'get_session_profiles',
@@ -13,7 +14,7 @@ export const getSessionProfiles = defineQuery({
   response: Type.Object({ sessionProfiles: Type.Array(SessionProfileShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.sessionProfiles.page(treeRoot(actor.organization), request);
+    const { items, pageInfo } = await read(SessionProfileReader).page(treeRoot(actor.organization), request);
     return { sessionProfiles: items.map(renderSessionProfile), pageInfo };
   },
 });

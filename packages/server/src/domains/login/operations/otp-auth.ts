@@ -5,6 +5,7 @@ import { targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
 import { markVerified } from '../../users/contacts.ts';
+import { UserReader } from '../../users/store/users.ts';
 import { checkCode, findCode, takeAttempt, useCode, wrongCode } from '../otp/attempts.ts';
 import { contactOfType, methodOfType } from '../otp/contacts.ts';
 import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
@@ -38,7 +39,7 @@ export const otpAuth = defineActivity({
   async describe(context, { otpId }) {
     const otp = await findCode(context, otpId, ({ userId, isEncrypted }) => userId !== undefined && !isEncrypted);
     await requireOwnFeature(context, CODE_FEATURES[otp.type]);
-    const user = await context.read.users.find(context.actor.organizationId, otp.userId as string);
+    const user = await context.read(UserReader).find(context.actor.organizationId, otp.userId as string);
     // A contact that was taken from the user proves nothing of it any more.
     if (user === undefined || user[contactOfType(otp.type)] !== otp.contact) throw wrongCode();
     return { otp, user };

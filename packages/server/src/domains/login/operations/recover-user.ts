@@ -1,12 +1,15 @@
 import Type from 'typebox';
 import { removedBy } from '../../../core/actor.ts';
 import { treeRoot } from '../../../core/model.ts';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { addAuthenticators, verifyAuthenticators } from '../../users/new-credentials.ts';
 import { AuthenticatorParamsShape } from '../../users/shapes/credentials.ts';
+import { CredentialStore } from '../../users/store/credentials.ts';
+import { UserReader, UserStore } from '../../users/store/users.ts';
 
 const RECOVERY_KEY = 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256';
 
@@ -30,14 +33,14 @@ export const recoverUser = defineActivity({
     if (isRecovery && credential.apiKey.userId !== userId) {
       throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the key of a recovery recovers its own user');
     }
-    await read.users.get(organizationId, userId);
+    await read(UserReader).get(organizationId, userId);
   },
   prepare: (context, { authenticator }) => verifyAuthenticators(context, [authenticator]),
   async execute(context, { authenticator, userId }, verified) {
     const { store, actor, nowMs } = context;
     const { organizationId, credential } = actor;
-    await store.users.lock(organizationId, userId, nowMs);
-    const keys = await store.credentials.apiKeysOfUser(organizationId, userId as UserId);
+    await store(UserStore).lock(organizationId, userId, nowMs);
+    const keys = await store(CredentialStore).apiKeysOfUser(organizationId, userId as UserId);
     const recoveryIds = keys.filter(({ type }) => type === RECOVERY_KEY).map(({ id }) => id);
     // Looked for with the user held: a key that is used twice at the same time recovers once.
     if (
@@ -50,8 +53,8 @@ export const recoverUser = defineActivity({
     const place = { organizationId, rootId: treeRoot(actor.organization) };
     // The name may be that of the lost passkey, which may still be found and stays.
     const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified, 'number-taken');
-    await store.credentials.deleteReplacedKeys(organizationId, recoveryIds, removedBy(actor));
-    await store.tree.remove(organizationId, recoveryIds);
+    await store(CredentialStore).deleteReplacedKeys(organizationId, recoveryIds, removedBy(actor));
+    await store(TreeStore).remove(organizationId, recoveryIds);
     return { authenticatorId: added.map(({ id }) => id) };
   },
 });

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
+import { OauthReader, OauthStore } from '../../users/store/oauth.ts';
 import { keepBundle } from '../oauth/keep-bundle.ts';
 import {
   ClientIdShape,
@@ -25,15 +26,15 @@ export const updateOauth2Credential = defineActivity({
   }),
   result: Type.Object({ oauth2CredentialId: Type.String() }),
   describe: ({ read, actor }, { oauth2CredentialId }) =>
-    read.oauth.getCredential(actor.organizationId, oauth2CredentialId),
+    read(OauthReader).getCredential(actor.organizationId, oauth2CredentialId),
   async prepare(context, { encryptedClientSecret }, { id }) {
     return await context.keyring.importOauthSecret(holderOf(context, id), encryptedClientSecret);
   },
   async execute(context, { oauth2CredentialId, ...parameters }, sealedSecret) {
     const { store, actor, nowMs } = context;
     await keepBundle(context, parameters);
-    const credential = await store.oauth.getCredential(actor.organizationId, oauth2CredentialId);
-    await store.oauth.updateCredential(actor.organizationId, {
+    const credential = await store(OauthStore).getCredential(actor.organizationId, oauth2CredentialId);
+    await store(OauthStore).updateCredential(actor.organizationId, {
       ...credential,
       ...parameters,
       sealedSecret,

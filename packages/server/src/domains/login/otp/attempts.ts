@@ -3,6 +3,7 @@ import type { AttemptContext, DescribeContext, ExecuteContext, PrepareContext } 
 import { holderOf } from '../../../engine/holder.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { Otp } from '../model.ts';
+import { LoginReader, LoginStore } from '../store/logins.ts';
 import { contactKeyOf } from './contacts.ts';
 import { provedRight, supposeWrong } from './limits.ts';
 
@@ -17,7 +18,7 @@ export async function findCode(
   otpId: string,
   serves: (otp: Otp) => boolean,
 ): Promise<Otp> {
-  const otp = await read.logins.findOtp(actor.organizationId, otpId);
+  const otp = await read(LoginReader).findOtp(actor.organizationId, otpId);
   if (otp === undefined || otp.expiresAtMs <= nowMs || !serves(otp)) throw wrongCode();
   return otp;
 }
@@ -27,7 +28,7 @@ export async function takeAttempt(context: AttemptContext, otp: Otp): Promise<vo
   const { store, actor, nowMs } = context;
   // First the count of the contact, then the code: all transactions that hold both take them in this order.
   if (!(await supposeWrong(context, keyOf(otp)))) throw wrongCode();
-  if (!(await store.logins.takeAttempt(actor.organizationId, otp.id, nowMs))) throw wrongCode();
+  if (!(await store(LoginStore).takeAttempt(actor.organizationId, otp.id, nowMs))) throw wrongCode();
 }
 
 export async function checkCode(context: PrepareContext, otp: Otp, attempt: OtpAttempt): Promise<OtpCheck> {
@@ -40,5 +41,5 @@ export async function checkCode(context: PrepareContext, otp: Otp, attempt: OtpA
 export async function useCode(context: ExecuteContext, otp: Otp): Promise<void> {
   const { store, actor } = context;
   await provedRight(context, keyOf(otp));
-  if (!(await store.logins.takeOtp(actor.organizationId, otp.id))) throw wrongCode();
+  if (!(await store(LoginStore).takeOtp(actor.organizationId, otp.id))) throw wrongCode();
 }

@@ -3,6 +3,7 @@ import type { DescribeContext } from '../../../engine/define.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import { requireEmailAddress, requirePhoneNumber } from '../../messages/address.ts';
+import { UserReader } from '../../users/store/users.ts';
 import type { OtpType } from '../model.ts';
 
 /** How a user's record names the contact of a code. */
@@ -36,7 +37,7 @@ export async function userOfContact(
   contact: 'email' | 'phone',
   value: string,
 ): Promise<User> {
-  const user = await read.users.byContact(actor.organizationId, contact, value);
+  const user = await read(UserReader).byContact(actor.organizationId, contact, value);
   if (user !== undefined) return user;
   const name = contact === 'email' ? 'email' : 'phone number';
   throw new ApiError('RESOURCE_NOT_FOUND', `no user with this ${name} in this organization`);

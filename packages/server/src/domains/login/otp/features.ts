@@ -1,9 +1,11 @@
 import { type Organization, treeRoot } from '../../../core/model.ts';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
 import type { DescribeContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import type { AuthProxyConfig } from '../../sign-up-proxy/model.ts';
+import { AuthProxyReader } from '../../sign-up-proxy/store.ts';
 import type { OtpType } from '../model.ts';
 
 /** A way to log in that organizations turn on (protocol/organizations 2.3). */
@@ -31,7 +33,7 @@ export async function requireFeature({ read, actor }: DescribeContext, feature: 
   const { organization, organizationId, homeId, userId } = actor;
   const rootId = treeRoot(organization);
   if (organizationId !== rootId && !(await isOn(read, organizationId, feature))) throw disabled(feature);
-  const proxy = await read.authProxy.ofOrganization(rootId);
+  const proxy = await read(AuthProxyReader).ofOrganization(rootId);
   if (proxy?.identity === undefined || proxy.identity.userId !== userId || homeId !== rootId) {
     if (!(await isOn(read, rootId, feature))) throw disabled(feature);
     return;
@@ -59,7 +61,7 @@ export async function isCodeLoginOpen(
   const feature = CODE_FEATURES[type];
   if (!(await isOn(read, organization.id, feature))) return false;
   const rootId = treeRoot(organization);
-  const proxy = await read.authProxy.ofOrganization(rootId);
+  const proxy = await read(AuthProxyReader).ofOrganization(rootId);
   if (proxy?.identity !== undefined && isAllowedToProxy(proxy, feature)) return true;
   return organization.id === rootId ? await hasOtherSender() : await isOn(read, rootId, feature);
 }
@@ -68,7 +70,7 @@ const isAllowedToProxy = ({ enabled, settings }: AuthProxyConfig, { proxyMethod 
   enabled && proxyMethod !== undefined && settings.allowedAuthMethods.includes(proxyMethod);
 
 async function isOn(read: ReadStores, organizationId: OrganizationId, { names }: LoginFeature): Promise<boolean> {
-  const features = await read.organizations.features(organizationId);
+  const features = await read(OrganizationReader).features(organizationId);
   return features.some(({ name, value }) => names.includes(name) && value !== 'false');
 }
 

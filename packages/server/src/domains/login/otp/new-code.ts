@@ -7,11 +7,13 @@ import type { OtpId } from '../../../lib/ids.ts';
 import { randomCode } from '../../../lib/random.ts';
 import { type SenderFields, senderOf } from '../../messages/address.ts';
 import type { MailMessage, SealedMessage, SmsMessage } from '../../messages/message.ts';
+import { MessageStore } from '../../messages/store.ts';
 import { checkCustomization, type EmailCustomization } from '../../messages/templates/customization.ts';
 import { loadTemplate, type MailTemplate } from '../../messages/templates/files.ts';
 import { otpMail, otpSms } from '../../messages/templates/otp.ts';
 import type { OtpType } from '../model.ts';
 import type { NewOtp } from '../store/logins.ts';
+import { LoginStore } from '../store/logins.ts';
 import { checkContact, contactKeyOf, contactOfType } from './contacts.ts';
 import { countMessage } from './limits.ts';
 import { lifeOf } from './seconds.ts';
@@ -121,6 +123,6 @@ export async function storeCode(
 ): Promise<void> {
   const { store, actor, config, nowMs } = context;
   await countMessage(context, otp.contactKey, userIdentifier);
-  await store.logins.insertOtp(actor.organizationId, otp, config.otpActive);
-  await store.messages.insert(message, nowMs);
+  await store(LoginStore).insertOtp(actor.organizationId, otp, config.otpActive);
+  await store(MessageStore).insert(message, nowMs);
 }

@@ -1,8 +1,8 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { OrganizationId, OtpId, UserId } from '../../../lib/ids.ts';
-import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { findRow } from '../../../storage/organization-rows.ts';
-import type { OtpTable, Schema } from '../../../storage/schema.ts';
+import type { OtpTable } from '../../../storage/schema.ts';
+import { Reader } from '../../../storage/store.ts';
 import { sweepExpired } from '../../../storage/sweep.ts';
 import type { Otp, OtpType } from '../model.ts';
 
@@ -47,15 +47,7 @@ function withMore(times: readonly Happened[], more: number, nowMs: number, slice
 const latestOf = (times: readonly Happened[]): number => Math.max(0, ...times.map(([untilMs]) => untilMs));
 
 /** One-time codes, what tokens were used for, and how often something happened lately. */
-export class LoginReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class LoginReader extends Reader {
   async findOtp(organizationId: OrganizationId, otpId: string): Promise<Otp | undefined> {
     const row = await findRow(this.db, 'otp', organizationId, otpId);
     return row && toOtp(row);
@@ -109,6 +101,8 @@ export interface NewOtp extends Otp {
 }
 
 export class LoginStore extends LoginReader {
+  static readonly writes = true;
+
   /** Adds a code; of those of its contact only the newest `keep` stay alive. */
   async insertOtp(organizationId: OrganizationId, otp: NewOtp, keep: number): Promise<void> {
     await sweepExpired(this.db, this.kind, EXPIRING.otp, organizationId, otp.createdAtMs);

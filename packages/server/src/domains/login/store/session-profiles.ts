@@ -1,10 +1,11 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { SessionProfile } from '../../../core/model.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, SessionProfileId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Schema, SessionProfileTable } from '../../../storage/schema.ts';
+import type { SessionProfileTable } from '../../../storage/schema.ts';
+import { Reader } from '../../../storage/store.ts';
 
 const toProfile = (row: Selectable<SessionProfileTable>): SessionProfile => ({
   id: row.id as SessionProfileId,
@@ -17,13 +18,7 @@ const toProfile = (row: Selectable<SessionProfileTable>): SessionProfile => ({
 });
 
 /** Profiles never change, and belong to a parent organization. */
-export class SessionProfileReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class SessionProfileReader extends Reader {
   async find(rootId: OrganizationId, profileId: string): Promise<SessionProfile | undefined> {
     const row = await findRow(this.db, 'session_profile', rootId, profileId);
     return row === undefined ? undefined : toProfile(row);
@@ -41,6 +36,8 @@ export class SessionProfileReader {
 }
 
 export class SessionProfileStore extends SessionProfileReader {
+  static readonly writes = true;
+
   async insert(organizationId: OrganizationId, profile: SessionProfile): Promise<void> {
     await this.db
       .insertInto('session_profile')

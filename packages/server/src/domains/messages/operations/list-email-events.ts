@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../../lib/clock.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape, textShape } from '../../../lib/shapes.ts';
-import { EMAIL_EVENT_TYPES } from '../store.ts';
+import { EMAIL_EVENT_TYPES, MessageReader } from '../store.ts';
 
 const EmailEventShape = Type.Object({
   id: Type.String(),
@@ -44,7 +44,7 @@ export const listEmailEvents = defineQuery({
   response: Type.Object({ emailEvents: Type.Array(EmailEventShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { email, eventType, paginationOptions }) {
     const { organizationId } = actor;
-    const { items, pageInfo } = await read.messages.emailEvents(
+    const { items, pageInfo } = await read(MessageReader).emailEvents(
       organizationId,
       { address: email, type: eventType || undefined },
       toPageRequest(paginationOptions, config.listMax),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
-import { REPORTED_EVENT_TYPES } from '../store.ts';
+import { MessageStore, REPORTED_EVENT_TYPES } from '../store.ts';
 
 /** What a mail server may say in one line. */
 const lineShape = (maxLength: number) =>
@@ -59,7 +59,7 @@ export const recordEmailEvent = defineActivity({
   },
   async execute({ store, actor, newId, nowMs }, { messageId: given, eventType, ...details }) {
     const messageId = given.replace(/^<|>$/g, '');
-    const sent = await store.messages.findSent(actor.organizationId, messageId);
+    const sent = await store(MessageStore).findSent(actor.organizationId, messageId);
     if (sent === undefined) {
       throw new ApiError(
         'RESOURCE_NOT_FOUND',
@@ -67,10 +67,10 @@ export const recordEmailEvent = defineActivity({
       );
     }
     const { organizationId, fromAddress, toAddress } = sent;
-    const known = await store.messages.findReported(organizationId, { messageId, toAddress, type: eventType });
+    const known = await store(MessageStore).findReported(organizationId, { messageId, toAddress, type: eventType });
     if (known !== undefined) return { emailEventId: known };
     const event = { id: newId() as string, messageId, type: eventType, fromAddress, toAddress, details };
-    await store.messages.insertEmailEvent(organizationId, { ...event, createdAtMs: nowMs });
+    await store(MessageStore).insertEmailEvent(organizationId, { ...event, createdAtMs: nowMs });
     return { emailEventId: event.id };
   },
 });

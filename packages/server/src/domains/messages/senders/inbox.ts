@@ -1,6 +1,8 @@
 import type { Keyring } from '@custos/keyring';
+import { SealedReader } from '../../../core/store/sealed.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { sealContent } from '../message.ts';
+import { MessageStore } from '../store.ts';
 import type { Delivery, HandOver, Sender } from './sender.ts';
 
 const KEPT_MAX = 200;
@@ -17,14 +19,14 @@ export class InboxSender implements Sender {
   }
 
   async send({ organizationId, id, content, createdAtMs }: Delivery): Promise<HandOver> {
-    const wrappedKey = await this.#storage.read.sealed.organizationKey(organizationId);
+    const wrappedKey = await this.#storage.read(SealedReader).organizationKey(organizationId);
     if (wrappedKey === undefined) return { kind: 'refused', diagnostic: 'GONE' };
     const owner = { organizationId, id };
     const sealed = await sealContent(this.#keyring, wrappedKey, owner, 'dev-message', content);
     return {
       kind: 'sent',
       response: 'kept in the development inbox',
-      record: (store) => store.messages.keep({ ...owner, sealed, createdAtMs }, KEPT_MAX),
+      record: (store) => store(MessageStore).keep({ ...owner, sealed, createdAtMs }, KEPT_MAX),
     };
   }
 

@@ -3,6 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import type { FiatOnRampCredentialId } from '../../../lib/ids.ts';
 import { keepBundles, sealSecrets } from '../seal-secrets.ts';
 import { CREDENTIAL_FIELDS } from '../shapes.ts';
+import { OnRampStore } from '../store.ts';
 
 export const createFiatOnRampCredential = defineActivity({
   name: 'create_fiat_on_ramp_credential',
@@ -22,7 +23,7 @@ export const createFiatOnRampCredential = defineActivity({
   async execute(context, { sandboxMode = false }, content) {
     const { store, actor, nowMs } = context;
     await keepBundles(context, content);
-    await store.onRamp.insertCredential(actor.organizationId, {
+    await store(OnRampStore).insertCredential(actor.organizationId, {
       ...content,
       isSandbox: sandboxMode,
       createdAtMs: nowMs,

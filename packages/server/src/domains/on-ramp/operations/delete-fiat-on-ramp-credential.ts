@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { OnRampStore } from '../store.ts';
 
 /** spec 4.2. */
 export const deleteFiatOnRampCredential = defineActivity({
@@ -13,7 +14,7 @@ export const deleteFiatOnRampCredential = defineActivity({
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape }),
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
   async execute({ store, actor }, { fiatOnrampCredentialId }) {
-    await store.onRamp.deleteCredential(actor.organizationId, fiatOnrampCredentialId);
+    await store(OnRampStore).deleteCredential(actor.organizationId, fiatOnrampCredentialId);
     // The result has another spelling than the request (spec 4.2).
     return { fiatOnRampCredentialId: fiatOnrampCredentialId };
   },

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { OnRampReader } from '../store.ts';
 
 export const getOnrampTransactionStatus = defineQuery({
   name: 'get_onramp_transaction_status',
@@ -13,7 +14,7 @@ export const getOnrampTransactionStatus = defineQuery({
   }),
   response: Type.Object({ transactionStatus: Type.String() }),
   async run({ read, actor, onRamp }, { transactionId, refresh = false }) {
-    const transaction = await read.onRamp.getTransaction(actor.organizationId, transactionId);
+    const transaction = await read(OnRampReader).getTransaction(actor.organizationId, transactionId);
     return {
       transactionStatus: refresh ? await onRamp.refresh(actor.organization, transaction) : transaction.status,
     };

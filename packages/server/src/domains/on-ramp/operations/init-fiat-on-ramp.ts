@@ -3,6 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { beginPurchase, planPurchase } from '../begin-purchase.ts';
 import { checkPurchase } from '../purchase.ts';
 import { PurchaseShape } from '../shapes.ts';
+import { OnRampStore } from '../store.ts';
 
 export const initFiatOnRamp = defineActivity({
   name: 'init_fiat_on_ramp',
@@ -27,7 +28,7 @@ export const initFiatOnRamp = defineActivity({
   prepare: (context, parameters, plan) => context.once(() => beginPurchase(context, parameters, plan)),
   async execute({ store, actor, nowMs }, { onrampProvider, sandboxMode = false }, begun) {
     const { id, credentialId, onRampUrl, onRampUrlSignature } = begun;
-    await store.onRamp.insertTransaction(actor.organizationId, {
+    await store(OnRampStore).insertTransaction(actor.organizationId, {
       id,
       credentialId,
       provider: onrampProvider,

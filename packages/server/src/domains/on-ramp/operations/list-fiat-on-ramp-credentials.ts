@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderOnRampCredential } from '../render.ts';
 import { OnRampCredentialShape } from '../shapes.ts';
+import { OnRampReader } from '../store.ts';
 
 /** spec 4.3. */
 export const listFiatOnRampCredentials = defineQuery({
@@ -13,7 +14,7 @@ export const listFiatOnRampCredentials = defineQuery({
   response: Type.Object({ fiatOnRampCredentials: Type.Array(OnRampCredentialShape), pageInfo: PageInfoShape }),
   async run({ read, actor: { organizationId }, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.onRamp.credentials(organizationId, request);
+    const { items, pageInfo } = await read(OnRampReader).credentials(organizationId, request);
     return { fiatOnRampCredentials: items.map((item) => renderOnRampCredential(organizationId, item)), pageInfo };
   },
 });

@@ -3,6 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { keepBundles, sealSecrets } from '../seal-secrets.ts';
 import { CREDENTIAL_FIELDS } from '../shapes.ts';
+import { OnRampReader, OnRampStore } from '../store.ts';
 
 export const updateFiatOnRampCredential = defineActivity({
   name: 'update_fiat_on_ramp_credential',
@@ -14,13 +15,13 @@ export const updateFiatOnRampCredential = defineActivity({
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape, ...CREDENTIAL_FIELDS }),
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
   describe: ({ read, actor }, { fiatOnrampCredentialId }) =>
-    read.onRamp.getCredential(actor.organizationId, fiatOnrampCredentialId),
+    read(OnRampReader).getCredential(actor.organizationId, fiatOnrampCredentialId),
   prepare: (context, { fiatOnrampCredentialId: _id, ...parameters }, { id }) => sealSecrets(context, id, parameters),
   async execute(context, { fiatOnrampCredentialId }, content) {
     const { store, actor, nowMs } = context;
     await keepBundles(context, content);
-    const credential = await store.onRamp.getCredential(actor.organizationId, fiatOnrampCredentialId);
-    await store.onRamp.updateCredential(actor.organizationId, { ...credential, ...content, updatedAtMs: nowMs });
+    const credential = await store(OnRampStore).getCredential(actor.organizationId, fiatOnrampCredentialId);
+    await store(OnRampStore).updateCredential(actor.organizationId, { ...credential, ...content, updatedAtMs: nowMs });
     // The result has another spelling than the request (spec 4.2).
     return { fiatOnRampCredentialId: fiatOnrampCredentialId };
   },

@@ -1,4 +1,6 @@
 import type { Activity, Organization } from '../../../core/model.ts';
+import { ActivityReader, ActivityStore } from '../../../core/store/activities.ts';
+import { OrganizationReader, OrganizationStore } from '../../../core/store/organizations.ts';
 import { unproposedActivity } from '../../../engine/activities/unproposed.ts';
 import { announceActivity } from '../../../engine/announce-activity.ts';
 import type { App } from '../../../engine/app.ts';
@@ -7,6 +9,7 @@ import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId, UserId, WebhookEndpointId } from '../../../lib/ids.ts';
 import { addInvitedUser, type InvitedCredential, verifyInvitedUser } from '../../users/invited-user.ts';
 import type { Invitation } from '../model.ts';
+import { InvitationReader, InvitationStore } from '../store.ts';
 import type { AcceptBody } from './calls.ts';
 import type { InvitationRequest } from './desk.ts';
 import { requireOpen } from './open.ts';
@@ -45,7 +48,7 @@ async function acceptedBefore(
   organizationId: OrganizationId,
   body: Uint8Array,
 ): Promise<Accepted | undefined> {
-  const { activities } = storage.read;
+  const activities = storage.read(ActivityReader);
   const id = await activities.idByFingerprint(organizationId, fingerprintOf(body));
   const found = id && (await activities.find(organizationId, id));
   if (!found || found.activity.type !== TYPE) return undefined;
@@ -63,8 +66,8 @@ async function accept(
   const { storage, attestations, newId, config } = app;
   const { read } = storage;
   const nowMs = app.clock();
-  const organization = await read.organizations.get(organizationId);
-  const before = await read.invitations.get(organizationId, invitationId);
+  const organization = await read(OrganizationReader).get(organizationId);
+  const before = await read(InvitationReader).get(organizationId, invitationId);
   await requireOpen(read, organizationId, before, nowMs);
   requireFitting(before, body);
   const verified = await verifyInvitedUser({ read, attestations, actor: { organization } }, before, body);
@@ -72,16 +75,16 @@ async function accept(
   const activity = await storage.write(
     async (store) => {
       passage.requireClient();
-      const target = await store.organizations.lock(organizationId, 'exclusive');
+      const target = await store(OrganizationStore).lock(organizationId, 'exclusive');
       if (target.deletedAtMs !== undefined) throw new ApiError('FAILED_PRECONDITION', 'the organization is gone');
-      const invitation = await store.invitations.get(organizationId, invitationId);
+      const invitation = await store(InvitationStore).get(organizationId, invitationId);
       await requireOpen(store, organizationId, invitation, nowMs);
-      await store.invitations.end(organizationId, invitationId, 'INVITATION_STATUS_ACCEPTED', nowMs);
+      await store(InvitationStore).end(organizationId, invitationId, 'INVITATION_STATUS_ACCEPTED', nowMs);
       const context = { store, newId, nowMs, config };
       const userId = await addInvitedUser(context, target, invitation, body, verified);
       const about = { id: newId<'activity'>(), organizationId, fingerprint: fingerprintOf(bytes) };
       const done = activityOf(about, invitation, userId, body, nowMs);
-      await store.activities.insert(done, []);
+      await store(ActivityStore).insert(done, []);
       told = await announceActivity(app, store, { activity: done, votes: [], proofs: [] }, target, nowMs);
       return done;
     },

@@ -1,5 +1,6 @@
 import type { Passage } from '../../../admission/passage.ts';
 import { type Organization, treeRoot } from '../../../core/model.ts';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
 import type { App } from '../../../engine/app.ts';
 import { guardAuthentication } from '../../../engine/guard.ts';
 import { withKeyringErrors } from '../../../engine/keyring-errors.ts';
@@ -11,6 +12,7 @@ import type { OrganizationId } from '../../../lib/ids.ts';
 import { parseStrictJson } from '../../../lib/strict-json.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import type { Invitation } from '../model.ts';
+import { InvitationReader } from '../store.ts';
 import { acceptOnce } from './accept.ts';
 import { acceptInvitation, type InvitationCall, openInvitation } from './calls.ts';
 import { isSecretOf } from './link.ts';
@@ -53,8 +55,8 @@ async function findInvited(
   read: ReadStores,
   { organizationId, invitationId, secret }: { organizationId: string; invitationId: string; secret: string },
 ): Promise<Invited> {
-  const organization = await read.organizations.find(organizationId as OrganizationId);
-  const invitation = organization && (await read.invitations.find(organization.id, invitationId));
+  const organization = await read(OrganizationReader).find(organizationId as OrganizationId);
+  const invitation = organization && (await read(InvitationReader).find(organization.id, invitationId));
   const isGone = organization === undefined || organization.deletedAtMs !== undefined;
   if (isGone || invitation?.link === undefined || !isSecretOf(invitation.link.secretHash, secret)) {
     throw new ApiError('UNAUTHENTICATED', 'this is not the link of an invitation; ask for a new one');

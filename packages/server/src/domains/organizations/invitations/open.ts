@@ -1,6 +1,8 @@
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
+import { TagReader } from '../../users/store/tags.ts';
+import { UserReader } from '../../users/store/users.ts';
 import type { Invitation } from '../model.ts';
 
 const ASK = 'ask for a new one';
@@ -16,11 +18,11 @@ export async function requireOpen(
   if (status === 'INVITATION_STATUS_REVOKED') throw over(`this invitation was revoked; ${ASK}`);
   if (link === undefined || link.expiresAtMs <= nowMs) throw over(`this invitation has expired; ${ASK}`);
   // What somebody has started who is no longer trusted does not go on.
-  if ((await read.users.find(organizationId, senderUserId)) === undefined) {
+  if ((await read(UserReader).find(organizationId, senderUserId)) === undefined) {
     throw over(`the user who sent this invitation has been deleted; ${ASK}`);
   }
   try {
-    await read.tags.requireAll(organizationId, 'TAG_TYPE_USER', receiverUserTags);
+    await read(TagReader).requireAll(organizationId, 'TAG_TYPE_USER', receiverUserTags);
   } catch (error) {
     // A user without a tag may be allowed more than one with it.
     if (error instanceof ApiError) throw over(`a tag that this invitation names has been deleted; ${ASK}`);

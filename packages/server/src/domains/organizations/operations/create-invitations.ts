@@ -6,13 +6,17 @@ import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
 import { contactKeyOf } from '../../login/otp/contacts.ts';
+import { LoginStore } from '../../login/store/logins.ts';
 import { requireEmailAddress } from '../../messages/address.ts';
 import type { SealedMessage } from '../../messages/message.ts';
+import { MessageStore } from '../../messages/store.ts';
 import { invitationMail } from '../../messages/templates/invitation.ts';
 import { normalizeEmail } from '../../users/new-users.ts';
 import { AccessTypeShape, EmailOrEmptyShape } from '../../users/shapes/users.ts';
+import { TagStore } from '../../users/store/tags.ts';
 import { hashOfSecret, invitationUrl, newSecret } from '../invitations/link.ts';
 import type { Invitation } from '../model.ts';
+import { InvitationStore } from '../store.ts';
 
 const InvitationParamsShape = Type.Object({
   receiverUserName: NameShape,
@@ -54,10 +58,10 @@ export const createInvitations = defineActivity({
     if (invitations.some((invitation) => invitation.senderUserId !== actor.userId)) {
       throw new ApiError('REQUEST_INVALID', 'senderUserId must be the user who proposes the activity');
     }
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [
+    await store(TagStore).requireAll(organizationId, 'TAG_TYPE_USER', [
       ...new Set(invitations.flatMap((invitation) => invitation.receiverUserTags)),
     ]);
-    const open = (await store.invitations.countOpen(organizationId, nowMs)) + invitations.length;
+    const open = (await store(InvitationStore).countOpen(organizationId, nowMs)) + invitations.length;
     if (config.limitInvitations !== undefined && open > config.limitInvitations) {
       throw new ApiError(
         'RESOURCE_LIMIT_EXCEEDED',
@@ -65,11 +69,11 @@ export const createInvitations = defineActivity({
       );
     }
     await countMails(context, invitations);
-    await store.invitations.insert(
+    await store(InvitationStore).insert(
       organizationId,
       written.map(({ invitation }) => invitation),
     );
-    for (const { message } of written) await store.messages.insert(message, nowMs);
+    for (const { message } of written) await store(MessageStore).insert(message, nowMs);
     return { invitationIds: written.map(({ invitation }) => invitation.id) };
   },
 });
@@ -123,7 +127,7 @@ async function countMails(
   const rootId = treeRoot(actor.organization);
   const count = async (id: OrganizationId, name: string, max: number, more = 1): Promise<void> => {
     const window = { max, windowMs: config.otpWindowSeconds * 1000, nowMs, more };
-    if (max === 0 || (await store.logins.countUp(id, name, window))) return;
+    if (max === 0 || (await store(LoginStore).countUp(id, name, window))) return;
     throw new ApiError('RATE_LIMIT_EXCEEDED', 'too many invitations, try later', {
       retryAfterSeconds: config.otpWindowSeconds,
     });
@@ -134,5 +138,5 @@ async function countMails(
   const most = config.otpOrganizationRequests;
   await count(organizationId, 'messages', most, contacts.length);
   if (organizationId !== rootId) await count(rootId, 'messages-of-children', most, contacts.length);
-  await store.logins.sweepCounts(rootId, nowMs);
+  await store(LoginStore).sweepCounts(rootId, nowMs);
 }

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { ClientSignatureShape, VerificationTokenShape } from '../../../authn/shapes.ts';
 import { FIRST_RULES_VERSION } from '../../../core/model.ts';
+import { OrganizationStore } from '../../../core/store/organizations.ts';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId, UserId, WalletId } from '../../../lib/ids.ts';
@@ -29,6 +31,8 @@ import {
   toKeyResult,
 } from '../../wallets/new-private-keys.ts';
 import { PrivateKeyResultShape, WalletParamsShape, WalletResultShape } from '../../wallets/shapes.ts';
+import { PrivateKeyStore } from '../../wallets/store/private-keys.ts';
+import { WalletStore } from '../../wallets/store/wallets.ts';
 import { addTags, readSignUp } from '../sign-up.ts';
 
 const base = {
@@ -223,7 +227,7 @@ export const createSubOrganization = defineActivity({
   async execute(context, parameters, { organizationId, wrappedKey, signUp, verified, wallet, privateKeys }) {
     const { store, actor, nowMs } = context;
     const rootId = actor.organizationId;
-    await store.organizations.insert({
+    await store(OrganizationStore).insert({
       id: organizationId,
       parentId: rootId,
       name: parameters.subOrganizationName,
@@ -243,15 +247,15 @@ export const createSubOrganization = defineActivity({
       // Of several who sign up with one contact, one can have it.
       await claimContact(context, place, rootUserIds[signUp.index] as UserId, signUp.proven, 'signup');
     }
-    await store.organizations.setRootQuorum(organizationId, parameters.rootQuorumThreshold, rootUserIds, nowMs);
-    await store.tree.add(rootId, organizationId, [
+    await store(OrganizationStore).setRootQuorum(organizationId, parameters.rootQuorumThreshold, rootUserIds, nowMs);
+    await store(TreeStore).add(rootId, organizationId, [
       { kind: 'NAME', value: parameters.subOrganizationName, ownerId: organizationId },
     ]);
     for (const [name, flag] of FEATURES) {
-      if (parameters[flag] !== true) await store.organizations.setFeature(organizationId, name, 'true');
+      if (parameters[flag] !== true) await store(OrganizationStore).setFeature(organizationId, name, 'true');
     }
     if (privateKeys !== undefined) {
-      await store.privateKeys.insert(organizationId, privateKeys);
+      await store(PrivateKeyStore).insert(organizationId, privateKeys);
       return { subOrganizationId: organizationId, privateKeys: privateKeys.map(toKeyResult), rootUserIds };
     }
     if (wallet === undefined || parameters.wallet === undefined)
@@ -266,7 +270,7 @@ export const createSubOrganization = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    await store.wallets.insert(organizationId, row);
+    await store(WalletStore).insert(organizationId, row);
     const added = await addAccounts(context, row, accounts, wallet.accounts, organizationId);
     return {
       subOrganizationId: organizationId,

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { InvitationStore } from '../store.ts';
 
 export const deleteInvitation = defineActivity({
   name: 'delete_invitation',
@@ -14,8 +15,8 @@ export const deleteInvitation = defineActivity({
   result: Type.Object({ invitationId: Type.String() }),
   async execute({ store, actor, nowMs }, { invitationId }) {
     const { organizationId } = actor;
-    const { status } = await store.invitations.get(organizationId, invitationId);
-    if (!(await store.invitations.end(organizationId, invitationId, 'INVITATION_STATUS_REVOKED', nowMs)))
+    const { status } = await store(InvitationStore).get(organizationId, invitationId);
+    if (!(await store(InvitationStore).end(organizationId, invitationId, 'INVITATION_STATUS_REVOKED', nowMs)))
       throw new ApiError('FAILED_PRECONDITION', `the invitation is ${status}`);
     return { invitationId };
   },

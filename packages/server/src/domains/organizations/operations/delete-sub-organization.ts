@@ -1,8 +1,11 @@
 import Type from 'typebox';
+import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
+import { PrivateKeyReader } from '../../wallets/store/private-keys.ts';
+import { WalletReader } from '../../wallets/store/wallets.ts';
 
 export const deleteSubOrganization = defineActivity({
   name: 'delete_sub_organization',
@@ -20,7 +23,7 @@ export const deleteSubOrganization = defineActivity({
   async execute({ store, actor, nowMs }, parameters) {
     const { organizationId } = actor;
     await requireExported(store, organizationId, parameters);
-    await store.organizations.erase(organizationId, nowMs);
+    await store(OrganizationStore).erase(organizationId, nowMs);
     return { subOrganizationUuid: organizationId };
   },
 });
@@ -32,7 +35,8 @@ async function requireExported(
 ): Promise<void> {
   if (deleteWithoutExport === true) return;
   const isUnexported =
-    (await read.wallets.hasUnexported(organizationId)) || (await read.privateKeys.hasUnexported(organizationId));
+    (await read(WalletReader).hasUnexported(organizationId)) ||
+    (await read(PrivateKeyReader).hasUnexported(organizationId));
   if (!isUnexported) return;
   throw new ApiError(
     'WALLET_ACCOUNT_NOT_EXPORTED',

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { FeatureShape, QuorumShape } from '../shapes.ts';
@@ -12,7 +13,7 @@ export const getOrganizationConfigs = defineQuery({
     const { rootThreshold, rootUserIds } = actor.organization;
     return {
       configs: {
-        features: await read.organizations.features(actor.organizationId),
+        features: await read(OrganizationReader).features(actor.organizationId),
         quorum: { threshold: rootThreshold, userIds: [...rootUserIds] },
       },
     };

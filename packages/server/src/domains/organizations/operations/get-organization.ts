@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { toTimestamp } from '../../../lib/clock.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -6,12 +7,19 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderPolicy } from '../../policies/render.ts';
 import { PolicyShape } from '../../policies/shapes.ts';
+import { ContractInterfaceReader } from '../../policies/store/contract-interfaces.ts';
+import { PolicyReader } from '../../policies/store/policies.ts';
 import { renderTag, renderUser } from '../../users/render/user.ts';
 import { TagShape, UserShape } from '../../users/shapes/users.ts';
+import { TagReader } from '../../users/store/tags.ts';
+import { UserReader } from '../../users/store/users.ts';
 import { renderPrivateKey, renderWallet } from '../../wallets/render.ts';
 import { PrivateKeyShape, WalletShape } from '../../wallets/shapes.ts';
+import { PrivateKeyReader } from '../../wallets/store/private-keys.ts';
+import { WalletReader } from '../../wallets/store/wallets.ts';
 import type { Invitation } from '../model.ts';
 import { FeatureShape, InvitationShape, QuorumShape } from '../shapes.ts';
+import { InvitationReader } from '../store.ts';
 
 export const getOrganization = defineQuery({
   name: 'get_organization',
@@ -42,14 +50,14 @@ export const getOrganization = defineQuery({
     const { organization, organizationId } = actor;
     const everything = toPageRequest(undefined, config.listMax);
     const [users, tags, invitations, features, wallets, privateKeys, policies, contracts] = await Promise.all([
-      read.users.page(organizationId, everything),
-      read.tags.page(organizationId, undefined, everything),
-      read.invitations.list(organizationId, config.listMax + 1),
-      read.organizations.features(organizationId),
-      read.wallets.page(organizationId, everything),
-      read.privateKeys.page(organizationId, everything),
-      read.policies.page(organizationId, everything),
-      read.contractInterfaces.digests(organizationId, everything),
+      read(UserReader).page(organizationId, everything),
+      read(TagReader).page(organizationId, undefined, everything),
+      read(InvitationReader).list(organizationId, config.listMax + 1),
+      read(OrganizationReader).features(organizationId),
+      read(WalletReader).page(organizationId, everything),
+      read(PrivateKeyReader).page(organizationId, everything),
+      read(PolicyReader).page(organizationId, everything),
+      read(ContractInterfaceReader).digests(organizationId, everything),
     ]);
     if (invitations.length > config.listMax) {
       throw new ApiError('RESULT_TOO_LARGE', `the organization has more than ${config.listMax} invitations`);

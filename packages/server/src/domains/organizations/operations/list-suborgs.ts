@@ -2,7 +2,8 @@ import Type from 'typebox';
 import type { IdentityTokens } from '../../../authn/identity/tokens.ts';
 import { UnknownIssuerError } from '../../../authn/oidc/id-token.ts';
 import { canonicalPublicKey } from '../../../authn/public-key.ts';
-import { oidcTreeValue, type TreeKind } from '../../../core/store/tree.ts';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
+import { oidcTreeValue, type TreeKind, TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
@@ -30,11 +31,11 @@ export const listSuborgs = defineQuery({
   }),
   response: Type.Object({ organizationIds: Type.Array(Type.String()), pageInfo: PageInfoShape }),
   async run({ read, actor, config, tokens }, { filterType, filterValue, paginationOptions }) {
-    const { items, pageInfo } = await read.tree.subOrganizations(
+    const { items, pageInfo } = await read(TreeReader).subOrganizations(
       actor.organizationId,
       await toFilter(tokens, filterType, filterValue),
       toPageRequest(paginationOptions, config.listMax),
-      (cursor) => read.organizations.hasChild(actor.organizationId, cursor),
+      (cursor) => read(OrganizationReader).hasChild(actor.organizationId, cursor),
     );
     return { organizationIds: items.map((item) => item.id), pageInfo };
   },

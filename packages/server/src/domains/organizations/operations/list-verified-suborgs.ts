@@ -1,5 +1,7 @@
 import Type from 'typebox';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
 import type { TreeKind } from '../../../core/store/tree.ts';
+import { TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
@@ -22,11 +24,11 @@ export const listVerifiedSuborgs = defineQuery({
   }),
   response: Type.Object({ organizationIds: Type.Array(Type.String()), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { filterType, filterValue, paginationOptions }) {
-    const { items, pageInfo } = await read.tree.subOrganizations(
+    const { items, pageInfo } = await read(TreeReader).subOrganizations(
       actor.organizationId,
       toFilter(filterType, filterValue),
       toPageRequest(paginationOptions, config.listMax),
-      (cursor) => read.organizations.hasChild(actor.organizationId, cursor),
+      (cursor) => read(OrganizationReader).hasChild(actor.organizationId, cursor),
     );
     return { organizationIds: items.map((item) => item.id), pageInfo };
   },

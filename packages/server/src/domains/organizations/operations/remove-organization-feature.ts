@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { turnProxyOff } from '../../sign-up-proxy/switch.ts';
 import { dropFeatureEndpoint } from '../../webhooks/feature-endpoint.ts';
@@ -16,8 +17,8 @@ export const removeOrganizationFeature = defineActivity({
   async execute(context, { name }) {
     const { store, actor } = context;
     if (name === 'FEATURE_NAME_AUTH_PROXY') await turnProxyOff(context);
-    await store.organizations.removeFeature(actor.organizationId, name);
+    await store(OrganizationStore).removeFeature(actor.organizationId, name);
     if (name === 'FEATURE_NAME_WEBHOOK') await dropFeatureEndpoint(store, actor.organizationId);
-    return { features: await store.organizations.features(actor.organizationId) };
+    return { features: await store(OrganizationStore).features(actor.organizationId) };
   },
 });

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { allowedOrigins } from '../../../authn/webauthn-origins.ts';
+import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { textShape } from '../../../lib/shapes.ts';
@@ -35,12 +36,12 @@ export const setOrganizationFeature = defineActivity({
     const { store, actor } = context;
     if (name === 'FEATURE_NAME_AUTH_PROXY' && !isOn(value)) await turnProxyOff(context);
     if (proxyKey !== undefined) await turnProxyOn(context, proxyKey, value);
-    else await store.organizations.setFeature(actor.organizationId, name, value);
+    else await store(OrganizationStore).setFeature(actor.organizationId, name, value);
     if (name === 'FEATURE_NAME_WEBHOOK') {
       if (value === '') await dropFeatureEndpoint(store, actor.organizationId);
       else await putFeatureEndpoint(context, value);
     }
-    return { features: await store.organizations.features(actor.organizationId) };
+    return { features: await store(OrganizationStore).features(actor.organizationId) };
   },
 });
 

@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
+import { OrganizationStore } from '../../../core/store/organizations.ts';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { NameShape } from '../../../lib/shapes.ts';
 
@@ -13,8 +15,8 @@ export const updateOrganizationName = defineActivity({
   result: Type.Object({ organizationId: Type.String(), organizationName: Type.String() }),
   async execute({ store, actor, nowMs }, { organizationName }) {
     const { organization, organizationId } = actor;
-    await store.organizations.rename(organizationId, organizationName, nowMs);
-    await store.tree.replace(treeRoot(organization), organizationId, organizationId, 'NAME', organizationName);
+    await store(OrganizationStore).rename(organizationId, organizationName, nowMs);
+    await store(TreeStore).replace(treeRoot(organization), organizationId, organizationId, 'NAME', organizationName);
     return { organizationId, organizationName };
   },
 });

@@ -1,9 +1,11 @@
 import Type from 'typebox';
+import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { firstDuplicate } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdListShape, integerShape } from '../../../lib/shapes.ts';
+import { UserStore } from '../../users/store/users.ts';
 
 /** spec 4.2. */
 export const updateRootQuorum = defineActivity({
@@ -21,11 +23,11 @@ export const updateRootQuorum = defineActivity({
     if (firstDuplicate(userIds) !== undefined) throw new ApiError('INVALID_QUORUM', 'userIds names a user twice');
   },
   async execute({ store, actor, nowMs }, { threshold, userIds }) {
-    const existing = await store.users.existing(actor.organizationId, userIds);
+    const existing = await store(UserStore).existing(actor.organizationId, userIds);
     if (userIds.some((userId) => !existing.has(userId))) {
       throw new ApiError('INVALID_QUORUM', 'userIds names a user that is not in this organization');
     }
-    await store.organizations.setRootQuorum(actor.organizationId, threshold, userIds as UserId[], nowMs);
+    await store(OrganizationStore).setRootQuorum(actor.organizationId, threshold, userIds as UserId[], nowMs);
     return {};
   },
 });

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { OrganizationReader } from '../../../core/store/organizations.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 
@@ -17,7 +18,7 @@ export const whoami = defineQuery({
   async run({ actor, read }) {
     // The caller's own organization, also when a parent's user names a child.
     const home =
-      actor.homeId === actor.organizationId ? actor.organization : await read.organizations.get(actor.homeId);
+      actor.homeId === actor.organizationId ? actor.organization : await read(OrganizationReader).get(actor.homeId);
     return { organizationId: home.id, organizationName: home.name, userId: actor.userId, username: actor.user.name };
   },
 });

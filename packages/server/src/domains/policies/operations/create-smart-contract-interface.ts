@@ -7,6 +7,7 @@ import type { ContractInterfaceId } from '../../../lib/ids.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
 import { checkContractInterface } from '../../../policy-facts/contract-interface.ts';
+import { ContractInterfaceStore } from '../store/contract-interfaces.ts';
 
 const INTERFACE_MAX = 400_000;
 
@@ -28,7 +29,7 @@ export const createSmartContractInterface = defineActivity({
     void checkContractInterface(type as ContractInterfaceType, smartContractAddress, smartContractInterface),
   async execute({ store, actor, newId, nowMs }, parameters) {
     const smartContractInterfaceId: ContractInterfaceId = newId();
-    await store.contractInterfaces.insert(actor.organizationId, {
+    await store(ContractInterfaceStore).insert(actor.organizationId, {
       id: smartContractInterfaceId,
       type: parameters.type as ContractInterfaceType,
       address: parameters.smartContractAddress,
@@ -38,7 +39,7 @@ export const createSmartContractInterface = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
-    if ((await store.contractInterfaces.length(actor.organizationId)) > LIMITS.interfacesLength) {
+    if ((await store(ContractInterfaceStore).length(actor.organizationId)) > LIMITS.interfacesLength) {
       throw new ApiError(
         'RESOURCE_LIMIT_EXCEEDED',
         `the contract interfaces of an organization can have at most ${LIMITS.interfacesLength} characters together`,

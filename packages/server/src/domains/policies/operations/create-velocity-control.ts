@@ -6,6 +6,7 @@ import { invalidField } from '../../../lib/errors.ts';
 import type { VelocityControlId } from '../../../lib/ids.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
 import { VelocityAggregationShape, VelocityDataSourceShape } from '../shapes.ts';
+import { VelocityStore } from '../store/velocity.ts';
 
 export const createVelocityControl = defineActivity({
   name: 'create_velocity_control',
@@ -36,7 +37,7 @@ export const createVelocityControl = defineActivity({
     { name, dataSource, aggregation, identifier, refuseUncounted = false },
   ) {
     const velocityControlId: VelocityControlId = newId();
-    await store.velocity.insert(actor.organizationId, {
+    await store(VelocityStore).insert(actor.organizationId, {
       id: velocityControlId,
       name,
       identifier,

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
+import { PolicyStore } from '../store/policies.ts';
 
 export const deletePolicies = defineActivity({
   name: 'delete_policies',
@@ -12,7 +13,7 @@ export const deletePolicies = defineActivity({
   result: Type.Object({ policyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { policyIds }) {
     const ids = [...new Set(policyIds)];
-    await store.policies.delete(actor.organizationId, ids);
+    await store(PolicyStore).delete(actor.organizationId, ids);
     return { policyIds: ids };
   },
 });

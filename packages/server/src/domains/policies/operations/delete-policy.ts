@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { PolicyStore } from '../store/policies.ts';
 
 export const deletePolicy = defineActivity({
   name: 'delete_policy',
@@ -11,7 +12,7 @@ export const deletePolicy = defineActivity({
   parameters: Type.Object({ policyId: IdShape }),
   result: Type.Object({ policyId: Type.String() }),
   async execute({ store, actor }, { policyId }) {
-    await store.policies.delete(actor.organizationId, [policyId]);
+    await store(PolicyStore).delete(actor.organizationId, [policyId]);
     return { policyId };
   },
 });

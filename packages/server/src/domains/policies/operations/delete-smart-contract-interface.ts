@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { ContractInterfaceStore } from '../store/contract-interfaces.ts';
 
 export const deleteSmartContractInterface = defineActivity({
   name: 'delete_smart_contract_interface',
@@ -11,7 +12,7 @@ export const deleteSmartContractInterface = defineActivity({
   parameters: Type.Object({ smartContractInterfaceId: IdShape }),
   result: Type.Object({ smartContractInterfaceId: Type.String() }),
   async execute({ store, actor }, { smartContractInterfaceId }) {
-    await store.contractInterfaces.delete(actor.organizationId, smartContractInterfaceId);
+    await store(ContractInterfaceStore).delete(actor.organizationId, smartContractInterfaceId);
     return { smartContractInterfaceId };
   },
 });

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { VelocityStore } from '../store/velocity.ts';
 
 export const deleteVelocityControl = defineActivity({
   name: 'delete_velocity_control',
@@ -11,7 +12,7 @@ export const deleteVelocityControl = defineActivity({
   parameters: Type.Object({ velocityControlId: IdShape }),
   result: Type.Object({ velocityControlId: Type.String() }),
   async execute({ store, actor }, { velocityControlId }) {
-    await store.velocity.delete(actor.organizationId, velocityControlId);
+    await store(VelocityStore).delete(actor.organizationId, velocityControlId);
     return { velocityControlId };
   },
 });

@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { describeStaticError, type ExpressionCache, evaluate, instantFromMs } from '../../../policy/index.ts';
+import { PolicyReader } from '../store/policies.ts';
 
 export const getActivePolicies = defineQuery({
   name: 'get_active_policies',
@@ -25,7 +26,7 @@ export const getActivePolicies = defineQuery({
   async run({ read, actor, config, expressions, nowMs }, { paginationOptions }) {
     const { organizationId } = actor;
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.policies.page(organizationId, request);
+    const { items, pageInfo } = await read(PolicyReader).page(organizationId, request);
     return {
       statuses: items.map(({ id, time }) => ({
         organizationId,

@@ -4,6 +4,7 @@ import { IdShape, textShape } from '../../../lib/shapes.ts';
 import { allowlistKey } from '../allowlist-key.ts';
 import { renderAllowlist } from '../render.ts';
 import { IpAllowlistShape } from '../shapes.ts';
+import { NetworkReader } from '../store/networks.ts';
 
 export const getIpAllowlist = defineQuery({
   name: 'get_ip_allowlist',
@@ -12,7 +13,7 @@ export const getIpAllowlist = defineQuery({
   response: Type.Object({ allowlist: IpAllowlistShape }),
   async run({ read, actor }, { publicKey }) {
     const key = allowlistKey(publicKey, 'publicKey');
-    const lists = await read.networks.allowlists(actor.organizationId);
+    const lists = await read(NetworkReader).allowlists(actor.organizationId);
     const list = lists.find((candidate) => candidate.publicKey === key);
     return { allowlist: renderAllowlist(actor.organizationId, key, list) };
   },

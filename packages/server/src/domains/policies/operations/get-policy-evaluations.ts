@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Vote } from '../../../core/model.ts';
+import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { renderEvaluation } from '../../../engine/render-evaluation.ts';
 import { VoteEvaluationShape } from '../../../engine/shapes/rules.ts';
@@ -8,6 +9,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape, TimestampShape } from '../../../lib/shapes.ts';
 import type { VoteEvaluation } from '../../../policy/index.ts';
+import { PolicyReader } from '../store/policies.ts';
 
 export const getPolicyEvaluations = defineQuery({
   name: 'get_policy_evaluations',
@@ -34,8 +36,8 @@ export const getPolicyEvaluations = defineQuery({
   async run({ read, actor, config }, { activityId, paginationOptions }) {
     const { organizationId } = actor;
     const [found, kept] = await Promise.all([
-      read.activities.find(organizationId, activityId),
-      read.policies.evaluations(organizationId, activityId),
+      read(ActivityReader).find(organizationId, activityId),
+      read(PolicyReader).evaluations(organizationId, activityId),
     ]);
     if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
     // What a parent decided in its sub-organization it decided by policies that are nobody's business there.

@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderPolicy } from '../render.ts';
 import { PolicyShape } from '../shapes.ts';
+import { PolicyReader } from '../store/policies.ts';
 
 export const getPolicy = defineQuery({
   name: 'get_policy',
@@ -10,6 +11,6 @@ export const getPolicy = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, policyId: IdShape }),
   response: Type.Object({ policy: PolicyShape }),
   async run({ read, actor }, { policyId }) {
-    return { policy: renderPolicy(await read.policies.get(actor.organizationId, policyId)) };
+    return { policy: renderPolicy(await read(PolicyReader).get(actor.organizationId, policyId)) };
   },
 });

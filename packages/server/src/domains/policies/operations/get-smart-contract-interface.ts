@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderContractInterface } from '../render.ts';
 import { ContractInterfaceShape } from '../shapes.ts';
+import { ContractInterfaceReader } from '../store/contract-interfaces.ts';
 
 export const getSmartContractInterface = defineQuery({
   name: 'get_smart_contract_interface',
@@ -10,7 +11,7 @@ export const getSmartContractInterface = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, smartContractInterfaceId: IdShape }),
   response: Type.Object({ smartContractInterface: ContractInterfaceShape }),
   async run({ read, actor }, { smartContractInterfaceId }) {
-    const contract = await read.contractInterfaces.get(actor.organizationId, smartContractInterfaceId);
+    const contract = await read(ContractInterfaceReader).get(actor.organizationId, smartContractInterfaceId);
     return { smartContractInterface: renderContractInterface(actor.organizationId, contract) };
   },
 });

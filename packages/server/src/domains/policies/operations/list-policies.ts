@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderPolicy } from '../render.ts';
 import { PolicyShape } from '../shapes.ts';
+import { PolicyReader } from '../store/policies.ts';
 
 export const listPolicies = defineQuery({
   name: 'list_policies',
@@ -12,7 +13,7 @@ export const listPolicies = defineQuery({
   response: Type.Object({ policies: Type.Array(PolicyShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.policies.page(actor.organizationId, request);
+    const { items, pageInfo } = await read(PolicyReader).page(actor.organizationId, request);
     return { policies: items.map(renderPolicy), pageInfo };
   },
 });

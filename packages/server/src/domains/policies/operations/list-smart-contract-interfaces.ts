@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderContractInterface } from '../render.ts';
 import { ContractInterfaceShape } from '../shapes.ts';
+import { ContractInterfaceReader } from '../store/contract-interfaces.ts';
 
 export const listSmartContractInterfaces = defineQuery({
   name: 'list_smart_contract_interfaces',
@@ -13,7 +14,7 @@ export const listSmartContractInterfaces = defineQuery({
   async run({ read, actor, config }, { paginationOptions }) {
     const { organizationId } = actor;
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.contractInterfaces.page(organizationId, request);
+    const { items, pageInfo } = await read(ContractInterfaceReader).page(organizationId, request);
     return {
       smartContractInterfaces: items.map((contract) => renderContractInterface(organizationId, contract)),
       pageInfo,

@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderVelocityControl } from '../render.ts';
 import { VelocityControlShape } from '../shapes.ts';
+import { VelocityReader } from '../store/velocity.ts';
 
 export const listVelocityControls = defineQuery({
   name: 'list_velocity_controls',
@@ -13,7 +14,7 @@ export const listVelocityControls = defineQuery({
   async run({ read, actor, config }, { paginationOptions }) {
     const { organizationId } = actor;
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.velocity.page(organizationId, request);
+    const { items, pageInfo } = await read(VelocityReader).page(organizationId, request);
     return { velocityControls: items.map((control) => renderVelocityControl(organizationId, control)), pageInfo };
   },
 });

@@ -3,6 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { allowlistKey } from '../allowlist-key.ts';
 import { refuseLockout } from '../allowlist-lockout.ts';
+import { NetworkStore } from '../store/networks.ts';
 
 /** spec 4.2. */
 export const removeIpAllowlist = defineActivity({
@@ -18,10 +19,10 @@ export const removeIpAllowlist = defineActivity({
   async execute(context, { publicKey, allowLockout }) {
     const { store, actor } = context;
     const key = allowlistKey(publicKey);
-    const left = (await store.networks.allowlists(actor.organizationId)).filter((list) => list.publicKey !== key);
+    const left = (await store(NetworkStore).allowlists(actor.organizationId)).filter((list) => list.publicKey !== key);
     // A key that loses its own list may fall under a narrower one of the organization.
     if (allowLockout !== true) refuseLockout(context, left);
-    await store.networks.remove(actor.organizationId, [key]);
+    await store(NetworkStore).remove(actor.organizationId, [key]);
     return {};
   },
 });

@@ -4,8 +4,10 @@ import { defineActivity } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import { normalizeCidr } from '../../../lib/network.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
+import { CredentialStore } from '../../users/store/credentials.ts';
 import { allowlistKey } from '../allowlist-key.ts';
 import { refuseLockout } from '../allowlist-lockout.ts';
+import { NetworkStore } from '../store/networks.ts';
 
 const RULES_MAX = 100;
 
@@ -39,7 +41,7 @@ export const setIpAllowlist = defineActivity({
   async execute(context, { publicKey, enabled, rules, onEvaluationError, allowLockout }) {
     const { store, actor, nowMs } = context;
     const key = allowlistKey(publicKey);
-    if (key !== undefined && !(await store.credentials.hasApiKey(actor.organizationId, key))) {
+    if (key !== undefined && !(await store(CredentialStore).hasApiKey(actor.organizationId, key))) {
       throw new ApiError('RESOURCE_NOT_FOUND', 'no API key with this public key in this organization');
     }
     const list: IpAllowlist = {
@@ -48,9 +50,11 @@ export const setIpAllowlist = defineActivity({
       onEvaluationError: onEvaluationError === 'ALLOW' ? 'ALLOW' : 'DENY',
       rules: toRules(rules ?? [], nowMs),
     };
-    const others = (await store.networks.allowlists(actor.organizationId)).filter((other) => other.publicKey !== key);
+    const others = (await store(NetworkStore).allowlists(actor.organizationId)).filter(
+      (other) => other.publicKey !== key,
+    );
     if (allowLockout !== true) refuseLockout(context, [...others, list]);
-    await store.networks.put(actor.organizationId, list, nowMs);
+    await store(NetworkStore).put(actor.organizationId, list, nowMs);
     return {};
   },
 });

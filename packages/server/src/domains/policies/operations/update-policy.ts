@@ -5,6 +5,7 @@ import { EffectShape, ExpressionShape, NotesShape } from '../../../engine/shapes
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { checkPolicy, requireRoom } from '../new-policies.ts';
 import { WarningsShape } from '../shapes.ts';
+import { PolicyReader, PolicyStore } from '../store/policies.ts';
 import { warningsAbout } from '../warnings.ts';
 
 const fields = {
@@ -39,12 +40,12 @@ export const updatePolicy = defineActivity({
       consensus: 'policyConsensus',
       time: 'time',
     }),
-  describe: ({ read, actor }, { policyId }) => read.policies.get(actor.organizationId, policyId),
+  describe: ({ read, actor }, { policyId }) => read(PolicyReader).get(actor.organizationId, policyId),
   prepare: (context, parameters, policy) => warningsAbout(context, [changed(policy, parameters)]),
   async execute({ store, actor, nowMs }, parameters, warnings) {
     const { organizationId } = actor;
-    const policy = await store.policies.get(organizationId, parameters.policyId);
-    await store.policies.update(organizationId, { ...changed(policy, parameters), updatedAtMs: nowMs });
+    const policy = await store(PolicyStore).get(organizationId, parameters.policyId);
+    await store(PolicyStore).update(organizationId, { ...changed(policy, parameters), updatedAtMs: nowMs });
     await requireRoom(store, organizationId);
     return { policyId: policy.id, warnings };
   },

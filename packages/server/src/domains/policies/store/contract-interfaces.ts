@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { ContractInterface, ContractInterfaceType } from '../../../core/model.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -6,7 +6,8 @@ import type { ContractInterfaceId, OrganizationId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { ContractInterfaceTable, Schema } from '../../../storage/schema.ts';
+import type { ContractInterfaceTable } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 
 const toInterface = (row: Selectable<ContractInterfaceTable>): ContractInterface => ({
@@ -33,13 +34,7 @@ const addressKey = (type: ContractInterfaceType, address: string): string =>
 const notFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'smart contract interface not found in this organization');
 
-export class ContractInterfaceReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class ContractInterfaceReader extends Reader {
   async get(organizationId: OrganizationId, id: string): Promise<ContractInterface> {
     const row = await findRow(this.db, 'contract_interface', organizationId, id);
     if (row === undefined) throw notFound();
@@ -89,11 +84,12 @@ export class ContractInterfaceReader {
 }
 
 export class ContractInterfaceStore extends ContractInterfaceReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(organizationId: OrganizationId, contract: ContractInterface): Promise<void> {

@@ -1,20 +1,14 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { IpAllowlist, IpRule } from '../../../core/model.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
-import type { Schema } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 
 /** The key under which the organization's own list is kept. */
 const WHOLE_ORGANIZATION = '';
 
 /** IP allowlists, of the organization and of single API keys. */
-export class NetworkReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class NetworkReader extends Reader {
   /** Every list of the organization: they are few, and judged on every request. */
   async allowlists(organizationId: OrganizationId): Promise<IpAllowlist[]> {
     const rows = await this.db
@@ -32,11 +26,12 @@ export class NetworkReader {
 }
 
 export class NetworkStore extends NetworkReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   /** Replaces the whole list. */

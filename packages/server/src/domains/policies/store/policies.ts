@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Policy, PolicyEffect } from '../../../core/model.ts';
 import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -6,7 +6,8 @@ import type { ActivityId, OrganizationId, PolicyId, VoteId } from '../../../lib/
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { PolicyTable, Schema } from '../../../storage/schema.ts';
+import type { PolicyTable } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 
 const toPolicy = (row: Selectable<PolicyTable>): Policy => ({
@@ -33,13 +34,7 @@ export interface VoteEvaluation {
   readonly createdAtMs: number;
 }
 
-export class PolicyReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class PolicyReader extends Reader {
   async get(organizationId: OrganizationId, policyId: string): Promise<Policy> {
     const row = await findRow(this.db, 'policy', organizationId, policyId);
     if (row === undefined) throw policyNotFound();
@@ -97,11 +92,12 @@ export class PolicyReader {
 }
 
 export class PolicyStore extends PolicyReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(organizationId: OrganizationId, policies: readonly Policy[]): Promise<void> {

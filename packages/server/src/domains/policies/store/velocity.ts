@@ -1,12 +1,12 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../../core/model.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, VelocityControlId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
-import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Schema, VelocityControlTable } from '../../../storage/schema.ts';
+import type { VelocityControlTable } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 
 const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
@@ -33,15 +33,7 @@ export interface ControlKey {
   readonly controlId: VelocityControlId;
 }
 
-export class VelocityReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class VelocityReader extends Reader {
   async get(organizationId: OrganizationId, id: string): Promise<VelocityControl> {
     const row = await findRow(this.db, 'velocity_control', organizationId, id);
     if (row === undefined) throw notFound();
@@ -109,11 +101,12 @@ export class VelocityReader {
 }
 
 export class VelocityStore extends VelocityReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, kind: DatabaseKind, authority: AuthorityVersions) {
-    super(db, kind);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(organizationId: OrganizationId, control: VelocityControl): Promise<void> {

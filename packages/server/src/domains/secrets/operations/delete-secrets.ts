@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
+import { ImportStore } from '../../wallets/store/imports.ts';
 
 export const deleteSecrets = defineActivity({
   name: 'delete_secrets',
@@ -13,10 +14,10 @@ export const deleteSecrets = defineActivity({
   result: Type.Object({ secretIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { secretIds }) {
     const ids = [...new Set(secretIds)];
-    if ((await store.imports.secrets(actor.organizationId, ids)).length !== ids.length) {
+    if ((await store(ImportStore).secrets(actor.organizationId, ids)).length !== ids.length) {
       throw new ApiError('RESOURCE_NOT_FOUND', 'secret not found in this organization');
     }
-    await store.imports.deleteSecrets(actor.organizationId, ids);
+    await store(ImportStore).deleteSecrets(actor.organizationId, ids);
     return { secretIds: ids };
   },
 });

@@ -5,6 +5,7 @@ import { EncryptionSuiteShape, TargetPublicKeyShape } from '../../../engine/shap
 import { ApiError } from '../../../lib/errors.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { secretFacts } from '../../../policy-facts/keys.ts';
+import { ImportReader, ImportStore } from '../../wallets/store/imports.ts';
 import type { Secret } from '../model.ts';
 import { KeyValueShape } from '../shapes.ts';
 
@@ -43,7 +44,7 @@ export const exportSecrets = defineActivity({
   },
   async execute({ store, actor }, { secrets }, secretPayloads) {
     const ids = [...new Set(secrets.map((secret) => secret.secretId))];
-    if ((await store.imports.secrets(actor.organizationId, ids)).length !== ids.length) throw secretNotFound();
+    if ((await store(ImportStore).secrets(actor.organizationId, ids)).length !== ids.length) throw secretNotFound();
     return { secretPayloads };
   },
 });
@@ -54,7 +55,7 @@ async function storedSecrets(
   wanted: readonly { readonly secretId: string }[],
 ): Promise<Secret[]> {
   const ids = [...new Set(wanted.map(({ secretId }) => secretId))];
-  const found = await read.imports.secrets(actor.organizationId, ids);
+  const found = await read(ImportReader).secrets(actor.organizationId, ids);
   const stored = new Map<string, Secret>(found.map((secret) => [secret.id, secret]));
   return wanted.map(({ secretId }) => {
     const secret = stored.get(secretId);

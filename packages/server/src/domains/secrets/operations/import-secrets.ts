@@ -9,6 +9,7 @@ import type { SecretId } from '../../../lib/ids.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { listShape, NameShape, textShape } from '../../../lib/shapes.ts';
 import { liveTargets, useTarget } from '../../wallets/imports.ts';
+import { ImportStore } from '../../wallets/store/imports.ts';
 import { KeyValueShape } from '../shapes.ts';
 
 const SecretParamsShape = Type.Object({
@@ -65,7 +66,7 @@ export const importSecrets = defineActivity({
     for (const [index, { id, targetId, sealedSecret }] of prepared.entries()) {
       const params = secrets[index] as (typeof secrets)[number];
       await useTarget(context, targetId);
-      await store.imports.insertSecret(actor.organizationId, {
+      await store(ImportStore).insertSecret(actor.organizationId, {
         id,
         name: params.name,
         sealedSecret,

@@ -9,6 +9,7 @@ import { type Config, readConfig } from '../../../config/config.ts';
 import { openServiceKeys } from '../../../service-keys.ts';
 import { openStorage } from '../../../storage/open.ts';
 import { createSendSigner } from '../signer.ts';
+import { SendReader, SendStore } from '../store/sends.ts';
 import { importOperatorKey } from './import-operator-key.ts';
 import { listConfiguredChains } from './list-chains.ts';
 
@@ -89,8 +90,8 @@ describe('an imported key', () => {
 
       // Moved to another chain in the database, it does not open.
       await storage.write(async (store) => {
-        const key = await store.sends.operatorKey('eip155:31337', ADDRESS.toLowerCase());
-        await store.sends.insertOperatorKey({ ...key!, caip2: 'eip155:1' });
+        const key = await store(SendStore).operatorKey('eip155:31337', ADDRESS.toLowerCase());
+        await store(SendStore).insertOperatorKey({ ...key!, caip2: 'eip155:1' });
       });
       await expect(signer.signAsOperator('eip155:1', ADDRESS.toLowerCase(), 'ecdsa', [digest])).rejects.toMatchObject({
         name: 'KeyringError',
@@ -110,7 +111,9 @@ describe('an imported key', () => {
     await importText(config, 'eip155:31337', KEY);
     expect(await importText(config, 'eip155:31337', KEY)).toMatchObject({ isNew: false });
     expect(await listConfiguredChains(config)).toMatchObject([{ hasOperatorKey: true }, { hasOperatorKey: false }]);
-    const rows = await withStorage((storage) => storage.read.sends.operatorKey('eip155:31337', ADDRESS.toLowerCase()));
+    const rows = await withStorage((storage) =>
+      storage.read(SendReader).operatorKey('eip155:31337', ADDRESS.toLowerCase()),
+    );
     expect(rows?.publicKey).toBe(Buffer.from(secp256k1.getPublicKey(Buffer.from(KEY, 'hex'))).toString('hex'));
   });
 
@@ -128,8 +131,8 @@ describe('an imported key', () => {
 describe('nothing is stored', () => {
   const keys = async (): Promise<unknown[]> =>
     await withStorage(async (storage) => [
-      await storage.read.sends.operatorKey('eip155:31337', ADDRESS.toLowerCase()),
-      await storage.read.sends.operatorKey(SOLANA, SOLANA_ADDRESS),
+      await storage.read(SendReader).operatorKey('eip155:31337', ADDRESS.toLowerCase()),
+      await storage.read(SendReader).operatorKey(SOLANA, SOLANA_ADDRESS),
     ]);
   const NONE = [undefined, undefined];
 

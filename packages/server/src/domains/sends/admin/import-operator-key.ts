@@ -2,11 +2,13 @@ import { type AddressFormat, type Curve, DEPLOYMENT_ID, type Keyring, sealHpkeJs
 import { openRootKey } from '../../../bootstrap.ts';
 import { type ChainSettings, chainName } from '../../../chains/settings.ts';
 import type { Config } from '../../../config/config.ts';
+import { DeploymentReader } from '../../../core/store/deployment.ts';
 import { openBeside, writeBeside } from '../../../keyring-admin/beside.ts';
 import { randomId } from '../../../lib/ids.ts';
 import { StartError } from '../../../lib/start-error.ts';
 import { loadServiceKeys } from '../../../service-keys.ts';
 import type { Storage } from '../../../storage/storage.ts';
+import { SendStore } from '../store/sends.ts';
 import { type KeyMaterial, parseKeyText } from './key-text.ts';
 
 /** Whose import it is, where somebody's own import names the user. */
@@ -40,7 +42,7 @@ export async function importOperatorKey(config: Config, options: OperatorKeyOpti
   const chain = chainOf(config, options.caip2);
   const storage = await openBeside(config, 'chains import-key');
   try {
-    if ((await storage.read.deployment.get('root_key_id')) === undefined) {
+    if ((await storage.read(DeploymentReader).get('root_key_id')) === undefined) {
       throw new StartError('the database is under no root key yet: start the service first');
     }
     const text = await options.readText();
@@ -76,7 +78,7 @@ async function withKey<T>(
 async function sealKey(config: Config, storage: Storage, chain: ChainSettings, key: KeyMaterial): Promise<SealedKey> {
   const keyring = await openRootKey(storage, config.rootKey, config.keyring);
   try {
-    const wrapped = await storage.read.deployment.get('deployment_key');
+    const wrapped = await storage.read(DeploymentReader).get('deployment_key');
     if (wrapped === undefined) throw new StartError('the service has no keys yet: start the service first');
     // The one-time key is signed for like everybody's, which needs the service's keys.
     await loadServiceKeys(storage, keyring, wrapped);
@@ -130,8 +132,8 @@ function requireConfigured({ caip2, operatorAddress }: ChainSettings, address: s
 async function store(storage: Storage, { caip2 }: ChainSettings, sealed: SealedKey): Promise<ImportedOperatorKey> {
   const address = spelled(caip2, sealed.address);
   const isNew = await writeBeside(storage, async (stores) => {
-    const before = await stores.sends.operatorKey(caip2, address);
-    await stores.sends.insertOperatorKey({ ...sealed, caip2, address, createdAtMs: Date.now() });
+    const before = await stores(SendStore).operatorKey(caip2, address);
+    await stores(SendStore).insertOperatorKey({ ...sealed, caip2, address, createdAtMs: Date.now() });
     return before === undefined;
   });
   return { caip2, address: sealed.address, isNew };

@@ -1,5 +1,6 @@
 import type { Config } from '../../../config/config.ts';
 import { openBeside } from '../../../keyring-admin/beside.ts';
+import { SendReader } from '../store/sends.ts';
 
 export interface ListedChain {
   readonly caip2: string;
@@ -19,7 +20,7 @@ export async function listConfiguredChains(config: Config): Promise<ListedChain[
     try {
       for (const { caip2, operatorAddress } of chains) {
         if (operatorAddress === undefined) continue;
-        if ((await storage.read.sends.operatorKey(caip2, operatorAddress)) !== undefined) stored.add(caip2);
+        if ((await storage.read(SendReader).operatorKey(caip2, operatorAddress)) !== undefined) stored.add(caip2);
       }
     } finally {
       await storage.close();

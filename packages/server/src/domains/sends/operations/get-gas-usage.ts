@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { formatUnits } from '../../../lib/amount.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { DAY_MINUTES, firstMinute, USD_DIGITS } from '../sponsorship-model.ts';
+import { SponsorshipReader } from '../store/sponsorship.ts';
 
 export const getGasUsage = defineQuery({
   name: 'get_gas_usage',
@@ -16,9 +17,9 @@ export const getGasUsage = defineQuery({
   }),
   async run({ read, actor, nowMs }) {
     const { id, parentId } = actor.organization;
-    const config = await read.sponsorship.config(parentId ?? id);
+    const config = await read(SponsorshipReader).config(parentId ?? id);
     const windowDurationMinutes = config?.windowMinutes ?? DAY_MINUTES;
-    const used = await read.sponsorship.usdUsage(id, firstMinute(nowMs, windowDurationMinutes));
+    const used = await read(SponsorshipReader).usdUsage(id, firstMinute(nowMs, windowDurationMinutes));
     const limit = parentId === undefined ? config?.treeLimitUsd : config?.subOrganizationLimitUsd;
     return {
       windowDurationMinutes,

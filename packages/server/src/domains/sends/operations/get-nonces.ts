@@ -12,6 +12,7 @@ import type { EvmNode, Hex } from '../../../nodes/node.ts';
 import { findSigner } from '../../signing/signer.ts';
 import { batchNonceOf } from '../ethereum-request.ts';
 import { nextNonce } from '../model.ts';
+import { SendReader } from '../store/sends.ts';
 
 const TRIES_MAX = 5;
 
@@ -49,7 +50,7 @@ async function nonceOf(context: QueryContext, node: EvmNode, account: Hex): Prom
   const pending = await node.transactionCount(account, 'pending');
   // What another organization has under way is not for this one to know.
   if ((await findSigner(context, account)) === undefined) return pending;
-  return nextNonce(pending, await context.read.sends.takenNonces(node.chain.caip2, account));
+  return nextNonce(pending, await context.read(SendReader).takenNonces(node.chain.caip2, account));
 }
 
 async function unusedNonce({ caip2, batchContract }: ChainSettings, node: EvmNode, account: Hex): Promise<bigint> {

@@ -3,6 +3,7 @@ import { SEND_STATES } from '../../../chains/settings.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import type { Send, SendError } from '../model.ts';
+import { SendReader } from '../store/sends.ts';
 
 const text = Type.Optional(Type.String());
 
@@ -48,7 +49,7 @@ export const getSendTransactionStatus = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, sendTransactionStatusId: IdShape }),
   response: StatusShape,
   async run({ read, actor }, { sendTransactionStatusId }) {
-    const send = await read.sends.get(actor.organizationId, sendTransactionStatusId);
+    const send = await read(SendReader).get(actor.organizationId, sendTransactionStatusId);
     return { txStatus: send.state, ...hashOf(send), ...failureOf(send) };
   },
 });

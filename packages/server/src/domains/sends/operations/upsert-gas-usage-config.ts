@@ -4,6 +4,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { invalidField, notServed } from '../../../lib/errors.ts';
 import type { GasUsageConfigId } from '../../../lib/ids.ts';
 import { WINDOW_MINUTES_MAX } from '../sponsorship-model.ts';
+import { SponsorshipStore } from '../store/sponsorship.ts';
 
 const UsdShape = Type.String({
   pattern: '^(?:0|[1-9][0-9]{0,8})(?:\\.[0-9]{1,6})?$',
@@ -42,9 +43,9 @@ export const upsertGasUsageConfig = defineActivity({
   },
   async execute({ store, actor, newId, nowMs }, parameters) {
     const { organizationId } = actor;
-    const known = await store.sponsorship.config(organizationId);
+    const known = await store(SponsorshipStore).config(organizationId);
     const id: GasUsageConfigId = known?.id ?? newId();
-    await store.sponsorship.putConfig({
+    await store(SponsorshipStore).putConfig({
       organizationId,
       id,
       treeLimitUsd: parameters.orgWindowLimitUsd,

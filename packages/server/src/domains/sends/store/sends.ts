@@ -1,11 +1,11 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { SendState } from '../../../chains/settings.ts';
 import type { SendLaneName } from '../../../engine/send-lane.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../../lib/ids.ts';
-import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
-import type { ChainSendTable, Schema } from '../../../storage/schema.ts';
+import type { ChainSendTable } from '../../../storage/schema.ts';
+import { Reader } from '../../../storage/store.ts';
 import type { OperatorKey, Send, SendBlock, SendLane, SendProgress, SendPurpose } from '../model.ts';
 
 const toSend = (row: Selectable<ChainSendTable>): Send => ({
@@ -68,15 +68,7 @@ function fitting(sends: readonly SendLength[]): SendLength[] {
 }
 
 /** Transactions that are sent to chains. */
-export class SendReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class SendReader extends Reader {
   async find(organizationId: OrganizationId, id: string): Promise<Send | undefined> {
     const row = await this.#ofLiving(organizationId).selectAll().where('id', '=', id).executeTakeFirst();
     return row && toSend(row);
@@ -306,6 +298,8 @@ export class SendReader {
 export type ProgressOutcome = 'written' | 'lane-lost' | 'send-gone';
 
 export class SendStore extends SendReader {
+  static readonly writes = true;
+
   /** Puts a send at the end of its lane. The lane's row is locked until the end of the transaction. */
   async insert(send: Send): Promise<void> {
     await this.db

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { SponsoredPerDay } from '../../../chains/settings.ts';
 import type { GasUsageConfigId, OrganizationId } from '../../../lib/ids.ts';
-import type { DatabaseKind } from '../../../storage/dialect.ts';
-import type { GasUsageConfigTable, Schema } from '../../../storage/schema.ts';
+import type { GasUsageConfigTable } from '../../../storage/schema.ts';
+import { Reader } from '../../../storage/store.ts';
 import { DAY_MINUTES, firstMinute, type GasUsageConfig, type SponsoredCost } from '../sponsorship-model.ts';
 
 /** A day more than the longest window. */
@@ -25,15 +25,7 @@ const toConfig = (row: Selectable<GasUsageConfigTable>): GasUsageConfig => ({
  * What sponsored sends cost the operator, by minute. Under the id of a sub-organization are its own, under that of a
  * parent those of its whole tree.
  */
-export class SponsorshipReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class SponsorshipReader extends Reader {
   async config(organizationId: OrganizationId): Promise<GasUsageConfig | undefined> {
     const row = await this.db
       .selectFrom('gas_usage_config')
@@ -67,6 +59,8 @@ export class SponsorshipReader {
 }
 
 export class SponsorshipStore extends SponsorshipReader {
+  static readonly writes = true;
+
   async putConfig(config: GasUsageConfig): Promise<void> {
     const values = {
       tree_limit_usd: config.treeLimitUsd,

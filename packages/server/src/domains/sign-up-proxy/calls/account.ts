@@ -2,11 +2,12 @@ import Type from 'typebox';
 import { FRESH_KEY_MS } from '../../../authn/authenticate.ts';
 import { canonicalPublicKey } from '../../../authn/public-key.ts';
 import { OidcTokenShape, VerificationTokenShape } from '../../../authn/shapes.ts';
-import { oidcTreeValue } from '../../../core/store/tree.ts';
+import { oidcTreeValue, TreeReader } from '../../../core/store/tree.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { linkedEmail } from '../../users/social-linking.ts';
+import { PrincipalReader } from '../../users/store/principals.ts';
 import { holderOfToken, readOidcToken, readVerification } from '../accounts.ts';
 import { defineProxyCall, type Visit } from '../define.ts';
 
@@ -50,7 +51,7 @@ export const account = defineProxyCall({
 
 async function find(visit: Visit, body: Body, value: string): Promise<OrganizationId | undefined> {
   const { app, parent } = visit;
-  const { tree } = app.storage.read;
+  const tree = app.storage.read(TreeReader);
   switch (body.filterType) {
     case 'EMAIL':
       if (!(await isProven(visit, body, 'email', value))) return undefined;
@@ -134,7 +135,8 @@ function claimsOf(text: string): { issuer: string; subject: string; audience: st
 /** Anybody may register a stranger's key: one that has stamped stands before those that have not (decision 24). */
 async function byPublicKey(visit: Visit, publicKey: string): Promise<OrganizationId | undefined> {
   const { app, parent, nowMs } = visit;
-  const { tree, principals } = app.storage.read;
+  const tree = app.storage.read(TreeReader);
+  const principals = app.storage.read(PrincipalReader);
   const candidates = await tree.candidates(parent.id, 'PUBLIC_KEY', publicKey, nowMs - FRESH_KEY_MS);
   const [first] = candidates;
   if (first === undefined || candidates.length === 1) return first;
@@ -144,12 +146,9 @@ async function byPublicKey(visit: Visit, publicKey: string): Promise<Organizatio
 
 async function byName(visit: Visit, kind: 'NAME' | 'USERNAME', value: string): Promise<OrganizationId | undefined> {
   const { app, parent } = visit;
-  const { items } = await app.storage.read.tree.subOrganizations(
-    parent.id,
-    { kinds: [kind], value },
-    { kind: 'page', limit: 2 },
-    () => Promise.resolve(true),
-  );
+  const { items } = await app.storage
+    .read(TreeReader)
+    .subOrganizations(parent.id, { kinds: [kind], value }, { kind: 'page', limit: 2 }, () => Promise.resolve(true));
   return items.length > 1 ? ambiguous(visit, kind) : items[0]?.id;
 }
 

@@ -5,6 +5,7 @@ import type { UserId } from '../../../lib/ids.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { addApiKeys, checkApiKeys } from '../new-credentials.ts';
 import { ApiKeyParamsShape, ApiKeyParamsV1Shape, withP256 } from '../shapes/credentials.ts';
+import { UserStore } from '../store/users.ts';
 
 export const createApiKeys = defineActivity({
   name: 'create_api_keys',
@@ -32,7 +33,7 @@ export const createApiKeys = defineActivity({
   async execute(context, { userId, apiKeys }) {
     const { store, actor, nowMs } = context;
     const { organizationId } = actor;
-    await store.users.lock(organizationId, userId, nowMs);
+    await store(UserStore).lock(organizationId, userId, nowMs);
     const added = await addApiKeys(
       context,
       { organizationId, rootId: treeRoot(actor.organization) },

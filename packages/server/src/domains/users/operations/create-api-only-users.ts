@@ -5,6 +5,7 @@ import { IdListOrEmptyShape, listShape, NameShape } from '../../../lib/shapes.ts
 import { addUsers, checkNewUsers } from '../new-users.ts';
 import { ApiKeyParamsV1Shape, withP256 } from '../shapes/credentials.ts';
 import { EmailOrEmptyShape, type UserParams } from '../shapes/users.ts';
+import { TagStore } from '../store/tags.ts';
 import { pairs } from '../user-tags.ts';
 
 const ApiOnlyUserShape = Type.Object({
@@ -30,9 +31,11 @@ export const createApiOnlyUsers = defineActivity({
     const { store, actor } = context;
     const { organizationId } = actor;
     const users = toUsers(apiOnlyUsers);
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', [...new Set(users.flatMap((user) => user.userTags))]);
+    await store(TagStore).requireAll(organizationId, 'TAG_TYPE_USER', [
+      ...new Set(users.flatMap((user) => user.userTags)),
+    ]);
     const userIds = await addUsers(context, { organizationId, rootId: treeRoot(actor.organization) }, users, []);
-    await store.tags.tagUsers(
+    await store(TagStore).tagUsers(
       organizationId,
       userIds.flatMap((userId, index) => pairs([userId], users[index]?.userTags ?? [])),
     );

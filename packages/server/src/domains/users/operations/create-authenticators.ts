@@ -6,6 +6,7 @@ import type { UserId } from '../../../lib/ids.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { addAuthenticators, checkAuthenticators, verifyAuthenticators } from '../new-credentials.ts';
 import { AuthenticatorParamsShape, AuthenticatorParamsV1Shape, fromBrowserStyle } from '../shapes/credentials.ts';
+import { UserReader, UserStore } from '../store/users.ts';
 
 export const createAuthenticators = defineActivity({
   name: 'create_authenticators',
@@ -32,12 +33,12 @@ export const createAuthenticators = defineActivity({
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
   check: ({ authenticators }) => checkAuthenticators(authenticators, 'parameters.authenticators'),
-  describe: ({ read, actor }, { userId }) => read.users.get(actor.organizationId, userId),
+  describe: ({ read, actor }, { userId }) => read(UserReader).get(actor.organizationId, userId),
   prepare: (context, { authenticators }) => verifyAuthenticators(context, authenticators),
   async execute(context, { userId, authenticators }, verified) {
     const { store, actor, nowMs } = context;
     const { organizationId } = actor;
-    await store.users.lock(organizationId, userId, nowMs);
+    await store(UserStore).lock(organizationId, userId, nowMs);
     const place = { organizationId, rootId: treeRoot(actor.organization) };
     const added = await addAuthenticators(context, place, userId as UserId, authenticators, verified);
     return { authenticatorIds: added.map((authenticator) => authenticator.id) };

@@ -7,6 +7,8 @@ import type { MfaPolicyId, UserId } from '../../../lib/ids.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { checkSteps, requireRoom, requireUser, toSteps } from '../mfa-methods.ts';
 import { OrderShape, RequiredMethodsShape } from '../shapes/mfa.ts';
+import { MfaStore } from '../store/mfa.ts';
+import { UserStore } from '../store/users.ts';
 
 export const createMfaPolicy = defineActivity({
   name: 'create_mfa_policy',
@@ -31,11 +33,11 @@ export const createMfaPolicy = defineActivity({
     const { store, actor, newId, nowMs, config } = context;
     await requireUser(context, parameters.userId);
     const most = config.limitMfaPolicies;
-    if (most !== undefined && (await store.mfa.count(actor.organizationId, parameters.userId)) >= most) {
+    if (most !== undefined && (await store(MfaStore).count(actor.organizationId, parameters.userId)) >= most) {
       throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `a user can have at most ${most} MFA policies`);
     }
     const mfaPolicyId: MfaPolicyId = newId();
-    await store.mfa.insert(actor.organizationId, {
+    await store(MfaStore).insert(actor.organizationId, {
       id: mfaPolicyId,
       userId: parameters.userId as UserId,
       name: parameters.mfaPolicyName,
@@ -47,7 +49,7 @@ export const createMfaPolicy = defineActivity({
       updatedAtMs: nowMs,
     });
     await requireRoom(store, actor.organizationId, parameters.userId);
-    await store.users.touch(actor.organizationId, [parameters.userId], nowMs);
+    await store(UserStore).touch(actor.organizationId, [parameters.userId], nowMs);
     return { mfaPolicyId };
   },
 });

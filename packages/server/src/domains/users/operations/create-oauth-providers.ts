@@ -6,6 +6,7 @@ import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { requireOwnOrFresh } from '../../login/oauth/token-binding.ts';
 import { addOauthProviders, checkOauthProviders, verifyOauthProviders } from '../new-oauth-providers.ts';
 import { OauthProviderParamsShape, OauthProviderParamsV1Shape } from '../shapes/credentials.ts';
+import { UserReader, UserStore } from '../store/users.ts';
 
 const FIELD = 'parameters.oauthProviders';
 const SECRETS = ['oauthProviders.*.oidcToken'];
@@ -35,12 +36,12 @@ export const createOauthProviders = defineActivity({
   result: Type.Object({ providerIds: Type.Array(Type.String()) }),
   managesCredentialsOf: ({ userId }) => userId,
   check: ({ oauthProviders }) => checkOauthProviders(oauthProviders, FIELD),
-  describe: ({ read, actor }, { userId }) => read.users.get(actor.organizationId, userId),
+  describe: ({ read, actor }, { userId }) => read(UserReader).get(actor.organizationId, userId),
   prepare: (context, { oauthProviders }) => verifyOauthProviders(context, oauthProviders, FIELD),
   async execute(context, { userId }, verified) {
     const { store, actor, nowMs } = context;
     const { organizationId } = actor;
-    await store.users.lock(organizationId, userId, nowMs);
+    await store(UserStore).lock(organizationId, userId, nowMs);
     const place = { organizationId, rootId: treeRoot(actor.organization) };
     await requireOwnOrFresh(context, place.rootId, verified);
     const added = await addOauthProviders(context, place, userId as UserId, verified);

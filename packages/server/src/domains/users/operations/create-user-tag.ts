@@ -2,6 +2,8 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, NameShape } from '../../../lib/shapes.ts';
 import { addTag } from '../new-tag.ts';
+import { TagStore } from '../store/tags.ts';
+import { UserStore } from '../store/users.ts';
 import { pairs, requireUsers } from '../user-tags.ts';
 
 export const createUserTag = defineActivity({
@@ -18,8 +20,8 @@ export const createUserTag = defineActivity({
     const ids = [...new Set(userIds)];
     await requireUsers(store, organizationId, ids);
     const userTagId = await addTag(context, 'TAG_TYPE_USER', userTagName);
-    await store.tags.tagUsers(organizationId, pairs(ids, [userTagId]));
-    await store.users.touch(organizationId, ids, nowMs);
+    await store(TagStore).tagUsers(organizationId, pairs(ids, [userTagId]));
+    await store(UserStore).touch(organizationId, ids, nowMs);
     return { userTagId, userIds: ids };
   },
 });

@@ -14,6 +14,7 @@ import {
   withP256,
 } from '../shapes/credentials.ts';
 import { AccessTypeShape, EmailOrEmptyShape, PhoneOrEmptyShape, UserParamsShape } from '../shapes/users.ts';
+import { TagReader, TagStore } from '../store/tags.ts';
 import { pairs } from '../user-tags.ts';
 
 const common = { userName: NameShape, userEmail: Type.Optional(EmailOrEmptyShape), userTags: IdListOrEmptyShape };
@@ -65,18 +66,19 @@ export const createUsers = defineActivity({
   ],
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   check: ({ users }) => checkNewUsers(users, 'parameters.users'),
-  describe: ({ read, actor }, { users }) => read.tags.requireAll(actor.organizationId, 'TAG_TYPE_USER', tagsOf(users)),
+  describe: ({ read, actor }, { users }) =>
+    read(TagReader).requireAll(actor.organizationId, 'TAG_TYPE_USER', tagsOf(users)),
   prepare: (context, { users }) => verifyNewUsers(context, users, 'parameters.users'),
   async execute(context, { users }, verified) {
     const { store, actor } = context;
     const { organizationId } = actor;
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', tagsOf(users));
+    await store(TagStore).requireAll(organizationId, 'TAG_TYPE_USER', tagsOf(users));
     const rootId = treeRoot(actor.organization);
     for (const [index, user] of users.entries()) {
       await requireOwnOrFreshBelow(context, rootId, user, verified[index]?.oauthProviders ?? []);
     }
     const userIds = await addUsers(context, { organizationId, rootId }, users, verified);
-    await store.tags.tagUsers(
+    await store(TagStore).tagUsers(
       organizationId,
       userIds.flatMap((userId, index) => pairs([userId], users[index]?.userTags ?? [])),
     );

@@ -1,8 +1,11 @@
 import Type from 'typebox';
 import { removedBy } from '../../../core/actor.ts';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape, IdShape } from '../../../lib/shapes.ts';
+import { CredentialStore } from '../store/credentials.ts';
+import { UserStore } from '../store/users.ts';
 
 export const deleteApiKeys = defineActivity({
   name: 'delete_api_keys',
@@ -17,11 +20,13 @@ export const deleteApiKeys = defineActivity({
   async execute({ store, actor, nowMs }, { userId, apiKeyIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(apiKeyIds)];
-    await store.users.lock(organizationId, userId, nowMs);
-    const owned = new Set<string>((await store.credentials.apiKeysOfUser(organizationId, userId)).map((key) => key.id));
+    await store(UserStore).lock(organizationId, userId, nowMs);
+    const owned = new Set<string>(
+      (await store(CredentialStore).apiKeysOfUser(organizationId, userId)).map((key) => key.id),
+    );
     if (ids.some((id) => !owned.has(id))) throw new ApiError('RESOURCE_NOT_FOUND', 'API key not found on this user');
-    await store.credentials.deleteCredentials('api_key', organizationId, ids, removedBy(actor));
-    await store.tree.remove(organizationId, ids);
+    await store(CredentialStore).deleteCredentials('api_key', organizationId, ids, removedBy(actor));
+    await store(TreeStore).remove(organizationId, ids);
     return { apiKeyIds: ids };
   },
 });

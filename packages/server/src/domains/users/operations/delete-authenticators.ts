@@ -1,8 +1,11 @@
 import Type from 'typebox';
 import { removedBy } from '../../../core/actor.ts';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape, IdShape } from '../../../lib/shapes.ts';
+import { CredentialStore } from '../store/credentials.ts';
+import { UserStore } from '../store/users.ts';
 
 export const deleteAuthenticators = defineActivity({
   name: 'delete_authenticators',
@@ -16,14 +19,14 @@ export const deleteAuthenticators = defineActivity({
   async execute({ store, actor, nowMs }, { userId, authenticatorIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(authenticatorIds)];
-    await store.users.lock(organizationId, userId, nowMs);
+    await store(UserStore).lock(organizationId, userId, nowMs);
     const owned = new Set<string>(
-      (await store.credentials.authenticatorsOfUser(organizationId, userId)).map((item) => item.id),
+      (await store(CredentialStore).authenticatorsOfUser(organizationId, userId)).map((item) => item.id),
     );
     if (ids.some((id) => !owned.has(id)))
       throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
-    await store.credentials.deleteCredentials('authenticator', organizationId, ids, removedBy(actor));
-    await store.tree.remove(organizationId, ids);
+    await store(CredentialStore).deleteCredentials('authenticator', organizationId, ids, removedBy(actor));
+    await store(TreeStore).remove(organizationId, ids);
     return { authenticatorIds: ids };
   },
 });

@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { MfaStore } from '../store/mfa.ts';
+import { UserStore } from '../store/users.ts';
 
 export const deleteMfaPolicy = defineActivity({
   name: 'delete_mfa_policy',
@@ -11,9 +13,9 @@ export const deleteMfaPolicy = defineActivity({
   parameters: Type.Object({ userId: IdShape, mfaPolicyId: IdShape }),
   result: Type.Object({ mfaPolicyId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, mfaPolicyId }) {
-    const policy = await store.mfa.get(actor.organizationId, userId, mfaPolicyId);
-    await store.mfa.delete(actor.organizationId, policy.id);
-    await store.users.touch(actor.organizationId, [policy.userId], nowMs);
+    const policy = await store(MfaStore).get(actor.organizationId, userId, mfaPolicyId);
+    await store(MfaStore).delete(actor.organizationId, policy.id);
+    await store(UserStore).touch(actor.organizationId, [policy.userId], nowMs);
     return { mfaPolicyId };
   },
 });

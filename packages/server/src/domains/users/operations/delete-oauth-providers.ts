@@ -1,7 +1,10 @@
 import Type from 'typebox';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape, IdShape } from '../../../lib/shapes.ts';
+import { OauthStore } from '../store/oauth.ts';
+import { UserStore } from '../store/users.ts';
 
 export const deleteOauthProviders = defineActivity({
   name: 'delete_oauth_providers',
@@ -15,13 +18,15 @@ export const deleteOauthProviders = defineActivity({
   async execute({ store, actor, nowMs }, { userId, providerIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(providerIds)];
-    await store.users.lock(organizationId, userId, nowMs);
-    const owned = new Set<string>((await store.oauth.providersOfUser(organizationId, userId)).map(({ id }) => id));
+    await store(UserStore).lock(organizationId, userId, nowMs);
+    const owned = new Set<string>(
+      (await store(OauthStore).providersOfUser(organizationId, userId)).map(({ id }) => id),
+    );
     if (ids.some((id) => !owned.has(id))) {
       throw new ApiError('RESOURCE_NOT_FOUND', 'OAuth provider not found on this user');
     }
-    await store.oauth.deleteProviders(organizationId, ids);
-    await store.tree.remove(organizationId, ids);
+    await store(OauthStore).deleteProviders(organizationId, ids);
+    await store(TreeStore).remove(organizationId, ids);
     return { providerIds: ids };
   },
 });

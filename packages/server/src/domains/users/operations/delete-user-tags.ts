@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
+import { TagStore } from '../store/tags.ts';
+import { UserStore } from '../store/users.ts';
 
 export const deleteUserTags = defineActivity({
   name: 'delete_user_tags',
@@ -13,10 +15,10 @@ export const deleteUserTags = defineActivity({
   async execute({ store, actor, nowMs }, { userTagIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(userTagIds)];
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', ids);
-    const userIds = await store.tags.usersWithTags(organizationId, ids);
-    await store.tags.delete(organizationId, ids);
-    await store.users.touch(organizationId, userIds, nowMs);
+    await store(TagStore).requireAll(organizationId, 'TAG_TYPE_USER', ids);
+    const userIds = await store(TagStore).usersWithTags(organizationId, ids);
+    await store(TagStore).delete(organizationId, ids);
+    await store(UserStore).touch(organizationId, userIds, nowMs);
     return { userTagIds: ids, userIds };
   },
 });

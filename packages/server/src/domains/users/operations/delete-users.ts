@@ -1,8 +1,12 @@
 import Type from 'typebox';
+import { OrganizationStore } from '../../../core/store/organizations.ts';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
+import { MfaStore } from '../store/mfa.ts';
+import { UserStore } from '../store/users.ts';
 import { requireUsers } from '../user-tags.ts';
 
 export const deleteUsers = defineActivity({
@@ -20,21 +24,21 @@ export const deleteUsers = defineActivity({
     const { organizationId } = actor;
     const ids = [...new Set(userIds)] as UserId[];
     await requireUsers(store, organizationId, ids);
-    const { rootUserIds } = await store.organizations.get(organizationId);
+    const { rootUserIds } = await store(OrganizationStore).get(organizationId);
     if (ids.some((userId) => rootUserIds.some((rootId) => rootId === userId))) {
       throw new ApiError('INVALID_QUORUM', 'a member of the root quorum cannot be deleted: change the quorum first');
     }
     for (const userId of ids) {
-      const { apiKeys, authenticators, oauthProviders } = await store.users.member(organizationId, userId);
-      await store.tree.remove(organizationId, [
+      const { apiKeys, authenticators, oauthProviders } = await store(UserStore).member(organizationId, userId);
+      await store(TreeStore).remove(organizationId, [
         userId,
         ...apiKeys.map((key) => key.id),
         ...authenticators.map((item) => item.id),
         ...oauthProviders.map((provider) => provider.id),
       ]);
     }
-    await store.mfa.deleteOfUsers(organizationId, ids);
-    await store.users.delete(organizationId, ids);
+    await store(MfaStore).deleteOfUsers(organizationId, ids);
+    await store(UserStore).delete(organizationId, ids);
     await failProposalsOf(ids);
     return { userIds: ids };
   },

@@ -4,6 +4,8 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderApiKey } from '../render/user.ts';
 import { ApiKeyShape } from '../shapes/credentials.ts';
+import { CredentialReader } from '../store/credentials.ts';
+import { UserReader } from '../store/users.ts';
 
 export const getApiKeys = defineQuery({
   name: 'get_api_keys',
@@ -15,9 +17,9 @@ export const getApiKeys = defineQuery({
   }),
   response: Type.Object({ apiKeys: Type.Array(ApiKeyShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { userId, paginationOptions }) {
-    if (userId !== undefined) await read.users.get(actor.organizationId, userId);
+    if (userId !== undefined) await read(UserReader).get(actor.organizationId, userId);
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.credentials.apiKeys(actor.organizationId, userId, request);
+    const { items, pageInfo } = await read(CredentialReader).apiKeys(actor.organizationId, userId, request);
     return { apiKeys: items.map(renderApiKey), pageInfo };
   },
 });

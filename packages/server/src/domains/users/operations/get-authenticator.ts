@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderAuthenticator } from '../render/user.ts';
 import { AuthenticatorShape } from '../shapes/credentials.ts';
+import { CredentialReader } from '../store/credentials.ts';
 
 export const getAuthenticator = defineQuery({
   name: 'get_authenticator',
@@ -10,7 +11,7 @@ export const getAuthenticator = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, authenticatorId: IdShape }),
   response: Type.Object({ authenticator: AuthenticatorShape }),
   async run({ read, actor }, { authenticatorId }) {
-    const authenticator = await read.credentials.getAuthenticator(actor.organizationId, authenticatorId);
+    const authenticator = await read(CredentialReader).getAuthenticator(actor.organizationId, authenticatorId);
     return { authenticator: renderAuthenticator(authenticator) };
   },
 });

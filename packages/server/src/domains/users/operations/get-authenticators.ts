@@ -4,6 +4,8 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderAuthenticator } from '../render/user.ts';
 import { AuthenticatorShape } from '../shapes/credentials.ts';
+import { CredentialReader } from '../store/credentials.ts';
+import { UserReader } from '../store/users.ts';
 
 export const getAuthenticators = defineQuery({
   name: 'get_authenticators',
@@ -15,9 +17,9 @@ export const getAuthenticators = defineQuery({
   }),
   response: Type.Object({ authenticators: Type.Array(AuthenticatorShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { userId, paginationOptions }) {
-    await read.users.get(actor.organizationId, userId);
+    await read(UserReader).get(actor.organizationId, userId);
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.credentials.authenticators(actor.organizationId, userId, request);
+    const { items, pageInfo } = await read(CredentialReader).authenticators(actor.organizationId, userId, request);
     return { authenticators: items.map(renderAuthenticator), pageInfo };
   },
 });

@@ -4,6 +4,8 @@ import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderMfaPolicy } from '../render/mfa.ts';
 import { MfaPolicyShape } from '../shapes/mfa.ts';
+import { MfaReader } from '../store/mfa.ts';
+import { UserReader } from '../store/users.ts';
 
 export const getMfaPolicies = defineQuery({
   name: 'get_mfa_policies',
@@ -15,8 +17,8 @@ export const getMfaPolicies = defineQuery({
   }),
   response: Type.Object({ mfaPolicies: Type.Array(MfaPolicyShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { userId, paginationOptions }) {
-    await read.users.get(actor.organizationId, userId);
-    const policies = await read.mfa.ofUser(actor.organizationId, userId);
+    await read(UserReader).get(actor.organizationId, userId);
+    const policies = await read(MfaReader).ofUser(actor.organizationId, userId);
     const { items, pageInfo } = pageOfList(policies, paginationOptions, config.listMax, ({ id }) => id);
     return { mfaPolicies: items.map(renderMfaPolicy), pageInfo };
   },

@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderMfaPolicy } from '../render/mfa.ts';
 import { MfaPolicyShape } from '../shapes/mfa.ts';
+import { MfaReader } from '../store/mfa.ts';
 
 /** spec 4.3. */
 export const getMfaPolicy = defineQuery({
@@ -11,6 +12,6 @@ export const getMfaPolicy = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, userId: IdShape, mfaPolicyId: IdShape }),
   response: Type.Object({ mfaPolicy: MfaPolicyShape }),
   async run({ read, actor }, { userId, mfaPolicyId }) {
-    return { mfaPolicy: renderMfaPolicy(await read.mfa.get(actor.organizationId, userId, mfaPolicyId)) };
+    return { mfaPolicy: renderMfaPolicy(await read(MfaReader).get(actor.organizationId, userId, mfaPolicyId)) };
   },
 });

@@ -1,10 +1,13 @@
 import Type from 'typebox';
+import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderSteps } from '../render/mfa.ts';
 import { AuthenticationMethodShape, RequiredMethodShape } from '../shapes/mfa.ts';
+import { MfaReader } from '../store/mfa.ts';
+import { UserReader } from '../store/users.ts';
 
 export const getMfaStatus = defineQuery({
   name: 'get_mfa_status',
@@ -29,14 +32,14 @@ export const getMfaStatus = defineQuery({
   }),
   async run({ read, actor, config }, { activityId, userId, paginationOptions }) {
     const { organizationId } = actor;
-    if ((await read.activities.find(organizationId, activityId)) === undefined) {
+    if ((await read(ActivityReader).find(organizationId, activityId)) === undefined) {
       throw new ApiError('ACTIVITY_NOT_FOUND', 'no such activity in this organization');
     }
-    const requirements = (await read.mfa.requirements(organizationId, activityId)).filter(
+    const requirements = (await read(MfaReader).requirements(organizationId, activityId)).filter(
       (requirement) => userId === undefined || requirement.userId === userId,
     );
     // Nothing to prove must be said of a user, not of a slip in an id.
-    if (userId !== undefined && requirements.length === 0) await read.users.get(organizationId, userId);
+    if (userId !== undefined && requirements.length === 0) await read(UserReader).get(organizationId, userId);
     // An activity asks each user once.
     const asked = pageOfList(requirements, paginationOptions, config.listMax, (requirement) => requirement.userId);
     return {

@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderUser } from '../render/user.ts';
 import { UserShape } from '../shapes/users.ts';
+import { UserReader } from '../store/users.ts';
 
 export const getUser = defineQuery({
   name: 'get_user',
@@ -10,6 +11,6 @@ export const getUser = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, userId: IdShape }),
   response: Type.Object({ user: UserShape }),
   async run({ read, actor }, { userId }) {
-    return { user: renderUser(await read.users.record(actor.organizationId, userId)) };
+    return { user: renderUser(await read(UserReader).record(actor.organizationId, userId)) };
   },
 });

@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderUser } from '../render/user.ts';
 import { UserShape } from '../shapes/users.ts';
+import { UserReader } from '../store/users.ts';
 
 export const listUsers = defineQuery({
   name: 'list_users',
@@ -11,7 +12,7 @@ export const listUsers = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, paginationOptions: Type.Optional(PaginationShape) }),
   response: Type.Object({ users: Type.Array(UserShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { paginationOptions }) {
-    const { items, pageInfo } = await read.users.page(
+    const { items, pageInfo } = await read(UserReader).page(
       actor.organizationId,
       toPageRequest(paginationOptions, config.listMax),
     );

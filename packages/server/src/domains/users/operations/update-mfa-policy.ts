@@ -5,6 +5,8 @@ import { ExpressionShape, NotesShape } from '../../../engine/shapes/rules.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { checkSteps, requireRoom, toSteps } from '../mfa-methods.ts';
 import { OrderShape, RequiredMethodsShape } from '../shapes/mfa.ts';
+import { MfaStore } from '../store/mfa.ts';
+import { UserStore } from '../store/users.ts';
 
 export const updateMfaPolicy = defineActivity({
   name: 'update_mfa_policy',
@@ -28,8 +30,8 @@ export const updateMfaPolicy = defineActivity({
   },
   async execute({ store, actor, nowMs }, parameters) {
     const { organizationId } = actor;
-    const policy = await store.mfa.get(organizationId, parameters.userId, parameters.mfaPolicyId);
-    await store.mfa.update(organizationId, {
+    const policy = await store(MfaStore).get(organizationId, parameters.userId, parameters.mfaPolicyId);
+    await store(MfaStore).update(organizationId, {
       ...policy,
       name: parameters.mfaPolicyName ?? policy.name,
       condition: parameters.condition ?? policy.condition,
@@ -41,7 +43,7 @@ export const updateMfaPolicy = defineActivity({
       updatedAtMs: nowMs,
     });
     await requireRoom(store, organizationId, policy.userId);
-    await store.users.touch(organizationId, [policy.userId], nowMs);
+    await store(UserStore).touch(organizationId, [policy.userId], nowMs);
     return { mfaPolicyId: policy.id };
   },
 });

@@ -7,6 +7,7 @@ import { changeEmail, readProofOf } from '../changes.ts';
 import { normalizeEmail } from '../new-users.ts';
 import { claimContact } from '../proven-contact.ts';
 import { EmailOrEmptyShape } from '../shapes/users.ts';
+import { UserReader } from '../store/users.ts';
 
 export const updateUserEmail = defineActivity({
   name: 'update_user_email',
@@ -22,7 +23,7 @@ export const updateUserEmail = defineActivity({
   secrets: ['verificationToken'],
   result: Type.Object({ userId: Type.String() }),
   async describe(context, { userId, userEmail, verificationToken }) {
-    await context.read.users.get(context.actor.organizationId, userId);
+    await context.read(UserReader).get(context.actor.organizationId, userId);
     return await readProofOf(context, verificationToken, { email: normalizeEmail(userEmail) });
   },
   prepare: async (_context, _parameters, proven) => proven,

@@ -7,6 +7,7 @@ import { changePhone, readProofOf } from '../changes.ts';
 import { normalizePhone } from '../new-users.ts';
 import { claimContact } from '../proven-contact.ts';
 import { PhoneOrEmptyShape } from '../shapes/users.ts';
+import { UserReader } from '../store/users.ts';
 
 export const updateUserPhoneNumber = defineActivity({
   name: 'update_user_phone_number',
@@ -23,7 +24,7 @@ export const updateUserPhoneNumber = defineActivity({
   secrets: ['verificationToken'],
   result: Type.Object({ userId: Type.String() }),
   async describe(context, { userId, userPhoneNumber, verificationToken }) {
-    await context.read.users.get(context.actor.organizationId, userId);
+    await context.read(UserReader).get(context.actor.organizationId, userId);
     return await readProofOf(context, verificationToken, { phone: normalizePhone(userPhoneNumber) });
   },
   prepare: async (_context, _parameters, proven) => proven,

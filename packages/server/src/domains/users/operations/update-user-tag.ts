@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
+import { TagStore } from '../store/tags.ts';
+import { UserStore } from '../store/users.ts';
 import { pairs, requireUsers } from '../user-tags.ts';
 
 export const updateUserTag = defineActivity({
@@ -18,13 +20,13 @@ export const updateUserTag = defineActivity({
   result: Type.Object({ userTagId: Type.String() }),
   async execute({ store, actor, nowMs }, { userTagId, newUserTagName, addUserIds, removeUserIds }) {
     const { organizationId } = actor;
-    await store.tags.get(organizationId, 'TAG_TYPE_USER', userTagId);
+    await store(TagStore).get(organizationId, 'TAG_TYPE_USER', userTagId);
     const touched = [...new Set([...addUserIds, ...removeUserIds])];
     await requireUsers(store, organizationId, touched);
-    await store.tags.rename(organizationId, userTagId, newUserTagName, nowMs);
-    await store.tags.tagUsers(organizationId, pairs(addUserIds, [userTagId]));
-    await store.tags.untagUsers(organizationId, userTagId, removeUserIds);
-    await store.users.touch(organizationId, touched, nowMs);
+    await store(TagStore).rename(organizationId, userTagId, newUserTagName, nowMs);
+    await store(TagStore).tagUsers(organizationId, pairs(addUserIds, [userTagId]));
+    await store(TagStore).untagUsers(organizationId, userTagId, removeUserIds);
+    await store(UserStore).touch(organizationId, touched, nowMs);
     return { userTagId };
   },
 });

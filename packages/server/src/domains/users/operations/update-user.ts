@@ -5,6 +5,8 @@ import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
 import { changeEmail, changeName, changePhone } from '../changes.ts';
 import { normalizeEmail, normalizePhone } from '../new-users.ts';
 import { EmailOrEmptyShape, PhoneOrEmptyShape } from '../shapes/users.ts';
+import { TagStore } from '../store/tags.ts';
+import { UserStore } from '../store/users.ts';
 import { pairs } from '../user-tags.ts';
 
 export const updateUser = defineActivity({
@@ -25,16 +27,16 @@ export const updateUser = defineActivity({
   async execute({ store, actor, nowMs }, { userId, userName, userEmail, userTagIds, userPhoneNumber }) {
     const { organizationId } = actor;
     const place = { organizationId, rootId: treeRoot(actor.organization) };
-    await store.users.get(organizationId, userId);
+    await store(UserStore).get(organizationId, userId);
     if (userName !== undefined) await changeName(store, place, userId, userName, nowMs);
     if (userEmail !== undefined) await changeEmail(store, place, userId, normalizeEmail(userEmail), nowMs);
     if (userPhoneNumber !== undefined) await changePhone(store, place, userId, normalizePhone(userPhoneNumber), nowMs);
     // Clients that do not mean to change tags are told to send an empty list (protocol/organizations 3.4).
     if (userTagIds !== undefined && userTagIds.length > 0) {
-      await store.tags.requireAll(organizationId, 'TAG_TYPE_USER', userTagIds);
-      await store.tags.clearTags(organizationId, userId);
-      await store.tags.tagUsers(organizationId, pairs([userId], userTagIds));
-      await store.users.touch(organizationId, [userId], nowMs);
+      await store(TagStore).requireAll(organizationId, 'TAG_TYPE_USER', userTagIds);
+      await store(TagStore).clearTags(organizationId, userId);
+      await store(TagStore).tagUsers(organizationId, pairs([userId], userTagIds));
+      await store(UserStore).touch(organizationId, [userId], nowMs);
     }
     return { userId };
   },

@@ -1,12 +1,13 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { ApiKey, ApiKeyType, Authenticator, RemovalReason } from '../../../core/model.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { ApiKeyTable, AuthenticatorTable, Schema } from '../../../storage/schema.ts';
+import type { ApiKeyTable, AuthenticatorTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 
 export type ApiKeyRow = Selectable<ApiKeyTable>;
@@ -56,13 +57,7 @@ const authenticatorExists = statement('authenticator-exists', (db, { organizatio
   db.selectFrom('authenticator').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
 );
 
-export class CredentialReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class CredentialReader extends Reader {
   async getApiKey(organizationId: OrganizationId, apiKeyId: string): Promise<ApiKey> {
     const row = await this.db
       .selectFrom('api_key')
@@ -172,11 +167,12 @@ export class CredentialReader {
 }
 
 export class CredentialStore extends CredentialReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {

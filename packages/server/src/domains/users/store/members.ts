@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { chunks } from '../../../lib/collections.ts';
 import type { OrganizationId, UserId } from '../../../lib/ids.ts';
-import type { Schema } from '../../../storage/schema.ts';
+import { type Connection, Reader } from '../../../storage/store.ts';
 import type { MemberRecord } from '../model.ts';
 import { UserReader } from './users.ts';
 
@@ -23,13 +23,12 @@ export interface MemberQuery {
 const PER_NAME_MAX = 1000;
 
 /** Finds users by what consensus expressions name them by. */
-export class MemberReader {
-  readonly #db: Kysely<Schema>;
+export class MemberReader extends Reader {
   readonly #users: UserReader;
 
-  constructor(db: Kysely<Schema>) {
-    this.#db = db;
-    this.#users = new UserReader(db);
+  constructor(connection: Connection) {
+    super(connection);
+    this.#users = new UserReader(connection);
   }
 
   async byIds(organizationId: OrganizationId, userIds: readonly string[]): Promise<MemberRecord[]> {
@@ -61,7 +60,7 @@ export class MemberReader {
       const { rows } = await sql<{ user_id: string }>`SELECT user_id FROM (
           SELECT user_id, ROW_NUMBER() OVER (PARTITION BY tag_id ORDER BY user_id) AS position FROM user_tag
           WHERE organization_id = ${organizationId} AND tag_id IN (${sql.join(some)})) AS numbered
-        WHERE position <= ${PER_NAME_MAX}`.execute(this.#db);
+        WHERE position <= ${PER_NAME_MAX}`.execute(this.db);
       ids.push(...rows.map((row) => row.user_id as UserId));
     }
     return ids;
@@ -74,7 +73,7 @@ export class MemberReader {
   ): Promise<UserId[]> {
     const ids: UserId[] = [];
     for (const some of chunks(values)) {
-      const rows = await this.#db
+      const rows = await this.db
         .selectFrom('app_user')
         .select('id')
         .where('organization_id', '=', organizationId)
@@ -93,10 +92,10 @@ export class MemberReader {
     column: 'id' | 'public_key' | 'credential_id' | 'type',
     values: readonly string[],
   ): Promise<UserId[]> {
-    const { ref } = this.#db.dynamic;
+    const { ref } = this.db.dynamic;
     const ids: UserId[] = [];
     for (const some of chunks(values)) {
-      const rows = await this.#db
+      const rows = await this.db
         .selectFrom(table as 'api_key')
         .select('user_id')
         .distinct()
@@ -111,7 +110,7 @@ export class MemberReader {
   }
 
   async #withPasskeys(organizationId: OrganizationId): Promise<UserId[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('authenticator')
       .select('user_id')
       .distinct()
@@ -124,7 +123,7 @@ export class MemberReader {
 
   async #some(organizationId: OrganizationId, count: number): Promise<UserId[]> {
     if (count === 0) return [];
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('app_user')
       .select('id')
       .where('organization_id', '=', organizationId)

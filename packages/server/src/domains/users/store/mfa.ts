@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
 import type { MfaPolicy, MfaProof, MfaRequirement, MfaStep } from '../../../core/model.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -6,7 +6,8 @@ import type { ActivityId, MfaPolicyId, OrganizationId, UserId } from '../../../l
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import { findRow } from '../../../storage/organization-rows.ts';
-import type { MfaPolicyTable, MfaRequirementTable, Schema } from '../../../storage/schema.ts';
+import type { MfaPolicyTable, MfaRequirementTable } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 
 export const toMfaPolicy = (row: Selectable<MfaPolicyTable>): MfaPolicy => ({
   id: row.id as MfaPolicyId,
@@ -32,13 +33,7 @@ const toRequirement = (row: Selectable<MfaRequirementTable>): MfaRequirement => 
 
 const notFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'MFA policy not found for this user');
 
-export class MfaReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class MfaReader extends Reader {
   async get(organizationId: OrganizationId, userId: string, mfaPolicyId: string): Promise<MfaPolicy> {
     const row = await findRow(this.db, 'mfa_policy', organizationId, mfaPolicyId);
     if (row === undefined || row.user_id !== userId) throw notFound();
@@ -91,11 +86,12 @@ export class MfaReader {
 }
 
 export class MfaStore extends MfaReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(organizationId: OrganizationId, policy: MfaPolicy): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
 import type { OauthIdentity } from '../../../core/model.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -6,7 +6,8 @@ import type { Oauth2CredentialId, OauthProviderId, OrganizationId, UserId } from
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Oauth2CredentialTable, OauthProviderTable, Schema } from '../../../storage/schema.ts';
+import type { Oauth2CredentialTable, OauthProviderTable } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Oauth2Credential, Oauth2Provider } from '../../login/model.ts';
 import type { OauthProvider } from '../model.ts';
@@ -36,13 +37,7 @@ const credentialNotFound = (): ApiError =>
   new ApiError('OAUTH2_CREDENTIAL_NOT_FOUND', 'OAuth 2.0 credential not found in this organization');
 
 /** OAuth identities of users, and credentials of the organization at OAuth 2.0 providers. */
-export class OauthReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class OauthReader extends Reader {
   async findProvider(
     organizationId: OrganizationId,
     { issuer, subject, audience }: OauthIdentity,
@@ -139,11 +134,12 @@ export class OauthReader {
 }
 
 export class OauthStore extends OauthReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insertProviders(organizationId: OrganizationId, providers: readonly OauthProvider[]): Promise<void> {

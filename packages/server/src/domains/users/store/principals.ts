@@ -1,9 +1,10 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { type ApiKey, type Authenticator, type Organization, treeRoot, type User } from '../../../core/model.ts';
 import { toOrganization } from '../../../core/store/organizations.ts';
 import type { ActivityId, OrganizationId } from '../../../lib/ids.ts';
-import type { OrganizationTable, Schema } from '../../../storage/schema.ts';
+import type { OrganizationTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
+import { Reader } from '../../../storage/store.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
 import { toUser, type UserRow } from './users.ts';
 
@@ -189,20 +190,14 @@ const bySession = statement(
       .where('read_session.token_hash', '=', key),
 );
 
-export class PrincipalReader {
-  readonly #db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.#db = db;
-  }
-
+export class PrincipalReader extends Reader {
   /** Undefined when there is no such organization. A key of the organization itself counts before one of its parent. */
   async byApiKey(
     organizationId: OrganizationId,
     publicKey: string,
     fingerprint: string,
   ): Promise<Principal<ApiKey> | undefined> {
-    const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
+    const rows = await byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
     return toPrincipal(rows, isOwn, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
   }
 
@@ -212,7 +207,7 @@ export class PrincipalReader {
     publicKey: string,
     fingerprint: string,
   ): Promise<Principal<ApiKey> | undefined> {
-    const rows = await byApiKey(this.#db, { organizationId, key: publicKey, fingerprint });
+    const rows = await byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
     const principal = toPrincipal(rows, isOfTreeRoot, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
     const { organization, holder } = principal ?? {};
     const isRoot = organization !== undefined && holder?.organizationId === treeRoot(organization);
@@ -224,7 +219,7 @@ export class PrincipalReader {
     credentialId: string,
     fingerprint: string,
   ): Promise<Principal<Authenticator> | undefined> {
-    const rows = await byAuthenticator(this.#db, { organizationId, key: credentialId, fingerprint });
+    const rows = await byAuthenticator(this.db, { organizationId, key: credentialId, fingerprint });
     return toPrincipal(rows, isOwn, (row) => toAuthenticator(pick<AuthenticatorRow>(row, 'k_', AUTHENTICATOR_COLUMNS)));
   }
 
@@ -232,7 +227,7 @@ export class PrincipalReader {
     organizationId: OrganizationId,
     tokenHash: string,
   ): Promise<{ readonly user: User; readonly expiresAtMs: number } | undefined> {
-    const [row] = await bySession(this.#db, { organizationId, key: tokenHash });
+    const [row] = await bySession(this.db, { organizationId, key: tokenHash });
     return row && { user: toUser(pick<UserRow>(row, 'u_', USER_FIELDS)), expiresAtMs: row.expires_at_ms };
   }
 }

@@ -1,11 +1,12 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Schema, TagTable } from '../../../storage/schema.ts';
+import type { TagTable } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Tag } from '../model.ts';
 
@@ -17,13 +18,7 @@ const toTag = (row: Selectable<TagTable>): Tag => ({
   updatedAtMs: row.updated_at_ms,
 });
 
-export class TagReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class TagReader extends Reader {
   async get(organizationId: OrganizationId, type: Tag['type'], tagId: string): Promise<Tag> {
     const row = await this.db
       .selectFrom('tag')
@@ -79,11 +74,12 @@ export class TagReader {
 }
 
 export class TagStore extends TagReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(organizationId: OrganizationId, tag: Tag): Promise<void> {

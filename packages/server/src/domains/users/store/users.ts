@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { User } from '../../../core/model.ts';
 import { chunks, groupBy } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -9,6 +9,7 @@ import { bytesOf } from '../../../storage/bytes-of.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema, UserTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { MemberRecord, UserRecord } from '../model.ts';
 import { toApiKey, toAuthenticator } from './credentials.ts';
@@ -123,13 +124,7 @@ function rangeOf(rows: readonly UserRow[]): RawBuilder<unknown> {
   return sql`user_id >= ${ids[0] ?? ''} AND user_id <= ${ids.at(-1) ?? ''}`;
 }
 
-export class UserReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class UserReader extends Reader {
   async find(organizationId: OrganizationId, userId: string): Promise<User | undefined> {
     const [row] = await oneUser(this.db, { organizationId, userId });
     return row === undefined ? undefined : toUser(row);
@@ -288,11 +283,12 @@ export interface NewUser {
 }
 
 export class UserStore extends UserReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   /** Reads the user and holds it until the transaction ends, for rules that count its credentials. */

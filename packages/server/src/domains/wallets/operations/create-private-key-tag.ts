@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, NameShape } from '../../../lib/shapes.ts';
 import { addTag } from '../../users/new-tag.ts';
-import { privateKeyNotFound } from '../store/private-keys.ts';
+import { PrivateKeyStore, privateKeyNotFound } from '../store/private-keys.ts';
 
 export const createPrivateKeyTag = defineActivity({
   name: 'create_private_key_tag',
@@ -16,9 +16,9 @@ export const createPrivateKeyTag = defineActivity({
     const { store, actor } = context;
     const { organizationId } = actor;
     const ids = [...new Set(privateKeyIds)];
-    if ((await store.privateKeys.many(organizationId, ids)).length !== ids.length) throw privateKeyNotFound();
+    if ((await store(PrivateKeyStore).many(organizationId, ids)).length !== ids.length) throw privateKeyNotFound();
     const privateKeyTagId = await addTag(context, 'TAG_TYPE_PRIVATE_KEY', privateKeyTagName);
-    await store.privateKeys.tag(organizationId, ids, privateKeyTagId);
+    await store(PrivateKeyStore).tag(organizationId, ids, privateKeyTagId);
     return { privateKeyTagId, privateKeyIds: ids };
   },
 });

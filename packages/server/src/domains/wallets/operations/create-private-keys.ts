@@ -2,8 +2,10 @@ import Type from 'typebox';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { listShape } from '../../../lib/shapes.ts';
+import { TagReader, TagStore } from '../../users/store/tags.ts';
 import { checkPrivateKeys, makePrivateKeys, PrivateKeyParamsShape, toKeyResult } from '../new-private-keys.ts';
 import { PrivateKeyResultShape } from '../shapes.ts';
+import { PrivateKeyStore } from '../store/private-keys.ts';
 
 export const createPrivateKeys = defineActivity({
   name: 'create_private_keys',
@@ -31,12 +33,12 @@ export const createPrivateKeys = defineActivity({
   result: Type.Object({ privateKeys: Type.Array(PrivateKeyResultShape) }),
   check: ({ privateKeys }) => checkPrivateKeys(privateKeys, 'parameters.privateKeys'),
   describe: ({ read, actor }, { privateKeys }) =>
-    read.tags.requireAll(actor.organizationId, 'TAG_TYPE_PRIVATE_KEY', tagsOf(privateKeys)),
+    read(TagReader).requireAll(actor.organizationId, 'TAG_TYPE_PRIVATE_KEY', tagsOf(privateKeys)),
   prepare: (context, { privateKeys }) => makePrivateKeys(context, holderOf(context, ''), privateKeys),
   async execute({ store, actor }, { privateKeys }, made) {
     const { organizationId } = actor;
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', tagsOf(privateKeys));
-    await store.privateKeys.insert(organizationId, made);
+    await store(TagStore).requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', tagsOf(privateKeys));
+    await store(PrivateKeyStore).insert(organizationId, made);
     return { privateKeys: made.map(toKeyResult) };
   },
 });

@@ -5,6 +5,7 @@ import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { addAccounts, checkAccounts, toSpecs } from '../accounts.ts';
 import { walletElement } from '../facts.ts';
 import { WalletAccountParamsShape } from '../shapes.ts';
+import { WalletReader, WalletStore } from '../store/wallets.ts';
 
 export const createWalletAccounts = defineActivity({
   name: 'create_wallet_accounts',
@@ -20,14 +21,14 @@ export const createWalletAccounts = defineActivity({
   }),
   result: Type.Object({ addresses: Type.Array(Type.String()) }),
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
-  describe: ({ read, actor }, { walletId }) => read.wallets.get(actor.organizationId, walletId),
+  describe: ({ read, actor }, { walletId }) => read(WalletReader).get(actor.organizationId, walletId),
   facts: (context, { walletId }) => walletElement(context, walletId),
   movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async prepare(context, { accounts }, wallet) {
     return await context.keyring.deriveAccounts(holderOf(context, wallet.id), wallet.sealedSeed, toSpecs(accounts));
   },
   async execute(context, { walletId, accounts, persist }, derived) {
-    const wallet = await context.store.wallets.get(context.actor.organizationId, walletId);
+    const wallet = await context.store(WalletStore).get(context.actor.organizationId, walletId);
     if (persist !== false) await addAccounts(context, wallet, accounts, derived);
     return { addresses: derived.map(({ address }) => address) };
   },

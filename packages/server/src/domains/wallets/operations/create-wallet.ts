@@ -3,6 +3,7 @@ import { holderOf } from '../../../engine/holder.ts';
 import type { WalletId } from '../../../lib/ids.ts';
 import { addAccounts, checkAccounts, toSpecs } from '../accounts.ts';
 import { WalletParamsShape, WalletResultShape } from '../shapes.ts';
+import { WalletStore } from '../store/wallets.ts';
 
 export const createWallet = defineActivity({
   name: 'create_wallet',
@@ -34,7 +35,7 @@ export const createWallet = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    await store.wallets.insert(actor.organizationId, wallet);
+    await store(WalletStore).insert(actor.organizationId, wallet);
     const added = await addAccounts(context, wallet, accounts, prepared.accounts);
     return { walletId: wallet.id, addresses: added.map((account) => account.address) };
   },

@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
+import { TagStore } from '../../users/store/tags.ts';
+import { PrivateKeyStore } from '../store/private-keys.ts';
 
 export const deletePrivateKeyTags = defineActivity({
   name: 'delete_private_key_tags',
@@ -13,10 +15,10 @@ export const deletePrivateKeyTags = defineActivity({
   async execute({ store, actor }, { privateKeyTagIds }) {
     const { organizationId } = actor;
     const ids = [...new Set(privateKeyTagIds)];
-    await store.tags.requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', ids);
-    const privateKeyIds = await store.privateKeys.keysWithTags(organizationId, ids);
-    await store.privateKeys.untag(organizationId, ids);
-    await store.tags.delete(organizationId, ids);
+    await store(TagStore).requireAll(organizationId, 'TAG_TYPE_PRIVATE_KEY', ids);
+    const privateKeyIds = await store(PrivateKeyStore).keysWithTags(organizationId, ids);
+    await store(PrivateKeyStore).untag(organizationId, ids);
+    await store(TagStore).delete(organizationId, ids);
     return { privateKeyTagIds: ids, privateKeyIds };
   },
 });

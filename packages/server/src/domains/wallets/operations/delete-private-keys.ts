@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
-import { privateKeyNotFound } from '../store/private-keys.ts';
+import { PrivateKeyStore, privateKeyNotFound } from '../store/private-keys.ts';
 
 export const deletePrivateKeys = defineActivity({
   name: 'delete_private_keys',
@@ -15,7 +15,7 @@ export const deletePrivateKeys = defineActivity({
   async execute({ store, actor }, { privateKeyIds, deleteWithoutExport }) {
     const { organizationId } = actor;
     const ids = [...new Set(privateKeyIds)];
-    const keys = await store.privateKeys.many(organizationId, ids);
+    const keys = await store(PrivateKeyStore).many(organizationId, ids);
     if (keys.length !== ids.length) throw privateKeyNotFound();
     if (deleteWithoutExport !== true && keys.some((key) => !key.exported)) {
       throw new ApiError(
@@ -23,7 +23,7 @@ export const deletePrivateKeys = defineActivity({
         'a private key was never exported; deleteWithoutExport deletes it all the same',
       );
     }
-    await store.privateKeys.delete(organizationId, ids);
+    await store(PrivateKeyStore).delete(organizationId, ids);
     return { privateKeyIds: ids };
   },
 });

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
@@ -6,7 +7,7 @@ import { IdListShape } from '../../../lib/shapes.ts';
 import type { Stores } from '../../../storage/stores.ts';
 import { walletsElement } from '../facts.ts';
 import type { WalletAccount } from '../model.ts';
-import { accountNotFound } from '../store/wallets.ts';
+import { accountNotFound, WalletReader, WalletStore } from '../store/wallets.ts';
 
 /** spec 4.2. */
 export const deleteWalletAccounts = defineActivity({
@@ -19,7 +20,7 @@ export const deleteWalletAccounts = defineActivity({
   result: Type.Object({ walletAccountIds: Type.Array(Type.String()) }),
   async facts(context, { walletAccountIds }) {
     const { read, actor } = context;
-    const accounts = await read.wallets.accountsById(actor.organizationId, [...new Set(walletAccountIds)]);
+    const accounts = await read(WalletReader).accountsById(actor.organizationId, [...new Set(walletAccountIds)]);
     return await walletsElement(
       context,
       accounts.map(({ walletId }) => walletId),
@@ -28,7 +29,7 @@ export const deleteWalletAccounts = defineActivity({
   async execute({ store, actor }, { walletAccountIds, deleteWithoutExport }) {
     const { organizationId } = actor;
     const ids = [...new Set(walletAccountIds)];
-    const accounts = await store.wallets.accountsById(organizationId, ids);
+    const accounts = await store(WalletStore).accountsById(organizationId, ids);
     if (accounts.length !== ids.length) throw accountNotFound();
     if (deleteWithoutExport !== true && !(await wereExported(store, organizationId, accounts))) {
       throw new ApiError(
@@ -36,8 +37,8 @@ export const deleteWalletAccounts = defineActivity({
         'an account was never exported; deleteWithoutExport deletes it all the same',
       );
     }
-    await store.wallets.deleteAccounts(organizationId, ids);
-    await store.tree.remove(organizationId, ids);
+    await store(WalletStore).deleteAccounts(organizationId, ids);
+    await store(TreeStore).remove(organizationId, ids);
     return { walletAccountIds: ids };
   },
 });
@@ -49,6 +50,8 @@ async function wereExported(
   accounts: readonly WalletAccount[],
 ): Promise<boolean> {
   const others = accounts.filter((account) => !account.exported);
-  const wallets = await store.wallets.many(organizationId, [...new Set(others.map((account) => account.walletId))]);
+  const wallets = await store(WalletStore).many(organizationId, [
+    ...new Set(others.map((account) => account.walletId)),
+  ]);
   return wallets.every((wallet) => wallet.exported);
 }

@@ -3,7 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
 import { walletsElement } from '../facts.ts';
-import { walletNotFound } from '../store/wallets.ts';
+import { WalletStore, walletNotFound } from '../store/wallets.ts';
 
 export const deleteWallets = defineActivity({
   name: 'delete_wallets',
@@ -17,7 +17,7 @@ export const deleteWallets = defineActivity({
   async execute({ store, actor }, { walletIds, deleteWithoutExport }) {
     const { organizationId } = actor;
     const ids = [...new Set(walletIds)];
-    const wallets = await store.wallets.many(organizationId, ids);
+    const wallets = await store(WalletStore).many(organizationId, ids);
     if (wallets.length !== ids.length) throw walletNotFound();
     if (deleteWithoutExport !== true && wallets.some((wallet) => !wallet.exported)) {
       throw new ApiError(
@@ -25,7 +25,7 @@ export const deleteWallets = defineActivity({
         'a wallet was never exported; deleteWithoutExport deletes it all the same',
       );
     }
-    await store.wallets.delete(organizationId, ids);
+    await store(WalletStore).delete(organizationId, ids);
     return { walletIds: ids };
   },
 });

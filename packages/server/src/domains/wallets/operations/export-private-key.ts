@@ -4,6 +4,7 @@ import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { privateKeyFacts } from '../../../policy-facts/keys.ts';
+import { PrivateKeyReader, PrivateKeyStore } from '../store/private-keys.ts';
 
 export const exportPrivateKey = defineActivity({
   name: 'export_private_key',
@@ -16,7 +17,7 @@ export const exportPrivateKey = defineActivity({
   result: Type.Object({ privateKeyId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
-  describe: ({ read, actor }, { privateKeyId }) => read.privateKeys.get(actor.organizationId, privateKeyId),
+  describe: ({ read, actor }, { privateKeyId }) => read(PrivateKeyReader).get(actor.organizationId, privateKeyId),
   facts: async (_context, _parameters, key) => [{ private_key: privateKeyFacts(key) }],
   async prepare(context, { targetPublicKey }, key) {
     return await context.keyring.exportPrivateKey(
@@ -26,7 +27,7 @@ export const exportPrivateKey = defineActivity({
     );
   },
   async execute({ store, actor, nowMs }, { privateKeyId }, exportBundle) {
-    await store.privateKeys.markExported(actor.organizationId, privateKeyId, nowMs);
+    await store(PrivateKeyStore).markExported(actor.organizationId, privateKeyId, nowMs);
     return { privateKeyId, exportBundle };
   },
 });

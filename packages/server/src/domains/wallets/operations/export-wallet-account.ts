@@ -4,7 +4,7 @@ import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { walletAccountFacts, walletFacts } from '../../../policy-facts/keys.ts';
-import { accountNotFound } from '../store/wallets.ts';
+import { accountNotFound, WalletReader, WalletStore } from '../store/wallets.ts';
 
 /** spec 4.2. */
 export const exportWalletAccount = defineActivity({
@@ -21,18 +21,18 @@ export const exportWalletAccount = defineActivity({
   async describe({ read, actor }, { address }) {
     // Accounts that share an address share a key; the oldest stands for them. It is looked up once, so that what is
     // exported is what was judged.
-    const [account] = await read.wallets.accountsByAddress(actor.organizationId, address);
+    const [account] = await read(WalletReader).accountsByAddress(actor.organizationId, address);
     if (account === undefined) throw accountNotFound();
     return account;
   },
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
   async facts({ read, actor }, _parameters, account) {
-    const wallet = await read.wallets.get(actor.organizationId, account.walletId);
+    const wallet = await read(WalletReader).get(actor.organizationId, account.walletId);
     return [{ wallet: walletFacts(wallet), wallet_account: walletAccountFacts(account) }];
   },
   movements: (_context, _parameters, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async prepare(context, { targetPublicKey }, account) {
-    const wallet = await context.read.wallets.get(context.actor.organizationId, account.walletId);
+    const wallet = await context.read(WalletReader).get(context.actor.organizationId, account.walletId);
     const exportBundle = await context.keyring.exportAccount(
       holderOf(context, wallet.id),
       wallet.sealedSeed,
@@ -43,7 +43,7 @@ export const exportWalletAccount = defineActivity({
     return { account, exportBundle };
   },
   async execute({ store, actor, nowMs }, _parameters, { account, exportBundle }) {
-    await store.wallets.markAddressExported(actor.organizationId, account.address, nowMs);
+    await store(WalletStore).markAddressExported(actor.organizationId, account.address, nowMs);
     return { address: account.address, exportBundle };
   },
 });

@@ -6,6 +6,7 @@ import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { walletElement } from '../facts.ts';
 import { MnemonicLanguageShape } from '../shapes.ts';
+import { WalletReader, WalletStore } from '../store/wallets.ts';
 
 /** spec 4.2. */
 export const exportWallet = defineActivity({
@@ -23,7 +24,7 @@ export const exportWallet = defineActivity({
   result: Type.Object({ walletId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
-  describe: ({ read, actor }, { walletId }) => read.wallets.get(actor.organizationId, walletId),
+  describe: ({ read, actor }, { walletId }) => read(WalletReader).get(actor.organizationId, walletId),
   facts: (context, { walletId }) => walletElement(context, walletId),
   movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async prepare(context, { targetPublicKey, language }, wallet) {
@@ -35,7 +36,7 @@ export const exportWallet = defineActivity({
     );
   },
   async execute({ store, actor, nowMs }, { walletId }, exportBundle) {
-    await store.wallets.markExported(actor.organizationId, walletId, nowMs);
+    await store(WalletStore).markExported(actor.organizationId, walletId, nowMs);
     return { walletId, exportBundle };
   },
 });

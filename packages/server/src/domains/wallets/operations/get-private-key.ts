@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderPrivateKey } from '../render.ts';
 import { PrivateKeyShape } from '../shapes.ts';
+import { PrivateKeyReader } from '../store/private-keys.ts';
 
 export const getPrivateKey = defineQuery({
   name: 'get_private_key',
@@ -10,6 +11,6 @@ export const getPrivateKey = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, privateKeyId: IdShape }),
   response: Type.Object({ privateKey: PrivateKeyShape }),
   async run({ read, actor }, { privateKeyId }) {
-    return { privateKey: renderPrivateKey(await read.privateKeys.get(actor.organizationId, privateKeyId)) };
+    return { privateKey: renderPrivateKey(await read(PrivateKeyReader).get(actor.organizationId, privateKeyId)) };
   },
 });

@@ -4,7 +4,7 @@ import { invalidField } from '../../../lib/errors.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
 import { renderAccount } from '../render.ts';
 import { WalletAccountShape } from '../shapes.ts';
-import { accountNotFound } from '../store/wallets.ts';
+import { accountNotFound, WalletReader } from '../store/wallets.ts';
 
 export const getWalletAccount = defineQuery({
   name: 'get_wallet_account',
@@ -18,9 +18,9 @@ export const getWalletAccount = defineQuery({
   response: Type.Object({ account: WalletAccountShape }),
   async run({ read, actor }, { walletId, address, path }) {
     if (!address && !path) throw invalidField('address', 'give an address or a path');
-    await read.wallets.get(actor.organizationId, walletId);
+    await read(WalletReader).get(actor.organizationId, walletId);
     const match = { address: address || undefined, path: path?.replace(/[hH](?=\/|$)/g, "'") || undefined };
-    const account = await read.wallets.accountInWallet(actor.organizationId, walletId, match);
+    const account = await read(WalletReader).accountInWallet(actor.organizationId, walletId, match);
     if (account === undefined) throw accountNotFound();
     return { account: renderAccount(actor.organizationId, account, undefined) };
   },

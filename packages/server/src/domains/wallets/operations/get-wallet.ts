@@ -3,6 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { renderWallet } from '../render.ts';
 import { WalletShape } from '../shapes.ts';
+import { WalletReader } from '../store/wallets.ts';
 
 export const getWallet = defineQuery({
   name: 'get_wallet',
@@ -10,6 +11,6 @@ export const getWallet = defineQuery({
   parameters: Type.Object({ organizationId: IdShape, walletId: IdShape }),
   response: Type.Object({ wallet: WalletShape }),
   async run({ read, actor }, { walletId }) {
-    return { wallet: renderWallet(await read.wallets.get(actor.organizationId, walletId)) };
+    return { wallet: renderWallet(await read(WalletReader).get(actor.organizationId, walletId)) };
   },
 });

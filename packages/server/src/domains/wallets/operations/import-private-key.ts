@@ -11,6 +11,7 @@ import { IdShape, listShape, NameShape } from '../../../lib/shapes.ts';
 import { checkFormat } from '../accounts.ts';
 import { liveTargets, requireSelf, useTarget } from '../imports.ts';
 import { AddressFormatShape, CurveShape, PrivateKeyResultShape } from '../shapes.ts';
+import { PrivateKeyStore } from '../store/private-keys.ts';
 
 export const importPrivateKey = defineActivity({
   name: 'import_private_key',
@@ -63,7 +64,7 @@ export const importPrivateKey = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    await store.privateKeys.insert(actor.organizationId, [key]);
+    await store(PrivateKeyStore).insert(actor.organizationId, [key]);
     return { privateKeyId: prepared.id, addresses };
   },
 });

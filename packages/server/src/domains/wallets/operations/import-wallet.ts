@@ -7,6 +7,7 @@ import { IdShape, listShape, NameShape } from '../../../lib/shapes.ts';
 import { addAccounts, checkAccounts, toSpecs } from '../accounts.ts';
 import { liveTargets, requireSelf, useTarget } from '../imports.ts';
 import { WalletAccountParamsShape, WalletResultShape } from '../shapes.ts';
+import { WalletStore } from '../store/wallets.ts';
 
 export const importWallet = defineActivity({
   name: 'import_wallet',
@@ -48,7 +49,7 @@ export const importWallet = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    await store.wallets.insert(actor.organizationId, wallet);
+    await store(WalletStore).insert(actor.organizationId, wallet);
     const added = await addAccounts(context, wallet, accounts, prepared.accounts);
     return { walletId: wallet.id, addresses: added.map((account) => account.address) };
   },

@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderPrivateKey } from '../render.ts';
 import { PrivateKeyShape } from '../shapes.ts';
+import { PrivateKeyReader } from '../store/private-keys.ts';
 
 export const listPrivateKeys = defineQuery({
   name: 'list_private_keys',
@@ -12,7 +13,7 @@ export const listPrivateKeys = defineQuery({
   response: Type.Object({ privateKeys: Type.Array(PrivateKeyShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.privateKeys.page(actor.organizationId, request);
+    const { items, pageInfo } = await read(PrivateKeyReader).page(actor.organizationId, request);
     return { privateKeys: items.map(renderPrivateKey), pageInfo };
   },
 });

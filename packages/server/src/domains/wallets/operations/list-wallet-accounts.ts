@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderAccount } from '../render.ts';
 import { WalletAccountShape } from '../shapes.ts';
+import { WalletReader } from '../store/wallets.ts';
 
 /** spec 4.3. */
 export const listWalletAccounts = defineQuery({
@@ -18,11 +19,13 @@ export const listWalletAccounts = defineQuery({
   response: Type.Object({ accounts: Type.Array(WalletAccountShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { walletId, includeWalletDetails, paginationOptions }) {
     const { organizationId } = actor;
-    if (walletId !== undefined) await read.wallets.get(organizationId, walletId);
+    if (walletId !== undefined) await read(WalletReader).get(organizationId, walletId);
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.wallets.accounts(organizationId, walletId, request);
+    const { items, pageInfo } = await read(WalletReader).accounts(organizationId, walletId, request);
     const walletIds = includeWalletDetails ? [...new Set(items.map((account) => account.walletId))] : [];
-    const wallets = new Map((await read.wallets.many(organizationId, walletIds)).map((wallet) => [wallet.id, wallet]));
+    const wallets = new Map(
+      (await read(WalletReader).many(organizationId, walletIds)).map((wallet) => [wallet.id, wallet]),
+    );
     return {
       accounts: items.map((account) => renderAccount(organizationId, account, wallets.get(account.walletId))),
       pageInfo,

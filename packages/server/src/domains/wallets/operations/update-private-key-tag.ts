@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
-import { privateKeyNotFound } from '../store/private-keys.ts';
+import { TagStore } from '../../users/store/tags.ts';
+import { PrivateKeyStore, privateKeyNotFound } from '../store/private-keys.ts';
 
 export const updatePrivateKeyTag = defineActivity({
   name: 'update_private_key_tag',
@@ -21,12 +22,13 @@ export const updatePrivateKeyTag = defineActivity({
     { privateKeyTagId, newPrivateKeyTagName, addPrivateKeyIds, removePrivateKeyIds },
   ) {
     const { organizationId } = actor;
-    await store.tags.get(organizationId, 'TAG_TYPE_PRIVATE_KEY', privateKeyTagId);
+    await store(TagStore).get(organizationId, 'TAG_TYPE_PRIVATE_KEY', privateKeyTagId);
     const touched = [...new Set([...addPrivateKeyIds, ...removePrivateKeyIds])];
-    if ((await store.privateKeys.many(organizationId, touched)).length !== touched.length) throw privateKeyNotFound();
-    await store.tags.rename(organizationId, privateKeyTagId, newPrivateKeyTagName, nowMs);
-    await store.privateKeys.tag(organizationId, addPrivateKeyIds, privateKeyTagId);
-    await store.privateKeys.untag(organizationId, [privateKeyTagId], removePrivateKeyIds);
+    if ((await store(PrivateKeyStore).many(organizationId, touched)).length !== touched.length)
+      throw privateKeyNotFound();
+    await store(TagStore).rename(organizationId, privateKeyTagId, newPrivateKeyTagName, nowMs);
+    await store(PrivateKeyStore).tag(organizationId, addPrivateKeyIds, privateKeyTagId);
+    await store(PrivateKeyStore).untag(organizationId, [privateKeyTagId], removePrivateKeyIds);
     return { privateKeyTagId };
   },
 });

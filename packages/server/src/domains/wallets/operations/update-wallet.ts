@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { walletElement } from '../facts.ts';
+import { WalletStore } from '../store/wallets.ts';
 
 export const updateWallet = defineActivity({
   name: 'update_wallet',
@@ -16,7 +17,7 @@ export const updateWallet = defineActivity({
   facts: (context, { walletId }) => walletElement(context, walletId),
   movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async execute({ store, actor, nowMs }, { walletId, walletName }) {
-    await store.wallets.rename(actor.organizationId, walletId, walletName, nowMs);
+    await store(WalletStore).rename(actor.organizationId, walletId, walletName, nowMs);
     return { walletId };
   },
 });

@@ -1,8 +1,9 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { OrganizationId, SecretId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { ImportTargetTable, Schema, SecretTable } from '../../../storage/schema.ts';
+import type { ImportTargetTable, SecretTable } from '../../../storage/schema.ts';
+import { Reader } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { KeyValue, Secret } from '../../secrets/model.ts';
 import type { ImportKind, ImportTarget } from '../model.ts';
@@ -25,13 +26,7 @@ const toSecret = (row: Selectable<SecretTable>): Secret => ({
 });
 
 /** One-time import keys, and the secrets that were imported as such. */
-export class ImportReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class ImportReader extends Reader {
   /** A user's live targets, newest first. */
   async targets(
     organizationId: OrganizationId,
@@ -70,6 +65,8 @@ export class ImportReader {
 }
 
 export class ImportStore extends ImportReader {
+  static readonly writes = true;
+
   /** Adds targets of one user and kind, keeps the newest few of them and drops the expired ones. */
   async insertTargets(
     organizationId: OrganizationId,

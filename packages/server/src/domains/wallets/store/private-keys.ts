@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Curve } from '../../../core/model.ts';
 import { chunks, groupBy } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -7,20 +7,15 @@ import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { PrivateKeyAddressTable, PrivateKeyTable, PrivateKeyTagTable, Schema } from '../../../storage/schema.ts';
+import type { PrivateKeyAddressTable, PrivateKeyTable, PrivateKeyTagTable } from '../../../storage/schema.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { PrivateKey } from '../model.ts';
 
 export const privateKeyNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'private key not found in this organization');
 
-export class PrivateKeyReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class PrivateKeyReader extends Reader {
   async find(organizationId: OrganizationId, privateKeyId: string): Promise<PrivateKey | undefined> {
     const [key] = await this.many(organizationId, [privateKeyId]);
     return key;
@@ -136,11 +131,12 @@ export class PrivateKeyReader {
 }
 
 export class PrivateKeyStore extends PrivateKeyReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(organizationId: OrganizationId, keys: readonly PrivateKey[]): Promise<void> {

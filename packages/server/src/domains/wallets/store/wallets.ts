@@ -9,6 +9,7 @@ import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema, WalletAccountTable, WalletTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Wallet, WalletAccount } from '../model.ts';
 
@@ -91,13 +92,7 @@ export const walletNotFound = (): ApiError =>
 export const accountNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'wallet account not found in this organization');
 
-export class WalletReader {
-  protected readonly db: Kysely<Schema>;
-
-  constructor(db: Kysely<Schema>) {
-    this.db = db;
-  }
-
+export class WalletReader extends Reader {
   /** The account of this id or address, the oldest of several, and its wallet's seed. */
   async signer(
     organizationId: OrganizationId,
@@ -205,11 +200,12 @@ export class WalletReader {
 }
 
 export class WalletStore extends WalletReader {
+  static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
-  constructor(db: Kysely<Schema>, authority: AuthorityVersions) {
-    super(db);
-    this.#authority = authority;
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
   }
 
   async insert(organizationId: OrganizationId, wallet: Wallet): Promise<void> {

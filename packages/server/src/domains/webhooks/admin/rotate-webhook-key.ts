@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRootKey } from '../../../bootstrap.ts';
 import type { Config } from '../../../config/config.ts';
+import { DeploymentReader, DeploymentStore } from '../../../core/store/deployment.ts';
 import { openBeside, writeBeside } from '../../../keyring-admin/beside.ts';
 import { StartError } from '../../../lib/start-error.ts';
 import type { ServiceKey } from '../../../storage/service-key.ts';
@@ -55,7 +56,7 @@ export async function rotateWebhookKey(config: Config, options: KeyRotationOptio
 }
 
 async function publishNext(storage: Storage, config: Config, isCompromised: boolean): Promise<NextKey> {
-  if ((await storage.read.deployment.get('root_key_id')) === undefined) {
+  if ((await storage.read(DeploymentReader).get('root_key_id')) === undefined) {
     throw new StartError('the database is under no root key yet: start the service first');
   }
   const keyring = await openRootKey(storage, config.rootKey, config.keyring);
@@ -74,7 +75,7 @@ async function publishNext(storage: Storage, config: Config, isCompromised: bool
           );
         }
         const signsFromMs = nowMs + (isCompromised ? COMPROMISED_SIGNS_AFTER_MS : SIGNS_AFTER_MS);
-        await store.deployment.insertServiceKey({
+        await store(DeploymentStore).insertServiceKey({
           role: WEBHOOK_ROLE,
           ...key,
           sealedKey: sealed,
@@ -106,7 +107,7 @@ async function destroyBefore(storage: Storage, { keyId, before }: NextKey): Prom
         );
       }
       const old = stored.filter((id) => before.includes(id));
-      await store.deployment.deleteServiceKeys(WEBHOOK_ROLE, old);
+      await store(DeploymentStore).deleteServiceKeys(WEBHOOK_ROLE, old);
       return old;
     });
     if (removed !== undefined) return removed;
@@ -114,14 +115,14 @@ async function destroyBefore(storage: Storage, { keyId, before }: NextKey): Prom
 }
 
 async function deploymentKey(storage: Storage): Promise<string> {
-  const wrapped = await storage.read.deployment.get('deployment_key');
+  const wrapped = await storage.read(DeploymentReader).get('deployment_key');
   if (wrapped !== undefined) return wrapped;
   throw new StartError('the service has no keys yet: start the service first');
 }
 
 /** Until the end of the transaction: a rotation of the root key, or another one of these, waits or is seen. */
 const lockKeys = (store: Stores, wrapped: string): Promise<boolean> =>
-  store.deployment.exchange('deployment_key', wrapped, wrapped);
+  store(DeploymentStore).exchange('deployment_key', wrapped, wrapped);
 
 const webhookKeys = async (store: Stores): Promise<ServiceKey[]> =>
-  (await store.deployment.serviceKeys()).filter(({ role }) => role === WEBHOOK_ROLE);
+  (await store(DeploymentStore).serviceKeys()).filter(({ role }) => role === WEBHOOK_ROLE);

@@ -13,6 +13,7 @@ import {
 } from '../endpoints.ts';
 import type { WebhookEndpoint } from '../model.ts';
 import { WebhookEndpointShape, WebhookSubscriptionShape, WebhookUrlShape } from '../shapes.ts';
+import { WebhookStore } from '../store/webhooks.ts';
 
 export const createWebhookEndpoint = defineActivity({
   name: 'create_webhook_endpoint',
@@ -42,7 +43,7 @@ export const createWebhookEndpoint = defineActivity({
   async execute({ store, actor, newId, nowMs, config }, { url, name, subscriptions = [] }) {
     const { organizationId } = actor;
     const most = config.limitWebhookEndpoints;
-    if (most !== undefined && (await store.webhooks.countEndpoints(organizationId)) >= most) {
+    if (most !== undefined && (await store(WebhookStore).countEndpoints(organizationId)) >= most) {
       throw new ApiError('RESOURCE_LIMIT_EXCEEDED', `an organization can have at most ${most} webhook endpoints`);
     }
     const endpoint: WebhookEndpoint = {
@@ -56,7 +57,7 @@ export const createWebhookEndpoint = defineActivity({
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
-    await store.webhooks.insertEndpoint(endpoint);
+    await store(WebhookStore).insertEndpoint(endpoint);
     await requireRoom(store, organizationId);
     return { endpointId: endpoint.id, webhookEndpoint: renderEndpoint(endpoint) };
   },

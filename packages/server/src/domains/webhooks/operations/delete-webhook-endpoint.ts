@@ -2,6 +2,8 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { requireOwn } from '../endpoints.ts';
+import { WebhookReader } from '../store/webhook-reader.ts';
+import { WebhookStore } from '../store/webhooks.ts';
 
 export const deleteWebhookEndpoint = defineActivity({
   name: 'delete_webhook_endpoint',
@@ -13,12 +15,12 @@ export const deleteWebhookEndpoint = defineActivity({
   result: Type.Object({ endpointId: Type.String() }),
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
   async describe({ read, actor }, { endpointId }) {
-    requireOwn(await read.webhooks.getEndpoint(actor.organizationId, endpointId));
+    requireOwn(await read(WebhookReader).getEndpoint(actor.organizationId, endpointId));
   },
   async execute({ store, actor }, { endpointId }) {
-    const endpoint = await store.webhooks.getEndpoint(actor.organizationId, endpointId);
+    const endpoint = await store(WebhookStore).getEndpoint(actor.organizationId, endpointId);
     requireOwn(endpoint);
-    await store.webhooks.deleteEndpoint(actor.organizationId, endpoint.id);
+    await store(WebhookStore).deleteEndpoint(actor.organizationId, endpoint.id);
     return { endpointId };
   },
 });

@@ -5,6 +5,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { WEBHOOK_DELIVERY_STATES } from '../model.ts';
 import { DELIVERY_STATES, WebhookAttemptShape, WebhookDeliveryStateShape } from '../shapes.ts';
+import { WebhookReader } from '../store/webhook-reader.ts';
 
 const WebhookDeliveryShape = Type.Object({
   deliveryId: Type.String(),
@@ -36,8 +37,8 @@ export const listWebhookDeliveries = defineQuery({
   response: Type.Object({ webhookDeliveries: Type.Array(WebhookDeliveryShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { endpointId, eventId, state, paginationOptions }) {
     const { organizationId } = actor;
-    if (endpointId !== undefined) await read.webhooks.getEndpoint(organizationId, endpointId);
-    const { items, pageInfo } = await read.webhooks.deliveries(
+    if (endpointId !== undefined) await read(WebhookReader).getEndpoint(organizationId, endpointId);
+    const { items, pageInfo } = await read(WebhookReader).deliveries(
       organizationId,
       { endpointId, eventId, state: WEBHOOK_DELIVERY_STATES.find((known) => DELIVERY_STATES[known] === state) },
       toPageRequest(paginationOptions, config.listMax),

@@ -4,6 +4,7 @@ import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderEndpoint } from '../endpoints.ts';
 import { WebhookEndpointShape } from '../shapes.ts';
+import { WebhookReader } from '../store/webhook-reader.ts';
 
 export const listWebhookEndpoints = defineQuery({
   name: 'list_webhook_endpoints',
@@ -12,7 +13,7 @@ export const listWebhookEndpoints = defineQuery({
   response: Type.Object({ webhookEndpoints: Type.Array(WebhookEndpointShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read.webhooks.page(actor.organizationId, request);
+    const { items, pageInfo } = await read(WebhookReader).page(actor.organizationId, request);
     return { webhookEndpoints: items.map(renderEndpoint), pageInfo };
   },
 });

@@ -5,6 +5,8 @@ import type { OrganizationId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import { countPerMinute } from '../per-minute.ts';
+import { WebhookReader } from '../store/webhook-reader.ts';
+import { WebhookStore } from '../store/webhooks.ts';
 
 /** Few, because the embedded database holds up everything else meanwhile. */
 const REPLAYED_MAX = 500;
@@ -39,19 +41,19 @@ export const replayWebhookDelivery = defineActivity({
   },
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
   async describe({ read, actor }, { endpointId, deliveryId }) {
-    await read.webhooks.getEndpoint(actor.organizationId, endpointId);
+    await read(WebhookReader).getEndpoint(actor.organizationId, endpointId);
     if (deliveryId !== undefined) await requireDelivery(read, actor.organizationId, endpointId, deliveryId);
   },
   attempt: (context) => countPerMinute(context, 'webhook-replays', REPLAYS_PER_MINUTE, 'replays are made'),
   async execute({ store, actor, nowMs }, { endpointId, deliveryId, sinceMs }) {
     const { organizationId } = actor;
-    const endpoint = await store.webhooks.getEndpoint(organizationId, endpointId);
+    const endpoint = await store(WebhookStore).getEndpoint(organizationId, endpointId);
     if (deliveryId !== undefined) {
       await requireDelivery(store, organizationId, endpointId, deliveryId);
-      await store.webhooks.replay(organizationId, deliveryId, nowMs);
+      await store(WebhookStore).replay(organizationId, deliveryId, nowMs);
       return { endpointId, replayedCount: 1, hasMore: false };
     }
-    const { count, hasMore } = await store.webhooks.replayFailed(
+    const { count, hasMore } = await store(WebhookStore).replayFailed(
       organizationId,
       endpoint.id,
       Number(sinceMs),
@@ -68,7 +70,7 @@ async function requireDelivery(
   endpointId: string,
   deliveryId: string,
 ): Promise<void> {
-  const delivery = await read.webhooks.getDelivery(organizationId, deliveryId);
+  const delivery = await read(WebhookReader).getDelivery(organizationId, deliveryId);
   if (delivery.endpointId === endpointId) return;
   throw new ApiError('WEBHOOK_DELIVERY_NOT_FOUND', 'webhook delivery not found at this endpoint');
 }

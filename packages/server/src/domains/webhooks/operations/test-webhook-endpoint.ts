@@ -7,6 +7,8 @@ import { WEBHOOK_TEST_EVENT, type WebhookEvent } from '../model.ts';
 import { countPerMinute } from '../per-minute.ts';
 import { toAttempt } from '../result.ts';
 import { WebhookAttemptShape } from '../shapes.ts';
+import { WebhookReader } from '../store/webhook-reader.ts';
+import { WebhookStore } from '../store/webhooks.ts';
 import { verdictOf } from '../verdict.ts';
 
 const TESTS_PER_MINUTE = 30;
@@ -29,7 +31,7 @@ export const testWebhookEndpoint = defineActivity({
     attempt: WebhookAttemptShape,
   }),
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
-  describe: ({ read, actor }, { endpointId }) => read.webhooks.getEndpoint(actor.organizationId, endpointId),
+  describe: ({ read, actor }, { endpointId }) => read(WebhookReader).getEndpoint(actor.organizationId, endpointId),
   attempt: (context) => countPerMinute(context, 'webhook-tests', TESTS_PER_MINUTE, 'test events are sent'),
   prepare: ({ actor, webhooks, newId, nowMs, once }, { endpointId }, endpoint) =>
     once(async () => {
@@ -47,11 +49,11 @@ export const testWebhookEndpoint = defineActivity({
       return { event, receipt: await webhooks.sendNow(endpoint, event) };
     }),
   async execute({ store, actor, newId, nowMs }, { endpointId }, { event, receipt }) {
-    const endpoint = await store.webhooks.getEndpoint(actor.organizationId, endpointId);
+    const endpoint = await store(WebhookStore).getEndpoint(actor.organizationId, endpointId);
     const delivered = verdictOf(receipt) === 'delivered';
     const attempt = toAttempt(receipt, nowMs);
     const deliveryId: WebhookDeliveryId = newId();
-    await store.webhooks.insertFinished(event, {
+    await store(WebhookStore).insertFinished(event, {
       id: deliveryId,
       endpointId: endpoint.id,
       state: delivered ? 'delivered' : 'failed',

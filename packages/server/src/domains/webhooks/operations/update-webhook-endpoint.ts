@@ -5,6 +5,8 @@ import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { checkName, renderEndpoint, requireOwn, requireRoom } from '../endpoints.ts';
 import type { WebhookEndpoint } from '../model.ts';
 import { WebhookEndpointShape, WebhookUrlShape } from '../shapes.ts';
+import { WebhookReader } from '../store/webhook-reader.ts';
+import { WebhookStore } from '../store/webhooks.ts';
 
 export const updateWebhookEndpoint = defineActivity({
   name: 'update_webhook_endpoint',
@@ -28,13 +30,13 @@ export const updateWebhookEndpoint = defineActivity({
   },
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
   async describe({ read, actor }, { endpointId }) {
-    requireOwn(await read.webhooks.getEndpoint(actor.organizationId, endpointId));
+    requireOwn(await read(WebhookReader).getEndpoint(actor.organizationId, endpointId));
   },
   async prepare({ webhooks }, { url }) {
     if (url !== undefined) await webhooks.checkTarget(url);
   },
   async execute({ store, actor, nowMs }, { endpointId, url, name, isActive }) {
-    const before = await store.webhooks.getEndpoint(actor.organizationId, endpointId);
+    const before = await store(WebhookStore).getEndpoint(actor.organizationId, endpointId);
     requireOwn(before);
     const endpoint: WebhookEndpoint = {
       ...before,
@@ -43,7 +45,7 @@ export const updateWebhookEndpoint = defineActivity({
       isActive: isActive ?? before.isActive,
       updatedAtMs: nowMs,
     };
-    await store.webhooks.updateEndpoint(endpoint);
+    await store(WebhookStore).updateEndpoint(endpoint);
     await requireRoom(store, actor.organizationId);
     return { endpointId: endpoint.id, webhookEndpoint: renderEndpoint(endpoint) };
   },

@@ -49,6 +49,8 @@ const CLAIMED = -1;
 
 /** What the processes that deliver do: sharing the endpoints, noting results, clearing away. */
 export class WebhookQueue extends WebhookReader {
+  static readonly writes = true;
+
   /** Takes an endpoint, so that nobody else works on it meanwhile; undefined when another one has it, or it rests. */
   async claimLane(
     endpointId: WebhookEndpointId,

@@ -9,6 +9,7 @@ import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts'
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema, WebhookDeliveryTable, WebhookEndpointTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
+import { Reader } from '../../../storage/store.ts';
 import {
   type DueDelivery,
   WEBHOOK_DELIVERY_STATES,
@@ -196,15 +197,7 @@ function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<
 /** More searches in one statement than that would cost more than to read what the filter leaves out. */
 const SHELVES_MAX = 200;
 
-export class WebhookReader {
-  protected readonly db: Kysely<Schema>;
-  protected readonly kind: DatabaseKind;
-
-  constructor(db: Kysely<Schema>, kind: DatabaseKind) {
-    this.db = db;
-    this.kind = kind;
-  }
-
+export class WebhookReader extends Reader {
   /** Oldest first. */
   async endpoints(organizationId: OrganizationId): Promise<WebhookEndpoint[]> {
     const rows = await this.db
