@@ -3,7 +3,7 @@ import { median, type Summary, summarize, WARM_UP_SECONDS } from './figures.ts';
 import type { Measured } from './load/load.ts';
 import type { Options } from './options.ts';
 
-/** Medians of fewer say too little (decision 49). */
+/** Medians of fewer say too little. */
 const ROUNDS_MIN = 7;
 
 /** The same request in two organizations. */

@@ -14,7 +14,10 @@ export function isAllowedFrom(
   return list.rules.some(({ cidr }) => contains(cidr, parsed));
 }
 
-/** A key's own list with a rule judges it, enforced always; else the organization's, where it is enabled (decision 21). */
+/**
+ * A key's own list with a rule judges it, enforced always; else the organization's, where it is enabled
+ * (protocol/stamps 10.1).
+ */
 function judging(lists: readonly IpAllowlist[], publicKey: string | undefined): IpAllowlist | undefined {
   const own = publicKey === undefined ? undefined : lists.find((list) => list.publicKey === publicKey);
   if (own !== undefined && own.rules.length > 0) return own;

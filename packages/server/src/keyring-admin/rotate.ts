@@ -38,9 +38,9 @@ export interface Rotated {
 }
 
 /**
- * Moves everything to a new root key, beside a running service (decision 37). Each step leaves a state that a start
- * accepts and that the next run goes on from: the new key is in the ring before anything is under it, everything is
- * under it before it is the recorded one, and the old one leaves the ring last.
+ * Moves everything to a new root key, beside a running service (docs/guides/key-rotation.md). Each step leaves a state
+ * that a start accepts and that the next run goes on from: the new key is in the ring before anything is under it,
+ * everything is under it before it is the recorded one, and the old one leaves the ring last.
  */
 export async function rotateKeyring(config: Config, options: RotationOptions): Promise<Rotated> {
   const lock = await lockRotations(config.databaseUrl);

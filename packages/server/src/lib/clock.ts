@@ -3,7 +3,7 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/** The wire's Timestamp object (spec 2.1): both parts are decimal strings. */
+/** The wire's Timestamp object (protocol/http 3.2): both parts are decimal strings. */
 export interface Timestamp {
   readonly seconds: string;
   readonly nanos: string;
@@ -14,7 +14,7 @@ export function toTimestamp(atMs: number): Timestamp {
   return { seconds: String(seconds), nanos: String((atMs - seconds * 1000) * 1_000_000) };
 }
 
-/** Activities carry their times as RFC 3339 text with milliseconds (decision 1). */
+/** Activities carry their times as RFC 3339 text with milliseconds (protocol/http 3.2). */
 export const toRfc3339 = (atMs: number): string => new Date(atMs).toISOString();
 
 /** Clocks that serve one database differ by less. */

@@ -163,7 +163,7 @@ export function invalidField(field: string, description: string, code: ErrorCode
   return new ApiError(code, `${field}: ${description}`, { violations: [{ field, description }] });
 }
 
-/** A part of the wire contract that this version does not serve (decision 7): never a pretended success. */
+/** A part of the wire contract that this version does not serve (protocol/http 4.4): never a pretended success. */
 export function notServed(feature: string, reason?: string): ApiError {
   const why = reason === undefined ? '' : `: ${reason}`;
   return new ApiError('UNIMPLEMENTED', `${feature} is not available in this version${why}`);

@@ -12,7 +12,7 @@ export const LIMITS = {
   /** How long the secrets of a result can be shown again after they were shown first. */
   secretResultMs: 10 * 60 * 1000,
   notesLength: 4096,
-  /** Code points, decision 12. */
+  /** Code points. */
   expressionLength: 16_384,
   /** Of all expressions in one request: each is compiled before anybody is asked whether the caller may. */
   expressionsLength: 128 * 1024,
@@ -35,7 +35,7 @@ export const LIMITS = {
   pageSize: 100,
   pageSizeDefault: 10,
   expiringApiKeysPerUser: 10,
-  /** Login and session keys, decision 12. */
+  /** Login and session keys (protocol/login 1.2). */
   sessionSecondsMax: 30 * 24 * 60 * 60,
   apiKeySecondsMax: 10 * 365 * 24 * 60 * 60,
   liveBeforeMs: 60 * 60 * 1000,

@@ -533,7 +533,7 @@ export interface Oauth2Credential {
   readonly updatedAtMs: number;
 }
 
-/** What a sign-up proxy may do and how (AUTH 10). */
+/** What a sign-up proxy may do and how (protocol/sign-up-proxy 1.3). */
 export interface AuthProxySettings {
   /** `*` alone for any. */
   readonly allowedOrigins: readonly string[];

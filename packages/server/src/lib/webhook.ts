@@ -61,7 +61,7 @@ export interface WebhookAttempt {
   readonly status?: number;
   /** Why there was none. */
   readonly error?: string;
-  /** The first bytes of the answer as text; of public targets only (decision 32). */
+  /** The first bytes of the answer as text; of public targets only (protocol/http 5.3). */
   readonly answer?: string;
 }
 

@@ -1,4 +1,7 @@
-/** Names of the wire protocol's operations. Those that the registry does not serve answer 501 with their name (decision 7). */
+/**
+ * Names of the wire protocol's operations. Those that the registry does not serve answer 501 with their name
+ * (protocol/http 4.4).
+ */
 export const WIRE_QUERIES: readonly string[] = [
   'get_active_policies',
   'get_activity',
@@ -214,7 +217,10 @@ export const WIRE_PROXY_CALLS: readonly string[] = [
   'wallet_kit_config',
 ];
 
-/** Boot proofs come from special hardware only; a deployment without it says so rather than make one up (decision 7). */
+/**
+ * Boot proofs come from special hardware only; a deployment without it says so rather than make one up
+ * (protocol/bundles 6.5).
+ */
 export const HARDWARE_QUERIES: ReadonlySet<string> = new Set(['get_boot_proof', 'get_latest_boot_proof']);
 
 /** Why some operations answer 501 whatever comes: they act inside enclaves, or ask registries of images (RES 11.2). */

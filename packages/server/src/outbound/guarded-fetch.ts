@@ -6,7 +6,10 @@ import { addressesOf, answerWith, checkAddresses, checkPeer, type Guard, parseTa
 import { createResolveHost, type ResolveHost, systemLookup } from './resolve-host.ts';
 
 export interface OutboundAnswer extends Omit<Exchange, 'remoteAddress'> {
-  /** Whether the answer came from inside the operator's list: then its bytes are not stored or shown (decision 32). */
+  /**
+   * Whether the answer came from inside the operator's list: then its bytes are not stored or shown (protocol/http
+   * 5.3).
+   */
   readonly isInsideAllowList: boolean;
 }
 

@@ -10,13 +10,16 @@ import { guardAuthentication } from './guard.ts';
 import type { RawRequest } from './request.ts';
 
 type Asked = Omit<StampedRequest, 'stamp' | 'body' | 'byService'> & {
-  /** Whether the key of a recovery may ask for this; it may ask for nothing else (AUTH 16). */
+  /** Whether the key of a recovery may ask for this; it may ask for nothing else (protocol/login 6.2). */
   readonly acceptsRecovery: boolean;
   /** Whether it may wait for others, so that it must not take the turn of those who do not. */
   readonly waitsOutside: boolean;
 };
 
-/** Who asks, and whether it may ask from where it does: the first two questions of every request (AUTH 16). Then it takes its turn. */
+/**
+ * Who asks, and whether it may ask from where it does: the first two questions of every request (protocol/stamps 9.1).
+ * Then it takes its turn.
+ */
 export async function admit(app: App, request: RawRequest, asked: Asked): Promise<Authenticated> {
   const { acceptsRecovery, waitsOutside, ...stamped } = asked;
   const byService = request.byService === true;
@@ -30,7 +33,7 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   if (isRecovery && !acceptsRecovery) {
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the key of a recovery can only complete that recovery');
   }
-  // Its configuration judges the sign-up proxy (decision 21).
+  // Its configuration judges the sign-up proxy (protocol/stamps 10.1).
   if (!byService) await requireAllowedAddress(app, caller.actor, request.clientAddress);
   const { organization, organizationId } = caller.actor;
   const turn = request.passage?.asTenant(treeRoot(organization), organizationId, waitsOutside);
@@ -38,7 +41,10 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   return caller;
 }
 
-/** The lists of the organization that owns the credential judge (decision 21). The answer says nothing of the rules. */
+/**
+ * The lists of the organization that owns the credential judge (protocol/stamps 10.1). The answer says nothing of the
+ * rules.
+ */
 async function requireAllowedAddress(app: App, actor: Actor, address: string | undefined): Promise<void> {
   const allowlists = await app.rulebooks.allowlistsOf(actor.home, app.storage.read);
   if (allowlists.length === 0 || isAllowedFrom(allowlists, publicKeyOf(actor), address)) return;

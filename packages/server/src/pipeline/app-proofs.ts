@@ -7,8 +7,9 @@ import type { NewAddress } from '../operations/define.ts';
 import type { App } from './app.ts';
 
 /**
- * The proofs of an allowed activity (decision 11): the outcome of the decision always, and the derivation of each new
- * address. Digests are over JSON with the fields in the order written here; docs/guides/app-proofs.md tells the same.
+ * The proofs of an allowed activity (protocol/bundles 6): the outcome of the decision always, and the derivation of
+ * each new address. Digests are over JSON with the fields in the order written here; docs/guides/app-proofs.md tells
+ * the same.
  */
 export async function makeProofs(
   app: App,

@@ -95,7 +95,9 @@ export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing):
 /** How many trees are kept of every decision, so that it can be explained later. */
 const TREES_KEPT = 10;
 
-/** The user who is logged in, where somebody else asks for it, with what its code or token proves (decision 18). */
+/**
+ * The user who is logged in, where somebody else asks for it, with what its code or token proves (protocol/login 2.2).
+ */
 export async function subjectOf({ target, matter }: Hearing, actor: Actor, digest: string): Promise<Party | undefined> {
   const subject = await matter.subject();
   if (subject === undefined || subject.userId === actor.userId) return undefined;
@@ -104,9 +106,9 @@ export async function subjectOf({ target, matter }: Hearing, actor: Actor, diges
 }
 
 /**
- * Policy and quorum, then MFA (decision 15): a denied request asks for no factors. Several may have to prove something:
- * whoever approves, and the user of a login; the first who still owes something is waited for. The session covers it.
- * Only what is not denied learns why it cannot be done, and who is logged in is not asked before.
+ * Policy and quorum, then MFA (protocol/login 10.3): a denied request asks for no factors. Several may have to prove
+ * something: whoever approves, and the user of a login; the first who still owes something is waited for. The session
+ * covers it. Only what is not denied learns why it cannot be done, and who is logged in is not asked before.
  */
 export async function hear(
   hearing: Hearing,

@@ -19,8 +19,8 @@ import {
   verificationToken,
 } from './fixtures/oauth.ts';
 
-// What a sign-up brings along: proof of a contact, OAuth identities, a tag (RES 3.2, AUTH 7.4, 9); and proof of a contact
-// that changes.
+// What a sign-up brings along: proof of a contact, OAuth identities, a tag (protocol/login 4.3 and 5.3); and proof of a
+// contact that changes.
 
 const DONE = [200, COMPLETED];
 const INVALID = [400, 'REQUEST_INVALID'];

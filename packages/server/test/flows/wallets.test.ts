@@ -391,7 +391,7 @@ describe.each(DATABASES)('key material that is deleted on %s', (database) => {
   });
 });
 
-/** The files of the database after a checkpoint (decision 37), free pages and all. */
+/** The files of the database after a checkpoint, free pages and all. */
 async function sqliteBytes(dataDir: string): Promise<Buffer[]> {
   const db = new SqliteFile(join(dataDir, 'custos.db'));
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -98,7 +98,7 @@ const vote = (of: Activity, extra: Partial<Vote> = {}): Vote => ({
   createdAtMs: NOW,
   ...extra,
 });
-/** A second one of these has a code of its own by the wire contract (POL 1, EARN 5, AUTH 1); every other is ALREADY_EXISTS. */
+/** A second one of these has a code of its own by the wire contract; every other is ALREADY_EXISTS. */
 const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ['ux_policy_name', 'POLICY_LABEL_NOT_UNIQUE'],
   ['ux_contract_interface', 'REQUEST_INVALID'],

@@ -12,7 +12,7 @@ import { appNameOf } from '../otp/shapes.ts';
 import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, type NewSessionKey, parseSessionSeconds, SESSION_SECONDS } from './session-keys.ts';
 
-/** What asks for a key whose private half goes to a user by mail, encrypted to the target key (AUTH 7.5). */
+/** What asks for a key whose private half goes to a user by mail, encrypted to the target key (protocol/login 6.1). */
 interface MailedKeyRequest extends SenderFields {
   readonly email: string;
   readonly targetPublicKey: string;

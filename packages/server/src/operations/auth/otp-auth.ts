@@ -12,7 +12,7 @@ import { markVerified } from '../users/contacts.ts';
 import { targetKeyOf } from '../wallets/accounts.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from './session-keys.ts';
 
-/** spec 4.3. */
+/** protocol/login 1.1 and 3.1. */
 export const otpAuth = defineActivity({
   name: 'otp_auth',
   type: 'ACTIVITY_TYPE_OTP_AUTH',

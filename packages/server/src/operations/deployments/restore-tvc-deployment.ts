@@ -3,7 +3,6 @@ import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 import { requireRestorable, requireRoom } from './lifecycle.ts';
 
-/** spec 4.2. */
 export const restoreTvcDeployment = defineActivity({
   name: 'restore_tvc_deployment',
   type: 'ACTIVITY_TYPE_RESTORE_TVC_DEPLOYMENT',

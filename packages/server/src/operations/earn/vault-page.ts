@@ -41,7 +41,7 @@ export interface VaultPage {
   readonly pageInfo: PageInfo;
 }
 
-/** A page of a list that is sorted by value; all of it where no page is asked for (decision 13). */
+/** A page of a list that is sorted by value; all of it where no page is asked for (protocol/http 3.4). */
 export function pageOf(vaults: readonly CatalogVault[], options: PaginationOptions | undefined): VaultPage {
   const [start, end] = boundsOf(vaults, options);
   const items = vaults.slice(start, end);

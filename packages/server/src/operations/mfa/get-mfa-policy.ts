@@ -4,7 +4,7 @@ import { defineQuery } from '../define.ts';
 import { MfaPolicyShape } from '../shapes/access.ts';
 import { IdShape } from '../shapes/basic.ts';
 
-/** spec 4.3. */
+/** protocol/login 10.1. */
 export const getMfaPolicy = defineQuery({
   name: 'get_mfa_policy',
   summary: 'One MFA policy of a user.',

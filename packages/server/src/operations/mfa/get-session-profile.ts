@@ -5,7 +5,7 @@ import { defineQuery } from '../define.ts';
 import { SessionProfileShape } from '../shapes/access.ts';
 import { IdShape } from '../shapes/basic.ts';
 
-/** spec 4.3. */
+/** protocol/login 9.1. */
 export const getSessionProfile = defineQuery({
   name: 'get_session_profile',
   summary: 'One session profile of the organization or of its parent.',

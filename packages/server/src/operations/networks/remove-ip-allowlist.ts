@@ -4,7 +4,7 @@ import { textShape } from '../shapes/basic.ts';
 import { allowlistKey } from './allowlist-key.ts';
 import { refuseLockout } from './lockout.ts';
 
-/** spec 4.2. */
+/** protocol/stamps 10. */
 export const removeIpAllowlist = defineActivity({
   name: 'remove_ip_allowlist',
   type: 'ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST',

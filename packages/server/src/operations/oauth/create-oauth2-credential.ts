@@ -5,7 +5,7 @@ import { ClientIdShape, EncryptedClientSecretShape, Oauth2ProviderShape } from '
 import { holderOf } from '../wallets/accounts.ts';
 import { keepBundle } from './keep-bundle.ts';
 
-/** spec 4.2. */
+/** protocol/login 8.1. */
 export const createOauth2Credential = defineActivity({
   name: 'create_oauth2_credential',
   type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL',

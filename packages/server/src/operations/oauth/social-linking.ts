@@ -5,8 +5,8 @@ import type { ExecuteContext } from '../define.ts';
 import { markVerified } from '../users/contacts.ts';
 
 /**
- * The email that a Google sign-in proves (AUTH 8.3). Anybody can get a token for a client of their own, so that only those
- * clients count which the sign-up proxy of the tree names.
+ * The email that a Google sign-in proves (protocol/login 7.8). Anybody can get a token for a client of their own, so
+ * that only those clients count which the sign-up proxy of the tree names.
  */
 export function linkedEmail(proxy: AuthProxyConfig | undefined, token: IdToken): string | undefined {
   const isTrusted = proxy?.enabled === true && proxy.settings.socialLinkingClientIds.includes(token.audience);

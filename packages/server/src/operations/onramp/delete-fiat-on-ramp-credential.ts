@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { defineActivity } from '../define.ts';
 import { IdShape } from '../shapes/basic.ts';
 
-/** spec 4.2. */
 export const deleteFiatOnRampCredential = defineActivity({
   name: 'delete_fiat_on_ramp_credential',
   type: 'ACTIVITY_TYPE_DELETE_FIAT_ON_RAMP_CREDENTIAL',
@@ -14,7 +13,7 @@ export const deleteFiatOnRampCredential = defineActivity({
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
   async execute({ store, actor }, { fiatOnrampCredentialId }) {
     await store.onRamp.deleteCredential(actor.organizationId, fiatOnrampCredentialId);
-    // The result has another spelling than the request (spec 4.2).
+    // The result has another spelling than the request.
     return { fiatOnRampCredentialId: fiatOnrampCredentialId };
   },
 });

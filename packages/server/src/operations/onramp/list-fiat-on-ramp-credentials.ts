@@ -5,7 +5,6 @@ import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 import { OnRampCredentialShape } from '../shapes/onramp.ts';
 
-/** spec 4.3. */
 export const listFiatOnRampCredentials = defineQuery({
   name: 'list_fiat_on_ramp_credentials',
   summary: 'Fiat on-ramp credentials of the organization, oldest first, with their secrets as they were submitted.',

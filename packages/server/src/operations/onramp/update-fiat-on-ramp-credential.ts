@@ -21,7 +21,7 @@ export const updateFiatOnRampCredential = defineActivity({
     await keepBundles(context, content);
     const credential = await store.onRamp.getCredential(actor.organizationId, fiatOnrampCredentialId);
     await store.onRamp.updateCredential(actor.organizationId, { ...credential, ...content, updatedAtMs: nowMs });
-    // The result has another spelling than the request (spec 4.2).
+    // The result has another spelling than the request.
     return { fiatOnRampCredentialId: fiatOnrampCredentialId };
   },
 });

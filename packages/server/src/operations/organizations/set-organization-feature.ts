@@ -11,7 +11,6 @@ import { dropFeatureEndpoint, putFeatureEndpoint } from '../webhooks/feature-end
 
 const VALUE_MAX = 16_384;
 
-/** spec 4.2. */
 export const setOrganizationFeature = defineActivity({
   name: 'set_organization_feature',
   type: 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE',

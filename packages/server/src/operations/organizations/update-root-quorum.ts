@@ -5,7 +5,6 @@ import type { UserId } from '../../lib/ids.ts';
 import { defineActivity } from '../define.ts';
 import { IdListShape, integerShape } from '../shapes/basic.ts';
 
-/** spec 4.2. */
 export const updateRootQuorum = defineActivity({
   name: 'update_root_quorum',
   type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',

@@ -11,7 +11,7 @@ export const createPolicy = defineActivity({
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
   credentials: 'none',
   parameters: PolicyParamsShape,
-  // Their selectors are not expressions (decision 7).
+  // Their selectors are not expressions (protocol/http 4.4).
   unserved: ['ACTIVITY_TYPE_CREATE_POLICY', 'ACTIVITY_TYPE_CREATE_POLICY_V2'],
   result: Type.Object({ policyId: Type.String(), warnings: WarningsShape }),
   check: (parameters) => checkPolicy(parameters, 'parameters'),

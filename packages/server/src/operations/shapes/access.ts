@@ -104,7 +104,7 @@ export const RequiredMethodShape = Type.Object({
 export const RequiredMethodsShape = Type.Array(RequiredMethodShape, { minItems: 1, maxItems: 10 });
 export const OrderShape = integerShape(0);
 
-/** spec 2.6. */
+/** protocol/login 10.1. */
 export const MfaPolicyShape = Type.Object({
   mfaPolicyId: Type.String(),
   mfaPolicyName: Type.String(),
@@ -116,7 +116,7 @@ export const MfaPolicyShape = Type.Object({
   updatedAt: TimestampShape,
 });
 
-/** spec 2.5. */
+/** protocol/login 9.1. */
 export const SessionProfileShape = Type.Object({
   sessionProfileId: Type.String(),
   sessionProfileName: Type.String(),

@@ -4,7 +4,7 @@ import { textShape } from './basic.ts';
 /** Judged with its own error code, so that the shape only bounds it. */
 export const SecondsShape = Type.String({ maxLength: 32, 'x-decimal': true });
 
-/** spec 2.10. */
+/** protocol/login 5.1. */
 export const ClientSignatureShape = Type.Object({
   publicKey: textShape(512),
   scheme: Type.Enum(['CLIENT_SIGNATURE_SCHEME_API_P256']),

@@ -10,7 +10,6 @@ export const ApiKeyCurveShape = Type.Enum(['API_KEY_CURVE_P256', 'API_KEY_CURVE_
 /** Judged with its own error code, so that the shape only bounds it. */
 const ExpirationSecondsShape = Type.String({ maxLength: 32, 'x-decimal': true });
 
-/** spec 2.10. */
 export const ApiKeyParamsShape = Type.Object({
   apiKeyName: NameShape,
   publicKey: textShape(512),
@@ -37,7 +36,6 @@ const TransportShape = Type.Enum([
   'AUTHENTICATOR_TRANSPORT_HYBRID',
 ]);
 
-/** spec 2.10. */
 export const AuthenticatorParamsShape = Type.Object({
   authenticatorName: NameShape,
   challenge: textShape(1024),

@@ -4,7 +4,8 @@ import type { Place } from '../credentials/new-credentials.ts';
 
 /**
  * Marks a contact as proven by its owner, so that it finds the user through a parent's id. In a tree a proven contact
- * belongs to one organization, the first that proves it (decision 23): another can refuse what it does, or leave it unmarked.
+ * belongs to one organization, the first that proves it (protocol/stamps 7.3): another can refuse what it does, or
+ * leave it unmarked.
  */
 export async function markVerified(
   store: Stores,

@@ -4,7 +4,6 @@ import { defineActivity } from '../define.ts';
 import { IdShape, NameShape } from '../shapes/basic.ts';
 import { changeName } from './changes.ts';
 
-/** spec 4.2. */
 export const updateUserName = defineActivity({
   name: 'update_user_name',
   type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',

@@ -8,7 +8,6 @@ import { defineActivity } from '../define.ts';
 import { IdListShape } from '../shapes/basic.ts';
 import { walletsElement } from './facts.ts';
 
-/** spec 4.2. */
 export const deleteWalletAccounts = defineActivity({
   name: 'delete_wallet_accounts',
   type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',

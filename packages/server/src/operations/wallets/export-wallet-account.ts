@@ -6,7 +6,6 @@ import { textShape } from '../shapes/basic.ts';
 import { TargetPublicKeyShape } from '../shapes/wallets.ts';
 import { holderOf, targetKeyOf } from './accounts.ts';
 
-/** spec 4.2. */
 export const exportWalletAccount = defineActivity({
   name: 'export_wallet_account',
   type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',

@@ -6,7 +6,6 @@ import { MnemonicLanguageShape, TargetPublicKeyShape } from '../shapes/wallets.t
 import { holderOf, targetKeyOf } from './accounts.ts';
 import { walletElement } from './facts.ts';
 
-/** spec 4.2. */
 export const exportWallet = defineActivity({
   name: 'export_wallet',
   type: 'ACTIVITY_TYPE_EXPORT_WALLET',

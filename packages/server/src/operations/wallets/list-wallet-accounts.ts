@@ -5,7 +5,6 @@ import { defineQuery } from '../define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../shapes/basic.ts';
 import { WalletAccountShape } from '../shapes/wallets.ts';
 
-/** spec 4.3. */
 export const listWalletAccounts = defineQuery({
   name: 'list_wallet_accounts',
   summary: 'Accounts of a wallet, or of the whole organization; oldest first.',

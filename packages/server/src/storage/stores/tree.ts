@@ -6,7 +6,10 @@ import { addressKey } from '../address-key.ts';
 import { fetchPage, type Range } from '../keyset.ts';
 import type { Schema } from '../schema.ts';
 
-/** What a parent can look its sub-organizations up by. Passkeys, OAuth identities and verified contacts are unique in a tree (decision 23). */
+/**
+ * What a parent can look its sub-organizations up by. Passkeys, OAuth identities and verified contacts are unique in a
+ * tree (protocol/stamps 7.3).
+ */
 export type TreeKind =
   | 'NAME'
   | 'USERNAME'
@@ -62,7 +65,7 @@ export class TreeReader {
 
   /**
    * Sub-organizations that a parent's id may resolve to by a credential: those where it has stamped a request, oldest
-   * first, then those where it was registered after `freshSinceMs`. Two are enough to decide (decision 24).
+   * first, then those where it was registered after `freshSinceMs`. Two are enough to decide (protocol/stamps 7.2).
    */
   async candidates(
     rootId: OrganizationId,

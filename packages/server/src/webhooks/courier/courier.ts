@@ -22,7 +22,7 @@ export interface Receipt {
   readonly status?: number;
   /** The header as it was sent, cut after 64 characters. */
   readonly retryAfter?: string;
-  /** The beginning of the answer as text; of public targets only (decision 32). */
+  /** The beginning of the answer as text; of public targets only (protocol/http 5.3). */
   readonly answer?: string;
   /** Why there was no answer. */
   readonly error?: OutboundReason;
