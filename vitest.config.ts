@@ -22,7 +22,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'shared',
-          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: [...exclude, MOCKED, FAULTS],
           globalSetup,
           // They share what they have loaded, which takes longer than most of them; none of them changes it.

@@ -391,7 +391,7 @@ describe.skipIf(isBrowserMissing)('passkeys in a browser', () => {
         expect(who.answer, JSON.stringify(who)).toMatchObject({ userId: child.holderId });
       });
 
-      test('a credential id wrapped in CBOR, as the specification writes it', async () => {
+      test('a credential id wrapped in CBOR', async () => {
         await using device = await openDevice();
         const registration = await device.register();
         const id = Buffer.from(registration.attestation.credentialId, 'base64url');

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CITING_FILES, findBrokenCitations } from './lib/citations.mjs';
 import { installCompat } from './lib/compat.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -21,12 +22,18 @@ function run(command, args) {
 
 const runBinary = (name, ...args) => run(path.join(root, 'node_modules', '.bin', name), args);
 
+/** Tracked files and new ones that are not ignored. */
+function listFiles(...patterns) {
+  const listed = run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '--', ...patterns]);
+  return listed.split('\0').filter((file) => file !== '' && existsSync(path.join(root, file)));
+}
+
+const readText = (file) => readFileSync(path.join(root, file), 'utf8');
+
 function checkLockfiles() {
   // A download address would send everyone to the registry of whoever wrote the lockfile last.
-  const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '--', '*package-lock.json'];
-  for (const file of run('git', listed).split('\0').filter(Boolean)) {
-    const target = path.join(root, file);
-    if (existsSync(target) && /"resolved":\s*"(https?|git|file):/.test(readFileSync(target, 'utf8'))) {
+  for (const file of listFiles('*package-lock.json')) {
+    if (/"resolved":\s*"(https?|git|file):/.test(readText(file))) {
       throw new Error(`${file} names download addresses: write it with omit-lockfile-registry-resolved=true`);
     }
   }
@@ -59,12 +66,26 @@ function checkMocks() {
   if (wrong.length > 0) throw new Error(`tests that replace modules are called *.mocked.test.ts: ${wrong.join(', ')}`);
 }
 
+/** Its samples lead nowhere on purpose. */
+const CITATION_SAMPLES = 'scripts/lib/citations.test.ts';
+
+function checkCitations() {
+  const files = listFiles().filter((file) => file !== CITATION_SAMPLES);
+  const texts = new Map(files.filter((file) => CITING_FILES.test(file)).map((file) => [file, readText(file)]));
+  const folders = files.flatMap((file) =>
+    file.split('/').map((_, depth, parts) => parts.slice(0, depth + 1).join('/')),
+  );
+  const faults = findBrokenCitations(texts, new Set(folders));
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
 const steps = [
   ['format, lint, import boundaries', () => void runBinary('biome', 'ci', '--colors=off', '--error-on-warnings', '.')],
   ['types', checkTypes],
   ['unused code', () => void runBinary('knip', '--no-progress')],
   ['generated files', checkGenerated],
   ['tests that replace modules', checkMocks],
+  ['citations and links', checkCitations],
   ['lockfiles', checkLockfiles],
 ];
 

@@ -29,7 +29,10 @@ const TRANSPORTS: Readonly<Record<string, Transport>> = {
 /** COSE algorithms in the order of preference: ES256, RS256. */
 const ALGORITHMS = [-7, -257] as const;
 
-/** Makes a passkey in the browser and answers what `createAuthenticators`, `createUsers` and the like take (spec 2.10). */
+/**
+ * Makes a passkey in the browser and answers what `createAuthenticators`, `createUsers` and the like take
+ * (protocol/stamps 4.1).
+ */
 export async function createPasskey(options: CreatePasskeyOptions): Promise<AuthenticatorParams> {
   const challenge = random(32);
   const { name, displayName = name, id } = options.user;

@@ -12,7 +12,7 @@ export interface Signer {
   sign(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The stamp of an API key or a session key over a body (AUTH 2.1). */
+/** The stamp of an API key or a session key over a body (protocol/stamps 2.1). */
 export async function stampBy(signer: Signer, body: Bytes): Promise<Stamp> {
   const signature = toHex(toDer(await signer.sign(body)));
   const value = JSON.stringify({ publicKey: signer.publicKey, scheme: SCHEME, signature });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fromHex, toHex } from './bytes.ts';
 import { verifyAppProof } from './verify-app-proof.ts';
 
-// AUTH 15, V12.
+// protocol/bundles 7.5.
 const PROOF = {
   scheme: 'SIGNATURE_SCHEME_EPHEMERAL_KEY_P256',
   publicKey:

@@ -51,7 +51,10 @@ async function verifyApiKeyVote({ message, publicKey, signature }: SignedVote): 
   return await verifyDer(await importPublicKey(readPublicKey(publicKey)), der, toUtf8(message));
 }
 
-/** A passkey signs its authenticator data and the digest of the client data, which names the message (AUTH 2.2). */
+/**
+ * A passkey signs its authenticator data and the digest of the client data, which names the message (protocol/stamps
+ * 3.3).
+ */
 async function verifyPasskeyVote({ message, publicKey, signature, webauthn }: SignedVote): Promise<boolean> {
   const clientData = fromBase64url(webauthn?.clientDataJson ?? '');
   const authenticatorData = fromBase64url(webauthn?.authenticatorData ?? '');

@@ -24,7 +24,7 @@ const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'h
 
 const CURVES: readonly Curve[] = ['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'];
 
-/** Spec 2.4, written out. */
+/** Every format, written out. */
 const FORMATS: readonly AddressFormat[] = [
   'ADDRESS_FORMAT_UNCOMPRESSED',
   'ADDRESS_FORMAT_COMPRESSED',
@@ -82,7 +82,7 @@ describe('published addresses', () => {
     },
   );
 
-  test('every format of the specification has one', () => {
+  test('every format has one', () => {
     expect(new Set(vectors.map((vector) => vector.addressFormat))).toEqual(new Set(FORMATS));
   });
 
@@ -97,7 +97,7 @@ describe('published addresses', () => {
 });
 
 describe('pairs of curve and format', () => {
-  test('the formats of the three curves are those of the specification', () => {
+  test('the formats of the three curves are those of the list', () => {
     expect(FORMATS.length).toBe(38);
     expect(new Set(CURVES.flatMap(formatsOf))).toEqual(new Set(FORMATS));
     expect(formatsOf('CURVE_P256')).toEqual(['ADDRESS_FORMAT_UNCOMPRESSED', 'ADDRESS_FORMAT_COMPRESSED']);

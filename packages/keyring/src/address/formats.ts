@@ -3,7 +3,7 @@ export type { Curve } from '../curve.ts';
 export type BitcoinNetwork = 'MAINNET' | 'TESTNET' | 'SIGNET' | 'REGTEST';
 export type BitcoinScript = 'P2PKH' | 'P2SH' | 'P2WPKH' | 'P2WSH' | 'P2TR';
 
-/** The formats of spec 2.4. */
+/** The formats of addresses, as the wire names them. */
 export type AddressFormat =
   | 'ADDRESS_FORMAT_UNCOMPRESSED'
   | 'ADDRESS_FORMAT_COMPRESSED'

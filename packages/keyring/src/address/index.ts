@@ -111,7 +111,7 @@ export function hasFormat(curve: Curve, format: AddressFormat): boolean {
   return DEFINITIONS.get(format)?.curves.includes(curve) ?? false;
 }
 
-/** The formats that a key of the curve can have, in the order of spec 2.4. */
+/** The formats that a key of the curve can have, in the order of the list. */
 export function formatsOf(curve: Curve): AddressFormat[] {
   const formats: AddressFormat[] = [];
   for (const [format, { curves }] of DEFINITIONS) if (curves.includes(curve)) formats.push(format as AddressFormat);

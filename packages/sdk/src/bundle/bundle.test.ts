@@ -442,7 +442,7 @@ describe('what the signature does not save from', () => {
 });
 
 describe('the vectors of the public clients', () => {
-  // AUTH 15, V6 and V7.
+  // protocol/bundles 7.2 and 7.3.
   const organizationId = '00000000-0000-4000-8000-000000000001';
   const bundleSigner =
     '043fe1cb3595e25b5cac54027af00b907379fa1101565d5aabb833bc8b8369b85deb2e4a53d3afa3cb8eb1d33e73cad01eb691e6eb672c428c3e8d239fbcc06967';

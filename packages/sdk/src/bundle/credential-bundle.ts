@@ -46,7 +46,7 @@ export async function openBearerToken({ bearerToken, targetPrivateKey }: OpenBea
   }
 }
 
-/** AUTH 4.1: a compressed key and a ciphertext, in base58 with a checksum. */
+/** A compressed key and a ciphertext, in base58 with a checksum (protocol/bundles 2.1). */
 async function openBundle(text: string, targetPrivateKey: string): Promise<Bytes> {
   const bytes = await fromBase58Check(text);
   if (bytes === undefined || bytes.length <= POINT_BYTES) {

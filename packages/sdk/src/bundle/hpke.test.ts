@@ -10,7 +10,7 @@ import { decrypt, encrypt, open, scheduleOf, seal } from './hpke.ts';
 const bytes = (hex: string): Bytes => fromHex(hex) as Bytes;
 const keyOf = (label: string): Promise<Agreement> => readAgreement(toHex(labelled(label)));
 
-// AUTH 15, V5. Secrets are SHA-256 of a label.
+// protocol/bundles 7.1. Secrets are SHA-256 of a label.
 const RECEIVER =
   '045443b0f3062dfe7d8b4325f4fac8287a4849a102522e906ac26cc97cb43ce56127c59288183cf175e08fb8387906420712715d1676ef2f585627d14843619145';
 const ENC =

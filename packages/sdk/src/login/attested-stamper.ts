@@ -12,7 +12,7 @@ export type AttestedStamperOptions = { readonly key: Signer } & (
 
 /**
  * Stamps for somebody who has no credential here yet, but a token: of a one-time code, bound to the key, or of an OpenID
- * issuer, whose nonce is `oidcNonceOf` the key (AUTH 2.3). Accepted for `stampLogin`, and as an MFA proof.
+ * issuer, whose nonce is `oidcNonceOf` the key (protocol/stamps 5.2). Accepted for `stampLogin`, and as an MFA proof.
  */
 export class AttestedStamper implements Stamper {
   readonly #key: Signer;

@@ -12,7 +12,7 @@ import { sealClientSecret, sealEnvelope } from './client-secret.ts';
 
 const bytes = (hex: string): Bytes => fromHex(hex) as Bytes;
 
-/** The receiving side, written from AUTH 4.6 with other means than the sending side. */
+/** The receiving side, written from protocol/bundles 4.2 with other means than the sending side. */
 function openEnvelope(hex: string): string {
   const envelope = Buffer.from(hex, 'hex');
   const [nonce, ephemeral] = [envelope.subarray(0, 12), envelope.subarray(12, 77)];

@@ -33,7 +33,7 @@ export async function sealClientSecret(options: SealClientSecretOptions): Promis
   }
 }
 
-/** AUTH 4.6. The ephemeral key and the nonce are for published vectors. */
+/** protocol/bundles 4.1 and 4.2. The ephemeral key and the nonce are for published vectors. */
 export async function sealEnvelope(
   receiver: Bytes,
   plaintext: Bytes,

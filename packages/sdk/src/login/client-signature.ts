@@ -3,7 +3,10 @@ import type { ApiKeyParams, AuthenticatorParams, OauthProviderParams } from '../
 import type { Signer } from '../signer.ts';
 import { tokenIdOf } from './verification-token.ts';
 
-/** Shows that whoever uses a verification token holds the key that it is bound to, and what it is used for (AUTH 9). */
+/**
+ * Shows that whoever uses a verification token holds the key that it is bound to, and what it is used for
+ * (protocol/login 5.2).
+ */
 export interface ClientSignature {
   readonly publicKey: string;
   readonly scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256';

@@ -26,6 +26,6 @@ export async function encryptOtpCode(options: EncryptOtpCodeOptions): Promise<st
   return (await sealTo(readSignedBy(keys, 'otpPublicKey', targetBundle), document)).payload;
 }
 
-/** AUTH 7.3: what is encrypted. */
+/** What is encrypted (protocol/login 3.5). */
 export const otpDocument = (otpCode: string, publicKey: string): Bytes =>
   toUtf8(JSON.stringify({ otp_code: otpCode, public_key: publicKey }));

@@ -30,7 +30,7 @@ export interface VerifySessionOptions {
 export async function verifySession(session: string, options: VerifySessionOptions): Promise<SessionClaims> {
   const keys = trustedKeys('session-signer', 'sessionSigner', options.sessionSigner, options.serviceKeys);
   const { claims, signed, signature } = readToken(session);
-  // Clients of this protocol hash twice (AUTH 6.2); a signature over a single hash is another program's.
+  // Clients of this protocol hash twice (protocol/login 1.7); a signature over a single hash is another program's.
   if (!(await isSignedByOne(keys, signature, await sha256(signed)))) {
     throw invalidToken('the session is not signed by the service');
   }

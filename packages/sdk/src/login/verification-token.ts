@@ -43,7 +43,7 @@ export const tokenIdOf = (verificationToken: string): string => textClaim(readTo
 
 function readVerification(claims: Readonly<Record<string, unknown>>): VerificationClaims {
   const exp = textClaim(claims, 'exp');
-  // Milliseconds as text, unlike in a session (AUTH 7.4).
+  // Milliseconds as text, unlike in a session (protocol/login 4.1).
   if (!/^[0-9]{1,15}$/.test(exp)) throw invalidToken('the token has no exp');
   const publicKey = optionalTextClaim(claims, 'public_key');
   return {

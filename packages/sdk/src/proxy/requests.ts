@@ -7,7 +7,8 @@ import type {
 import type { ClientSignature } from '../login/client-signature.ts';
 import type { AppProof } from '../verify-app-proof.ts';
 
-// What the sign-up proxy takes and answers (AUTH 10). Its calls are no activities, so that they are not generated.
+// What the sign-up proxy takes and answers (protocol/sign-up-proxy 3). Its calls are no activities, so that they are
+// not generated.
 
 export interface ProxyAccountRequest {
   readonly filterType:

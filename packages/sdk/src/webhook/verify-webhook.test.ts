@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { WEBHOOK_FAILURE_REASONS } from './result.ts';
 import { type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
 
-// AUTH 15, V13.
+// The seed is SHA-256 of "vector webhook key".
 const NOW_MS = 1767225600000;
 const EVENT_ID = '00000000-0000-4000-8000-000000000005';
 const BODY = '{"type":"balances:confirmed"}';

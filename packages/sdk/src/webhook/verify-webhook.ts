@@ -35,7 +35,7 @@ export async function verifyWebhook(options: VerifyWebhookOptions): Promise<Webh
   });
 }
 
-/** Everything up to the key, in the order of AUTH 14. */
+/** Everything up to the key, in the order in which the public clients check it. */
 export function readDelivery(options: unknown): ReadDelivery | WebhookFailure {
   const maxAgeMs = numberOf(options, 'maxAgeMs', () => WEBHOOK_MAX_AGE_MS);
   if (maxAgeMs === undefined || maxAgeMs < 0) return failure('invalid_max_timestamp_age');

@@ -2,8 +2,8 @@ import { keyObject, verifyOnPool } from './public-key.ts';
 import type { ApiKeyStamp } from './stamp-headers.ts';
 
 /**
- * Whether the stamp's own key signed these bytes (AUTH 2.1). That the key is registered, and on the same curve, is for
- * the caller to establish first. High-S signatures are valid: browsers make them.
+ * Whether the stamp's own key signed these bytes (protocol/stamps 2.2). That the key is registered, and on the same
+ * curve, is for the caller to establish first. High-S signatures are valid: browsers make them.
  */
 export async function verifyApiKeyStamp(stamp: ApiKeyStamp, body: Uint8Array): Promise<boolean> {
   switch (stamp.scheme) {

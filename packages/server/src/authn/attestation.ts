@@ -72,8 +72,8 @@ const AAGUID_EXTENSION = '1.3.6.1.4.1.45724.1.1.4';
 const FORMAT_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,32}$/;
 
 /**
- * Checks the registration of a passkey (AUTH 12, decision 22) and answers what to store. The signature of the statement
- * is verified; a certificate that comes with it proves nothing about the maker, because no chain is trusted.
+ * Checks the registration of a passkey (protocol/stamps 4.2 and 4.3) and answers what to store. The signature of the
+ * statement is verified; a certificate that comes with it proves nothing about the maker, because no chain is trusted.
  */
 export async function verifyAttestation(
   input: AttestationInput,
@@ -156,7 +156,7 @@ function isSameChallenge(field: string, challenge: string): boolean {
   return (decoded !== undefined && equalBytes(decoded, signed)) || equalBytes(Buffer.from(field), signed);
 }
 
-/** The specification wraps the id in a CBOR byte string, the clients send it as it is. */
+/** Most clients send the id as it is, others wrap it in a CBOR byte string (protocol/stamps 4.2). */
 function isSameCredentialId(sent: Uint8Array, attested: Uint8Array): boolean {
   if (equalBytes(sent, attested)) return true;
   const { length } = attested;

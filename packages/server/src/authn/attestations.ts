@@ -1,6 +1,6 @@
 import type { VerifiedAuthenticator } from './attestation.ts';
 
-/** A passkey registration as the wire carries it (spec 2.10). */
+/** A passkey registration as the wire carries it (protocol/stamps 4.1). */
 export interface AttestationInput {
   readonly challenge: string;
   readonly credentialId: string;

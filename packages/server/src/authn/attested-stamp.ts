@@ -24,7 +24,7 @@ interface Attested {
   readonly providerId: string | undefined;
 }
 
-/** A key that signs the body and a token that says whose key it is (AUTH 2.3, decision 19). */
+/** A key that signs the body and a token that says whose key it is (protocol/stamps 5). */
 export async function byAttestedKey(
   app: AuthenticationParts,
   request: StampedRequest,

@@ -14,10 +14,10 @@ import type { ApiKeyStamp, SessionStamp, WebauthnStamp } from './stamp-headers.t
 import type { Authenticated, AuthenticationParts, StampEvidence, StampedRequest } from './stamped.ts';
 import { allowedOrigins } from './webauthn-origins.ts';
 
-/** How long an unused key counts when a parent's id is to be resolved to one sub-organization (decision 24). */
+/** How long an unused key counts when a parent's id is to be resolved to one sub-organization (protocol/stamps 7.2). */
 export const FRESH_KEY_MS = 15 * 60 * 1000;
 
-/** Stamp to credential to user, in the named organization or its parent (AUTH 2.5 and 16). */
+/** Stamp to credential to user, in the named organization or its parent (protocol/stamps 7.1 and 7.2). */
 export async function authenticate(app: AuthenticationParts, request: StampedRequest): Promise<Authenticated> {
   const { stamp } = request;
   switch (stamp.kind) {
@@ -151,7 +151,10 @@ async function rememberUse(
   });
 }
 
-/** The origins that a passkey of this organization may be used from; the parent's feature governs its tree (AUTH 12). */
+/**
+ * The origins that a passkey of this organization may be used from; the parent's feature governs its tree
+ * (protocol/stamps 4.4).
+ */
 async function webauthnOrigins(
   app: AuthenticationParts,
   holderId: OrganizationId,

@@ -9,7 +9,7 @@ import { parseDerSignature } from './stamp-headers.ts';
 const RAW_SIGNATURE = /^[0-9a-f]{128}$/i;
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 
-/** What a client says that it uses its token for (AUTH 9). */
+/** What a client says that it uses its token for (protocol/login 5.2). */
 export type TokenUsage =
   | { readonly type: 'USAGE_TYPE_LOGIN'; readonly publicKey: string }
   | {
@@ -25,7 +25,7 @@ const refuse = (why: string): ApiError => new ApiError('INVALID_CLIENT_SIGNATURE
 
 /**
  * A token that is bound to a key is used only by whoever holds the key, and only for what the holder signed: the exact
- * text is verified first and read afterwards (AUTH 9). A token without a key needs no signature.
+ * text is verified first and read afterwards (protocol/login 5.3). A token without a key needs no signature.
  */
 export async function requireClientSignature(
   token: VerificationToken,
@@ -115,7 +115,7 @@ function parseObject(text: string): Json | undefined {
   }
 }
 
-/** Parsed values are compared; a field that is absent and one that is null are the same (decision 2). */
+/** Parsed values are compared; a field that is absent and one that is null are the same (protocol/http 2.3). */
 function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutUndefined);
   if (typeof value !== 'object' || value === null) return value;

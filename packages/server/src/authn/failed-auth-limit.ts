@@ -6,7 +6,7 @@ const ADDRESSES_MAX = 100_000;
 
 /**
  * Counts failed authentications per client address. Only failures are slowed: a stamp that verifies is never refused
- * (decision 30), so nobody can lock a neighbour behind the same address out.
+ * (protocol/stamps 9.3), so nobody can lock a neighbour behind the same address out.
  */
 export class FailedAuthLimit {
   readonly #perMinute: number;

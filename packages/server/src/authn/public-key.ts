@@ -3,7 +3,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import { lruCache } from '../lib/lru.ts';
 
-/** The curves an API key can be on (AUTH 2.1). */
+/** The curves an API key can be on (protocol/stamps 2.3). */
 export type KeyCurve = 'P256' | 'SECP256K1' | 'ED25519';
 
 const KEY_CACHE_ENTRIES_MAX = 10_000;

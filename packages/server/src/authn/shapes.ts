@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { textShape } from '../lib/shapes.ts';
 
-/** spec 2.10. */
+/** protocol/login 5.1. */
 export const ClientSignatureShape = Type.Object({
   publicKey: textShape(512),
   scheme: Type.Enum(['CLIENT_SIGNATURE_SCHEME_API_P256']),

@@ -1,7 +1,7 @@
 import { ApiError } from '../lib/errors.ts';
 import { type KeyCurve, normalizePublicKey } from './public-key.ts';
 
-/** The values of `scheme` in an API key stamp, with the curve each one needs (AUTH 2.1). */
+/** The values of `scheme` in an API key stamp, with the curve each one needs (protocol/stamps 2.2). */
 const SCHEME_CURVES = {
   SIGNATURE_SCHEME_TK_API_P256: 'P256',
   SIGNATURE_SCHEME_TK_API_SECP256K1: 'SECP256K1',
@@ -34,7 +34,7 @@ export interface WebauthnStamp {
   readonly signatureText: string;
 }
 
-/** What attests the key of such a stamp (AUTH 2.3). */
+/** What attests the key of such a stamp (protocol/stamps 5.2). */
 const ATTESTED_SCHEMES = {
   STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN: 'verification-token',
   STAMP_ATTESTED_SCHEME_P256_OIDC: 'oidc',
@@ -231,7 +231,7 @@ function stampKey(curve: KeyCurve, hex: string, refuse: (why: string, cause?: un
 
 /**
  * ECDSA-Sig-Value (RFC 3279, 2.2.3) as r and s of 32 bytes each. Superfluous leading zeros are accepted, because a
- * widely used client leaves them in (AUTH 2.1) and strict verifiers then refuse a good signature.
+ * widely used client leaves them in (protocol/stamps 2.4) and strict verifiers then refuse a good signature.
  */
 export function parseDerSignature(der: Uint8Array): Uint8Array | undefined {
   if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;

@@ -44,7 +44,10 @@ const ANDROID_ORIGIN_PATTERN = /^android:apk-key-hash:[A-Za-z0-9_-]{1,128}$/;
 const keys = lruCache<PasskeyKey>(KEY_CACHE_ENTRIES_MAX);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Checks a passkey's signature over a request body (AUTH 2.2). The reason of a refusal names the step that failed. */
+/**
+ * Checks a passkey's signature over a request body (protocol/stamps 3.3). The reason of a refusal names the step that
+ * failed.
+ */
 export async function verifyWebauthnStamp(
   stamp: WebauthnStamp,
   body: Uint8Array,

@@ -51,7 +51,7 @@ test('nothing set works on a laptop', () => {
   });
 });
 
-test('one-time codes live, count and look as AUTH 7.2 says', () => {
+test('one-time codes live, count and look as protocol/login 3.3 says', () => {
   expect(readConfig({})).toMatchObject({
     otpLength: 9,
     otpSeconds: 300,

@@ -9,7 +9,7 @@ export type Credential =
   | { readonly kind: 'attested'; readonly attested: AttestedKey }
   | { readonly kind: 'read-session' };
 
-/** A key that nobody registered, with the token that says whose it is (AUTH 2.3). */
+/** A key that nobody registered, with the token that says whose it is (protocol/stamps 5.1). */
 export interface AttestedKey {
   readonly publicKey: string;
   /** What the token proves of its user. */

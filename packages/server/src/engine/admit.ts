@@ -10,13 +10,16 @@ import type { RawRequest } from './request.ts';
 import { isAllowedFrom } from './rules/allowlist.ts';
 
 type Asked = Omit<StampedRequest, 'stamp' | 'body' | 'byService'> & {
-  /** Whether the key of a recovery may ask for this; it may ask for nothing else (AUTH 16). */
+  /** Whether the key of a recovery may ask for this; it may ask for nothing else (protocol/login 6.2). */
   readonly acceptsRecovery: boolean;
   /** Whether it may wait for others, so that it must not take the turn of those who do not. */
   readonly waitsOutside: boolean;
 };
 
-/** Who asks, and whether it may ask from where it does: the first two questions of every request (AUTH 16). Then it takes its turn. */
+/**
+ * Who asks, and whether it may ask from where it does: the first two questions of every request (protocol/stamps 9.1).
+ * Then it takes its turn.
+ */
 export async function admit(app: App, request: RawRequest, asked: Asked): Promise<Authenticated> {
   const { acceptsRecovery, waitsOutside, ...stamped } = asked;
   const byService = request.byService === true;

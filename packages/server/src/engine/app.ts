@@ -32,7 +32,7 @@ export interface App {
   readonly newId: NewId;
   readonly storage: Storage;
   readonly keyring: Keyring;
-  /** The public sides of the service's own keys, which clients must trust (decision 36). */
+  /** The public sides of the service's own keys, which clients must trust (protocol/bundles 5.1). */
   readonly serviceKeys: readonly ServiceKey[];
   readonly attestations: Attestations;
   readonly userRecords: UserRecords;

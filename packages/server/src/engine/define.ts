@@ -147,7 +147,7 @@ export interface SecretResult {
   readonly expiresAtMs: number;
 }
 
-/** Whom a login is about, and what its code or token proves of that user (decision 18). */
+/** Whom a login is about, and what its code or token proves of that user (protocol/login 2.2). */
 export interface LoginSubject {
   readonly userId: UserId;
   readonly method: AuthenticationMethod;
@@ -190,7 +190,7 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly summary: string;
   /** The largest body that is read, in bytes. */
   readonly bodyLimit: number;
-  /** The specification's value first, then the older ones. */
+  /** The current one first, then the older ones (protocol/http 2.4). */
   readonly versions: readonly ActivityVersion<Parameters>[];
   /** Types of the wire protocol that share the name but that we do not serve: 501. */
   readonly unserved: readonly string[];
@@ -209,7 +209,7 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
    * The user whose own credentials this manages; that user may do so without a policy (protocol/policies 8.3, step 7).
    */
   readonly managesCredentialsOf?: (parameters: Parameters, proposer: Actor) => string | undefined;
-  /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
+  /** Whether a parent's id also finds the one sub-organization that holds the credential (protocol/stamps 7.2). */
   readonly findsSubOrganization: boolean;
   /** Stamps that serve here besides those of keys and passkeys: of a key that a token attests, of a recovery. */
   readonly accepts: { readonly attested: boolean; readonly recovery: boolean };
@@ -217,7 +217,9 @@ export interface ActivityOperation<Parameters = unknown, Described = unknown, Pr
   readonly sends: boolean;
   /** Whether it leaves transactions for chains. */
   readonly broadcasts: boolean;
-  /** The user who is logged in, where somebody else asks for it; that user's MFA policies apply (decision 18). */
+  /**
+   * The user who is logged in, where somebody else asks for it; that user's MFA policies apply (protocol/login 2.2).
+   */
   readonly subject?: (described: Described) => LoginSubject | undefined;
   /** Notes an attempt at something that can be guessed, once for each request and before it is prepared. */
   readonly attempt?: (context: AttemptContext, parameters: Parameters, described: Described) => Promise<void>;
@@ -275,7 +277,7 @@ export interface QueryOperation<Parameters = unknown, Result = unknown> {
   readonly decode: (body: unknown) => Parameters;
   readonly response: TSchema;
   readonly ours: boolean;
-  /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
+  /** Whether a parent's id also finds the one sub-organization that holds the credential (protocol/stamps 7.2). */
   readonly findsSubOrganization: boolean;
   /** Whether it may wait for others, as chain nodes. */
   readonly waitsOutside: boolean;

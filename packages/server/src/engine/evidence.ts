@@ -5,7 +5,7 @@ import type { Approver } from './hearing.ts';
 import { ofApiKey, ofAttestedKey, ofPasskey } from './members.ts';
 import type { MfaEvidence } from './rules/mfa.ts';
 
-/** Keys that a login made: they prove a session, not the key of an API (AUTH 13). */
+/** Keys that a login made: they prove a session, not the key of an API (protocol/login 10.2). */
 const SESSION_KEYS = new Set(['CREDENTIAL_TYPE_LOGIN', 'CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256']);
 
 /** What a stamp proves of its user, as a step of an MFA policy may ask for it. */

@@ -96,7 +96,9 @@ export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing):
 /** How many trees are kept of every decision, so that it can be explained later. */
 const TREES_KEPT = 10;
 
-/** The user who is logged in, where somebody else asks for it, with what its code or token proves (decision 18). */
+/**
+ * The user who is logged in, where somebody else asks for it, with what its code or token proves (protocol/login 2.2).
+ */
 export async function subjectOf({ target, matter }: Hearing, actor: Actor, digest: string): Promise<Party | undefined> {
   const subject = await matter.subject();
   if (subject === undefined || subject.userId === actor.userId) return undefined;

@@ -14,7 +14,7 @@ export interface Matter {
   readonly parameters: unknown;
   /** Whose request it is: it is described as the proposer's, whoever votes. */
   readonly proposer: Actor;
-  /** Whether a rule of the service allows it (decision 25). */
+  /** Whether a rule of the service allows it (protocol/sign-up-proxy 4.2). */
   readonly grantedByService: boolean;
   /** The user who is logged in, where that is not the proposer. */
   readonly subject: () => Promise<LoginSubject | undefined>;

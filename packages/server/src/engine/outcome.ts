@@ -82,7 +82,7 @@ export async function keepGrounds(
   if (verdict.kind === 'deny') return;
   for (const requirement of verdict.requirements) await stores(MfaStore).putRequirement(organizationId, requirement);
   for (const { issuerId, tokenId, expiresAtMs } of verdict.spent) {
-    // One token proves at most one step of one activity (decision 19).
+    // One token proves at most one step of one activity (protocol/login 10.3).
     const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
     if (!(await stores(LoginStore).useToken(issuerId, use, vote.createdAtMs))) {
       throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this token has already proven a factor');

@@ -27,7 +27,7 @@ export interface RenderedActivity {
   readonly proofs: readonly AppProof[];
 }
 
-/** The activity object of spec 2.2. `parameters` replaces the stored copy in the direct answer, which echoes secrets. */
+/** The activity object. `parameters` replaces the stored copy in the direct answer, which echoes secrets. */
 export function renderActivity(
   { activity, votes, proofs }: RenderedActivity,
   reader: Reader,

@@ -27,7 +27,7 @@ export interface QueryBody {
   readonly organizationId: OrganizationId;
 }
 
-/** The envelope of spec 4.1, parameters not yet looked at. */
+/** The envelope of a submit (protocol/stamps 8.2), parameters not yet looked at. */
 export interface SubmitBody {
   readonly type: string;
   readonly timestampMs: number;
@@ -57,7 +57,7 @@ function organizationIdOf(fields: JsonObject): OrganizationId {
 
 export function parseQueryBody(body: Uint8Array): QueryBody {
   const fields = parseObject(body);
-  // A stamp covers bytes, not the path: no stamped query may double as a submit (decision 3).
+  // A stamp covers bytes, not the path: no stamped query may double as a submit (protocol/stamps 8.1).
   if (Object.hasOwn(fields, 'type')) throw invalidField('type', 'a query body has no type');
   return { fields, organizationId: organizationIdOf(fields) };
 }
@@ -74,7 +74,7 @@ export function parseSubmitBody(body: Uint8Array): SubmitBody {
     throw invalidField('timestampMs', 'must be milliseconds since 1970 as a decimal string');
   }
   if (!isObject(parameters)) throw invalidField('parameters', parameters == null ? 'is required' : 'must be an object');
-  // Clients put it in either place (AUTH 0).
+  // Clients put it in either place (protocol/stamps 8.2).
   const asked = [generateAppProofs, parameters.generateAppProofs];
   if (asked.some((value) => value !== undefined && value !== null && typeof value !== 'boolean')) {
     throw invalidField('generateAppProofs', 'must be a boolean');
@@ -89,7 +89,7 @@ export function parseSubmitBody(body: Uint8Array): SubmitBody {
   };
 }
 
-/** Whether a body is recent enough to start an activity or to carry a vote (AUTH 3). */
+/** Whether a body is recent enough to start an activity or to carry a vote (protocol/stamps 8.3). */
 export const isLive = (timestampMs: number, nowMs: number): boolean =>
   timestampMs > nowMs - LIMITS.liveBeforeMs && timestampMs <= nowMs + LIMITS.liveAfterMs;
 

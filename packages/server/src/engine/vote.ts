@@ -55,7 +55,7 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
       organizationId: body.organizationId,
       fingerprint: body.fingerprint,
       findsSubOrganization: false,
-      // As a proof of its own user, never as a vote (decision 19).
+      // As a proof of its own user, never as a vote (protocol/stamps 5.4).
       acceptsAttested: operation.selection === 'VOTE_SELECTION_APPROVED',
       acceptsRecovery: false,
       waitsOutside: false,
@@ -368,7 +368,7 @@ async function finish(stores: Stores, effect: TargetEffect, activity: Activity, 
   return { ...activity, status, result: withoutSecrets(done.value, effect.secretResults) };
 }
 
-/** Whether the sign-up proxy proposed it, whose rights its configuration gives (decision 25). */
+/** Whether the sign-up proxy proposed it, whose rights its configuration gives (protocol/sign-up-proxy 4.2). */
 async function isGranted(
   read: ReadStores,
   { authority }: Court,
@@ -411,7 +411,9 @@ async function openParameters(app: App, { organization }: Actor, activity: Activ
   return sealedParameters === undefined ? parameters : await open('activity-parameters', sealedParameters);
 }
 
-/** A voter who has to prove more before the vote counts is told so, whatever others have to do (AUTH 13). */
+/**
+ * A voter who has to prove more before the vote counts is told so, whatever others have to do (protocol/login 10.3).
+ */
 function answer(app: App, actor: Actor, found: ActivityWithVotes, nowMs: number, owesMore?: boolean): ActivityAnswer {
   const { activity, votes } = found;
   const owes =

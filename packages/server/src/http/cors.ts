@@ -10,7 +10,7 @@ export const READABLE_BY_ALL = {
 } as const;
 
 /**
- * Browsers call the API directly and without cookies, so any origin may (AUTH 1); nothing else is opened (decision 30).
+ * Browsers call the API directly and without cookies, so any origin may; nothing else is opened (protocol/http 1.3).
  * What a browser asks first names no configuration of the sign-up proxy, so that only the call itself can be judged.
  */
 export function addCors(server: FastifyInstance, openPrefixes: readonly string[]): void {

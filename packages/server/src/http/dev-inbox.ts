@@ -39,7 +39,9 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The development inbox as a page and as JSON (decision 31). Where it is not to be, the paths do not exist. */
+/**
+ * The development inbox as a page and as JSON (protocol/messages 4.2). Where it is not to be, the paths do not exist.
+ */
 export function addDevInbox(server: FastifyInstance, parts: DevInboxParts): void {
   const inbox = openDevInbox(parts);
   if (inbox === undefined) return;

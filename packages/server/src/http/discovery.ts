@@ -12,7 +12,10 @@ const PUBLISHED: ReadonlySet<string> = new Set([
   'on-ramp-secret',
 ]);
 
-/** Every public key that clients must trust, in the spelling they compare with (decision 36). No authentication. */
+/**
+ * Every public key that clients must trust, in the spelling they compare with (protocol/bundles 5.2). No
+ * authentication.
+ */
 export function addDiscovery(server: FastifyInstance, app: App): void {
   const keys = app.serviceKeys
     .filter(({ role }) => PUBLISHED.has(role))
@@ -23,7 +26,7 @@ export function addDiscovery(server: FastifyInstance, app: App): void {
   addWebhookKeys(server, app);
 }
 
-/** spec 4.5. Fastify answers HEAD by the same route. */
+/** Keys that receivers of webhooks need (protocol/http 1.5). Fastify answers HEAD by the same route. */
 function addWebhookKeys(server: FastifyInstance, { webhooks }: App): void {
   server.get('/public/v1/discovery/webhooks/jwks', (request, reply) => {
     const body = JSON.stringify(webhooks.keySet());

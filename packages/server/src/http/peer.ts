@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** Somebody on this machine who did not come through a proxy: may read metrics and the detail of readiness (decision 30). */
+/**
+ * Somebody on this machine who did not come through a proxy: may read metrics and the detail of readiness
+ * (protocol/http 1.5).
+ */
 export function isPrivilegedPeer(request: {
   readonly headers: IncomingHttpHeaders;
   readonly socket: { readonly remoteAddress?: string | undefined };

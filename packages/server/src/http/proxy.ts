@@ -8,7 +8,7 @@ import { clientAddress } from './client-address.ts';
 import { sendError, toApiError } from './errors.ts';
 import { rawBody } from './raw-body.ts';
 
-/** Routes of the sign-up proxy (spec 4.4). Its configuration says whose pages may read an answer. */
+/** Routes of the sign-up proxy (protocol/sign-up-proxy 3). Its configuration says whose pages may read an answer. */
 export function addProxyRoutes(server: FastifyInstance, app: App, proxy: SignUpProxy): void {
   for (const call of proxyCalls) {
     const operation = `proxy_${call.name}`;

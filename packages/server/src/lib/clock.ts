@@ -3,7 +3,7 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/** The wire's Timestamp object (spec 2.1): both parts are decimal strings. */
+/** The wire's Timestamp object (protocol/http 3.2): both parts are decimal strings. */
 export interface Timestamp {
   readonly seconds: string;
   readonly nanos: string;

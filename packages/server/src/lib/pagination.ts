@@ -7,14 +7,14 @@ export type PageRequest =
   | { readonly kind: 'page'; readonly limit: number; readonly after?: string; readonly before?: string }
   | { readonly kind: 'all'; readonly max: number };
 
-/** The wire's paginationOptions (spec 2.1). */
+/** The wire's paginationOptions (protocol/http 3.3). */
 export interface PaginationOptions {
   readonly limit?: string | undefined;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }
 
-/** The wire's pageInfo (spec 2.1). */
+/** The wire's pageInfo (protocol/http 3.3). */
 export interface PageInfo {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -27,7 +27,7 @@ export interface Page<Item> {
   readonly pageInfo: PageInfo;
 }
 
-/** Absent options mean everything up to `max` (decision 13); present ones are exact or refused. */
+/** Absent options mean everything up to `max` (protocol/http 3.4); present ones are exact or refused. */
 export const toPageRequest = (options: PaginationOptions | undefined, max: number): PageRequest =>
   readOptions(options, max, parseCursor);
 

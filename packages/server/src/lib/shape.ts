@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode, type FieldViolation } from './errors.ts';
 
 /** Keys that our shapes add to JSON Schema; the generators leave them out. */
 export interface ShapeHints {
-  /** A decimal string in which a JSON integer is accepted too (decision 2). */
+  /** A decimal string in which a JSON integer is accepted too (protocol/http 2.3). */
   readonly 'x-decimal'?: true;
   /** Surrounding white space is dropped before the length is judged. */
   readonly 'x-trim'?: true;
@@ -43,7 +43,7 @@ export function decoder<S extends TSchema>(schema: S): Decoder<S> {
 
 /**
  * A copy that holds only what the schema knows: null in an optional field is absent, an integer becomes the decimal
- * string that is specified, unknown fields are left out. The signed bytes keep everything (decision 2).
+ * string that is specified, unknown fields are left out. The signed bytes keep everything (protocol/http 2.3).
  */
 function normalize(schema: SchemaNode, value: unknown): unknown {
   if (schema.properties !== undefined && isObject(value)) {

@@ -25,7 +25,7 @@ export function parseInterfaceJson(text: string): JsonValue {
   }
 }
 
-/** The member itself, and never one that every object inherits; null means absent (decision 2). */
+/** The member itself, and never one that every object inherits; null means absent (protocol/http 2.3). */
 export function member(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 }

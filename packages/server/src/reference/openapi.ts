@@ -79,7 +79,7 @@ const json = (schema: Json, example?: unknown): Json => ({
   'application/json': { schema, ...(example !== undefined && { example }) },
 });
 
-/** A login, and the approval by which a user proves a factor (decision 19). */
+/** A login, and the approval by which a user proves a factor (protocol/stamps 5.4). */
 const takesAttested = (operation: Operation): boolean =>
   operation.kind === 'activity'
     ? operation.accepts.attested
@@ -154,7 +154,7 @@ function requestSchema(operation: Operation): Json {
   }
 }
 
-/** spec 4.1. */
+/** protocol/stamps 8.2. */
 function envelope(type: string, parameters: TSchema): Json {
   return toPlain(
     Type.Object({

@@ -135,7 +135,7 @@ export interface ApiKeyTable {
   session_profile_id: string | null;
   expiration_seconds: number | null;
   expires_at_ms: number | null;
-  /** Null until the key has stamped a request (decision 24). */
+  /** Null until the key has stamped a request (protocol/stamps 7.2). */
   first_used_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;

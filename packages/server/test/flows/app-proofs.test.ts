@@ -12,7 +12,7 @@ interface Proof {
   readonly signature: string;
 }
 
-/** AUTH 11: two uncompressed keys, of which the second signs SHA-256 of the payload's text. */
+/** Two uncompressed keys, of which the second signs SHA-256 of the payload's text (protocol/bundles 6.2). */
 function isSigned({ scheme, publicKey, proofPayload, signature }: Proof): boolean {
   expect(scheme).toBe('SIGNATURE_SCHEME_EPHEMERAL_KEY_P256');
   expect(publicKey).toMatch(/^(04[0-9a-f]{128}){2}$/);

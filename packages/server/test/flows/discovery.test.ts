@@ -6,7 +6,7 @@ import { DATABASES } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
 import { newWallet } from './fixtures/wallets.ts';
 
-// Decision 36: the spelling that each helper of the public SDK compares with, or takes as its override.
+// protocol/bundles 5.2: the spelling that each helper of the public SDK compares with, or takes as its override.
 const ENCODINGS = {
   'bundle-signer': 'uncompressed',
   'session-signer': 'uncompressed',

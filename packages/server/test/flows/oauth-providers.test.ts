@@ -12,7 +12,7 @@ import type { Issuer } from '../harness/oidc-issuer.ts';
 import { COMPLETED, outcome } from './fixtures/access.ts';
 import { databaseText, idToken, LOOPBACK, startKnownIssuer } from './fixtures/oauth.ts';
 
-// OAuth identities of users (AUTH 8.3, decision 23).
+// OAuth identities of users (protocol/login 7.6 and 7.7).
 
 const DONE = [200, COMPLETED];
 const INVALID = [400, 'REQUEST_INVALID'];

@@ -8,7 +8,7 @@ import { ec, encode, Issuer, makeKey, makeToken, toJwk } from '../harness/oidc-i
 import { COMPLETED, outcome, UNPROVEN } from './fixtures/access.ts';
 import { apiKeyOf, boundTo, claimsOf, databaseText, idToken, LOOPBACK, signUp } from './fixtures/oauth.ts';
 
-// oauth_login and oauth (AUTH 8.2, 8.3), with an issuer on loopback.
+// oauth_login and oauth (protocol/login 7), with an issuer on loopback.
 
 const DONE = [200, COMPLETED];
 const INVALID_TOKEN = [400, 'INVALID_OIDC_TOKEN'];
@@ -68,7 +68,7 @@ describe.each(DATABASES)('logins by OpenID tokens on %s', (database) => {
     expect(apiKeys).toMatchObject([{ credential: { publicKey: key.publicKey, type: 'CREDENTIAL_TYPE_LOGIN' } }]);
     expect(apiKeys[0].expirationSeconds).toBe('120');
 
-    // The issuer's own nonce may be elsewhere (AUTH 8.2); and a new login can end the others.
+    // The issuer's own nonce may be elsewhere (protocol/login 7.3); and a new login can end the others.
     const other = newKeyPair();
     const tknonce = { nonce: 'of the issuer', tknonce: boundTo(other.publicKey).nonce };
     const again = await login(organization, idToken(issuer, tknonce), other.publicKey, { invalidateExisting: true });
@@ -240,7 +240,7 @@ describe.each(DATABASES)('logins by OpenID tokens on %s', (database) => {
     const started = await login(organization, oidcToken, key.publicKey);
     expect(outcome(started)).toEqual([200, UNPROVEN]);
     expect((await organization.as(key).query('whoami')).status).toBe(401);
-    // One token proves one step of one activity (decision 19).
+    // One token proves one step of one activity (protocol/login 10.3).
     const reused = await login(organization, oidcToken, key.publicKey);
     expect(reused.status).toBe(400);
     const { fingerprint } = started.body.activity;

@@ -16,7 +16,7 @@ import {
   signUp,
 } from './fixtures/oauth.ts';
 
-// Credentials at OAuth 2.0 providers and oauth2_authenticate (spec 4.2, AUTH 8.4), with the two providers on loopback.
+// Credentials at OAuth 2.0 providers and oauth2_authenticate (protocol/login 8), with the two providers on loopback.
 
 const DONE = [200, COMPLETED];
 const INVALID = [400, 'REQUEST_INVALID'];

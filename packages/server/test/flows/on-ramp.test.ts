@@ -20,7 +20,7 @@ import {
   WALLET,
 } from './fixtures/on-ramp.ts';
 
-// Fiat on-ramp (spec 2.7, protocol/on-ramp 2), with both providers on loopback.
+// Fiat on-ramp (protocol/on-ramp 2), with both providers on loopback.
 
 const DONE = [200, COMPLETED];
 const INVALID = [400, 'REQUEST_INVALID'];
@@ -105,7 +105,7 @@ describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
       const first = coinbase({ sandboxMode: true });
       const answer = await root.submit('create_fiat_on_ramp_credential', first);
       expect(outcome(answer)).toEqual(DONE);
-      // The request and the record have one spelling, results another (spec 2.7, 4.2).
+      // The request and the record have one spelling, results another.
       const { fiatOnRampCredentialId: id } = answer.body.activity.result.createFiatOnRampCredentialResult;
       expect(answer.body.activity.intent.createFiatOnRampCredentialIntent).toEqual(first);
       const record = (parameters: object) => ({

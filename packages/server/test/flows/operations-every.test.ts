@@ -933,7 +933,7 @@ function expectError(answer: Answer, status: number, errorCode: string, code?: n
   if (code !== undefined) expect(answer.body.code).toBe(code);
 }
 
-/** All fields of spec 2.2 with their types, and nothing else. */
+/** All fields of the activity object with their types, and nothing else. */
 function expectActivity(activity: Answer['body'], body: string, status: string, client: TestClient): void {
   const sent = JSON.parse(body);
   expect(Object.keys(activity).sort()).toEqual(ACTIVITY_KEYS);
@@ -1012,7 +1012,7 @@ function verifies(vote: { publicKey: string; signature: string; message: string 
   return verify('sha256', Buffer.from(vote.message), key, Buffer.from(vote.signature, 'hex'));
 }
 
-/** The payload of an app proof; its signature is by the second of its keys (AUTH 11). */
+/** The payload of an app proof; its signature is by the second of its keys (protocol/bundles 6.2). */
 function readProof({ scheme, publicKey, proofPayload, signature }: Record<string, string>) {
   expect(scheme).toBe('SIGNATURE_SCHEME_EPHEMERAL_KEY_P256');
   const point = Buffer.from(publicKey ?? '', 'hex').subarray(65);

@@ -35,7 +35,7 @@ import {
   startCaptcha,
 } from './fixtures/proxy.ts';
 
-// The sign-up proxy as its clients use it (AUTH 10), and the operations that configure it.
+// The sign-up proxy as its clients use it (protocol/sign-up-proxy 3), and the operations that configure it.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const WALLET = {
@@ -435,7 +435,7 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
         expect(await world.proxy.account(type, value), type).toMatchObject({ status: 200, body: { organizationId } });
         expect((await world.proxy.account(type, `${value}x`)).body, type).toEqual({});
       }
-      // The key that came with the passkey logs in once (AUTH 6.3).
+      // The key that came with the passkey logs in once.
       const login = world.client(world.root.organizationId, sessionKey);
       const answer = await login.submit('stamp_login', { publicKey: newKeyPair().publicKey });
       expect(outcome(answer)).toEqual([200, COMPLETED]);

@@ -69,7 +69,7 @@ export class Receiver {
     );
   }
 
-  /** Opens a credential bundle: base58check of a compressed key and the ciphertext (AUTH 4.2). */
+  /** Opens a credential bundle: base58check of a compressed key and the ciphertext (protocol/bundles 2.1). */
   openCredential(bundle: string): Buffer {
     const bytes = fromBase58Check(bundle);
     const enc = ECDH.convertKey(bytes.subarray(0, 33), 'prime256v1', undefined, undefined, 'uncompressed') as Buffer;

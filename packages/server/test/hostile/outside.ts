@@ -219,7 +219,7 @@ export async function newLogin(client: TestClient, contact: string, session = ne
   return loginParameters(await newVerification(client, key, contact), key, session);
 }
 
-/** What signs a sign-up with these credentials (AUTH 9). */
+/** What signs a sign-up with these credentials (protocol/login 5.2). */
 export const signUpSignature = (key: KeyPair, verificationToken: string, user: Record<string, unknown>) =>
   clientSignature(key, {
     signupV2: user,
@@ -227,7 +227,7 @@ export const signUpSignature = (key: KeyPair, verificationToken: string, user: R
     type: 'USAGE_TYPE_SIGNUP',
   });
 
-/** The X-Stamp-Attested value of a body, by a key that a token attests (AUTH 2.3). */
+/** The X-Stamp-Attested value of a body, by a key that a token attests (protocol/stamps 5.1). */
 export function attestedStamp(body: Uint8Array, key: KeyPair, publicKeyAttestation: string): string {
   const { publicKey, signature } = JSON.parse(Buffer.from(stampFor(body, key), 'base64url').toString());
   const scheme = 'STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN';

@@ -108,7 +108,7 @@ const vote = (of: Activity, extra: Partial<Vote> = {}): Vote => ({
 });
 /**
  * A second one of these has a code of its own by the wire contract (protocol/policies 1.2, protocol/policy-facts 5.1,
- * AUTH 1); every other is ALREADY_EXISTS.
+ * protocol/http 4.4); every other is ALREADY_EXISTS.
  */
 const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ['ux_policy_name', 'POLICY_LABEL_NOT_UNIQUE'],

@@ -58,7 +58,7 @@ export function remembering(tokens: IdentityTokens): IdentityTokens {
   };
 }
 
-/** Where a token may be used: a parent's in its whole tree, a sub-organization's there alone (AUTH 7.4). */
+/** Where a token may be used: a parent's in its whole tree, a sub-organization's there alone (protocol/login 4.2). */
 export function requireIssuedFor(token: VerificationToken, organization: Organization): void {
   if (token.organizationId === organization.id || token.organizationId === organization.parentId) return;
   throw new ApiError('INVALID_VERIFICATION_TOKEN', 'the verification token was issued for another organization');

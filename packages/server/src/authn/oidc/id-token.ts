@@ -5,7 +5,10 @@ export interface IdToken {
   readonly issuer: string;
   readonly subject: string;
   readonly audience: string;
-  /** From `tknonce` if there is one, for issuers that keep `nonce` for themselves; else from `nonce` (AUTH 8.2). */
+  /**
+   * From `tknonce` if there is one, for issuers that keep `nonce` for themselves; else from `nonce` (protocol/login
+   * 7.3).
+   */
   readonly nonce: string | undefined;
   readonly email: string | undefined;
   readonly emailVerified: boolean;
@@ -27,7 +30,7 @@ export const GOOGLE = 'https://accounts.google.com';
 /** Control characters and halves of a surrogate pair: nobody is called so, and not every database can hold them. */
 const UNUSABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** The caller's token or issuer is at fault. The text never repeats what an issuer answered (decision 32). */
+/** The caller's token or issuer is at fault. The text never repeats what an issuer answered (protocol/http 5.3). */
 export function refuseToken(message: string, cause?: unknown): ApiError {
   return new ApiError('INVALID_OIDC_TOKEN', message, { cause });
 }
@@ -42,7 +45,7 @@ export class UnknownIssuerError extends ApiError {
   }
 }
 
-/** Who issued a token. One issuer has written itself with and without its scheme, yet is one (AUTH 8.1). */
+/** Who issued a token. One issuer has written itself with and without its scheme, yet is one (protocol/login 7.1). */
 export function readIssuer({ iss }: Claims): string {
   if (iss === 'accounts.google.com') return GOOGLE;
   if (!isIssuer(iss)) {
@@ -57,7 +60,7 @@ export function readIssuer({ iss }: Claims): string {
 export const isIssuer = (iss: unknown): iss is string =>
   typeof iss === 'string' && iss.length <= ISSUER_LENGTH_MAX && /^https?:\/\/[!-~]+$/.test(iss) && !/[?#\\]/.test(iss);
 
-/** Checks the claims of a token whose signature is good (AUTH 8.1). */
+/** Checks the claims of a token whose signature is good (protocol/login 7.1). */
 export function readIdToken(claims: Claims, nowMs: number): Omit<IdToken, 'tokenId'> {
   const expiresAtMs = readExpiry(claims, nowMs);
   refuseFuture(claims, 'nbf', 'is not valid yet', nowMs);

@@ -11,7 +11,7 @@ test.each([
     '0394e549c71fa99dd5cf752fba623090be314949b74e4cdf7ca72031dd638e281a',
     '1663bba492a323085b13895634a3618792c4ec6896f3c34ef3c26396df22ef82',
   ],
-])('the nonce of %s (AUTH 15, V1)', (key, nonce) => expect(nonceOf(key)).toBe(nonce));
+])('the nonce of %s (protocol/login 11.1)', (key, nonce) => expect(nonceOf(key)).toBe(nonce));
 
 test('a token is bound to one spelling of one key, in any spelling of the hash', () => {
   expect(isBoundTo({ nonce: NONCE }, KEY)).toBe(true);

@@ -2,7 +2,7 @@ import { sha256Hex } from '../../lib/encoding.ts';
 import { type KeyCurve, spellingsOf } from '../public-key.ts';
 import type { IdToken } from './id-token.ts';
 
-/** AUTH 8.2: the hash of the key's hex text exactly as the client sent it, not of the key's bytes. */
+/** The hash of the key's hex text exactly as the client sent it, not of the key's bytes (protocol/login 7.3). */
 export const nonceOf = (publicKeyHex: string): string => sha256Hex(publicKeyHex);
 
 /** Whether the token was issued for the holder of this key. */

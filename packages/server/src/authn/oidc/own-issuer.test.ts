@@ -15,7 +15,7 @@ import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
 import { addIssuerRoutes, discoveryDocument, jwksOf, type OwnIssuer } from './own-issuer.ts';
 import { createOidcVerifier } from './verifier.ts';
 
-// AUTH 15, V6: a P-256 point.
+// A P-256 point (protocol/bundles 7.2).
 const PUBLIC_KEY =
   '043fe1cb3595e25b5cac54027af00b907379fa1101565d5aabb833bc8b8369b85d' +
   'eb2e4a53d3afa3cb8eb1d33e73cad01eb691e6eb672c428c3e8d239fbcc06967';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { IssuerKey } from './key-set.ts';
 
-/** The issuer that this service is itself: it signs the tokens of oauth2_authenticate (AUTH 8.4). */
+/** The issuer that this service is itself: it signs the tokens of oauth2_authenticate (protocol/login 8.3). */
 export interface OwnIssuer {
   readonly issuer: string;
   readonly keys: readonly OwnKey[];

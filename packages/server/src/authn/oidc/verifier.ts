@@ -15,8 +15,8 @@ export type { IdToken };
 export type MayAsk = (issuer: string) => Promise<boolean>;
 
 /**
- * Verifies ID tokens of OpenID Connect issuers; throws INVALID_OIDC_TOKEN for every other text (AUTH 8.1), and
- * UnknownIssuerError, without a call, where the issuer may not be asked.
+ * Verifies ID tokens of OpenID Connect issuers; throws INVALID_OIDC_TOKEN for every other text (protocol/login 7.1),
+ * and UnknownIssuerError, without a call, where the issuer may not be asked.
  */
 export interface OidcVerifier {
   verify(token: string, mayAsk: MayAsk): Promise<IdToken>;

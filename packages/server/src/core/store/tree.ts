@@ -59,7 +59,7 @@ export function treeValue(kind: TreeKind, value: string): string {
 export class TreeReader extends Reader {
   /**
    * Sub-organizations that a parent's id may resolve to by a credential: those where it has stamped a request, oldest
-   * first, then those where it was registered after `freshSinceMs`. Two are enough to decide (decision 24).
+   * first, then those where it was registered after `freshSinceMs`. Two are enough to decide (protocol/stamps 7.2).
    */
   async candidates(
     rootId: OrganizationId,

@@ -27,7 +27,7 @@ export const VoteShape = Type.Object({
   ),
 });
 
-/** AUTH 11. */
+/** protocol/bundles 6.2. */
 export const AppProofShape = Type.Object({
   scheme: Type.String(),
   publicKey: Type.String(),
@@ -35,7 +35,6 @@ export const AppProofShape = Type.Object({
   signature: Type.String(),
 });
 
-/** spec 2.2. */
 export const ActivityShape = Type.Object({
   id: Type.String(),
   organizationId: Type.String(),

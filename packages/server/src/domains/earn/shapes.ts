@@ -25,7 +25,6 @@ export function tokenOf(caip19: string): { readonly caip2: string; readonly asse
   return { caip2, assetAddress: assetAddress.toLowerCase() };
 }
 
-/** spec 2.8. */
 export const EarnVaultShape = Type.Object({
   vaultAddress: Type.String(),
   provider: OptionalProviderShape,
@@ -40,7 +39,6 @@ export const EarnVaultShape = Type.Object({
   liquidityDisplay: DisplayShape,
 });
 
-/** spec 2.9. */
 export const EarnPositionShape = Type.Object({
   vaultAddress: Type.String(),
   wrapperAddress: Type.String(),

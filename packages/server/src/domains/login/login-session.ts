@@ -38,7 +38,7 @@ export function checkSession({ publicKey, expirationSeconds }: SessionParams): v
 /** What policies may read of a login; empty where no profile is named (protocol/policy-facts 2). */
 export const exposeSession = ({ sessionProfileId }: SessionParams) => ({ session_profile_id: sessionProfileId ?? '' });
 
-/** The session as clients read it (AUTH 6.2). It informs; only stamps of the session key authenticate. */
+/** The session as clients read it (protocol/login 1.6). It informs; only stamps of the session key authenticate. */
 export async function signLoginSession(
   { read, actor, keyring, nowMs }: PrepareContext,
   { publicKey, expirationSeconds, sessionProfileId, invalidateExisting = false }: SessionParams,
@@ -82,7 +82,7 @@ export async function openLoginSession(
 
 /**
  * The profile that a session gets. A key with a profile makes sessions of that profile only: it is inherited when none is
- * named, and another is refused (decision 20).
+ * named, and another is refused (protocol/login 9.4).
  */
 export async function sessionProfileFor(
   read: ReadStores,
@@ -100,7 +100,10 @@ export async function sessionProfileFor(
   return profile;
 }
 
-/** The shorter of what was asked for and what the profile grants; each alone where the other is silent (AUTH 6.3). */
+/**
+ * The shorter of what was asked for and what the profile grants; each alone where the other is silent (protocol/login
+ * 1.2).
+ */
 function sessionSeconds(asked: number | undefined, profile: SessionProfile | undefined): number {
   const given = [asked, profile?.expirationSeconds].filter((seconds) => seconds !== undefined);
   return given.length === 0 ? SESSION_SECONDS : Math.min(...given);

@@ -14,7 +14,7 @@ import { templateOf } from './otp/new-code.ts';
 import { addSessionKey, type NewSessionKey, parseSessionSeconds, SESSION_SECONDS } from './session-keys.ts';
 import { appNameOf } from './shapes/otp.ts';
 
-/** What asks for a key whose private half goes to a user by mail, encrypted to the target key (AUTH 7.5). */
+/** What asks for a key whose private half goes to a user by mail, encrypted to the target key (protocol/login 6.1). */
 interface MailedKeyRequest extends SenderFields {
   readonly email: string;
   readonly targetPublicKey: string;

@@ -11,7 +11,7 @@ import { insertApiKeys, parseExpiration } from '../users/new-credentials.ts';
 import { CredentialStore } from '../users/store/credentials.ts';
 import { UserStore } from '../users/store/users.ts';
 
-/** How long a login lasts unless somebody says otherwise (AUTH 6.3). */
+/** How long a login lasts unless somebody says otherwise (protocol/login 1.2). */
 export const SESSION_SECONDS = 900;
 
 /** The seconds that a login asks for, if it does. */
@@ -32,7 +32,10 @@ export interface NewSessionKey {
   readonly invalidateExisting: boolean;
 }
 
-/** Registers the key of a login for a user. The same key of the same user is extended rather than refused (AUTH 6.3). */
+/**
+ * Registers the key of a login for a user. The same key of the same user is extended rather than refused
+ * (protocol/login 1.4).
+ */
 export async function addSessionKey(
   context: ExecuteContext,
   place: Place,

@@ -51,7 +51,7 @@ export function parseSender(text: string): MailSender {
   return { address: (address ?? bare ?? text).trim(), name };
 }
 
-/** The sender fields of requests (AUTH 7.1). */
+/** The sender fields of requests (protocol/messages 1.4). */
 export interface SenderFields {
   readonly sendFromEmailAddress?: string | undefined;
   readonly sendFromEmailSenderName?: string | undefined;

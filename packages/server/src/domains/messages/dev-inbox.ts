@@ -29,7 +29,7 @@ export interface DevInboxParts {
   readonly keyring: Keyring;
 }
 
-/** Undefined where messages are sent, or where nobody may see them (decision 31). */
+/** Undefined where messages are sent, or where nobody may see them (protocol/messages 4.1). */
 export function openDevInbox({ config, storage, keyring }: DevInboxParts): DevInbox | undefined {
   if (!hasDevInbox(config)) return undefined;
   const show = async (message: KeptMessage): Promise<DevMessage[]> => {

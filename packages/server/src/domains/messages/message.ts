@@ -71,7 +71,7 @@ export async function openContent(
   return JSON.parse(Buffer.from(opened).toString('utf8')) as Content;
 }
 
-/** The Message-ID of a mail without its brackets; a repeat has the same one (decision 41). */
+/** The Message-ID of a mail without its brackets; a repeat has the same one (protocol/messages 2.1). */
 export function messageIdOf(id: string, from: MailSender): string {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   return `${id}@${domainToASCII(domain) || 'localhost'}`;

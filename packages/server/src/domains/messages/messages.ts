@@ -59,7 +59,10 @@ function mailContent(message: MailMessage, config: MessageSettings): MailContent
   return { channel: 'email', to, subject, text, html, from, ...(replyTo !== undefined && { replyTo }) };
 }
 
-/** Anybody's address in the name of this service would help phishing: only listed domains are granted (AUTH 7.1). */
+/**
+ * Anybody's address in the name of this service would help phishing: only listed domains are granted (protocol/messages
+ * 1.4).
+ */
 function chooseSender({ from, replyTo }: MailMessage, config: MessageSettings): Pick<MailContent, 'from' | 'replyTo'> {
   if (replyTo !== undefined) requireEmailAddress(replyTo, 'the reply-to address');
   if (from !== undefined) {

@@ -58,7 +58,7 @@ interface Work {
 /**
  * Hands over what transactions have stored, with any number of processes at it. A message is deleted together with the
  * record of what became of it, after the other side has accepted it: it is never lost, and repeated only by whoever
- * dies between the two (decision 41).
+ * dies between the two (protocol/messages 2.1).
  */
 export class Outbox implements AsyncDisposable {
   readonly #parts: OutboxParts;

@@ -18,7 +18,7 @@ export type MessageSettings = Pick<
 /** How the messages of a channel leave. */
 export type Way = 'provider' | 'inbox' | 'none';
 
-/** Whether the development inbox takes the messages (decision 31). */
+/** Whether the development inbox takes the messages (protocol/messages 4.1). */
 export function hasDevInbox(settings: MessageSettings): boolean {
   const { devInbox, smtpUrl, smsUrl, databaseUrl, host } = settings;
   if (devInbox !== undefined) return devInbox === 'on';

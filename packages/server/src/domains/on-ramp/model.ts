@@ -1,10 +1,9 @@
 import type { FiatOnRampCredentialId, OnRampTransactionId } from '../../lib/ids.ts';
 
-/** Whom money is changed by (spec 2.4, in its order). */
+/** Whom money is changed by. */
 export const ON_RAMP_PROVIDERS = ['FIAT_ON_RAMP_PROVIDER_COINBASE', 'FIAT_ON_RAMP_PROVIDER_MOONPAY'] as const;
 export type OnRampProvider = (typeof ON_RAMP_PROVIDERS)[number];
 
-/** spec 2.7. */
 export interface OnRampCredential {
   readonly id: FiatOnRampCredentialId;
   readonly provider: OnRampProvider;

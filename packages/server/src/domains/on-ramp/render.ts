@@ -2,7 +2,7 @@ import { toTimestamp } from '../../lib/clock.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { OnRampCredential } from './model.ts';
 
-/** spec 2.7. Secrets are shown as they were submitted: encrypted to the service. */
+/** Secrets are shown as they were submitted: encrypted to the service. */
 export function renderOnRampCredential(organizationId: OrganizationId, credential: OnRampCredential) {
   const { projectId, encryptedPrivateApiKey } = credential;
   return {

@@ -30,7 +30,6 @@ export const CREDENTIAL_FIELDS = {
   encryptedPrivateApiKey: Type.Optional(textShape(4096)),
 };
 
-/** spec 2.7. */
 export const OnRampCredentialShape = Type.Object({
   fiatOnrampCredentialId: Type.String(),
   organizationId: Type.String(),

@@ -18,7 +18,6 @@ export const FEATURE_NAMES = [
 export const FeatureNameShape = Type.Enum([...FEATURE_NAMES]);
 export type FeatureName = (typeof FEATURE_NAMES)[number];
 
-/** spec 2.10. */
 export const FeatureShape = Type.Object({ name: Type.Optional(Type.String()), value: Type.Optional(Type.String()) });
 
 export const QuorumShape = Type.Object({ threshold: Type.Integer(), userIds: Type.Array(Type.String()) });

@@ -23,7 +23,10 @@ interface SignUp {
   readonly index: number;
 }
 
-/** Whose contact a token proves; who holds the key that it is bound to has signed what that user is to get (AUTH 9). */
+/**
+ * Whose contact a token proves; who holds the key that it is bound to has signed what that user is to get
+ * (protocol/login 5.3).
+ */
 export async function readSignUp(
   context: DescribeContext,
   { verificationToken, clientSignature, rootUsers, takesUnboundTokens = false }: SignUpParams,

@@ -8,7 +8,7 @@ import { signup, signupV2 } from './calls/signup.ts';
 import { walletKitClientParams, walletKitConfig } from './calls/wallet-kit.ts';
 import type { ProxyCall } from './define.ts';
 
-/** Every call of the sign-up proxy (AUTH 10). */
+/** Every call of the sign-up proxy (protocol/sign-up-proxy 3). */
 export const proxyCalls: readonly ProxyCall[] = [
   account,
   oauth2Authenticate,

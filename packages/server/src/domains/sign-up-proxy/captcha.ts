@@ -6,7 +6,7 @@ const TIMEOUT_MS = 5000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 const TOKEN_LENGTH_MAX = 4096;
 
-/** Asks the verifier that the operator set. One that does not answer keeps nobody out (AUTH 10). */
+/** Asks the verifier that the operator set. One that does not answer keeps nobody out (protocol/sign-up-proxy 2.3). */
 export async function requireCaptcha(
   app: App,
   token: string | string[] | undefined,

@@ -8,7 +8,7 @@ import { AuthProxyReader } from './store.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** spec 5.3. */
+/** protocol/sign-up-proxy 1.1. */
 export function configIdOf(headers: Headers): string {
   const value = headers['x-auth-proxy-config-id'];
   if (value === undefined || value === '') {

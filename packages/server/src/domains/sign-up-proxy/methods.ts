@@ -51,7 +51,7 @@ export function ofIssuer({ app }: Visit, issuer: unknown, subject: unknown): Dem
   return demand(OTHER_ISSUERS);
 }
 
-/** One issuer has written itself without a scheme (AUTH 8.1). */
+/** One issuer has written itself without a scheme (protocol/login 7.1). */
 function hostOf(issuer: unknown): string {
   if (typeof issuer !== 'string') return '';
   const url = /^https?:\/\//.test(issuer) ? issuer : `https://${issuer}`;

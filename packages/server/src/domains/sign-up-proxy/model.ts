@@ -1,6 +1,6 @@
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 
-/** What a sign-up proxy may do and how (AUTH 10). */
+/** What a sign-up proxy may do and how (protocol/sign-up-proxy 1.3). */
 export interface AuthProxySettings {
   /** `*` alone for any. */
   readonly allowedOrigins: readonly string[];

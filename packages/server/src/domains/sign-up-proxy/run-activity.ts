@@ -21,7 +21,9 @@ interface Caller {
   readonly passage: Passage;
 }
 
-/** Submits as the proxy's user, like any client with a key: the whole pipeline judges it (decision 25). */
+/**
+ * Submits as the proxy's user, like any client with a key: the whole pipeline judges it (protocol/sign-up-proxy 4.1).
+ */
 export function activityRunner(caller: Caller): Visit['run'] {
   const { app, config, parent } = caller;
   return async <Result>(activity: ProxyActivity) => {
@@ -116,7 +118,7 @@ function forOutsiders(error: unknown): unknown {
 
 const ownName = (text: string): string => text.replace(/^parameters\.(?:rootUsers\.0\.)?/, '');
 
-/** What a login still waits for is given on the main API, by the user's own factors (AUTH 13). */
+/** What a login still waits for is given on the main API, by the user's own factors (protocol/sign-up-proxy 4.3). */
 function pending({ id, organizationId, fingerprint, status }: WireActivity): ApiError {
   return new ApiError(
     'REQUEST_NOT_AUTHORIZED',

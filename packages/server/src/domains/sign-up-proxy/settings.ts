@@ -11,7 +11,7 @@ import { loadTemplate } from '../messages/templates/files.ts';
 import { EmailOrEmptyShape } from '../users/shapes/users.ts';
 import type { AuthProxyConfig } from './model.ts';
 
-/** Ways to sign up and to log in, as a configuration turns them on (AUTH 10). */
+/** Ways to sign up and to log in, as a configuration turns them on (protocol/sign-up-proxy 2.4). */
 export const SOCIAL_METHODS = ['google', 'apple', 'facebook', 'x', 'discord'] as const;
 /** Ours: any other OpenID issuer, which anybody can run. */
 export const OTHER_ISSUERS = 'oidc';

@@ -28,7 +28,10 @@ export interface ProxyAnswer {
   readonly outcome: { readonly reply: unknown } | { readonly error: unknown };
 }
 
-/** The front for applications without a server of their own (AUTH 10): it knows its configuration and no user. */
+/**
+ * The front for applications without a server of their own (protocol/sign-up-proxy 2.1): it knows its configuration and
+ * no user.
+ */
 export interface SignUpProxy {
   answer(call: ProxyCall, request: ProxyRequest): Promise<ProxyAnswer>;
 }
@@ -82,7 +85,7 @@ async function receive(call: ProxyCall, visit: Visit, body: unknown, { headers }
 }
 
 function parseObject({ takesNothing }: ProxyCall, bytes: Uint8Array): unknown {
-  // Clients declare JSON and send nothing at all where there is nothing to say (AUTH 1).
+  // Clients declare JSON and send nothing at all where there is nothing to say (protocol/http 2.2).
   if (bytes.length === 0 && takesNothing) return {};
   const value = parseStrictJson(bytes, BODY_BOUNDS);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;

@@ -63,7 +63,7 @@ export interface VerifyContext extends Pick<PrepareContext, 'read' | 'attestatio
 /** What storing new credentials takes of a context. */
 export type AddContext = Pick<ExecuteContext, 'store' | 'newId' | 'nowMs' | 'config'>;
 
-/** Verifies registrations against the origins that the tree's parent allows (AUTH 12). */
+/** Verifies registrations against the origins that the tree's parent allows (protocol/stamps 4.4). */
 export async function verifyAuthenticators(
   { read, attestations, actor }: VerifyContext,
   authenticators: readonly AuthenticatorParams[],

@@ -78,7 +78,7 @@ export async function addOauthProviders(
     return { id: newId(), userId, name, issuer, subject, audience, createdAtMs: nowMs, updatedAtMs: nowMs };
   });
   for (const row of rows) {
-    // Found through the parent, an identity must lead to one user (decision 23).
+    // Found through the parent, an identity must lead to one user (protocol/stamps 7.3).
     const entry = { kind: 'OIDC' as const, value: oidcTreeValue(row), ownerId: row.id };
     if (!(await store(TreeStore).claim(rootId, organizationId, entry))) {
       throw new ApiError(
@@ -117,8 +117,8 @@ async function trustedAudiences(
 }
 
 /**
- * Claims alone prove nothing: the same person must be proven by a token beside them, or have been before (decision 23),
- * and by one for a client of this application (docs/decisions/0019-who-vouches-for-claims.md).
+ * Claims alone prove nothing: the same person must be proven by a token beside them, or have been before
+ * (protocol/login 7.7), and by one for a client of this application (docs/decisions/0019-who-vouches-for-claims.md).
  */
 function requireProven(
   added: readonly NewProvider[],

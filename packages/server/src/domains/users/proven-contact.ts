@@ -25,7 +25,10 @@ export const proves = (
   contact: { readonly email: string | undefined; readonly phone: string | undefined },
 ): boolean => contact[kind]?.toLowerCase() === token.contact.toLowerCase();
 
-/** Uses the token up for one purpose (AUTH 7.4), and marks the contact, unless another organization of the tree has it. */
+/**
+ * Uses the token up for one purpose (protocol/login 4.3), and marks the contact, unless another organization of the
+ * tree has it.
+ */
 export async function claimContact(
   { store, activityId, nowMs }: ExecuteContext,
   place: Place,

@@ -7,8 +7,8 @@ import { markVerified } from './contacts.ts';
 import { UserStore } from './store/users.ts';
 
 /**
- * The email that a Google sign-in proves (AUTH 8.3). Anybody can get a token for a client of their own, so that only those
- * clients count which the sign-up proxy of the tree names.
+ * The email that a Google sign-in proves (protocol/login 7.8). Anybody can get a token for a client of their own, so
+ * that only those clients count which the sign-up proxy of the tree names.
  */
 export function linkedEmail(proxy: AuthProxyConfig | undefined, token: IdToken): string | undefined {
   const isTrusted = proxy?.enabled === true && proxy.settings.socialLinkingClientIds.includes(token.audience);

@@ -13,7 +13,7 @@ export function renderWallet(wallet: Wallet) {
   };
 }
 
-/** spec 2.3; the wallet is shown when it was asked for. */
+/** The wallet is shown when it was asked for. */
 export function renderAccount(organizationId: string, account: WalletAccount, wallet: Wallet | undefined) {
   const prefix = caip2Prefix(account.addressFormat as AddressFormat);
   return {

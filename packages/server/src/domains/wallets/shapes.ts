@@ -5,7 +5,6 @@ const BITCOIN = ['MAINNET', 'TESTNET', 'SIGNET', 'REGTEST'].flatMap((network) =>
   ['P2PKH', 'P2SH', 'P2WPKH', 'P2WSH', 'P2TR'].map((script) => `ADDRESS_FORMAT_BITCOIN_${network}_${script}`),
 );
 
-/** spec 2.4. */
 export const ADDRESS_FORMATS: readonly string[] = [
   'ADDRESS_FORMAT_UNCOMPRESSED',
   'ADDRESS_FORMAT_COMPRESSED',
@@ -32,7 +31,6 @@ export const AddressFormatShape = Type.Enum([...ADDRESS_FORMATS], { 'x-code': 'I
 export const CurveShape = Type.Enum(['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'], { 'x-code': 'INVALID_CURVE' });
 const PathFormatShape = Type.Enum(['PATH_FORMAT_BIP32'], { 'x-code': 'INVALID_PATH_FORMAT' });
 
-/** spec 2.10. */
 export const WalletAccountParamsShape = Type.Object({
   curve: CurveShape,
   pathFormat: PathFormatShape,
@@ -62,7 +60,6 @@ export const WalletShape = Type.Object({
   imported: Type.Boolean(),
 });
 
-/** spec 2.3. */
 export const WalletAccountShape = Type.Object({
   walletAccountId: Type.String(),
   organizationId: Type.String(),

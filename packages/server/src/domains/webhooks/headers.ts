@@ -8,11 +8,11 @@ export interface SignedDelivery {
   readonly signature: string;
 }
 
-/** The version of what is signed and of the algorithm, in headers and key set alike (spec 6.1, 6.2). */
+/** The version of what is signed and of the algorithm, in headers and key set alike. */
 export const SIGNATURE_VERSION = 'v1';
 export const SIGNATURE_ALGORITHM = 'ed25519';
 
-/** spec 6.1; the last three are not signed. */
+/** The last three are not signed. */
 const NAMES = [
   'Signature',
   'Signature-Key-Id',

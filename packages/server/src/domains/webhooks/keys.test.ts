@@ -41,7 +41,7 @@ describe('a rotation by the clock alone', () => {
   });
 });
 
-test('an entry of the key set says everything that a receiver needs (spec 6.2)', () => {
+test('an entry of the key set says everything that a receiver needs', () => {
   const ours = {
     kid: 'k',
     kty: 'OKP',

@@ -46,7 +46,7 @@ export function retiredKeys(keys: readonly Key[], nowMs: number): string[] {
     .map(({ keyId }) => keyId);
 }
 
-/** The key discovery document (spec 6.2). */
+/** The key discovery document. */
 export function keySet(keys: readonly Key[], nowMs: number, vendorNames: boolean) {
   const retired = new Set(retiredKeys(keys, nowMs));
   return {

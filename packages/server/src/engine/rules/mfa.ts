@@ -1,7 +1,7 @@
 import type { TokenUse } from '../../authn/identity/tokens.ts';
 import type { AuthenticationMethod, MfaProof, MfaRequirement, MfaStep } from '../../core/model.ts';
 
-/** The all-zero id, by which a step names the session without a profile (AUTH 13). */
+/** The all-zero id, by which a step names the session without a profile (protocol/login 10.2). */
 const DEFAULT_SESSION = '00000000-0000-0000-0000-000000000000';
 
 /** What a stamp can prove of its user. */

@@ -258,7 +258,7 @@ const PARENT_RUN_KINDS: ReadonlySet<string> = new Set([
   'INIT_USER_EMAIL_RECOVERY',
 ]);
 
-/** What the sign-up proxy does with its own key (AUTH 10). */
+/** What the sign-up proxy does with its own key (protocol/sign-up-proxy 4.2). */
 const PROXY_RUN_KINDS: ReadonlySet<string> = new Set([
   'INIT_OTP',
   'VERIFY_OTP',
@@ -268,7 +268,7 @@ const PROXY_RUN_KINDS: ReadonlySet<string> = new Set([
   'CREATE_SUB_ORGANIZATION',
 ]);
 
-/** Whether a rule of the service allows it to the sign-up proxy (decision 25). */
+/** Whether a rule of the service allows it to the sign-up proxy (protocol/sign-up-proxy 4.2). */
 export function isProxyRun(type: string): boolean {
   const row = activityType(type);
   return row?.governedBy === 'policy' && PROXY_RUN_KINDS.has(row.kind);

@@ -49,7 +49,7 @@ export interface DecisionInput {
   readonly phase: 'SUBMISSION' | 'VOTE';
   /** The time of the server, once per request. */
   readonly nowMs: number;
-  /** A rule of the service allows the request; only an explicit denial stands above it (decision 25). */
+  /** A rule of the service allows the request; only an explicit denial stands above it (protocol/sign-up-proxy 4.2). */
   readonly grantedByService?: boolean;
 }
 

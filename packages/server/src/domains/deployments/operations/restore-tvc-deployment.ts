@@ -4,7 +4,6 @@ import { IdShape } from '../../../lib/shapes.ts';
 import { requireRestorable, requireRoom } from '../lifecycle.ts';
 import { TvcReader, TvcStore } from '../store.ts';
 
-/** spec 4.2. */
 export const restoreTvcDeployment = defineActivity({
   name: 'restore_tvc_deployment',
   type: 'ACTIVITY_TYPE_RESTORE_TVC_DEPLOYMENT',

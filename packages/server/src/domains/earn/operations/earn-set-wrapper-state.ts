@@ -4,7 +4,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { EarnStore } from '../store.ts';
 import { ownWrappers } from '../wrappers.ts';
 
-/** spec 4.6. The switch is ours and not the contract's, which nobody can pause. */
+/** The switch is ours and not the contract's, which nobody can pause. */
 export const earnSetWrapperState = defineActivity({
   name: 'earn_set_wrapper_state',
   type: 'ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE',

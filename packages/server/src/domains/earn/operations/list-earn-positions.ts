@@ -26,7 +26,6 @@ const WalletAddressShape = Type.String({
 /** Receipts that are asked for where nobody noted what a withdrawal paid; with more of them the total is not told. */
 const UNREAD_MAX = 50;
 
-/** spec 4.3. */
 export const listEarnPositions = defineQuery({
   name: 'list_earn_positions',
   summary:
@@ -95,7 +94,6 @@ async function withdrawnOf(
   return total;
 }
 
-/** spec 2.9. */
 async function render(
   context: QueryContext,
   { wrapper, value, totals }: WrapperPosition & { readonly totals: Totals },

@@ -12,7 +12,6 @@ import { EarnReader } from '../store.ts';
 import { pageOf } from '../vault-page.ts';
 import { deploymentOf, managerOf } from '../wrappers.ts';
 
-/** spec 4.3. */
 export const listEarnVaults = defineQuery({
   name: 'list_earn_vaults',
   summary: 'Vaults of an asset that take deposits, by value descending, and whether the organization has enabled them.',
@@ -61,7 +60,6 @@ async function enabledAmong(
   return enabled;
 }
 
-/** spec 2.8. */
 const render = (
   vault: CatalogVault,
   { caip19, display }: AssetValues,

@@ -15,7 +15,9 @@ interface Identified {
   readonly token: IdToken;
 }
 
-/** Whom a token logs in: it must be bound to the key that the login is for, spelled as it was sent (AUTH 8.2). */
+/**
+ * Whom a token logs in: it must be bound to the key that the login is for, spelled as it was sent (protocol/login 7.3).
+ */
 export async function identify(
   { read, actor, tokens }: DescribeContext,
   oidcToken: string,

@@ -16,7 +16,7 @@ interface Code {
   readonly bearerKey: Uint8Array | undefined;
 }
 
-/** Has the code exchanged, and says in a token of ours whose it was (AUTH 8.4). */
+/** Has the code exchanged, and says in a token of ours whose it was (protocol/login 8.3). */
 export async function exchangeForToken(
   context: PrepareContext,
   credential: Oauth2Credential,
@@ -37,7 +37,7 @@ export async function exchangeForToken(
   return { oidcToken, expiresAtMs: (issuedAt + TOKEN_SECONDS) * 1000 };
 }
 
-/** The secret is lent for this one call (decision 38). */
+/** The secret is lent for this one call (protocol/login 8.1). */
 async function exchange(
   context: PrepareContext,
   { id, provider, clientId, sealedSecret }: Oauth2Credential,

@@ -7,7 +7,7 @@ export interface CodeExchange {
   readonly provider: OAuth2Provider;
   readonly endpoints: OAuth2Endpoints;
   readonly clientId: string;
-  /** Lent for this call (decision 38). */
+  /** Lent for this call (protocol/login 8.1). */
   readonly clientSecret: Uint8Array;
   readonly authCode: string;
   readonly redirectUri: string;
@@ -31,7 +31,7 @@ const BEARER_TOKEN = /^[\w.~+/-]{1,8192}=*$/;
 const USER_ID = /^[\w-]{1,64}$/;
 const ERROR_CODE = /^[\w.-]{1,64}$/;
 
-/** Exchanges an authorization code (RFC 6749, section 4.1.3, with PKCE) and asks whose it was (AUTH 8.4). */
+/** Exchanges an authorization code (RFC 6749, section 4.1.3, with PKCE) and asks whose it was (protocol/login 8.2). */
 export async function exchangeCode(exchange: CodeExchange): Promise<ProviderLogin> {
   const accessToken = await requestAccessToken(exchange);
   return { accessToken, subject: await requestSubject(exchange, accessToken) };

@@ -21,7 +21,7 @@ export const DEFAULT_ENDPOINTS: Readonly<Record<OAuth2Provider, OAuth2Endpoints>
   },
 };
 
-/** What differs between the providers beside their addresses (AUTH 8.4). */
+/** What differs between the providers beside their addresses (protocol/login 8.2). */
 export const PROVIDERS: Readonly<Record<OAuth2Provider, Provider>> = {
   OAUTH2_PROVIDER_X: {
     label: 'X',

@@ -6,7 +6,7 @@ import { OauthStore } from '../../users/store/oauth.ts';
 import { keepBundle } from '../oauth/keep-bundle.ts';
 import { ClientIdShape, EncryptedClientSecretShape, Oauth2ProviderShape } from '../shapes/oauth.ts';
 
-/** spec 4.2. */
+/** protocol/login 8.1. */
 export const createOauth2Credential = defineActivity({
   name: 'create_oauth2_credential',
   type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL',

@@ -6,7 +6,7 @@ import { renderSessionProfile } from '../render/session-profile.ts';
 import { SessionProfileShape } from '../shapes/session-profiles.ts';
 import { SessionProfileReader } from '../store/session-profiles.ts';
 
-/** spec 4.3. */
+/** protocol/login 9.1. */
 export const getSessionProfile = defineQuery({
   name: 'get_session_profile',
   summary: 'One session profile of the organization or of its parent.',

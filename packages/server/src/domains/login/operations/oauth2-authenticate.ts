@@ -14,7 +14,7 @@ import {
 
 const BEARER_KEY = 'parameters.bearerTokenTargetPublicKey';
 
-/** spec 4.2. */
+/** protocol/login 8.2. */
 export const oauth2Authenticate = defineActivity({
   name: 'oauth2_authenticate',
   type: 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE',

@@ -13,7 +13,7 @@ import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } f
 import { OtpIdShape } from '../shapes/otp.ts';
 import { SecondsShape } from '../shapes/sessions.ts';
 
-/** spec 4.3. */
+/** protocol/login 1.1 and 3.1. */
 export const otpAuth = defineActivity({
   name: 'otp_auth',
   type: 'ACTIVITY_TYPE_OTP_AUTH',

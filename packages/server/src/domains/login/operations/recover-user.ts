@@ -13,7 +13,7 @@ import { UserReader, UserStore } from '../../users/store/users.ts';
 
 const RECOVERY_KEY = 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256';
 
-/** spec 4.3. */
+/** protocol/login 6.3. */
 export const recoverUser = defineActivity({
   name: 'recover_user',
   type: 'ACTIVITY_TYPE_RECOVER_USER',

@@ -7,7 +7,10 @@ import { LoginReader, LoginStore } from '../store/logins.ts';
 import { contactKeyOf } from './contacts.ts';
 import { provedRight, supposeWrong } from './limits.ts';
 
-/** One answer for codes that are wrong, locked, expired, used or unknown, so that nobody learns which (AUTH 7.2). */
+/**
+ * One answer for codes that are wrong, locked, expired, used or unknown, so that nobody learns which (protocol/login
+ * 3.4).
+ */
 export const wrongCode = (): ApiError => new ApiError('INVALID_OTP_CODE', 'Invalid OTP code');
 
 const keyOf = ({ type, contact }: Otp): string => contactKeyOf(type, contact);

@@ -27,7 +27,7 @@ export const EMAIL_RECOVERY_FEATURE: LoginFeature = {
 
 /**
  * Both the organization and its parent must have it on. What the sign-up proxy may do is said by its configuration
- * instead of its organization's feature (decision 25); a sub-organization can still turn it off for itself.
+ * instead of its organization's feature (protocol/login 2.4); a sub-organization can still turn it off for itself.
  */
 export async function requireFeature({ read, actor }: DescribeContext, feature: LoginFeature): Promise<void> {
   const { organization, organizationId, homeId, userId } = actor;

@@ -8,8 +8,8 @@ import { LoginStore } from '../store/logins.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Counts a message with a code or a bundle, or refuses it (AUTH 7.2). A contact counts in its whole tree, so that it
- * cannot be flooded from many sub-organizations.
+ * Counts a message with a code or a bundle, or refuses it (protocol/login 3.3). A contact counts in its whole tree, so
+ * that it cannot be flooded from many sub-organizations.
  */
 export async function countMessage(
   { store, actor, config, nowMs }: ExecuteContext,
@@ -39,7 +39,7 @@ export async function countMessage(
 
 const failuresOf = (contactKey: string): string => `wrong-code:${contactKey}`;
 
-/** Counts an attempt as wrong until it proves right; false where the contact has had too many (decision 26). */
+/** Counts an attempt as wrong until it proves right; false where the contact has had too many (protocol/login 3.3). */
 export async function supposeWrong(
   { store, actor, config, nowMs }: AttemptContext,
   contactKey: string,

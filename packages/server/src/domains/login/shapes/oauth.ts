@@ -6,7 +6,9 @@ export const Oauth2ProviderShape = Type.Enum(['OAUTH2_PROVIDER_X', 'OAUTH2_PROVI
   'x-code': 'INVALID_OAUTH2_PROVIDER',
 });
 
-/** A text without which nothing can be done; clients know the refusal by its name in snake case (AUTH 8.4). */
+/**
+ * A text without which nothing can be done; clients know the refusal by its name in snake case (protocol/login 8.2).
+ */
 const setShape = (name: string, maxLength: number) =>
   Type.String({
     minLength: 1,

@@ -32,7 +32,7 @@ const EmailLooksShape = Type.Object(looks);
 const EmailCustomizationShape = Type.Object({ appName: Type.Optional(textShape(255)), ...looks });
 export const NamedEmailCustomizationShape = Type.Object({ appName: NameShape, ...looks });
 
-/** Whom a mail comes from; a domain that the operator does not list is ignored (AUTH 7.1). */
+/** Whom a mail comes from; a domain that the operator does not list is ignored (protocol/messages 1.4). */
 export const SENDER_PARAMS = {
   sendFromEmailAddress: Type.Optional(textShape(ADDRESS_MAX)),
   sendFromEmailSenderName: Type.Optional(textShape(255)),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { TimestampShape } from '../../../lib/shapes.ts';
 
-/** spec 2.5. */
+/** protocol/login 9.1. */
 export const SessionProfileShape = Type.Object({
   sessionProfileId: Type.String(),
   sessionProfileName: Type.String(),

@@ -7,7 +7,7 @@ import type { Delivery, HandOver, Sender } from './sender.ts';
 
 const KEPT_MAX = 200;
 
-/** Keeps messages for the developer instead of sending them (decision 31). */
+/** Keeps messages for the developer instead of sending them (protocol/messages 4.1). */
 export class InboxSender implements Sender {
   readonly slots = 8;
   readonly #storage: Storage;

@@ -15,7 +15,7 @@ export interface SmsProvider {
   readonly from: string;
 }
 
-/** Text messages through a provider with the Messages API of Twilio (decision 33). */
+/** Text messages through a provider with the Messages API of Twilio (protocol/messages 2.4). */
 export class SmsSender implements Sender<SmsContent> {
   readonly slots = REQUESTS_MAX;
   readonly #url: string;

@@ -2,7 +2,9 @@ import type { EmailCustomization } from './customization.ts';
 import { fillTemplate, type MailTemplate } from './files.ts';
 import { type Block, duration, forApp, layout, linkBlocks, type MailText, paragraph } from './layout.ts';
 
-/** A mail that carries a credential bundle, which only the device that asked for it can open (AUTH 7.5). */
+/**
+ * A mail that carries a credential bundle, which only the device that asked for it can open (protocol/messages 1.6).
+ */
 export interface BundleMailInput extends EmailCustomization {
   readonly bundle: string;
   readonly expiresInSeconds?: number | undefined;

@@ -1,7 +1,7 @@
 import { invalidField } from '../../../lib/errors.ts';
 import { parseUrl } from '../../../lib/url.ts';
 
-/** How an organization wants its mails to look (AUTH 7.1). An empty string counts as absent. */
+/** How an organization wants its mails to look (protocol/messages 1.2). An empty string counts as absent. */
 export interface EmailCustomization {
   readonly appName?: string | undefined;
   /** Shown at the top, by https only. */

@@ -3,7 +3,6 @@ import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { OnRampStore } from '../store.ts';
 
-/** spec 4.2. */
 export const deleteFiatOnRampCredential = defineActivity({
   name: 'delete_fiat_on_ramp_credential',
   type: 'ACTIVITY_TYPE_DELETE_FIAT_ON_RAMP_CREDENTIAL',
@@ -15,7 +14,7 @@ export const deleteFiatOnRampCredential = defineActivity({
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
   async execute({ store, actor }, { fiatOnrampCredentialId }) {
     await store(OnRampStore).deleteCredential(actor.organizationId, fiatOnrampCredentialId);
-    // The result has another spelling than the request (spec 4.2).
+    // The result has another spelling than the request.
     return { fiatOnRampCredentialId: fiatOnrampCredentialId };
   },
 });

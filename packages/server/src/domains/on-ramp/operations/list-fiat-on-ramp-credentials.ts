@@ -6,7 +6,6 @@ import { renderOnRampCredential } from '../render.ts';
 import { OnRampCredentialShape } from '../shapes.ts';
 import { OnRampReader } from '../store.ts';
 
-/** spec 4.3. */
 export const listFiatOnRampCredentials = defineQuery({
   name: 'list_fiat_on_ramp_credentials',
   summary: 'Fiat on-ramp credentials of the organization, oldest first, with their secrets as they were submitted.',

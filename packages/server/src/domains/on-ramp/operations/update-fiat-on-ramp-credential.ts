@@ -22,7 +22,7 @@ export const updateFiatOnRampCredential = defineActivity({
     await keepBundles(context, content);
     const credential = await store(OnRampStore).getCredential(actor.organizationId, fiatOnrampCredentialId);
     await store(OnRampStore).updateCredential(actor.organizationId, { ...credential, ...content, updatedAtMs: nowMs });
-    // The result has another spelling than the request (spec 4.2).
+    // The result has another spelling than the request.
     return { fiatOnRampCredentialId: fiatOnrampCredentialId };
   },
 });

@@ -86,7 +86,7 @@ const ParametersShape = Type.Object({
 });
 
 type Parameters = Static<typeof ParametersShape> & {
-  /** The seventh version takes tokens that are bound to no key, the eighth does not (AUTH 7.4). */
+  /** The seventh version takes tokens that are bound to no key, the eighth does not (protocol/login 4.4). */
   readonly takesUnboundTokens?: true;
   /** The third version makes private keys, as there were no wallets yet. */
   readonly privateKeys?: readonly PrivateKeyParams[];

@@ -12,7 +12,6 @@ const KINDS: Readonly<Record<'EMAIL' | 'PHONE_NUMBER', TreeKind>> = {
   PHONE_NUMBER: 'VERIFIED_PHONE_NUMBER',
 };
 
-/** spec 4.3. */
 export const listVerifiedSuborgs = defineQuery({
   name: 'list_verified_suborgs',
   summary: 'Ids of sub-organizations whose email or phone number is verified, oldest first.',

@@ -12,7 +12,6 @@ import { type FeatureName, FeatureNameShape, FeatureShape } from '../shapes.ts';
 
 const VALUE_MAX = 16_384;
 
-/** spec 4.2. */
 export const setOrganizationFeature = defineActivity({
   name: 'set_organization_feature',
   type: 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE',

@@ -7,7 +7,6 @@ import type { UserId } from '../../../lib/ids.ts';
 import { IdListShape, integerShape } from '../../../lib/shapes.ts';
 import { UserStore } from '../../users/store/users.ts';
 
-/** spec 4.2. */
 export const updateRootQuorum = defineActivity({
   name: 'update_root_quorum',
   type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',

@@ -5,7 +5,7 @@ import { allowlistKey } from '../allowlist-key.ts';
 import { refuseLockout } from '../allowlist-lockout.ts';
 import { NetworkStore } from '../store/networks.ts';
 
-/** spec 4.2. */
+/** protocol/stamps 10. */
 export const removeIpAllowlist = defineActivity({
   name: 'remove_ip_allowlist',
   type: 'ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST',

@@ -19,7 +19,6 @@ const fields = {
 
 const Parameters = Type.Object({ ...fields, time: Type.Optional(ExpressionShape) });
 
-/** spec 4.2. */
 export const updatePolicy = defineActivity({
   name: 'update_policy',
   type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2',

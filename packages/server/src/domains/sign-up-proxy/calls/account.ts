@@ -132,7 +132,10 @@ function claimsOf(text: string): { issuer: string; subject: string; audience: st
   return { issuer: iss, subject: sub, audience: aud };
 }
 
-/** Anybody may register a stranger's key: one that has stamped stands before those that have not (decision 24). */
+/**
+ * Anybody may register a stranger's key: one that has stamped stands before those that have not (protocol/sign-up-proxy
+ * 3.1).
+ */
 async function byPublicKey(visit: Visit, publicKey: string): Promise<OrganizationId | undefined> {
   const { app, parent, nowMs } = visit;
   const tree = app.storage.read(TreeReader);

@@ -36,7 +36,7 @@ const after = {
   /** An addition of ours: the proofs are in the answer. */
   generateAppProofs: Type.Optional(Type.Boolean()),
 };
-/** spec 4.4: the three lists are required, also when they are empty. */
+/** The three lists are required, also when they are empty (protocol/sign-up-proxy 3.3). */
 const SignupV2Shape = Type.Object({ ...base, oauthProviders: listShape(OauthProviderParamsShape), ...after });
 const SignupShape = Type.Object({ ...base, oauthProviders: listShape(OauthProviderParamsV1Shape), ...after });
 type Signup = Type.Static<typeof SignupV2Shape>;

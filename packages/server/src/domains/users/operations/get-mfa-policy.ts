@@ -5,7 +5,7 @@ import { renderMfaPolicy } from '../render/mfa.ts';
 import { MfaPolicyShape } from '../shapes/mfa.ts';
 import { MfaReader } from '../store/mfa.ts';
 
-/** spec 4.3. */
+/** protocol/login 10.1. */
 export const getMfaPolicy = defineQuery({
   name: 'get_mfa_policy',
   summary: 'One MFA policy of a user.',

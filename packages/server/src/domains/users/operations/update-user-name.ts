@@ -4,7 +4,6 @@ import { defineActivity } from '../../../engine/define.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { changeName } from '../changes.ts';
 
-/** spec 4.2. */
 export const updateUserName = defineActivity({
   name: 'update_user_name',
   type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',

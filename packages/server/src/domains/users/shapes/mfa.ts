@@ -23,7 +23,7 @@ export const RequiredMethodsShape = Type.Array(RequiredMethodShape, { minItems: 
 
 export const OrderShape = integerShape(0);
 
-/** spec 2.6. */
+/** protocol/login 10.1. */
 export const MfaPolicyShape = Type.Object({
   mfaPolicyId: Type.String(),
   mfaPolicyName: Type.String(),

@@ -97,7 +97,7 @@ interface Lookup extends Record<string, unknown> {
   readonly fingerprint: string;
 }
 
-// The named organization or its parent; where both hold the key, the caller prefers the former (AUTH 2.5).
+// The named organization or its parent; where both hold the key, the caller prefers the former (protocol/stamps 7.1).
 const byApiKey = statement('principal-by-api-key', (db, { organizationId, key, fingerprint }: Lookup) =>
   db
     .selectFrom('organization')

@@ -9,7 +9,6 @@ import { walletsElement } from '../facts.ts';
 import type { WalletAccount } from '../model.ts';
 import { accountNotFound, WalletReader, WalletStore } from '../store/wallets.ts';
 
-/** spec 4.2. */
 export const deleteWalletAccounts = defineActivity({
   name: 'delete_wallet_accounts',
   type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',

@@ -6,7 +6,6 @@ import { textShape } from '../../../lib/shapes.ts';
 import { walletAccountFacts, walletFacts } from '../../../policy-facts/keys.ts';
 import { accountNotFound, WalletReader, WalletStore } from '../store/wallets.ts';
 
-/** spec 4.2. */
 export const exportWalletAccount = defineActivity({
   name: 'export_wallet_account',
   type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',

@@ -8,7 +8,6 @@ import { walletElement } from '../facts.ts';
 import { MnemonicLanguageShape } from '../shapes.ts';
 import { WalletReader, WalletStore } from '../store/wallets.ts';
 
-/** spec 4.2. */
 export const exportWallet = defineActivity({
   name: 'export_wallet',
   type: 'ACTIVITY_TYPE_EXPORT_WALLET',

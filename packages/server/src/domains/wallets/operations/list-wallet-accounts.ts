@@ -6,7 +6,6 @@ import { renderAccount } from '../render.ts';
 import { WalletAccountShape } from '../shapes.ts';
 import { WalletReader } from '../store/wallets.ts';
 
-/** spec 4.3. */
 export const listWalletAccounts = defineQuery({
   name: 'list_wallet_accounts',
   summary: 'Accounts of a wallet, or of the whole organization; oldest first.',
