@@ -3,7 +3,7 @@ import { KeyringError } from './errors.ts';
 import type { Keyring } from './keyring.ts';
 import type { KeyringObserver } from './observer.ts';
 
-export { type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
+export { ADDRESS_FORMATS, type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
 export {
   type AddressDerivation,
   type AppProof,

@@ -55,9 +55,7 @@ interface AddressVector extends AccountSpec {
   readonly address: string;
 }
 
-const vectors = JSON.parse(
-  readFileSync(new URL('../test/fixtures/address-vectors.json', import.meta.url), 'utf8'),
-) as AddressVector[];
+const vectors = JSON.parse(readFileSync(new URL('address/vectors.json', import.meta.url), 'utf8')) as AddressVector[];
 
 const ETHEREUM: AccountSpec = {
   curve: 'CURVE_SECP256K1',

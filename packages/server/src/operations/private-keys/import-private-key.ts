@@ -1,4 +1,3 @@
-import type { AddressFormat } from '@custos/keyring';
 import Type from 'typebox';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
@@ -40,7 +39,7 @@ export const importPrivateKey = defineActivity({
       sealed,
       encryptedBundle,
       curve as Curve,
-      addressFormats as AddressFormat[],
+      addressFormats,
     );
     return { id, ...imported };
   },

@@ -1,4 +1,4 @@
-import type { AddressFormat, Keyring } from '@custos/keyring';
+import type { Keyring } from '@custos/keyring';
 import Type from 'typebox';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { invalidField } from '../../lib/errors.ts';
@@ -36,8 +36,7 @@ export async function makePrivateKeys(
   return await Promise.all(
     keys.map(async ({ privateKeyName, curve, privateKeyTags, addressFormats }): Promise<PrivateKey> => {
       const id: PrivateKeyId = newId();
-      const formats = addressFormats as AddressFormat[];
-      const made = await keyring.createPrivateKey({ ...holder, ownerId: id }, curve as Curve, formats);
+      const made = await keyring.createPrivateKey({ ...holder, ownerId: id }, curve as Curve, addressFormats);
       return {
         id,
         name: privateKeyName,

@@ -35,7 +35,7 @@ export const toSpecs = (accounts: readonly WalletAccountParams[]): AccountSpec[]
   accounts.map(({ curve, path, addressFormat }) => ({
     curve: curve as Curve,
     path,
-    addressFormat: addressFormat as AddressFormat,
+    addressFormat,
   }));
 
 /** Whose secrets a keyring call is about. */
