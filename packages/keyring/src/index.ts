@@ -17,7 +17,7 @@ export { normalizeOtpCode } from './bundle/otp.ts';
 export type { Session, SessionProfile } from './bundle/session-jwt.ts';
 export { type VerificationToken, verifyVerificationToken } from './bundle/verification-token.ts';
 export type { Curve } from './curve.ts';
-export type { MnemonicLanguage } from './derive/mnemonic.ts';
+export type { MnemonicLanguage } from './derive/languages.ts';
 export { parsePath } from './derive/path.ts';
 export { KeyringError, type KeyringErrorCode } from './errors.ts';
 export * from './keyring.ts';

@@ -43,7 +43,7 @@ export async function makePrivateKeys(
         curve: curve as Curve,
         publicKey: made.publicKey,
         sealedKey: made.sealedKey,
-        addresses: formats.map((format, at) => ({ format, address: made.addresses[at] as string })),
+        addresses: addressFormats.map((format, at) => ({ format, address: made.addresses[at] as string })),
         tagIds: privateKeyTags as TagId[],
         exported: false,
         imported: false,
