@@ -116,9 +116,9 @@ export class KeyringProcess {
     return this.#closing.signal;
   }
 
-  async call(method: Method, args: readonly unknown[]): Promise<unknown> {
-    if (transportOf(method).route.to === 'ring') return this.#changeRing(method, args);
-    return this.#callUp(method, args);
+  call(method: Method, args: readonly unknown[]): Promise<unknown> {
+    const changesRing = transportOf(method).route.to === 'ring';
+    return changesRing ? this.#changeRing(method, args) : this.#callUp(method, args);
   }
 
   /** Also while no more calls may wait: that says much about the callers, and nothing about the process. */
