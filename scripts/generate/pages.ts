@@ -13,6 +13,7 @@ import {
   WIRE_QUERIES,
   WIRE_SUBMITS,
 } from '../../packages/server/src/reference/wire-operations.ts';
+import { addressFormatSections } from './address-formats-page.ts';
 import { CODES_NEVER_SENT, ERROR_MEANINGS } from './error-meanings.ts';
 import { invitationSections } from './invitation-page.ts';
 import { code, fieldTable, NOTICE, table, valueList } from './markdown.ts';
@@ -33,6 +34,7 @@ export function referencePages(): Map<string, string> {
     ['sign-up-proxy.md', page(...proxySections(sharedNameOf))],
     ['accepting-invitations.md', page(...invitationSections(sharedNameOf))],
     ['objects.md', objectsPage()],
+    ['address-formats.md', page(...addressFormatSections())],
     ['errors.md', errorsPage()],
     ['settings.md', settingsPage()],
     ['not-served.md', notServedPage()],
@@ -77,7 +79,7 @@ function indexPage(areas: ReadonlyMap<string, readonly Operation[]>): string {
     'Every list takes `paginationOptions`; the cursors are ids of the list, and `pageInfo` says whether there is more.',
     ...[...areas].flatMap(([area, members]) => [`## [${heading(area)}](${area}.md)`, operationList(area, members)]),
     '## More',
-    '- [Sign-up proxy](sign-up-proxy.md): calls without a stamp, for applications without a server of their own\n- [Accepting invitations](accepting-invitations.md): calls without a stamp, for people who are invited\n- [Objects](objects.md): shapes that several operations share\n- [Errors](errors.md): every code, with its status\n- [Settings](settings.md): every environment variable\n- [Not served](not-served.md): operations of the wire protocol that answer 501',
+    '- [Sign-up proxy](sign-up-proxy.md): calls without a stamp, for applications without a server of their own\n- [Accepting invitations](accepting-invitations.md): calls without a stamp, for people who are invited\n- [Objects](objects.md): shapes that several operations share\n- [Address formats](address-formats.md): every format, with its curve and usual path\n- [Errors](errors.md): every code, with its status\n- [Settings](settings.md): every environment variable\n- [Not served](not-served.md): operations of the wire protocol that answer 501',
   );
 }
 

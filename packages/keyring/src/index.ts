@@ -3,7 +3,7 @@ import { KeyringError } from './errors.ts';
 import type { Keyring } from './keyring.ts';
 import type { KeyringObserver } from './observer.ts';
 
-export { type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
+export { ADDRESS_FORMATS, type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
 export {
   type AddressDerivation,
   type AppProof,
@@ -17,7 +17,7 @@ export { normalizeOtpCode } from './bundle/otp.ts';
 export type { Session, SessionProfile } from './bundle/session-jwt.ts';
 export { type VerificationToken, verifyVerificationToken } from './bundle/verification-token.ts';
 export type { Curve } from './curve.ts';
-export type { MnemonicLanguage } from './derive/mnemonic.ts';
+export type { MnemonicLanguage } from './derive/languages.ts';
 export { parsePath } from './derive/path.ts';
 export { KeyringError, type KeyringErrorCode } from './errors.ts';
 export * from './keyring.ts';

@@ -3,7 +3,7 @@ import type { AppProof } from './bundle/app-proof.ts';
 import type { Session } from './bundle/session-jwt.ts';
 import type { VerificationToken } from './bundle/verification-token.ts';
 import type { Curve } from './curve.ts';
-import type { MnemonicLanguage } from './derive/mnemonic.ts';
+import type { MnemonicLanguage } from './derive/languages.ts';
 import type { Binding } from './seal/layout.ts';
 import type { Signature } from './sign/signature.ts';
 
@@ -179,16 +179,11 @@ export interface KeyringLoad {
 /**
  * Bytes in, bytes out, nothing stored: the caller keeps what it is given and brings it back. Every refusal is a
  * KeyringError. No seed and no private key leaves it but inside a bundle that is encrypted to the caller's key; one
- * call, lendOauthSecret, gives back a secret of another kind.
+ * call, lendOauthSecret, gives back a secret of another kind. Each call has an entry in calls/table.ts.
  */
-export interface Keyring extends AsyncDisposable {
-  /** The id of the root key that new organization keys are wrapped under. It changes when a changed ring is read. */
-  readonly rootKeyId: string;
-  /** Whether the ring, as last read, holds this key; false while no keys can be used, as after the process died. */
-  hasRootKey(id: string): boolean;
+export interface KeyringCalls {
   /** Resolves when everything that holds keys has answered, however much it has to do. */
   ping(): Promise<void>;
-  readonly load: KeyringLoad;
   /** A new key for an organization, wrapped under the active root key. */
   createOrganizationKey(organizationId: string): Promise<Uint8Array>;
   /** The same organization key under the active root key, with its id kept, so that what it sealed still opens. */
@@ -199,8 +194,6 @@ export interface Keyring extends AsyncDisposable {
   removeRootKey(id: string): Promise<void>;
   /** Reads the ring file again. */
   refreshRing(): Promise<RingState>;
-  /** Aborted when the keyring is closed. */
-  readonly closing: AbortSignal;
   /** Seals the plaintext for its owner, under a data key of its own. The kind must be one of the callers' own. */
   seal(organizationKey: Uint8Array, binding: Binding, plaintext: Uint8Array): Promise<Uint8Array>;
   /** Opens what `seal` made. NOT_OPENED when any byte or any part of the binding differs. */
@@ -298,7 +291,16 @@ export interface Keyring extends AsyncDisposable {
   loadServiceKeys(organizationKey: Uint8Array, keys: readonly SealedServiceKey[]): Promise<void>;
   /** Signed by a pair that was made when the keyring started and is nowhere else. */
   signAppProof(payload: string): Promise<AppProof>;
+}
 
+export interface Keyring extends KeyringCalls, AsyncDisposable {
+  /** The id of the root key that new organization keys are wrapped under. It changes when a changed ring is read. */
+  readonly rootKeyId: string;
+  /** Whether the ring, as last read, holds this key; false while no keys can be used, as after the process died. */
+  hasRootKey(id: string): boolean;
+  readonly load: KeyringLoad;
+  /** Aborted when the keyring is closed. */
+  readonly closing: AbortSignal;
   /** Wipes every key in memory. Calls made later are refused. */
   close(): Promise<void>;
 }

@@ -24,7 +24,8 @@ import { sealText } from './bundle/credential-bundle.ts';
 import { sealBox } from './bundle/sealed-box.ts';
 import { CURVES } from './curve.ts';
 import { deriveKey } from './derive/derive.ts';
-import { MNEMONIC_LANGUAGES, phraseOf, seedOf, seedOfEntropy } from './derive/mnemonic.ts';
+import { MNEMONIC_LANGUAGES } from './derive/languages.ts';
+import { phraseOf, seedOf, seedOfEntropy } from './derive/mnemonic.ts';
 import type { KeyNode } from './derive/node.ts';
 import { publicKeyOf } from './derive/public-key.ts';
 import {
@@ -38,8 +39,8 @@ import {
   type SigningKey,
   type SigningScheme,
 } from './index.ts';
+import { CALLER_KINDS, KIND } from './kinds.ts';
 import { LocalKeyring } from './local-keyring.ts';
-import { CALLER_KINDS, KIND } from './material.ts';
 import { NodeCache } from './node-cache.ts';
 import { type RandomBytes, systemRandom } from './seal/envelope.ts';
 import { RootKeyRing } from './seal/root-key.ts';
@@ -55,9 +56,7 @@ interface AddressVector extends AccountSpec {
   readonly address: string;
 }
 
-const vectors = JSON.parse(
-  readFileSync(new URL('../test/fixtures/address-vectors.json', import.meta.url), 'utf8'),
-) as AddressVector[];
+const vectors = JSON.parse(readFileSync(new URL('address/vectors.json', import.meta.url), 'utf8')) as AddressVector[];
 
 const ETHEREUM: AccountSpec = {
   curve: 'CURVE_SECP256K1',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { fromHex, fromText, labelled, toHex, toText } from '../test/fixtures/labels.ts';
 import { normalizeOtpCode, otpHash } from './bundle/otp.ts';
 import { CURVES } from './curve.ts';
-import { MNEMONIC_LANGUAGES } from './derive/mnemonic.ts';
+import { MNEMONIC_LANGUAGES } from './derive/languages.ts';
 import { KeyringError } from './errors.ts';
 import { SERVICE_ROLES } from './keyring.ts';
 import * as material from './material.ts';

@@ -1,27 +1,15 @@
 import { Buffer } from 'node:buffer';
 import type { Curve } from './curve.ts';
-import type { MnemonicLanguage } from './derive/mnemonic.ts';
+import type { MnemonicLanguage } from './derive/languages.ts';
 import { PRIVATE_KEY_BYTES } from './derive/public-key.ts';
 import { notOpened } from './errors.ts';
 import type { ServiceRole } from './keyring.ts';
+import { CALLER_KINDS, KIND } from './kinds.ts';
 
 // What sealed key material looks like once it is open: SPEC.md, section 6. A plaintext that opened and is not of its
 // layout was written by something else than this program, so it counts as not opened.
 
 const VERSION = 1;
-
-/** The kinds that the keyring alone seals and opens. */
-export const KIND = {
-  walletSeed: 'wallet-seed',
-  privateKey: 'private-key',
-  importTarget: 'import-target',
-  secretTarget: 'secret-target',
-  secret: 'secret',
-  otp: 'otp',
-  oauthSecret: 'oauth-secret',
-  onRampSecret: 'on-ramp-secret',
-  serviceKey: 'service-key',
-} as const;
 
 /** Each kind's own layout, as a check that throws; what callers sealed may be anything. */
 const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
@@ -35,16 +23,6 @@ const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   [KIND.onRampSecret]: decodeProviderSecret,
   [KIND.serviceKey]: decodeServiceKey,
 };
-
-/** The kinds that callers seal and open. Every other one is key material and stays inside. */
-export const CALLER_KINDS: ReadonlySet<string> = new Set([
-  'activity-body',
-  'activity-parameters',
-  'activity-result',
-  'vote-message',
-  'outbox-message',
-  'dev-message',
-]);
 
 const LANGUAGE_CODES: Readonly<Record<MnemonicLanguage, number>> = {
   MNEMONIC_LANGUAGE_ENGLISH: 1,

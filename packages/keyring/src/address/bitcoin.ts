@@ -1,41 +1,81 @@
 import { bech32, bech32m } from '@scure/base';
 import { taprootPublicKey } from '../sign/secp256k1.ts';
-import type { BitcoinNetwork, BitcoinScript } from './formats.ts';
+import type { Format } from './format.ts';
 import { base58checkOf, hash160, sha256 } from './hash.ts';
 
 interface Network {
   readonly pubKeyHash: number;
   readonly scriptHash: number;
   readonly hrp: string;
+  /** SLIP-0044. */
+  readonly coin: number;
 }
 
-const TESTNET: Network = { pubKeyHash: 0x6f, scriptHash: 0xc4, hrp: 'tb' };
+const TEST: Network = { pubKeyHash: 0x6f, scriptHash: 0xc4, hrp: 'tb', coin: 1 };
 
-const NETWORKS: Readonly<Record<BitcoinNetwork, Network>> = {
-  MAINNET: { pubKeyHash: 0x00, scriptHash: 0x05, hrp: 'bc' },
-  TESTNET,
-  SIGNET: TESTNET,
-  REGTEST: { ...TESTNET, hrp: 'bcrt' },
-};
+const NETWORKS = {
+  MAINNET: { pubKeyHash: 0x00, scriptHash: 0x05, hrp: 'bc', coin: 0 },
+  TESTNET: TEST,
+  SIGNET: TEST,
+  REGTEST: { ...TEST, hrp: 'bcrt' },
+} as const satisfies Record<string, Network>;
 
 const OP_CHECKSIG = 0xac;
 
-/** The address of a compressed key alone on its script. */
-export function bitcoinAddress(network: BitcoinNetwork, script: BitcoinScript, publicKey: Uint8Array): string {
-  const { pubKeyHash, scriptHash, hrp } = NETWORKS[network];
-  switch (script) {
-    case 'P2PKH':
-      return base58checkOf(pubKeyHash, hash160(publicKey));
-    case 'P2SH':
-      return base58checkOf(scriptHash, hash160(redeemScriptOf(publicKey)));
-    case 'P2WPKH':
-      return segwitAddress(hrp, 0, hash160(publicKey));
-    case 'P2WSH':
-      return segwitAddress(hrp, 0, sha256(witnessScriptOf(publicKey)));
-    case 'P2TR':
-      // BIP-86: without a script tree.
-      return segwitAddress(hrp, 1, taprootPublicKey(publicKey.subarray(1)).xOnly);
-  }
+interface Script {
+  readonly usualPath: (coin: number) => string;
+  readonly looksLike: (network: Network) => string;
+  /** The address of a compressed key alone on its script. */
+  readonly address: (network: Network, publicKey: Uint8Array) => string;
+}
+
+const SCRIPTS = {
+  P2PKH: {
+    usualPath: (coin) => `m/44'/${coin}'/0'/0/0`,
+    looksLike: ({ coin }) => (coin === 0 ? '`1…`' : '`m…` or `n…`'),
+    address: ({ pubKeyHash }, key) => base58checkOf(pubKeyHash, hash160(key)),
+  },
+  P2SH: {
+    usualPath: (coin) => `m/49'/${coin}'/0'/0/0`,
+    looksLike: ({ coin }) => `\`${coin === 0 ? '3' : '2'}…\`, P2WPKH inside P2SH (BIP-49)`,
+    address: ({ scriptHash }, key) => base58checkOf(scriptHash, hash160(redeemScriptOf(key))),
+  },
+  P2WPKH: {
+    usualPath: (coin) => `m/84'/${coin}'/0'/0/0`,
+    looksLike: ({ hrp }) => `\`${hrp}1q…\``,
+    address: ({ hrp }, key) => segwitAddress(hrp, 0, hash160(key)),
+  },
+  P2WSH: {
+    usualPath: (coin) => `m/48'/${coin}'/0'/2'/0/0`,
+    looksLike: ({ hrp }) => `\`${hrp}1q…\`, the script is \`<public key> OP_CHECKSIG\``,
+    address: ({ hrp }, key) => segwitAddress(hrp, 0, sha256(witnessScriptOf(key))),
+  },
+  P2TR: {
+    usualPath: (coin) => `m/86'/${coin}'/0'/0/0`,
+    looksLike: ({ hrp }) => `\`${hrp}1p…\`, key path only (BIP-86)`,
+    // BIP-86: without a script tree.
+    address: ({ hrp }, key) => segwitAddress(hrp, 1, taprootPublicKey(key.subarray(1)).xOnly),
+  },
+} as const satisfies Record<string, Script>;
+
+/** Every script on every network. */
+export const BITCOIN = keysOf(NETWORKS).flatMap((networkName) =>
+  keysOf(SCRIPTS).map((scriptName) => {
+    const network: Network = NETWORKS[networkName];
+    const { usualPath, looksLike, address }: Script = SCRIPTS[scriptName];
+    return {
+      name: `ADDRESS_FORMAT_BITCOIN_${networkName}_${scriptName}`,
+      curves: ['CURVE_SECP256K1'],
+      caip2Prefix: 'bip122',
+      usualPath: usualPath(network.coin),
+      looksLike: looksLike(network),
+      encode: (key) => address(network, key.bytes),
+    } as const satisfies Format;
+  }),
+);
+
+function keysOf<T extends object>(table: T): (keyof T)[] {
+  return Object.keys(table) as (keyof T)[];
 }
 
 /** BIP-49: the redeem script is the P2WPKH program, OP_0 and the key hash. */

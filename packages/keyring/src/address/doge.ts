@@ -1,8 +1,24 @@
+import type { Format } from './format.ts';
 import { base58checkOf, hash160 } from './hash.ts';
 
-/** Dogecoin Core, chainparams: PUBKEY_ADDRESS. */
-const VERSIONS = { MAINNET: 0x1e, TESTNET: 0x71 } as const;
+const COMMON = { curves: ['CURVE_SECP256K1'], caip2Prefix: 'bip122' } as const;
 
-export function dogeAddress(network: keyof typeof VERSIONS, publicKey: Uint8Array): string {
-  return base58checkOf(VERSIONS[network], hash160(publicKey));
-}
+/** Dogecoin Core, chainparams: PUBKEY_ADDRESS. */
+const VERSION_MAINNET = 0x1e;
+const VERSION_TESTNET = 0x71;
+
+export const DOGE_MAINNET = {
+  ...COMMON,
+  name: 'ADDRESS_FORMAT_DOGE_MAINNET',
+  usualPath: "m/44'/3'/0'/0/0",
+  looksLike: '`D…`',
+  encode: (key) => base58checkOf(VERSION_MAINNET, hash160(key.bytes)),
+} as const satisfies Format;
+
+export const DOGE_TESTNET = {
+  ...COMMON,
+  name: 'ADDRESS_FORMAT_DOGE_TESTNET',
+  usualPath: "m/44'/1'/0'/0/0",
+  looksLike: '`n…`',
+  encode: (key) => base58checkOf(VERSION_TESTNET, hash160(key.bytes)),
+} as const satisfies Format;

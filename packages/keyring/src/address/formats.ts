@@ -1,26 +1,40 @@
-export type { Curve } from '../curve.ts';
+import { APTOS } from './aptos.ts';
+import { BITCOIN } from './bitcoin.ts';
+import { COSMOS } from './cosmos.ts';
+import { DOGE_MAINNET, DOGE_TESTNET } from './doge.ts';
+import { ETHEREUM } from './ethereum.ts';
+import type { Format } from './format.ts';
+import { COMPRESSED, UNCOMPRESSED } from './plain.ts';
+import { SEI } from './sei.ts';
+import { SOLANA } from './solana.ts';
+import { SPARK_MAINNET, SPARK_REGTEST } from './spark.ts';
+import { SUI } from './sui.ts';
+import { TON_V3R2, TON_V4R2, TON_V5R1 } from './ton.ts';
+import { TRON } from './tron.ts';
+import { XLM } from './xlm.ts';
+import { XRP } from './xrp.ts';
 
-export type BitcoinNetwork = 'MAINNET' | 'TESTNET' | 'SIGNET' | 'REGTEST';
-export type BitcoinScript = 'P2PKH' | 'P2SH' | 'P2WPKH' | 'P2WSH' | 'P2TR';
+/** Every address format. Clients see this order in the wire enum, so a new one goes to the end. */
+export const FORMATS = [
+  UNCOMPRESSED,
+  COMPRESSED,
+  ETHEREUM,
+  SOLANA,
+  COSMOS,
+  TRON,
+  SUI,
+  APTOS,
+  ...BITCOIN,
+  SEI,
+  XLM,
+  DOGE_MAINNET,
+  DOGE_TESTNET,
+  TON_V3R2,
+  TON_V4R2,
+  TON_V5R1,
+  XRP,
+  SPARK_MAINNET,
+  SPARK_REGTEST,
+] as const satisfies readonly Format[];
 
-/** The formats of addresses, as the wire names them. */
-export type AddressFormat =
-  | 'ADDRESS_FORMAT_UNCOMPRESSED'
-  | 'ADDRESS_FORMAT_COMPRESSED'
-  | 'ADDRESS_FORMAT_ETHEREUM'
-  | 'ADDRESS_FORMAT_SOLANA'
-  | 'ADDRESS_FORMAT_COSMOS'
-  | 'ADDRESS_FORMAT_TRON'
-  | 'ADDRESS_FORMAT_SUI'
-  | 'ADDRESS_FORMAT_APTOS'
-  | 'ADDRESS_FORMAT_SEI'
-  | 'ADDRESS_FORMAT_XLM'
-  | 'ADDRESS_FORMAT_DOGE_MAINNET'
-  | 'ADDRESS_FORMAT_DOGE_TESTNET'
-  | 'ADDRESS_FORMAT_TON_V3R2'
-  | 'ADDRESS_FORMAT_TON_V4R2'
-  | 'ADDRESS_FORMAT_TON_V5R1'
-  | 'ADDRESS_FORMAT_XRP'
-  | 'ADDRESS_FORMAT_SPARK_MAINNET'
-  | 'ADDRESS_FORMAT_SPARK_REGTEST'
-  | `ADDRESS_FORMAT_BITCOIN_${BitcoinNetwork}_${BitcoinScript}`;
+export type AddressFormat = (typeof FORMATS)[number]['name'];

@@ -1,5 +1,11 @@
 import { base58 } from '@scure/base';
+import type { Format } from './format.ts';
 
-export function solanaAddress(publicKey: Uint8Array): string {
-  return base58.encode(publicKey);
-}
+export const SOLANA = {
+  name: 'ADDRESS_FORMAT_SOLANA',
+  curves: ['CURVE_ED25519'],
+  caip2Prefix: 'solana',
+  usualPath: "m/44'/501'/0'/0'",
+  looksLike: 'base58 of the public key',
+  encode: (key) => base58.encode(key.bytes),
+} as const satisfies Format;

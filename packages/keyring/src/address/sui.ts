@@ -1,10 +1,18 @@
 import { Buffer } from 'node:buffer';
 import { blake2b } from '@noble/hashes/blake2.js';
+import type { Format } from './format.ts';
 
 /** The byte that Sui puts before an Ed25519 key. */
 const FLAG_ED25519 = 0x00;
 
-export function suiAddress(publicKey: Uint8Array): string {
-  const digest = blake2b(Uint8Array.of(FLAG_ED25519, ...publicKey), { dkLen: 32 });
-  return `0x${Buffer.from(digest).toString('hex')}`;
-}
+export const SUI = {
+  name: 'ADDRESS_FORMAT_SUI',
+  curves: ['CURVE_ED25519'],
+  caip2Prefix: 'sui',
+  usualPath: "m/44'/784'/0'/0'/0'",
+  looksLike: '`0x…`, 64 digits',
+  encode(key) {
+    const digest = blake2b(Uint8Array.of(FLAG_ED25519, ...key.bytes), { dkLen: 32 });
+    return `0x${Buffer.from(digest).toString('hex')}`;
+  },
+} as const satisfies Format;

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { Format } from './format.ts';
 import { crc16, sha256 } from './hash.ts';
 
 interface Wallet {
@@ -16,38 +17,62 @@ const WALLET_ID = 698983191;
 /** Version 5: network -239 xor the context of workchain 0, subwallet 0. */
 const WALLET_ID_V5 = 2147483409;
 
-const WALLETS = {
-  V3R2: {
-    codeHash: Buffer.from('84dafa449f98a6987789ba232358072bc0f76dc4524002a5d0918b9a75d2d599', 'hex'),
-    codeDepth: 0,
-    walletId: WALLET_ID,
-    before: '',
-    after: '',
-  },
-  V4R2: {
-    codeHash: Buffer.from('feb5ff6820e2ff0d9483e7e0d62c817d846789fb4ae580c878866d959dabd5c0', 'hex'),
-    codeDepth: 7,
-    walletId: WALLET_ID,
-    before: '',
-    after: '0',
-  },
-  V5R1: {
-    codeHash: Buffer.from('20834b7b72b112147e1b2fb457b84e74d1a30f04f737d4f62a668e9552d2b72f', 'hex'),
-    codeDepth: 6,
-    walletId: WALLET_ID_V5,
-    before: '1',
-    after: '0',
-  },
-} as const satisfies Record<string, Wallet>;
+const V3R2: Wallet = {
+  codeHash: Buffer.from('84dafa449f98a6987789ba232358072bc0f76dc4524002a5d0918b9a75d2d599', 'hex'),
+  codeDepth: 0,
+  walletId: WALLET_ID,
+  before: '',
+  after: '',
+};
+
+const V4R2: Wallet = {
+  codeHash: Buffer.from('feb5ff6820e2ff0d9483e7e0d62c817d846789fb4ae580c878866d959dabd5c0', 'hex'),
+  codeDepth: 7,
+  walletId: WALLET_ID,
+  before: '',
+  after: '0',
+};
+
+const V5R1: Wallet = {
+  codeHash: Buffer.from('20834b7b72b112147e1b2fb457b84e74d1a30f04f737d4f62a668e9552d2b72f', 'hex'),
+  codeDepth: 6,
+  walletId: WALLET_ID_V5,
+  before: '1',
+  after: '0',
+};
 
 const TAG_NON_BOUNCEABLE = 0x51;
 const WORKCHAIN = 0x00;
 /** No split depth, not special, code and data present, no libraries (block.tlb, StateInit). */
 const STATE_INIT_BITS = '00110';
 
+const COMMON = {
+  curves: ['CURVE_ED25519'],
+  caip2Prefix: 'tvm',
+  usualPath: "m/44'/607'/0'/0'/0'",
+  looksLike: '`UQ…`, for mainnet, not bounceable',
+} as const;
+
+export const TON_V3R2 = {
+  ...COMMON,
+  name: 'ADDRESS_FORMAT_TON_V3R2',
+  encode: (key) => tonAddress(V3R2, key.bytes),
+} as const satisfies Format;
+
+export const TON_V4R2 = {
+  ...COMMON,
+  name: 'ADDRESS_FORMAT_TON_V4R2',
+  encode: (key) => tonAddress(V4R2, key.bytes),
+} as const satisfies Format;
+
+export const TON_V5R1 = {
+  ...COMMON,
+  name: 'ADDRESS_FORMAT_TON_V5R1',
+  encode: (key) => tonAddress(V5R1, key.bytes),
+} as const satisfies Format;
+
 /** The text form of TEP-2, non-bounceable and safe in URLs, of the account that the wallet contract will have. */
-export function tonAddress(version: keyof typeof WALLETS, publicKey: Uint8Array): string {
-  const wallet = WALLETS[version];
+function tonAddress(wallet: Wallet, publicKey: Uint8Array): string {
   const sequence = bitsOf(new Uint8Array(4));
   const walletId = wallet.walletId.toString(2).padStart(32, '0');
   const data = cellHash(wallet.before + sequence + walletId + bitsOf(publicKey) + wallet.after, []);

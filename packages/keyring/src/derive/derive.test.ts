@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { Curve } from '../curve.ts';
 import { KeyringError } from '../errors.ts';
-import { childNode, deriveKey, descend, effectivePath, masterNode } from './derive.ts';
+import { childNode, deriveKey, descend, masterNode } from './derive.ts';
 import { KeyNode } from './node.ts';
-import { formatPath, parsePath } from './path.ts';
+import { effectivePath, formatPath, parsePath } from './path.ts';
 import { publicKeyOf } from './public-key.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -2,7 +2,7 @@ import type { Curve } from '../curve.ts';
 import { bip32Child, bip32Master } from './bip32.ts';
 import { invalid } from './check.ts';
 import type { KeyNode } from './node.ts';
-import { formatPath, harden, parsePath } from './path.ts';
+import { parsePath } from './path.ts';
 import { ed25519Child, ed25519Master, p256Child, p256Master } from './slip10.ts';
 
 interface Steps {
@@ -55,12 +55,6 @@ export function deriveKey(seed: Uint8Array, curve: Curve, path: string): Uint8Ar
   } finally {
     master.wipe();
   }
-}
-
-/** The path whose key is really used: two paths of one wallet and curve with the same answer are the same path. */
-export function effectivePath(curve: Curve, path: string): string {
-  const indices = parsePath(path);
-  return formatPath(curve === 'CURVE_ED25519' ? indices.map(harden) : indices);
 }
 
 function stepsOf(curve: Curve): Steps {

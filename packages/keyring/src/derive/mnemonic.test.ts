@@ -7,14 +7,8 @@ import { wordlist as traditionalWords } from '@scure/bip39/wordlists/traditional
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KeyringError } from '../errors.ts';
-import {
-  MNEMONIC_LANGUAGES,
-  type MnemonicLanguage,
-  parseMnemonic,
-  phraseOf,
-  seedOf,
-  seedOfEntropy,
-} from './mnemonic.ts';
+import { MNEMONIC_LANGUAGES, type MnemonicLanguage } from './languages.ts';
+import { parseMnemonic, phraseOf, seedOf, seedOfEntropy } from './mnemonic.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');

@@ -11,10 +11,11 @@ import { wordlist as traditionalChinese } from '@scure/bip39/wordlists/tradition
 import { KeyringError } from '../errors.ts';
 import { invalid } from './check.ts';
 import { pbkdf2Sha512 } from './hash.ts';
+import { MNEMONIC_LANGUAGES, type MnemonicLanguage } from './languages.ts';
 
 // Phrases are made as bytes, which can be wiped. Text appears only where a person typed it.
 
-const LISTS = {
+const LISTS: Readonly<Record<MnemonicLanguage, readonly string[]>> = {
   MNEMONIC_LANGUAGE_ENGLISH: english,
   MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE: simplifiedChinese,
   MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE: traditionalChinese,
@@ -24,12 +25,7 @@ const LISTS = {
   MNEMONIC_LANGUAGE_JAPANESE: japanese,
   MNEMONIC_LANGUAGE_KOREAN: korean,
   MNEMONIC_LANGUAGE_SPANISH: spanish,
-} as const;
-
-export type MnemonicLanguage = keyof typeof LISTS;
-
-/** In the order in which a phrase is tried against them. */
-export const MNEMONIC_LANGUAGES = Object.keys(LISTS) as readonly MnemonicLanguage[];
+};
 
 export interface Mnemonic {
   /** The caller wipes it. */

@@ -1,3 +1,4 @@
+import type { Curve } from '../curve.ts';
 import { invalid } from './check.ts';
 
 /** Added to the index of a hardened child (BIP-32, extended keys). */
@@ -42,4 +43,10 @@ export function isHardened(index: number): boolean {
 /** The same level, hardened. */
 export function harden(index: number): number {
   return index >= HARDENED ? index : index + HARDENED;
+}
+
+/** The path whose key is really used: two paths of one wallet and curve with the same answer are the same path. */
+export function effectivePath(curve: Curve, path: string): string {
+  const indices = parsePath(path);
+  return formatPath(curve === 'CURVE_ED25519' ? indices.map(harden) : indices);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { RingState } from '../keyring.ts';
-import { FIRST_LINE, METHODS, type Notice, type Refusal, type Settings } from './protocol.ts';
+import { FIRST_LINE, type Notice, type Refusal, type Settings } from './channel.ts';
 import type { Report, ThreadData } from './worker.ts';
 
 // The entry of the keyring process. This thread only starts the threads that hold keys, which have lines of their own.
@@ -18,8 +18,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('uncaughtException', end);
 process.on('unhandledRejection', end);
 
-if (String(settings.methods) !== String(METHODS)) refuse(otherVersion());
-else await openAll(Array.from({ length: settings.threads }, (_, index) => startThread(index)));
+await openAll(Array.from({ length: settings.threads }, (_, index) => startThread(index)));
 
 /** One after the other, because a passphrase is stretched in 128 MiB. The first one may create the ring. */
 async function openAll(threads: readonly Worker[]): Promise<void> {
@@ -49,10 +48,6 @@ function startThread(index: number): Worker {
 function refuse(refusal: Refusal): void {
   send({ type: 'failed', refusal });
   process.disconnect();
-}
-
-function otherVersion(): Refusal {
-  return { code: 'UNAVAILABLE', message: 'the files of the keyring were replaced: the service must be started again' };
 }
 
 function send(message: Notice): void {

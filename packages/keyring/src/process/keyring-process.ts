@@ -1,13 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
+import type { Method } from '../calls/call.ts';
+import { transportOf } from '../calls/table.ts';
 import { closed, KeyringError } from '../errors.ts';
 import type { KeyringLoad, RingState, SealedServiceKey } from '../keyring.ts';
 import type { KeyringLoss, KeyringObserver } from '../observer.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
+import type { Notice, Settings } from './channel.ts';
 import { Line } from './line.ts';
-import { detached, errorOf, gone, type Method, type Notice, ROUTES, type Settings } from './protocol.ts';
+import { detached, errorOf, gone } from './protocol.ts';
 import { pipesOf, startKeyringProcess, startMsMax } from './start.ts';
 
 /** Far more than a service lets in: a bound for what it asks of itself. */
@@ -113,10 +116,9 @@ export class KeyringProcess {
     return this.#closing.signal;
   }
 
-  async call<T>(method: Method, ...args: readonly unknown[]): Promise<T> {
-    if (this.closing.aborted) throw closed();
-    if (!this.#isUp) throw gone();
-    return (await this.#send(method, args)) as T;
+  call(method: Method, args: readonly unknown[]): Promise<unknown> {
+    const changesRing = transportOf(method).route.to === 'ring';
+    return changesRing ? this.#changeRing(method, args) : this.#callUp(method, args);
   }
 
   /** Also while no more calls may wait: that says much about the callers, and nothing about the process. */
@@ -132,7 +134,7 @@ export class KeyringProcess {
   async loadServiceKeys(...keys: ServiceKeys): Promise<void> {
     // A copy that no caller can change.
     const copy = cloned(keys);
-    await this.call('loadServiceKeys', ...copy);
+    await this.#callUp('loadServiceKeys', copy);
     this.#serviceKeys = copy;
   }
 
@@ -155,16 +157,23 @@ export class KeyringProcess {
     clearTimeout(timer);
   }
 
+  async #callUp(method: Method, args: readonly unknown[]): Promise<unknown> {
+    if (this.closing.aborted) throw closed();
+    if (!this.#isUp) throw gone();
+    return this.#send(method, args);
+  }
+
   async #send(method: Method, args: readonly unknown[]): Promise<unknown> {
     const [first] = this.#lines;
     if (first === undefined) throw gone();
     const { calls, bytes } = this.load;
     if (calls >= PENDING_MAX || bytes >= PENDING_BYTES_MAX)
       throw new KeyringError('UNAVAILABLE', 'the keyring has too much to do');
-    switch (ROUTES[method]) {
+    switch (transportOf(method).route.to) {
       case 'any':
         return this.#idlest(first).call(method, args);
       case 'first':
+      case 'ring':
         return first.call(method, args);
       case 'all':
         return this.#callAll(method, args);
@@ -188,9 +197,9 @@ export class KeyringProcess {
    * What is written is synchronized whatever happens next, also when the answer was lost: the ring may have been written
    * all the same. A thread that cannot read it now does so when it needs to.
    */
-  async changeRing<T>(method: 'addRootKey' | 'removeRootKey', ...args: readonly unknown[]): Promise<T> {
+  async #changeRing(method: Method, args: readonly unknown[]): Promise<unknown> {
     try {
-      return await this.call<T>(method, ...args);
+      return await this.#callUp(method, args);
     } finally {
       await this.#syncRing();
       await this.#callAll('refreshRing', []).catch(() => {});

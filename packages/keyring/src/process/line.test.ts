@@ -1,9 +1,10 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { codeOf } from '../../test/fixtures/client.ts';
+import type { Method } from '../calls/call.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
 import { Line, type Pipe } from './line.ts';
-import { ANSWER, bytesMaxOf, type Method, methodOf } from './protocol.ts';
+import { ANSWER, bytesMaxOf, methodOf } from './protocol.ts';
 
 /** The far end of a line, which answers when it is told to. */
 class FakeThread extends Duplex implements Pipe {

@@ -1,19 +1,12 @@
 import type { Duplex } from 'node:stream';
 import { deserialize } from 'node:v8';
+import type { Method } from '../calls/call.ts';
+import { transportOf } from '../calls/table.ts';
 import { KeyringError } from '../errors.ts';
 import type { RingState } from '../keyring.ts';
+import type { Refusal } from './channel.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
-import {
-  ANSWER,
-  ANSWER_BYTES_MAX,
-  detached,
-  errorOf,
-  late,
-  type Method,
-  numberOf,
-  type Refusal,
-  secondsOf,
-} from './protocol.ts';
+import { ANSWER, ANSWER_BYTES_MAX, detached, errorOf, late, numberOf } from './protocol.ts';
 
 /** The service's end of a pipe, which keeps a process alive or not. */
 export interface Pipe extends Duplex {
@@ -89,7 +82,8 @@ export class Line {
     return new Promise((resolve, reject) => {
       // An idle keyring does not keep its service alive, one with work does.
       if (this.#pending.size === 0) this.#pipe.ref();
-      this.#pending.set(id, { resolve, reject, lastBeat: this.#beats + secondsOf(method), bytes: frame.length });
+      const lastBeat = this.#beats + transportOf(method).route.seconds;
+      this.#pending.set(id, { resolve, reject, lastBeat, bytes: frame.length });
       this.#pendingBytes += frame.length;
       this.#pipe.write(frame);
     });

@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { METHODS } from '../calls/table.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
+import { FIRST_LINE, type Settings } from './channel.ts';
 import type { Pipe } from './line.ts';
-import { FIRST_LINE, METHODS, type Settings } from './protocol.ts';
 
 // The keyring process runs built files, also when this one is a source file under a test runner.
 const PACKAGE = packageFolder(dirname(fileURLToPath(import.meta.url)));

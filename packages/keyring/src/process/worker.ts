@@ -1,19 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { METHODS, transportOf } from '../calls/table.ts';
+import { KeyringError } from '../errors.ts';
 import type { RingState } from '../keyring.ts';
 import { LocalKeyring } from '../local-keyring.ts';
-import { flattenSignatures, type Signature } from '../sign/signature.ts';
+import type { Refusal, Settings } from './channel.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
 import { openPipe } from './pipe.ts';
-import {
-  ANSWER,
-  bytesMaxOf,
-  methodOf,
-  numberOf,
-  type Refusal,
-  refusalOf,
-  type Settings,
-  unpackArguments,
-} from './protocol.ts';
+import { ANSWER, bytesMaxOf, methodOf, numberOf, refusalOf, unpackArguments } from './protocol.ts';
 
 // A thread of the keyring process, with a keyring and a line to the service of its own.
 
@@ -46,6 +39,7 @@ const report = (message: Report): void => port.postMessage(message);
 // The host says when: not all at once.
 port.once('message', async () => {
   try {
+    checkVersion();
     const keyring = await LocalKeyring.open(settings.rootKey, settings.create);
     serve(keyring);
     report({ type: 'opened', ring: keyring.ringState });
@@ -53,6 +47,12 @@ port.once('message', async () => {
     report({ type: 'failed', refusal: refusalOf(error) });
   }
 });
+
+/** The numbers of calls mean what the service takes them for only where both know the same list. */
+function checkVersion(): void {
+  if (String(settings.methods) === String(METHODS)) return;
+  throw new KeyringError('UNAVAILABLE', 'the files of the keyring were replaced: the service must be started again');
+}
 
 function serve(keyring: LocalKeyring): void {
   const line = openPipe(fd);
@@ -119,10 +119,9 @@ const sizeOf = ({ body }: Frame): number => CALL_BYTES + (body?.length ?? 0);
 async function answerTo(keyring: LocalKeyring, { id, tag, body }: Frame): Promise<Uint8Array> {
   try {
     const method = methodOf(tag);
-    const args = unpackArguments(body, bytesMaxOf(tag));
-    const call = keyring[method] as (...args: unknown[]) => Promise<unknown>;
-    const value = await call.apply(keyring, args);
-    return encodeFrame(id, ANSWER.value, method === 'sign' ? flattenSignatures(value as Signature[]) : value);
+    const value = await keyring.perform(method, unpackArguments(body, bytesMaxOf(tag)));
+    const { sharing } = transportOf(method);
+    return encodeFrame(id, ANSWER.value, sharing === undefined ? value : sharing.pack(value as readonly unknown[]));
   } catch (error) {
     return encodeFrame(id, ANSWER.refusal, refusalOf(error));
   }

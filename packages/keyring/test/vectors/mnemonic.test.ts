@@ -3,7 +3,8 @@ import { createBase58check } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { bip32Master } from '../../src/derive/bip32.ts';
 import { pbkdf2Sha512 } from '../../src/derive/hash.ts';
-import { type MnemonicLanguage, parseMnemonic, phraseOf, seedOf, seedOfEntropy } from '../../src/derive/mnemonic.ts';
+import type { MnemonicLanguage } from '../../src/derive/languages.ts';
+import { parseMnemonic, phraseOf, seedOf, seedOfEntropy } from '../../src/derive/mnemonic.ts';
 import { bytes, haveVectors, hex, readJson, readWycheproof } from './corpus.ts';
 import { countVectorCases } from './count.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { ADDRESS_FORMATS } from '@custos/keyring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADDRESS_FORMATS } from '../../src/domains/wallets/shapes.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

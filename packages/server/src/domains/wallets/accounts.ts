@@ -40,7 +40,7 @@ export const toSpecs = (accounts: readonly WalletAccountParams[]): AccountSpec[]
   accounts.map(({ curve, path, addressFormat }) => ({
     curve: curve as Curve,
     path,
-    addressFormat: addressFormat as AddressFormat,
+    addressFormat,
   }));
 
 /** Inserts derived accounts and lets the parent find a sub-organization by their addresses. */

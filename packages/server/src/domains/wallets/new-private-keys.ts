@@ -1,4 +1,4 @@
-import type { AddressFormat, Keyring } from '@custos/keyring';
+import type { Keyring } from '@custos/keyring';
 import Type from 'typebox';
 import type { Curve } from '../../core/model.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
@@ -37,15 +37,14 @@ export async function makePrivateKeys(
   return await Promise.all(
     keys.map(async ({ privateKeyName, curve, privateKeyTags, addressFormats }): Promise<PrivateKey> => {
       const id: PrivateKeyId = newId();
-      const formats = addressFormats as AddressFormat[];
-      const made = await keyring.createPrivateKey({ ...holder, ownerId: id }, curve as Curve, formats);
+      const made = await keyring.createPrivateKey({ ...holder, ownerId: id }, curve as Curve, addressFormats);
       return {
         id,
         name: privateKeyName,
         curve: curve as Curve,
         publicKey: made.publicKey,
         sealedKey: made.sealedKey,
-        addresses: formats.map((format, at) => ({ format, address: made.addresses[at] as string })),
+        addresses: addressFormats.map((format, at) => ({ format, address: made.addresses[at] as string })),
         tagIds: privateKeyTags as TagId[],
         exported: false,
         imported: false,

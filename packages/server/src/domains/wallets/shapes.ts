@@ -1,31 +1,6 @@
+import { ADDRESS_FORMATS } from '@custos/keyring';
 import Type from 'typebox';
 import { IdShape, listShape, NameShape, TimestampShape, textShape } from '../../lib/shapes.ts';
-
-const BITCOIN = ['MAINNET', 'TESTNET', 'SIGNET', 'REGTEST'].flatMap((network) =>
-  ['P2PKH', 'P2SH', 'P2WPKH', 'P2WSH', 'P2TR'].map((script) => `ADDRESS_FORMAT_BITCOIN_${network}_${script}`),
-);
-
-export const ADDRESS_FORMATS: readonly string[] = [
-  'ADDRESS_FORMAT_UNCOMPRESSED',
-  'ADDRESS_FORMAT_COMPRESSED',
-  'ADDRESS_FORMAT_ETHEREUM',
-  'ADDRESS_FORMAT_SOLANA',
-  'ADDRESS_FORMAT_COSMOS',
-  'ADDRESS_FORMAT_TRON',
-  'ADDRESS_FORMAT_SUI',
-  'ADDRESS_FORMAT_APTOS',
-  ...BITCOIN,
-  'ADDRESS_FORMAT_SEI',
-  'ADDRESS_FORMAT_XLM',
-  'ADDRESS_FORMAT_DOGE_MAINNET',
-  'ADDRESS_FORMAT_DOGE_TESTNET',
-  'ADDRESS_FORMAT_TON_V3R2',
-  'ADDRESS_FORMAT_TON_V4R2',
-  'ADDRESS_FORMAT_TON_V5R1',
-  'ADDRESS_FORMAT_XRP',
-  'ADDRESS_FORMAT_SPARK_MAINNET',
-  'ADDRESS_FORMAT_SPARK_REGTEST',
-];
 
 export const AddressFormatShape = Type.Enum([...ADDRESS_FORMATS], { 'x-code': 'INVALID_ADDRESS_FORMAT' });
 export const CurveShape = Type.Enum(['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'], { 'x-code': 'INVALID_CURVE' });

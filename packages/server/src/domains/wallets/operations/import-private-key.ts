@@ -1,4 +1,3 @@
-import type { AddressFormat } from '@custos/keyring';
 import Type from 'typebox';
 import type { Curve } from '../../../core/model.ts';
 import { defineActivity } from '../../../engine/define.ts';
@@ -43,7 +42,7 @@ export const importPrivateKey = defineActivity({
       sealed,
       encryptedBundle,
       curve as Curve,
-      addressFormats as AddressFormat[],
+      addressFormats,
     );
     return { id, ...imported };
   },

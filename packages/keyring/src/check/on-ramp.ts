@@ -1,5 +1,5 @@
-import { invalid } from './derive/check.ts';
-import type { CoinbaseCall } from './keyring.ts';
+import { invalid } from '../derive/check.ts';
+import type { CoinbaseCall } from '../keyring.ts';
 import { membersOf } from './shape.ts';
 
 // What a secret of an on-ramp provider is used for, whatever came in its place. The bounds are narrow, because what they

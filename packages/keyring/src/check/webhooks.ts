@@ -1,6 +1,6 @@
-import { invalid } from './derive/check.ts';
-import { WEBHOOKS_LENGTH_MAX, WEBHOOKS_MAX, type WebhookToSign } from './keyring.ts';
-import { checkName } from './seal/layout.ts';
+import { invalid } from '../derive/check.ts';
+import { WEBHOOKS_LENGTH_MAX, WEBHOOKS_MAX, type WebhookToSign } from '../keyring.ts';
+import { checkName } from '../seal/layout.ts';
 import { listOf, membersOf } from './shape.ts';
 
 // Beside check.ts, because the client of a keyring process checks these too, and loads nothing that handles keys: a list

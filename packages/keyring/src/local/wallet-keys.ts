@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AccountPlan } from '../check/keys.ts';
+import type { Curve } from '../curve.ts';
+import { childNode, masterNode } from '../derive/derive.ts';
+import { seedOfEntropy } from '../derive/mnemonic.ts';
+import type { Holder } from '../keyring.ts';
+import { KIND } from '../kinds.ts';
+import * as material from '../material.ts';
+import { NodeCache, walletName } from '../node-cache.ts';
+import { Secret } from '../secret.ts';
+import type { Keys } from './keys.ts';
+import { TURN } from './turn.ts';
+
+type Location = Pick<AccountPlan, 'curve' | 'indices'>;
+
+/** The private keys of wallets, derived from what the cache holds. */
+export class WalletKeys {
+  readonly #keys: Keys;
+  readonly #nodes = new NodeCache();
+  readonly #loading = new Map<string, Promise<void>>();
+
+  constructor(keys: Keys) {
+    this.#keys = keys;
+  }
+
+  clear(): void {
+    this.#nodes.clear();
+  }
+
+  /** Lends the private key at each location, for one synchronous use. */
+  async lend<L extends Location, T>(
+    holder: Holder,
+    sealedSeed: Uint8Array,
+    locations: readonly L[],
+    use: (location: L, key: Uint8Array) => T,
+  ): Promise<T[]> {
+    const wallet = walletName(holder, sealedSeed);
+    const curves = new Set(locations.map(({ curve }) => curve));
+    const results: T[] = [];
+    do {
+      // Also when every node is cached: a holder whose root key was removed has no access any more.
+      await this.#keys.withOrganizationKey(holder.organizationKey, holder.organizationId, () => {});
+      for (const end = Math.min(results.length + TURN, locations.length); results.length < end; ) {
+        const location = locations[results.length] as L;
+        const { curve, indices } = location;
+        const parent = this.#nodes.parentOf(wallet, curve, indices);
+        if (parent === undefined) break;
+        const node = childNode(curve, parent, indices.at(-1) as number);
+        try {
+          results.push(use(location, node.privateKey()));
+        } finally {
+          node.wipe();
+        }
+      }
+      const missing = [...curves].filter((curve) => !this.#nodes.hasMaster(wallet, curve));
+      if (results.length < locations.length && missing.length > 0) {
+        await this.#loadMasters(wallet, holder, sealedSeed, missing);
+      } else if (results.length < locations.length) await setImmediate();
+    } while (results.length < locations.length);
+    // A list without accounts is no reason to accept a blob that does not open.
+    if (locations.length === 0) await this.#keys.unseal(holder, KIND.walletSeed, sealedSeed, material.decodeSeed);
+    return results;
+  }
+
+  /** The masters of a wallet, into the cache. Calls that need the same ones at the same time share the work. */
+  async #loadMasters(wallet: string, holder: Holder, sealedSeed: Uint8Array, curves: readonly Curve[]): Promise<void> {
+    const name = `${wallet} ${curves.join(' ')}`;
+    const running = this.#loading.get(name);
+    if (running !== undefined) return running;
+    const loaded = this.#keys
+      .unseal(holder, KIND.walletSeed, sealedSeed, async (bytes) => {
+        const seed = material.decodeSeed(bytes);
+        const stretched = await seedOfEntropy(seed.entropy, seed.language, material.passphraseText(seed));
+        new Secret(stretched).use((secret) => {
+          this.#keys.checkOpen();
+          for (const curve of curves) this.#nodes.putMaster(wallet, curve, masterNode(curve, secret));
+        });
+      })
+      .finally(() => this.#loading.delete(name));
+    this.#loading.set(name, loaded);
+    return loaded;
+  }
+}
