@@ -1,6 +1,9 @@
 import type { ConfiguredChains } from '../../chains/settings.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Nodes } from '../../nodes/node.ts';
+import { tellOnce } from '../../workers/away.ts';
+import { pause } from '../../workers/pause.ts';
+import type { WorkerObserver } from '../../workers/strategy.ts';
 import { chainsOf } from '../webhooks/filters.ts';
 import { createEvmReader, type EvmReaderObserver } from './evm-reader.ts';
 import { BALANCE_EVENT_TYPES, BALANCE_LEVELS, type BalanceLevel, type BalancePlace } from './model.ts';
@@ -41,11 +44,12 @@ export class BalanceWatcher implements AsyncDisposable {
   #state: 'new' | 'running' | 'stopping' = 'new';
   #timer: NodeJS.Timeout | undefined;
   #looking = Promise.resolve();
-  #isAway = false;
+  readonly #outage: WorkerObserver;
 
   constructor(parts: WatcherParts) {
     this.#parts = parts;
     this.#owner = parts.newId();
+    this.#outage = tellOnce((error) => parts.observe.unavailable('balances', error));
   }
 
   start(): void {
@@ -82,7 +86,7 @@ export class BalanceWatcher implements AsyncDisposable {
       const wanted = this.#wanted(subscribers);
       await this.#end(wanted, subscribers);
       for (const { place, roots } of wanted.values()) this.#watch(place, roots);
-      this.#isAway = false;
+      this.#outage.recovered();
     });
     if (this.#state !== 'running') return;
     this.#timer = setTimeout(() => {
@@ -173,8 +177,7 @@ export class BalanceWatcher implements AsyncDisposable {
     try {
       await work();
     } catch (error) {
-      if (!this.#isAway) this.#parts.observe.unavailable('balances', error);
-      this.#isAway = true;
+      this.#outage.failed(error);
     }
   }
 }
@@ -190,16 +193,3 @@ const keyOf = ({ caip2, level }: BalancePlace): string => `${caip2} ${level}`;
 
 const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   one.size === other.size && [...one].every((item) => other.has(item));
-
-function pause(milliseconds: number, end: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      end.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = setTimeout(over, milliseconds);
-    end.addEventListener('abort', over);
-    if (end.aborted) over();
-  });
-}

@@ -34,7 +34,7 @@ beforeEach(async () => {
   const common = { parentId: undefined, name: 'x', rootThreshold: 1, rootUserIds: [], authorityVersion: 1 };
   const times = { rulesVersion: 1, createdAtMs: NOW, updatedAtMs: NOW, deletedAtMs: undefined };
   await storage.write((store) => store(OrganizationStore).insert({ ...organization, ...common, ...times }));
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 afterEach(async () => {
   vi.useRealTimers();

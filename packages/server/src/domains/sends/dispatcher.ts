@@ -1,18 +1,23 @@
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { SendLaneName } from '../../engine/send-lane.ts';
 import { boundedMap } from '../../lib/bounded-map.ts';
-import { oneAtATime } from '../../lib/one-at-a-time.ts';
-import { CLAIM_MS, Lane } from './lane.ts';
+import { tellOnce } from '../../workers/away.ts';
+import type { Strategy, Topic } from '../../workers/strategy.ts';
+import { LeasedWorker } from '../../workers/worker.ts';
+import { Lane, type LaneClaim, type LaneEnd } from './lane.ts';
 import type { LaneMemory, SendParts } from './parts.ts';
 import { SendReader, SendStore } from './store/sends.ts';
 
-const LOOK_EVERY_MS = 1000;
 /** Addresses that one process works on at a time. */
 const LANES_MAX = 64;
 /** Addresses of which something is remembered while another one has their place. */
 const MEMORIES_MAX = 10_000;
 
-const keyOf = ({ caip2, lane }: SendLaneName): string => `${caip2} ${lane}`;
+interface LaneTopic extends Topic {
+  readonly name: SendLaneName;
+}
+
+const topicOf = (name: SendLaneName): LaneTopic => ({ key: `${name.caip2} ${name.lane}`, name });
 
 /** Lanes may take turns among processes, so that what is missing counts from one turn to the next, but not from long ago. */
 const FORGOTTEN_MS = 5 * 60 * 1000;
@@ -37,43 +42,25 @@ function memoryOf(known: LaneMemory | undefined, nowMs: number): LaneMemory {
  * still wants to write is refused.
  */
 export class SendDispatcher implements AsyncDisposable {
-  readonly #parts: SendParts;
-  readonly #chains: ReadonlyMap<string, ChainSettings>;
-  readonly #lanes = new Map<string, Lane>();
-  readonly #memories = boundedMap<LaneMemory>(MEMORIES_MAX);
-  readonly #owner: string;
-  readonly #look = oneAtATime(
-    () => this.#guard(() => this.#claim()),
-    () => this.#state === 'running',
-  );
-  #state: 'new' | 'starting' | 'running' | 'stopping' = 'new';
-  #starting = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
-  #waiting = 0;
-  #isAway = false;
+  readonly #worker: LeasedWorker<LaneTopic, LaneClaim, LaneEnd>;
+  readonly #hasChains: boolean;
 
   constructor(parts: SendParts) {
-    this.#parts = parts;
-    this.#chains = new Map(parts.chains.map((chain) => [chain.caip2, chain]));
-    this.#owner = parts.newId();
+    const { chains, clock, elapsed, observe } = parts;
+    const { failed, recovered } = tellOnce((error) => observe.unavailable('sends', error));
+    const strategy = laneStrategy(parts, { failed, succeeded: recovered });
+    // Nodes may be away while the database is there: only a round that succeeds says that the outage is over.
+    this.#worker = new LeasedWorker(strategy, { clock, elapsed, observe: { failed, recovered: () => {} } });
+    this.#hasChains = chains.length > 0;
   }
 
   start(): void {
-    if (this.#state !== 'new' || this.#chains.size === 0) return;
-    this.#state = 'starting';
-    this.#starting = this.#releaseAbandoned().then(() => {
-      if (this.#state !== 'starting') return;
-      this.#state = 'running';
-      this.#tick();
-    });
+    if (this.#hasChains) this.#worker.start();
   }
 
-  /** To be called after a commit with sends in it, with their lanes; without it they wait for the next look. */
+  /** To be called after a commit with sends in it, with their lanes; without it they wait for the next poll. */
   wake(lanes: readonly SendLaneName[]): void {
-    const running = lanes.map((lane) => this.#lanes.get(keyOf(lane)));
-    for (const lane of running) lane?.poke();
-    // Nobody may have it yet.
-    if (running.includes(undefined)) this.#look.call();
+    this.#worker.wake(lanes.map(topicOf));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,78 +69,56 @@ export class SendDispatcher implements AsyncDisposable {
 
   /** Takes nothing new and finishes what it is at. */
   async stop(): Promise<void> {
-    this.#state = 'stopping';
-    clearTimeout(this.#timer);
-    await this.#starting;
-    await this.#look.done();
-    for (const lane of this.#lanes.values()) lane.stop();
-    await Promise.all([...this.#lanes.values()].map(({ done }) => done));
+    await this.#worker.stop();
   }
+}
 
-  /** The embedded database has one process: who else has claimed something was killed. */
-  async #releaseAbandoned(): Promise<void> {
-    const { storage } = this.#parts;
-    if (storage.kind !== 'sqlite') return;
-    await this.#guard(() => storage.write((store) => store(SendStore).releaseAllLanes()));
-  }
-
-  #tick(): void {
-    if (this.#state !== 'running') return;
-    this.#look.call();
-    this.#timer = setTimeout(() => this.#tick(), LOOK_EVERY_MS);
-    this.#timer.unref();
-  }
-
-  async #claim(): Promise<void> {
-    const { storage, clock } = this.#parts;
-    const free = await storage.read(SendReader).freeLanes([...this.#chains.keys()], clock(), LANES_MAX);
-    const wanted = free.filter((lane) => !this.#lanes.has(keyOf(lane)));
-    this.#waiting = Math.max(0, wanted.length + this.#lanes.size - LANES_MAX);
-    for (const { caip2, lane } of wanted.slice(0, LANES_MAX - this.#lanes.size)) {
-      const chain = this.#chains.get(caip2);
-      const nowMs = clock();
-      const claimed = await storage.write((store) =>
-        store(SendStore).claimLane(caip2, lane, this.#owner, nowMs, nowMs + CLAIM_MS),
+function laneStrategy(
+  parts: SendParts,
+  told: { readonly failed: (error: unknown) => void; readonly succeeded: () => void },
+): Strategy<LaneTopic, LaneClaim, LaneEnd> {
+  const { storage, clock, elapsed } = parts;
+  const chains = new Map<string, ChainSettings>(parts.chains.map((chain) => [chain.caip2, chain]));
+  const memories = boundedMap<LaneMemory>(MEMORIES_MAX);
+  const owner = parts.newId();
+  return {
+    limits: { all: LANES_MAX },
+    topics: 'claim',
+    // Fenced by the epoch of the lane.
+    lease: { ms: 15_000, renewEveryMs: 4000, isFenced: true },
+    pollEveryMs: 1000,
+    stopMs: 6000,
+    async recover() {
+      // The embedded database has one process: who else has claimed something was killed.
+      if (storage.kind === 'sqlite') await storage.write((store) => store(SendStore).releaseAllLanes());
+    },
+    async due(nowMs) {
+      const free = await storage.read(SendReader).freeLanes([...chains.keys()], nowMs, LANES_MAX);
+      return free.map(topicOf);
+    },
+    async claim({ key, name: { caip2, lane } }, _room, nowMs, untilMs) {
+      if (!chains.has(caip2)) return [];
+      const claimed = await storage.write((store) => store(SendStore).claimLane(caip2, lane, owner, nowMs, untilMs));
+      return claimed === undefined ? [] : [{ key, lane: claimed }];
+    },
+    async renew(claims, _nowMs, untilMs) {
+      const renewed = await Promise.all(
+        claims.map(({ lane }) => storage.write((store) => store(SendStore).renewLane(lane, untilMs))),
       );
-      if (claimed === undefined || chain === undefined) continue;
-      const key = keyOf(claimed);
-      const memory = memoryOf(this.#memories.get(key), this.#parts.elapsed());
-      this.#memories.set(key, memory);
-      const running = new Lane({
-        parts: this.#parts,
-        chain,
-        lane: claimed,
-        memory,
-        isWanted: () => {
-          if (this.#waiting === 0) return false;
-          this.#waiting -= 1;
-          return true;
-        },
-        failed: (error) => this.#reportAway(error),
-        succeeded: () => {
-          this.#isAway = false;
-        },
-      });
-      this.#lanes.set(key, running);
-      void running.done.finally(() => {
-        if (this.#lanes.get(key) === running) this.#lanes.delete(key);
-        this.#look.call();
-      });
-    }
-  }
-
-  /** What fails here is done again with a later look. */
-  async #guard(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#reportAway(error);
-    }
-  }
-
-  /** Once until something has succeeded again: rounds come every second. */
-  #reportAway(error: unknown): void {
-    if (!this.#isAway) this.#parts.observe.unavailable('sends', error);
-    this.#isAway = true;
-  }
+      return claims.filter((_claim, index) => renewed[index]).map(({ lane }) => topicOf(lane));
+    },
+    async serve(lease) {
+      const { key, lane } = lease.claim;
+      const chain = chains.get(lane.caip2);
+      if (chain === undefined) return 'ended';
+      const memory = memoryOf(memories.get(key), elapsed());
+      memories.set(key, memory);
+      return await new Lane({ parts, chain, lease, memory, ...told }).run();
+    },
+    async release({ lane }, end) {
+      if (end === 'closed' || end === 'lost') return undefined;
+      await storage.write((store) => store(SendStore).releaseLane(lane, clock()));
+      return end === 'left' ? 0 : undefined;
+    },
+  };
 }

@@ -1,6 +1,8 @@
 import type { ChainSettings } from '../../chains/settings.ts';
 import { ethereumRound } from '../../sends/ethereum/round.ts';
 import { solanaRound } from '../../sends/solana/round.ts';
+import type { Lease } from '../../workers/lease.ts';
+import type { Claim } from '../../workers/strategy.ts';
 import type { SendLane } from './model.ts';
 import { LaneLost, type LaneMemory, type Round, type SendParts } from './parts.ts';
 import { saveProgress } from './save.ts';
@@ -8,8 +10,6 @@ import { SendReader, SendStore } from './store/sends.ts';
 
 /** Of one address and each kind of state that are looked at together; the rest waits its turn. */
 const SENDS_PER_ROUND = 128;
-export const CLAIM_MS = 15_000;
-const RENEW_EVERY_MS = 4000;
 /** Between two rounds that only new sends have caused. */
 const POKED_AFTER_MS = 10;
 /** When nothing is on its way and only the depth of blocks is waited for. */
@@ -17,78 +17,52 @@ const SETTLING_POLLS = 5;
 /** After a round that failed, doubling. */
 const FAILED_MS_MAX = 30_000;
 
+/** The epoch of the lane tells this claim from every later one: nothing is written without it. */
+export interface LaneClaim extends Claim {
+  readonly lane: SendLane;
+}
+
+/** Nothing is under way and the lane is closed, others want its place, it stops, or another process has it. */
+export type LaneEnd = 'closed' | 'left' | 'ended' | 'lost';
+
 export interface LaneOptions {
   readonly parts: SendParts;
   readonly chain: ChainSettings;
-  readonly lane: SendLane;
+  readonly lease: Lease<LaneClaim>;
   /** Kept from one claim to the next. */
   readonly memory: LaneMemory;
-  /** Whether another lane waits for the place of this one. */
-  readonly isWanted: () => boolean;
   readonly failed: (error: unknown) => void;
   readonly succeeded: () => void;
 }
 
-/** Works on the sends of one paying address until none is under way, the claim is lost, or it is stopped. */
+/** Works on the sends of one paying address until none is under way, the lease is over, or others want its place. */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #stopped = new AbortController();
-  #isPoked = false;
-  #wakeUp: (() => void) | undefined;
-  readonly done: Promise<void>;
+  readonly #lane: SendLane;
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.done = this.#run();
+    this.#lane = options.lease.claim.lane;
   }
 
-  /** A send may have come in. */
-  poke(): void {
-    this.#isPoked = true;
-    this.#wakeUp?.();
-  }
-
-  stop(): void {
-    this.#stopped.abort();
-    this.#wakeUp?.();
-  }
-
-  async #run(): Promise<void> {
-    const { parts, lane } = this.#options;
-    const { storage, clock } = parts;
-    const renewal = setInterval(() => {
-      storage
-        .write((store) => store(SendStore).renewLane(lane, clock() + CLAIM_MS))
-        .then((isHeld) => isHeld || this.stop())
-        .catch(() => {
-          // What the lane writes is refused once another process has it, so that nothing depends on this.
-        });
-    }, RENEW_EVERY_MS);
-    renewal.unref();
-    let isClosed = false;
+  async run(): Promise<LaneEnd> {
     try {
-      isClosed = await this.#rounds();
+      return await this.#rounds();
     } catch (error) {
-      if (error instanceof LaneLost) return;
-      this.#options.failed(error);
-    } finally {
-      clearInterval(renewal);
+      if (error instanceof LaneLost) return 'lost';
+      throw error;
     }
-    if (isClosed) return;
-    await storage
-      .write((store) => store(SendStore).releaseLane(lane, clock()))
-      .catch((error) => this.#options.failed(error));
   }
 
-  /** True when nothing is left and the lane is closed. */
-  async #rounds(): Promise<boolean> {
-    const { parts, chain, lane, isWanted } = this.#options;
+  async #rounds(): Promise<LaneEnd> {
+    const { parts, chain, lease } = this.#options;
     const { storage } = parts;
+    const lane = this.#lane;
     let failures = 0;
     /** When what is out is looked after again, however many sends come in meanwhile. */
     let followAt = 0;
-    while (!this.#stopped.signal.aborted) {
-      this.#isPoked = false;
+    while (!lease.isOver) {
+      lease.listen();
       const isPoked = performance.now() < followAt;
       let pauseMs: number;
       try {
@@ -97,7 +71,7 @@ export class Lane {
         const shared = lane.lane === chain.operatorAddress ? { held: heldSince } : undefined;
         const open = await storage.read(SendReader).open(lane.caip2, lane.lane, SENDS_PER_ROUND, shared);
         if (open.length === 0) {
-          if (await storage.write((store) => store(SendStore).closeLane(lane, version))) return true;
+          if (await storage.write((store) => store(SendStore).closeLane(lane, version))) return 'closed';
           continue;
         }
         this.#forget(new Set(open.map(({ id }) => id as string)));
@@ -122,28 +96,14 @@ export class Lane {
         failures += 1;
         pauseMs = Math.min(chain.pollMs * 2 ** Math.min(failures, 10), FAILED_MS_MAX);
       }
-      if (isWanted()) return false;
       if (!isPoked) followAt = performance.now() + pauseMs;
-      await this.#pause(followAt - performance.now());
+      const restMs = followAt - performance.now();
+      // A send that comes in cuts it short, and those that come together are begun together.
+      await lease.rest(restMs);
+      if (lease.isWanted) return 'left';
+      if (lease.isWoken) await lease.pause(Math.min(POKED_AFTER_MS, restMs));
     }
-    return false;
-  }
-
-  /** A send that comes in cuts it short. */
-  async #pause(milliseconds: number): Promise<void> {
-    if (this.#stopped.signal.aborted) return;
-    const wait = (time: number): Promise<void> =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, time);
-        this.#wakeUp = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    if (!this.#isPoked) await wait(Math.max(0, milliseconds));
-    // Those that come together are begun together.
-    if (this.#isPoked) await wait(Math.min(POKED_AFTER_MS, Math.max(0, milliseconds)));
-    this.#wakeUp = undefined;
+    return 'ended';
   }
 
   #forget(open: ReadonlySet<string>): void {

@@ -9,6 +9,7 @@ import {
   ORGANIZATION,
   REFUSED,
 } from '../../../test/harness/webhook-fakes.ts';
+import { Lease } from '../../workers/lease.ts';
 import type { Receipt } from './courier/courier.ts';
 import { createGate } from './gate.ts';
 import { Lane, type LaneEnd } from './lane.ts';
@@ -67,12 +68,12 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
     internalError: () => {},
   };
   const recorder = createRecorder(storage, () => time.nowMs, observe, end.signal);
-  const laneOver = (instead: Recorder = recorder): Lane =>
-    new Lane(
-      { storage, clock: () => time.nowMs, elapsed: () => time.nowMs, send, recorder: instead, large: createGate(1) },
-      { endpointId: endpoint.id, organizationId: ORGANIZATION, failures },
-      NOW + 10_000,
-    );
+  const laneOver = (instead: Recorder = recorder) => {
+    const clock = () => time.nowMs;
+    const lease = new Lease({ key: endpoint.id, organizationId: ORGANIZATION, failures }, NOW + 10_000, clock);
+    const lane = new Lane({ storage, clock, elapsed: clock, send, recorder: instead, large: createGate(1) }, lease);
+    return { lease, run: () => lane.run() };
+  };
   const add = (count: number, extra: (index: number) => Partial<DueDelivery> = () => ({})): DueDelivery[] => {
     const deliveries = times(count, (index) => deliveryOf(endpoint, { roundStartedAtMs: NOW, ...extra(index) }));
     queue.add(endpoint, deliveries);
@@ -80,7 +81,7 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
   };
   /** Until there is nothing more to send, without the time that a lane waits for more. */
   const run = async (lane = laneOver()): Promise<LaneEnd> => {
-    queue.emptied = () => lane.end();
+    queue.emptied = () => lane.lease.end();
     return await lane.run();
   };
   return {
@@ -148,7 +149,7 @@ test('the next ones are sent while results are being written down, and none of t
       queue.pending.delete(delivery.id);
     },
   });
-  queue.emptied = () => lane.end();
+  queue.emptied = () => lane.lease.end();
   const ended = lane.run();
   // Two batches; for the third the results of the first are waited for.
   await all.promise;
@@ -174,7 +175,7 @@ test('a retry that is written down while the next ones are read is not sent agai
       queue.pending.delete(delivery.id);
     },
   });
-  queue.emptied = () => lane.end();
+  queue.emptied = () => lane.lease.end();
   let reads = 0;
   queue.afterRead = async () => {
     reads += 1;
@@ -200,7 +201,7 @@ test('nothing more is read for an endpoint that is gone before that is written d
       if (verdict === 'gone') queue.endpoints.set(endpoint.id, { ...endpoint, isActive: false });
     },
   });
-  queue.emptied = () => lane.end();
+  queue.emptied = () => lane.lease.end();
   await lane.run();
   expect(sent).toEqual(eventIds(deliveries.slice(0, 96)));
 });
@@ -214,7 +215,7 @@ test('of very many, some are signed meanwhile, and once more where that was long
     return DELIVERED;
   });
   const lane = laneOver();
-  queue.emptied = () => lane.end();
+  queue.emptied = () => lane.lease.end();
   const running = lane.run();
   await vi.waitFor(() => expect(inFlight.now).toBe(16));
   expect([signing.count, signing.now]).toEqual([32, 16]);
@@ -371,14 +372,14 @@ test('what is broken off by the end is not counted, what was answered is', async
   const [first] = add(3) as [DueDelivery];
   const lane = laneOver();
   answerWith(() => {
-    lane.end();
+    lane.lease.end();
     return BROKEN_OFF;
   });
   expect(await lane.run()).toEqual({ failures: 0, restingUntilMs: 0 });
   expect(queue.recorded).toEqual([]);
   const second = laneOver();
   answerWith(() => {
-    second.end();
+    second.lease.end();
     return DELIVERED;
   });
   await second.run();
@@ -430,7 +431,7 @@ test('a claim that is renewed goes on', async () => {
   const lane = laneOver();
   answerWith(() => {
     time.nowMs += 9000;
-    lane.keep(time.nowMs + 10_000);
+    lane.lease.keep(time.nowMs + 10_000);
     return DELIVERED;
   });
   await run(lane);
@@ -449,7 +450,7 @@ test('what comes while it looks for the last time is sent', async () => {
     if (method !== 'batch' || looks !== 3) return;
     queueMicrotask(() => {
       add(1);
-      lane.wake();
+      lane.lease.wake();
     });
   };
   let hasEnded = false;

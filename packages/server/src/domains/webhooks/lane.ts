@@ -1,6 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Lease } from '../../workers/lease.ts';
+import type { Claim } from '../../workers/strategy.ts';
 import type { Gate } from './gate.ts';
 import type { DueDelivery, WebhookEndpoint } from './model.ts';
 import type { Recorder } from './recorder.ts';
@@ -43,8 +45,8 @@ export interface LaneParts {
   readonly large: Gate;
 }
 
-export interface LaneClaim {
-  readonly endpointId: WebhookEndpointId;
+export interface LaneClaim extends Claim {
+  readonly key: WebhookEndpointId;
   readonly organizationId: OrganizationId;
   /** Attempts in a row that failed. */
   readonly failures: number;
@@ -64,15 +66,9 @@ interface Line {
 /** The deliveries of one endpoint, one after the other, for as long as this process holds its lane. */
 export class Lane {
   readonly #parts: LaneParts;
-  readonly #claim: LaneClaim;
+  readonly #lease: Lease<LaneClaim>;
   #failures: number;
   #restMs = 0;
-  /** By the time that passes, as `keep`: a clock that is set must not make the claim longer. */
-  #heldUntilMs: number;
-  #isLeaving = false;
-  #isEnding = false;
-  #isWoken = false;
-  #wakeUp: (() => void) | undefined;
   /** What was sent and is being written down: until then the queue still has it. */
   readonly #inHand = new Map<WebhookDeliveryId, Promise<void>>();
   readonly #errors: unknown[] = [];
@@ -80,37 +76,14 @@ export class Lane {
   #behind = 0;
   #frontAtMs = performance.now();
 
-  constructor(parts: LaneParts, claim: LaneClaim, heldUntilMs: number) {
+  constructor(parts: LaneParts, lease: Lease<LaneClaim>) {
     this.#parts = parts;
-    this.#claim = claim;
-    this.#failures = claim.failures;
-    this.#heldUntilMs = heldUntilMs;
+    this.#lease = lease;
+    this.#failures = lease.claim.failures;
   }
 
-  get isTroubled(): boolean {
+  get #isTroubled(): boolean {
     return this.#failures >= TROUBLED_AT;
-  }
-
-  /** There may be something new. */
-  wake(): void {
-    this.#isWoken = true;
-    this.#wakeUp?.();
-  }
-
-  keep(untilMs: number): void {
-    this.#heldUntilMs = untilMs;
-  }
-
-  /** Ends when it has sent what it has read: others wait for its place. */
-  leave(): void {
-    this.#isLeaving = true;
-    this.wake();
-  }
-
-  /** Begins nothing more: the service stops, or another process has the lane. */
-  end(): void {
-    this.#isEnding = true;
-    this.wake();
   }
 
   async run(): Promise<LaneEnd> {
@@ -126,37 +99,34 @@ export class Lane {
   }
 
   async #rounds(): Promise<void> {
+    const { storage } = this.#parts;
     let idleSinceMs = performance.now();
     let lookAfterMs = LOOK_AFTER_MS;
-    while (this.#mayGoOn() && !this.#isLeaving) {
-      this.#isWoken = false;
+    while (!this.#lease.isOver && !this.#lease.isWanted) {
+      this.#lease.listen();
       const isWorking = await this.#round();
       if (this.#restMs > 0 || this.#errors.length > 0) return;
       if (isWorking) {
         idleSinceMs = performance.now();
         lookAfterMs = LOOK_AFTER_MS;
-      } else if (!this.#isWoken && performance.now() - idleSinceMs >= LINGER_MS) return;
+      } else if (!this.#lease.isWoken && performance.now() - idleSinceMs >= LINGER_MS) return;
       else {
-        await this.#idle(lookAfterMs);
+        await this.#lease.rest(storage.kind === 'sqlite' ? LINGER_MS : lookAfterMs);
         lookAfterMs *= 2;
       }
     }
   }
 
-  #mayGoOn(): boolean {
-    return !this.#isEnding && this.#parts.elapsed() < this.#heldUntilMs;
-  }
-
   /** Sends what is due; false when nothing was. */
   async #round(): Promise<boolean> {
     const { storage, clock } = this.#parts;
-    const { organizationId, endpointId } = this.#claim;
+    const { organizationId, key: endpointId } = this.#lease.claim;
     let leave = (): void => {};
     const enter = async (length: number): Promise<void> => {
       if (length > BATCH_LENGTH_MAX) leave = await this.#parts.large.enter();
     };
     try {
-      const limits = { ...(this.isTroubled ? PROBE : BATCH), behind: this.#behind };
+      const limits = { ...(this.#isTroubled ? PROBE : BATCH), behind: this.#behind };
       // From before the read: what is written down while it goes on is still due in what it finds.
       const inHand = new Set(this.#inHand.keys());
       const batch = (
@@ -166,7 +136,7 @@ export class Lane {
       // Now, because the way in may have taken long.
       const endpoint = await storage.read(WebhookReader).findEndpoint(organizationId, endpointId);
       if (endpoint?.isActive !== true) return false;
-      if (!this.#mayGoOn()) return true;
+      if (this.#lease.isOver) return true;
       const before = [...this.#inHand.values()];
       const count = batch.length;
       const lastSeq = batch.findLast(({ nextAttemptAtMs }) => nextAttemptAtMs === 0)?.seq;
@@ -220,11 +190,11 @@ export class Lane {
       for (const { delivery, parcel } of line) {
         begun += 1;
         const attempted = await this.#attempt(endpoint, delivery, parcel);
-        if (this.#isEnding && attempted.attempt.status === undefined) return;
+        if (this.#lease.isOver && attempted.attempt.status === undefined) return;
         this.#record(endpoint, attempted);
         this.#note(attempted);
         isGone ||= attempted.verdict === 'gone';
-        if (this.#restMs > 0 || isGone || this.#errors.length > 0 || !this.#mayGoOn()) return;
+        if (this.#restMs > 0 || isGone || this.#errors.length > 0 || this.#lease.isOver) return;
         if (performance.now() - startedAt > BATCH_MS) return;
       }
     };
@@ -282,24 +252,13 @@ export class Lane {
     // Whoever answers is there, also with a refusal: that delays its own delivery and no other.
     if (verdict !== 'retry') {
       this.#failures = 0;
+      this.#lease.leaveGroup();
       return;
     }
     // Several may have been under way when it began to fail; together they are one failure more.
     if (this.#restMs > 0) return;
     this.#failures += 1;
-    const ownMs = this.isTroubled ? Math.min(REST_MS * 2 ** (this.#failures - TROUBLED_AT), REST_MS_MAX) : 0;
+    const ownMs = this.#isTroubled ? Math.min(REST_MS * 2 ** (this.#failures - TROUBLED_AT), REST_MS_MAX) : 0;
     this.#restMs = Math.max(ownMs, Math.min(retryAfterMs, ASKED_REST_MS_MAX));
-  }
-
-  async #idle(lookAfterMs: number): Promise<void> {
-    if (this.#isWoken) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#parts.storage.kind === 'sqlite' ? LINGER_MS : lookAfterMs);
-      this.#wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wakeUp = undefined;
   }
 }

@@ -361,9 +361,17 @@ export class SendStore extends SendReader {
     return row && { caip2, lane, epoch: row.epoch };
   }
 
-  /** Prolongs a claim; false when it is another's by now. */
+  /** Prolongs a claim; false when it is another's by now, or was given back while this was under way. */
   async renewLane({ caip2, lane, epoch }: SendLane, untilMs: number): Promise<boolean> {
-    return await this.#isHeld({ caip2, lane, epoch }, { claimed_until_ms: untilMs });
+    const { numUpdatedRows } = await this.db
+      .updateTable('chain_lane')
+      .set({ claimed_until_ms: untilMs })
+      .where('caip2', '=', caip2)
+      .where('lane', '=', lane)
+      .where('epoch', '=', epoch)
+      .where('owner', '<>', '')
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
   }
 
   /** Gives a lane back; those that were given back longest ago are taken first. */
