@@ -5,7 +5,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openApi } from '../packages/server/src/reference/openapi.ts';
 import { referencePages, settingsTable } from './generate/pages.ts';
+import { servedKinds } from './generate/policy-catalog.ts';
 import { sdkOperations } from './generate/sdk.ts';
+import { transitionsTable } from './generate/transitions.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const REFERENCE = 'docs/reference';
@@ -13,17 +15,19 @@ const REFERENCE = 'docs/reference';
 const wanted = new Map<string, string>([
   ['openapi.json', `${JSON.stringify(openApi(), null, 2)}\n`],
   ['packages/sdk/src/generated/operations.ts', sdkOperations()],
-  ['README.md', readmeWithSettings()],
+  ['packages/server/src/policy/catalog/served-kinds.ts', servedKinds()],
+  ['README.md', between('README.md', 'settings', settingsTable())],
+  ['docs/guides/activities.md', between('docs/guides/activities.md', 'transitions', transitionsTable())],
   ...[...referencePages()].map(([name, text]) => [`${REFERENCE}/${name}`, text] as const),
 ]);
 
-/** The README's table of settings stands between two markers. */
-function readmeWithSettings(): string {
-  const text = readFileSync(path.join(root, 'README.md'), 'utf8');
-  const [begin, end] = ['<!-- settings:begin -->\n', '<!-- settings:end -->'];
+/** A page that is written by hand, but for the table between two markers. */
+function between(file: string, name: string, table: string): string {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  const [begin, end] = [`<!-- ${name}:begin -->\n`, `<!-- ${name}:end -->`];
   const [start, stop] = [text.indexOf(begin), text.indexOf(end)];
-  if (start < 0 || stop < start) throw new Error('README.md has lost its settings markers');
-  return `${text.slice(0, start + begin.length)}${settingsTable()}${text.slice(stop)}`;
+  if (start < 0 || stop < start) throw new Error(`${file} has lost its ${name} markers`);
+  return `${text.slice(0, start + begin.length)}${table}${text.slice(stop)}`;
 }
 
 const read = (file: string): string | undefined => {

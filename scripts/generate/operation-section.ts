@@ -1,5 +1,4 @@
 import { type operations, pathOf } from '@custos/server/registry';
-import { isParentRun } from '../../packages/server/src/policy/catalog/activity-types.ts';
 import { exampleBody } from '../../packages/server/src/reference/examples.ts';
 import { code, fieldTable } from './markdown.ts';
 import { methodName } from './names.ts';
@@ -54,10 +53,9 @@ const SCOPES: Readonly<Record<Activity['scope'], string>> = {
   'sub-organization': 'a sub-organization only',
 };
 
-function whereOf({ scope, versions }: Activity): string {
-  const byParent = versions.every(({ type }) => isParentRun(type));
+function whereOf({ scope, parentRuns }: Activity): string {
   const extra = '; a parent runs it in its sub-organizations too, by its own users and policies';
-  return byParent ? `${SCOPES[scope]}${extra}` : SCOPES[scope];
+  return parentRuns ? `${SCOPES[scope]}${extra}` : SCOPES[scope];
 }
 
 /** What other stamps than those of keys and passkeys serve. */

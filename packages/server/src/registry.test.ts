@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { Operation } from './engine/define.ts';
+import type { ActivityOperation, Operation } from './engine/define.ts';
 import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from './reference/wire-operations.ts';
 import {
   activities,
@@ -49,6 +49,12 @@ describe('the list and the folder', () => {
     },
   );
 });
+
+const namesOf = (has: (operation: ActivityOperation) => boolean): string[] =>
+  activities
+    .filter(has)
+    .map(({ name }) => name)
+    .sort();
 
 describe('names', () => {
   test('are unique', () => {
@@ -375,7 +381,39 @@ test('only a user’s own credentials are its own business', () => {
   ]);
 });
 
-test('secret parameters are declared wherever a version has them', () => {
+test('a parent runs authentication in its sub-organizations, and nothing else', () => {
+  expect(namesOf(({ parentRuns }) => parentRuns)).toEqual([
+    'email_auth',
+    'init_otp',
+    'init_otp_auth',
+    'init_user_email_recovery',
+    'oauth',
+    'oauth_login',
+    'otp_auth',
+    'otp_login',
+    'verify_otp',
+  ]);
+});
+
+test('the sign-up proxy signs up and logs in, and nothing else', () => {
+  expect(namesOf(({ proxyRuns }) => proxyRuns)).toEqual([
+    'create_sub_organization',
+    'init_otp',
+    'oauth2_authenticate',
+    'oauth_login',
+    'otp_login',
+    'verify_otp',
+  ]);
+});
+
+test('an operation on one’s own account says whose account it is, and no other does', () => {
+  expect(namesOf(({ ownAccount }) => ownAccount !== 'none')).toEqual(
+    namesOf(({ managesCredentialsOf }) => managesCredentialsOf !== undefined),
+  );
+  expect(namesOf(({ ownAccount }) => ownAccount === 'recovery-key')).toEqual(['recover_user']);
+});
+
+test('secret parameters of decision 10 are declared wherever a version has them', () => {
   const SECRET = /^(otpCode|oidcToken|verificationToken|authCode|codeVerifier)$/;
   const paths = (schema: unknown, at: string): string[] => {
     const node = schema as { properties?: Record<string, unknown>; items?: unknown };

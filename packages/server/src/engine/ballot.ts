@@ -34,16 +34,20 @@ export function keptText(request: RawRequest, secrets: readonly string[]): strin
   return paths.length === 0 ? text : redactJson(text, paths);
 }
 
+interface VoteDraft {
+  readonly activity: Activity;
+  readonly selection: VoteSelection;
+  /** Parameters of the signed body that never rest in the clear. */
+  readonly secrets: readonly string[];
+  readonly nowMs: number;
+}
+
 /** A vote with the bytes that were signed; where they are the activity's own, it has them already (docs/decisions/0033). */
 export async function draftVote(
   app: App,
   { actor, evidence }: Authenticated,
-  request: RawRequest,
-  body: SubmitBody,
-  activity: Activity,
-  selection: VoteSelection,
-  secrets: readonly string[],
-  nowMs: number,
+  { request, body }: Submission,
+  { activity, selection, secrets, nowMs }: VoteDraft,
 ): Promise<Vote> {
   const { publicKey, signature, scheme, credentialId, webauthn } = evidence as StampEvidence;
   const id = app.newId<'vote'>();

@@ -17,7 +17,7 @@ import type { ActivityOperation, ActivityVersion, ExecuteContext } from './defin
 import { type AttemptNote, type Court, Stale } from './hold.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import type { Matter } from './matter.ts';
-import { failedWith } from './outcome.ts';
+import { abandonedWith } from './outcome.ts';
 import { PROPOSER_DELETED_FAILURE } from './proposal.ts';
 import { keepingQuorumAccess } from './quorum-access.ts';
 import { reserve } from './reserve.ts';
@@ -39,6 +39,8 @@ export interface Grounds {
 export interface Effect {
   readonly lock: LockMode;
   readonly isLong: boolean;
+  /** Whether it was prepared for what the parameters are about, which the transaction then has to find unchanged. */
+  readonly isDescribed: boolean;
   readonly proofs: readonly AppProof[];
   /** Those that sends came into, once it has run. */
   readonly lanes: readonly SendLaneName[];
@@ -135,6 +137,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   return {
     lock,
     isLong: operation.isLong,
+    isDescribed: !isRelease,
     proofs,
     lanes,
     secret,
@@ -174,6 +177,34 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   };
 }
 
+/** Stands for what could not be prepared: its failure is stored with the activity when it would have run. */
+export const failingEffect = (operation: ActivityOperation, place: Organization, error: ApiError): Effect => ({
+  lock: lockOf(operation, place),
+  isLong: false,
+  isDescribed: false,
+  proofs: [],
+  lanes: [],
+  announce: () => {},
+  secret: undefined,
+  prove: async () => {},
+  run: () => Promise.reject(error),
+});
+
+type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };
+
+/** What is no fault of the activity: it stays open, and the vote can be given again later. */
+const PASSING = new Set<string>(['UNAVAILABLE', 'VELOCITY_EXCEEDED', 'VELOCITY_UNCOUNTED']);
+
+/** The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call. */
+export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { failed: false, value: await work() };
+  } catch (error) {
+    if (error instanceof ApiError && !PASSING.has(error.code)) return { failed: true, error };
+    throw error;
+  }
+}
+
 /** Completes a proposal whose result was made with it; approvals that come too late have nothing to release. */
 async function release(store: Stores, { organizationId, id }: Activity, nowMs: number): Promise<object> {
   if ((await store(SealedResultStore).find(organizationId, id, nowMs)) !== undefined) return {};
@@ -199,7 +230,7 @@ async function failProposals(
     // One at a time: bodies may be large and many.
     const found = open.id === id ? undefined : await store(ActivityStore).find(open.organizationId, open.id);
     if (found === undefined) continue;
-    const after = failedWith({ ...found.activity, updatedAtMs: nowMs }, PROPOSER_DELETED_FAILURE);
+    const after = abandonedWith({ ...found.activity, updatedAtMs: nowMs }, PROPOSER_DELETED_FAILURE);
     await store(ActivityStore).update(after);
     const place = await store(OrganizationStore).get(after.organizationId);
     const told = await announceActivity(app, store, { ...found, activity: after }, place, nowMs);

@@ -75,14 +75,11 @@ const CLOSED_TO_PROFILES: ReadonlySet<CredentialEffect> = new Set<CredentialEffe
 
 export async function openHearing(
   app: App,
-  read: ReadStores,
-  { authority, target }: Court,
-  matter: Matter,
-  activityId: ActivityId,
-  nowMs: number,
+  { court, ...about }: Pick<Hearing, 'read' | 'matter' | 'activityId' | 'nowMs'> & { readonly court: Court },
 ): Promise<Hearing> {
-  const rules = await app.rulebooks.of(authority, read);
-  return { app, read, organization: authority, target, rules, matter, activityId, nowMs };
+  const { authority, target } = court;
+  const rules = await app.rulebooks.of(authority, about.read);
+  return { ...about, app, organization: authority, target, rules };
 }
 
 export const scalesOf = ({ read, organization, rules, matter, nowMs }: Hearing): Scales => ({
@@ -106,18 +103,21 @@ export async function subjectOf({ target, matter }: Hearing, actor: Actor, diges
   return { organization: target, userId, evidence: { method, credentialId, digest, token } };
 }
 
+/** What is put before the rules. */
+interface Given {
+  readonly approvals: readonly Approval[];
+  readonly parties: () => Promise<readonly Party[]>;
+  /** What users were asked to prove before. */
+  readonly known: (userId: UserId) => MfaRequirement | undefined;
+  readonly phase: DecisionInput['phase'];
+}
+
 /**
  * Policy and quorum, then MFA (protocol/policies 8.3, step 10): a denied request asks for no factors. Several may have
  * to prove something: whoever approves, and the user of a login; the first who still owes something is waited for. The
  * session covers it. Only what is not denied learns why it cannot be done, and who is logged in is not asked before.
  */
-export async function hear(
-  hearing: Hearing,
-  approvals: readonly Approval[],
-  parties: () => Promise<readonly Party[]>,
-  known: (userId: UserId) => MfaRequirement | undefined,
-  phase: DecisionInput['phase'],
-): Promise<Verdict> {
+export async function hear(hearing: Hearing, { approvals, parties, known, phase }: Given): Promise<Verdict> {
   const decision = await weigh(scalesOf(hearing), approvals, phase, TREES_KEPT);
   if (decision.outcome === 'OUTCOME_DENY_EXPLICIT' || decision.outcome === 'OUTCOME_DENY_IMPLICIT') {
     return { kind: 'deny', decision };

@@ -54,13 +54,11 @@ export const hasBegun = ({ isNoted, done }: AttemptNote): boolean => isNoted || 
 /** How a unit that begins with `lockFor` asks for its transaction. */
 export const inTurn = (
   { organizationId }: Actor,
-  mode: LockMode,
-  isLong: boolean | undefined,
-  attempt: AttemptNote,
+  { mode, isLong, note }: { readonly mode: LockMode; readonly isLong: boolean; readonly note: AttemptNote },
 ): WriteOptions => ({
   turn: { organizationId, mode },
-  isLong: isLong ?? false,
-  isIrrevocable: hasBegun(attempt),
+  isLong,
+  isIrrevocable: hasBegun(note),
 });
 
 /**

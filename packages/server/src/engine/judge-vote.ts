@@ -48,6 +48,16 @@ export type Judgement =
       readonly startsRound: boolean;
     };
 
+/** Whether a submission leads to the same; its grounds may have changed, and those of the transaction are kept. */
+export const isSameJudgement = (now: Judgement, before: Judgement): boolean =>
+  now.kind === 'approve' &&
+  before.kind === 'approve' &&
+  now.verdict.kind === before.verdict.kind &&
+  askedBy(now.verdict).join() === askedBy(before.verdict).join();
+
+const askedBy = (verdict: Verdict): string[] =>
+  verdict.kind === 'deny' ? [] : verdict.requirements.map(({ mfaPolicyId }) => mfaPolicyId);
+
 export interface Ballot {
   readonly approver: Approver;
   readonly selection: VoteSelection;
@@ -91,12 +101,13 @@ export async function judgeVote(bench: Bench, ballot: Ballot): Promise<Judgement
     const state = isTerminal(activity.status) ? 'already decided' : 'not open for votes';
     throw new ApiError('ACTIVITY_ALREADY_DECIDED', `the activity is ${state}: ${activity.status}`);
   }
-  const hearing = await openHearing(bench.app, bench.read, bench.court, bench.matter, activity.id, nowMs);
+  const { app, read, court, matter } = bench;
+  const hearing = await openHearing(app, { read, court, matter, activityId: activity.id, nowMs });
   if (!(await isInScope(hearing, ballot.approver.actor))) throw denialError(denialReason(undefined), []);
   if (selection === 'VOTE_SELECTION_REJECTED') return await judgeRejection(hearing, ballot, bench.found);
   const judgement = await judgeApproval(hearing, ballot, bench.found);
   // It was allowed to wait, and is not denied because what it is about is gone or cannot be described any more.
-  const refusal = bench.matter.refusal();
+  const refusal = matter.refusal();
   if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny' && refusal !== undefined) throw refusal;
   return judgement;
 }
@@ -151,13 +162,12 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
   const own: Party = { organization: hearing.organization, userId, evidence };
   const parties = isAwaited && subject !== undefined ? [own, subject] : [own];
   // While the proposer proves who it is, the activity is still being submitted.
-  const verdict = await hear(
-    hearing,
-    withApproval(earlier, approver),
-    async () => parties,
+  const verdict = await hear(hearing, {
+    approvals: withApproval(earlier, approver),
+    parties: async () => parties,
     known,
-    isAwaited ? 'SUBMISSION' : 'VOTE',
-  );
+    phase: isAwaited ? 'SUBMISSION' : 'VOTE',
+  });
   if (verdict.kind === 'execute' && !isAwaited) await requireProvenLogin(hearing, subject, known);
   const isCounted = approvers(live).includes(userId);
   const isKnown = live.some((vote) => vote.userId === userId && vote.credentialId === ballot.credentialId);
@@ -183,7 +193,8 @@ async function judgeProof(
   // The approval that asked for it lapses with its round, and a login is asked for again sooner than approved again.
   if (given.length === 0) throw new ApiError('FAILED_PRECONDITION', 'the login was not completed in time');
   const party: Party = { organization: hearing.target, userId, evidence };
-  const verdict = await hear(hearing, given, async () => [party], known, 'SUBMISSION');
+  const parties = async () => [party];
+  const verdict = await hear(hearing, { approvals: given, parties, known, phase: 'SUBMISSION' });
   if (isUseless(verdict, userId, known) && countOf(live, userId) >= USELESS_VOTES_MAX) return { kind: 'read' };
   return { kind: 'approve', verdict, rules: hearing.rules, live, counts: false, startsRound: false };
 }

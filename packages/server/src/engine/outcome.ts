@@ -5,7 +5,7 @@ import { MfaStore } from '../domains/users/store/mfa.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode, VoteEvaluation } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
-import { moveTo } from './activities/status.ts';
+import { type ActivityEvent, type ActivityMover, moveOn } from './activities/status.ts';
 import { denialReason } from './denial.ts';
 import type { Verdict } from './hearing.ts';
 
@@ -20,32 +20,43 @@ export function openToOf({ openTo }: Decision): OpenTo {
 }
 
 /** What a verdict that executes nothing makes of the activity. */
-export function afterVerdict(activity: Activity, verdict: Exclude<Verdict, { kind: 'execute' }>): Activity {
+export function afterVerdict(
+  activity: Activity,
+  verdict: Exclude<Verdict, { kind: 'execute' }>,
+  by: ActivityMover,
+): Activity {
+  const moved = (event: ActivityEvent): Activity => ({ ...activity, status: moveOn(activity.status, event, by) });
   switch (verdict.kind) {
     case 'deny': {
       const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: verdict.why ?? denialReason(verdict.decision) };
-      return { ...activity, status: moveTo(activity.status, 'ACTIVITY_STATUS_REJECTED'), denial, openTo: undefined };
+      return { ...moved('denied'), denial, openTo: undefined };
     }
-    case 'authenticate':
-      return {
-        ...activity,
-        status: moveTo(activity.status, 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'),
-        openTo: openToOf(verdict.decision),
-        hasMfa: true,
-      };
+    case 'authenticate': {
+      // Who may approve besides stays as it is until this approval counts.
+      const openTo = activity.openTo ?? openToOf(verdict.decision);
+      return { ...moved('proofs-missing'), openTo, hasMfa: true };
+    }
     case 'wait':
       return {
-        ...activity,
-        status: moveTo(activity.status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED'),
+        ...moved('approvals-missing'),
         openTo: openToOf(verdict.decision),
         hasMfa: activity.hasMfa || verdict.requirements.length > 0,
       };
   }
 }
 
-export const failedWith = (activity: Activity, failure: StoredError): Activity => ({
+/** It was allowed, and what it did was refused. */
+export const failedWith = (activity: Activity, failure: StoredError, by: ActivityMover): Activity => ({
   ...activity,
-  status: moveTo(activity.status, 'ACTIVITY_STATUS_FAILED'),
+  status: moveOn(activity.status, 'failed', by),
+  failure,
+  openTo: undefined,
+});
+
+/** Its proposer or the key that proposed it is gone, and nothing runs as somebody else (docs/decisions/0032). */
+export const abandonedWith = (activity: Activity, failure: StoredError): Activity => ({
+  ...activity,
+  status: moveOn(activity.status, 'abandoned', 'service'),
   failure,
   openTo: undefined,
 });

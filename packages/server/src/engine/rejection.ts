@@ -1,7 +1,8 @@
 import type { Activity, Vote } from '../core/model.ts';
 import { ApiError } from '../lib/errors.ts';
+import type { Submission } from './ballot.ts';
 import type { Verdict } from './hearing.ts';
-import type { RawRequest, SubmitBody } from './request.ts';
+import type { RawRequest } from './request.ts';
 
 type Denial = Extract<Verdict, { kind: 'deny' }>;
 
@@ -12,8 +13,7 @@ const KEPT_BYTES_MAX = 4096;
 export function shortenRejected<Draft extends { readonly activity: Activity; readonly vote: Vote }>(
   draft: Draft,
   verdict: Verdict,
-  request: RawRequest,
-  body: SubmitBody,
+  { request, body }: Submission,
 ): Draft {
   if (verdict.kind !== 'deny' || request.body.length <= KEPT_BYTES_MAX) return draft;
   const omittedBody = { bytes: request.body.length, sha256: body.fingerprint.replace(/^sha256:/, '') };

@@ -187,14 +187,8 @@ async function rehearsal(
   { draftPolicies = [] }: SimulationRequest,
   nowMs: number,
 ): Promise<Hearing> {
-  const hearing = await openHearing(
-    app,
-    app.storage.read,
-    { authority: organization, target: organization },
-    matter,
-    NO_ACTIVITY,
-    nowMs,
-  );
+  const court = { authority: organization, target: organization };
+  const hearing = await openHearing(app, { read: app.storage.read, court, matter, activityId: NO_ACTIVITY, nowMs });
   if (draftPolicies.length === 0) return hearing;
   requireModest(draftPolicies.flatMap(textsOf), 'draftPolicies', LIMITS.draftsLength);
   const drafts = draftPolicies.map((draft, index): Policy => {

@@ -2,15 +2,9 @@
  * The policy language and its decision procedure: pure, bounded, the same answer for the same input. The server decides with
  * it, and the command line tests and checks policies with it offline.
  */
-export {
-  ACTIVITY_TYPES,
-  type ActivityTypeFacts,
-  activityType,
-  isParentRun,
-  isProxyRun,
-  type PolicyAction,
-  type PolicyResource,
-} from './catalog/activity-types.ts';
+export { ACTIVITY_TYPES, type ActivityTypeFacts, activityType } from './catalog/activity-types.ts';
+export type { KindFacts, OwnAccount, PolicyAction, PolicyResource } from './catalog/kind-facts.ts';
+export { both, INNER_CALLS, PAYLOADS, SIGNERS, TRANSACTIONS } from './catalog/namespaces.ts';
 export { type CoverageRecorder, createCoverage, type PolicyCoverage, type UncoveredPart } from './decision/coverage.ts';
 export { decide, explainDenial } from './decision/decide.ts';
 export type {

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ACTIVITY_PARAMS, CONDITION_ROOTS } from '../language/structs.ts';
 import { fieldOf, type StructType } from '../language/types.ts';
-import { GOVERNED_TYPES, NAMESPACES, namespacesOf, paramsOf } from './activity-facts.ts';
+import { GOVERNED_TYPES, namespacesOf, paramsOf } from './activity-facts.ts';
 import { ACTIVITY_TYPES, activityType } from './activity-types.ts';
+import { NAMESPACES } from './namespaces.ts';
 import { ALL_TYPES, OTHER_TYPES, typeSetOf, typesIn, typesWith } from './type-set.ts';
 
 const { activityTypes } = JSON.parse(

@@ -10,7 +10,6 @@ import {
   decide,
   directoryNeeds,
   explainDenial,
-  isParentRun,
   type Member,
   mfaApplies,
   type Policy,
@@ -563,25 +562,6 @@ test('what the service itself grants yields only to an explicit denial', () => {
     reason: 'GRANTED_BY_SERVICE',
   });
   expect(decide(input([deny('d')], { grantedByService: true })).outcome).toBe('OUTCOME_DENY_EXPLICIT');
-});
-
-test('a parent runs authentication in its sub-organizations, and nothing else', () => {
-  for (const type of [
-    'EMAIL_AUTH_V3',
-    'INIT_OTP_V2',
-    'VERIFY_OTP',
-    'INIT_OTP_AUTH_V3',
-    'OTP_AUTH',
-    'OTP_LOGIN_V2',
-    'OAUTH',
-    'OAUTH_LOGIN',
-    'INIT_USER_EMAIL_RECOVERY',
-  ]) {
-    expect(isParentRun(`ACTIVITY_TYPE_${type}`)).toBe(true);
-  }
-  for (const type of ['CREATE_WALLET', 'STAMP_LOGIN', 'CREATE_API_KEYS', 'UPDATE_ROOT_QUORUM', 'NO_SUCH_TYPE']) {
-    expect(isParentRun(`ACTIVITY_TYPE_${type}`)).toBe(false);
-  }
 });
 
 test('all expressions of a policy are checked before it is stored', () => {

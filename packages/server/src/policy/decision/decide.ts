@@ -1,5 +1,5 @@
 import { assert } from '../../lib/assert.ts';
-import { OWN_ACCOUNT_KINDS, RECOVERY_CREDENTIAL_TYPE, RECOVERY_KIND } from '../catalog/activity-types.ts';
+import { ownAccountRule, RECOVERY_CREDENTIAL_TYPE } from '../catalog/activity-types.ts';
 import { circumstancesOf, type RootQuorum, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
 import type {
   ActivityFacts,
@@ -137,11 +137,16 @@ function isOwnAccount(activity: ActivityFacts, approvals: readonly Approval[], {
   if (activity.governedBy !== 'policy' || activity.subjectUserId === undefined) return false;
   const { kind, subjectUserId } = activity;
   if (!users.some(({ id }) => id === subjectUserId)) return false;
-  if (OWN_ACCOUNT_KINDS.has(kind)) return true;
-  return (
-    kind === RECOVERY_KIND &&
-    approvals.some(({ userId, credential }) => userId === subjectUserId && credential.type === RECOVERY_CREDENTIAL_TYPE)
-  );
+  const isRecovering = ({ userId, credential }: Approval): boolean =>
+    userId === subjectUserId && credential.type === RECOVERY_CREDENTIAL_TYPE;
+  switch (ownAccountRule(kind)) {
+    case 'any-credential':
+      return true;
+    case 'recovery-key':
+      return approvals.some(isRecovering);
+    case undefined:
+      return false;
+  }
 }
 
 /** For each policy that waits, the users who have not approved and whose approval would serve it. */

@@ -1,4 +1,4 @@
-import { NAMESPACES } from '../catalog/activity-facts.ts';
+import { NAMESPACES } from '../catalog/namespaces.ts';
 import { ALL_TYPES, type TypeSet } from '../catalog/type-set.ts';
 import { describeStaticError, type Expression } from '../evaluate/expression.ts';
 import type { ExpressionCache } from '../evaluate/expression-cache.ts';

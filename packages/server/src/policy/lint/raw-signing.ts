@@ -1,16 +1,11 @@
-import { namespacesOf, RAW_SIGNING_KINDS } from '../catalog/activity-facts.ts';
+import { signsRaw } from '../catalog/activity-facts.ts';
+import { TRANSACTIONS } from '../catalog/namespaces.ts';
 import { typesIn } from '../catalog/type-set.ts';
 import { intersect, isEmpty } from './domain.ts';
 import { feasibleAlternatives, readsOf } from './reads.ts';
 import type { Subject } from './subject.ts';
 
-const TRANSACTION_NAMESPACES: readonly string[] = [
-  ...new Set(
-    namespacesOf('SIGN_TRANSACTION')
-      .flat()
-      .filter((namespace) => namespace.endsWith('.tx')),
-  ),
-];
+const TRANSACTION_NAMESPACES: readonly string[] = TRANSACTIONS.flat();
 
 /** Whether a policy says something about the transactions of a key. */
 export const restrictsTransactions = ({ reads }: Subject): boolean =>
@@ -22,7 +17,7 @@ export function allowsRawSigning({ prepared: { condition }, types, domains }: Su
   const reads = readsOf(condition.tree);
   const isOpaque = (alternative: readonly string[]): boolean => !alternative.some((name) => name.startsWith('eth.'));
   return typesIn(types)
-    .filter(({ kind }) => RAW_SIGNING_KINDS.has(kind))
+    .filter(({ kind }) => signsRaw(kind))
     .some((row) => feasibleAlternatives(reads, domains, row).some(isOpaque));
 }
 

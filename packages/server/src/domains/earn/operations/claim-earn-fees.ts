@@ -6,6 +6,7 @@ import { earnSplitterAbi } from '../../../contracts/artifacts.ts';
 import { type DescribeContext, defineActivity, type PrepareContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { Hex } from '../../../nodes/node.ts';
+import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
 import { resolveSender } from '../../sends/calls.ts';
 import type { Signer } from '../../signing/signer.ts';
 import type { EarnWrapper } from '../model.ts';
@@ -21,7 +22,13 @@ export const claimEarnFees = defineActivity({
   summary:
     'Pay the fees that a wrapper has earned for the organization to their wallet. Completed means accepted; get_claim_earn_fees_status tells the rest.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'PRIVATE_KEY',
+    action: 'SIGN',
+    params: ['wrapper_address'],
+    namespaces: both(SIGNERS, INNER_CALLS),
+  },
   credentials: 'none',
   lock: 'shared',
   scope: 'parent',

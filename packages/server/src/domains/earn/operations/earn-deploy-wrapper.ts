@@ -17,7 +17,12 @@ export const earnDeployWrapper = defineActivity({
   summary:
     'Put a fee wrapper with its splitter around a vault, at an address that follows from the terms. The same terms again answer the same wrapper.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'CONFIG', action: 'CREATE' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'CONFIG',
+    action: 'CREATE',
+    params: ['vault_address', 'chain_caip2', 'client_fee_bps', 'client_fee_wallet'],
+  },
   credentials: 'none',
   // Of two requests with the same terms the second must find the wrapper of the first.
   lock: 'exclusive',

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
 import { defineActivity } from '../../../engine/define.ts';
+import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
 import { withNeededReset } from '../allowance.ts';
 import { AmountShape, checkAmount } from '../parameters.ts';
 import { describeUse, insertRequest, planFacts, planMovements, type WalletPlan } from '../wallet-calls.ts';
@@ -13,7 +14,13 @@ export const earnDeposit = defineActivity({
   summary:
     'Put some of an asset into the vault behind a fee wrapper. Completed means accepted; get_earn_deposit_status tells the rest.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'PRIVATE_KEY',
+    action: 'SIGN',
+    params: ['wrapper_address', 'sign_with', 'assets', 'chain_caip2', 'sponsor'],
+    namespaces: both(SIGNERS, INNER_CALLS),
+  },
   credentials: 'none',
   lock: 'shared',
   broadcasts: true,

@@ -10,7 +10,12 @@ export const earnSetWrapperState = defineActivity({
   type: 'ACTIVITY_TYPE_EARN_SET_WRAPPER_STATE',
   summary: 'Disable deposits into a fee wrapper, or enable them again. Withdrawals always go on.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'CONFIG', action: 'UPDATE' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'CONFIG',
+    action: 'UPDATE',
+    params: ['wrapper_address', 'deposits_disabled'],
+  },
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ wrapperAddress: EthereumAddressShape, depositsDisabled: Type.Boolean() }),

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
 import { defineActivity, type PrepareContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
+import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
 import { createContractReader } from '../contract-reader.ts';
 import { AmountOrMaxShape, checkAmount, MAX } from '../parameters.ts';
 import { token } from '../views.ts';
@@ -15,7 +16,13 @@ export const earnWithdraw = defineActivity({
   summary:
     'Take some of an asset, or with MAX all of it, out of a fee wrapper. Completed means accepted; get_earn_withdraw_status tells the rest.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'PRIVATE_KEY',
+    action: 'SIGN',
+    params: ['wrapper_address', 'sign_with', 'amount_value', 'chain_caip2', 'sponsor'],
+    namespaces: both(SIGNERS, INNER_CALLS),
+  },
   credentials: 'none',
   lock: 'shared',
   broadcasts: true,

@@ -25,6 +25,7 @@ export const createReadOnlySession = defineActivity({
     sessionExpiry: Type.String(),
   }),
   secretResults: ['session'],
+  ownAccount: 'any-credential',
   managesCredentialsOf: (_parameters, proposer) => proposer.userId,
   prepare: async ({ nowMs }) => ({ session: randomToken(), expiresAtMs: nowMs + SECONDS * 1000 }),
   secretResult: ({ session, expiresAtMs }) => ({ values: { session }, expiresAtMs }),

@@ -53,6 +53,7 @@ export const createReadWriteSession = defineActivity({
     parseSessionSeconds(expirationSeconds);
   },
   // Whose it becomes is known from the request alone, unless an email names another.
+  ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId, email }, proposer) =>
     email === undefined || email.toLowerCase() === proposer.user.email?.toLowerCase()
       ? userId || proposer.userId

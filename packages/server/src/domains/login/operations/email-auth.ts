@@ -28,6 +28,7 @@ export const emailAuth = defineActivity({
   summary: 'Mail an API key to a user, encrypted to the target key.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
   credentials: 'mints',
+  parentRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   sends: true,

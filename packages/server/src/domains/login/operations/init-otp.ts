@@ -31,6 +31,8 @@ export const initOtp = defineActivity({
   policy: { governedBy: 'policy', resource: 'OTP', action: 'CREATE' },
   // A code proves nothing before verify_otp, which is closed to such sessions.
   credentials: 'none',
+  parentRuns: true,
+  proxyRuns: true,
   lock: 'shared',
   sends: true,
   parameters: Type.Unsafe<Parameters>(ParametersShape),

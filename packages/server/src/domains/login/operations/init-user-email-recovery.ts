@@ -22,6 +22,7 @@ export const initUserEmailRecovery = defineActivity({
   summary: 'Mail a key to a user that serves to register a new passkey and for nothing else.',
   policy: { governedBy: 'policy', resource: 'RECOVERY', action: 'CREATE' },
   credentials: 'mints',
+  parentRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   sends: true,

@@ -16,8 +16,10 @@ export const oauthLogin = defineActivity({
   type: 'ACTIVITY_TYPE_OAUTH_LOGIN',
   summary: 'Log a user of a sub-organization in by an OpenID token that is bound to the session key.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE', params: ['session_profile_id'] },
   credentials: 'inherits',
+  parentRuns: true,
+  proxyRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   scope: 'sub-organization',

@@ -16,6 +16,7 @@ export const oauth = defineActivity({
   waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
   credentials: 'mints',
+  parentRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   scope: 'sub-organization',

@@ -23,6 +23,7 @@ export const oauth2Authenticate = defineActivity({
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
   // The token logs in as the identity that it names, without a profile.
   credentials: 'mints',
+  proxyRuns: true,
   // It writes nothing but itself.
   lock: 'shared',
   scope: 'parent',

@@ -20,6 +20,7 @@ export const otpAuth = defineActivity({
   summary: 'Turn a one-time code of init_otp_auth into an API key of its user, encrypted to the target key.',
   policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
   credentials: 'mints',
+  parentRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   parameters: Type.Object({

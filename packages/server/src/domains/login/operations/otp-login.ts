@@ -31,8 +31,10 @@ export const otpLogin = defineActivity({
   name: 'otp_login',
   type: 'ACTIVITY_TYPE_OTP_LOGIN_V2',
   summary: 'Log in the user whose contact a verification token proves: registers a session key.',
-  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE', params: ['session_profile_id'] },
   credentials: 'inherits',
+  parentRuns: true,
+  proxyRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
   parameters: Type.Unsafe<Parameters>(ParametersShape),

@@ -8,7 +8,7 @@ export const stampLogin = defineActivity({
   name: 'stamp_login',
   type: 'ACTIVITY_TYPE_STAMP_LOGIN',
   summary: 'Log in with a stamp of one of your own credentials: registers a session key.',
-  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE' },
+  policy: { governedBy: 'policy', resource: 'AUTH', action: 'CREATE', params: ['session_profile_id'] },
   credentials: 'inherits',
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
@@ -16,6 +16,7 @@ export const stampLogin = defineActivity({
   accepts: { attested: true },
   parameters: Type.Object(SESSION_PARAMS),
   result: Type.Object({ session: Type.String() }),
+  ownAccount: 'any-credential',
   managesCredentialsOf: (_parameters, proposer) => proposer.userId,
   exposes: exposeSession,
   check: checkSession,

@@ -23,6 +23,8 @@ export const verifyOtp = defineActivity({
   policy: { governedBy: 'policy', resource: 'OTP', action: 'VERIFY' },
   // The token logs in as whoever has the contact, without a profile.
   credentials: 'mints',
+  parentRuns: true,
+  proxyRuns: true,
   lock: 'shared',
   parameters: Type.Unsafe<Parameters>(ParametersShape),
   older: [

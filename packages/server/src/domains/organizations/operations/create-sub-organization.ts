@@ -131,6 +131,7 @@ export const createSubOrganization = defineActivity({
   policy: { governedBy: 'policy', resource: 'ORGANIZATION', action: 'CREATE' },
   // Its first users come with credentials, and a contact that they claim is claimed in the whole tree.
   credentials: 'mints',
+  proxyRuns: true,
   scope: 'parent',
   // It touches only rows of its own; what must be unique in the tree is unique by index.
   lock: 'shared',

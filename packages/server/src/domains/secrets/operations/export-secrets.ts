@@ -20,7 +20,7 @@ export const exportSecrets = defineActivity({
   name: 'export_secrets',
   type: 'ACTIVITY_TYPE_EXPORT_SECRETS',
   summary: 'Export secrets, each encrypted to its target key; all or nothing.',
-  policy: { governedBy: 'policy', resource: 'SECRET', action: 'EXPORT' },
+  policy: { governedBy: 'policy', resource: 'SECRET', action: 'EXPORT', namespaces: [['secret']] },
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ secrets: Type.Array(ExportSecretParamsShape, { minItems: 1, maxItems: 32 }) }),

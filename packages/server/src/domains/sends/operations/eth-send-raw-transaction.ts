@@ -5,6 +5,7 @@ import { EthereumChainShape } from '../../../chains/shapes.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { SendId } from '../../../lib/ids.ts';
+import { both, SIGNERS } from '../../../policy/index.ts';
 import { batchedCalls } from '../../../policy-facts/batch.ts';
 import type { ParsedTransaction } from '../../../policy-facts/transaction.ts';
 import { movementsOf, signedAssets, transactionFacts } from '../../signing/facts.ts';
@@ -21,7 +22,13 @@ export const ethSendRawTransaction = defineActivity({
   type: 'ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION',
   summary: 'Send a transaction of an EVM chain that is signed already, by a key of this organization or by any other.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  // What another signed may be sent too; then there is no key of this organization to tell of.
+  policy: {
+    governedBy: 'policy',
+    resource: 'PRIVATE_KEY',
+    action: 'SIGN',
+    namespaces: both([...SIGNERS, []], [['eth.tx']]),
+  },
   credentials: 'none',
   lock: 'shared',
   broadcasts: true,

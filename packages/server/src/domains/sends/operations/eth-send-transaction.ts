@@ -3,6 +3,7 @@ import { configuredChain } from '../../../chains/settings.ts';
 import { EthereumAddressShape, EthereumChainShape, UintShape } from '../../../chains/shapes.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { SendId } from '../../../lib/ids.ts';
+import { both, SIGNERS } from '../../../policy/index.ts';
 import { transactionFacts } from '../../signing/facts.ts';
 import { resolveSender, termsFees, transactionMovements, transactionsOf } from '../calls.ts';
 import {
@@ -37,7 +38,7 @@ export const ethSendTransaction = defineActivity({
     'Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
   waitsOutside: true,
   bodyLimit: 320 * 1024,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN', namespaces: both(SIGNERS, [['eth.tx']]) },
   credentials: 'none',
   lock: 'shared',
   broadcasts: true,

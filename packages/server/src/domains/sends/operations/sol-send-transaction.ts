@@ -6,6 +6,7 @@ import { firstDuplicate } from '../../../lib/collections.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import type { SendId } from '../../../lib/ids.ts';
 import { textShape } from '../../../lib/shapes.ts';
+import { both, SIGNERS } from '../../../policy/index.ts';
 import { insertSend, requireSponsor } from '../new-send.ts';
 import { solanaFactsOf, solanaMovements } from '../solana-facts.ts';
 import { draftSolana, hexOfEither, resolveSolanaSigner } from '../solana-request.ts';
@@ -27,7 +28,7 @@ export const solSendTransaction = defineActivity({
   summary:
     'Sign a Solana transaction and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN', namespaces: both(SIGNERS, [['solana.tx']]) },
   credentials: 'none',
   lock: 'shared',
   broadcasts: true,

@@ -9,6 +9,7 @@ import {
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
+import { both, PAYLOADS, SIGNERS } from '../../../policy/index.ts';
 import { payloadElements } from '../../../policy-facts/transaction.ts';
 import { movementsOf, payloadAssets, signerFacts } from '../facts.ts';
 import { renderSignature, SignatureShape } from '../signature.ts';
@@ -27,7 +28,14 @@ export const signRawPayload = defineActivity({
   type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
   summary: 'Sign a payload with a wallet account or private key.',
   bodyLimit: LIMITS.bodyBytes,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'PRIVATE_KEY',
+    action: 'SIGN',
+    params: ['hash_function', 'encoding'],
+    namespaces: both(SIGNERS, PAYLOADS),
+    signsRaw: true,
+  },
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ signWith: textShape(512), ...common }),

@@ -11,6 +11,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { textShape } from '../../../lib/shapes.ts';
+import { both, PAYLOADS, SIGNERS } from '../../../policy/index.ts';
 import { payloadElements } from '../../../policy-facts/transaction.ts';
 import { movementsOf, payloadAssets, signerFacts } from '../facts.ts';
 import { renderSignature, SignatureShape } from '../signature.ts';
@@ -24,7 +25,14 @@ export const signRawPayloads = defineActivity({
   type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
   summary: 'Sign up to 100 payloads with one key, all or nothing.',
   bodyLimit: LIMITS.bodyBytes,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'PRIVATE_KEY',
+    action: 'SIGN',
+    params: ['hash_function', 'encoding'],
+    namespaces: both(SIGNERS, PAYLOADS),
+    signsRaw: true,
+  },
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({

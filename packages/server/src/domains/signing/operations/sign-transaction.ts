@@ -3,6 +3,7 @@ import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../../ch
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
+import { both, SIGNERS, TRANSACTIONS } from '../../../policy/index.ts';
 import { batchedCalls } from '../../../policy-facts/batch.ts';
 import { type ParsedTransaction, readTransaction } from '../../../policy-facts/transaction.ts';
 import { movementsOf, signedAssets, transactionFacts } from '../facts.ts';
@@ -22,7 +23,14 @@ export const signTransaction = defineActivity({
   summary:
     'Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused.',
   bodyLimit: LIMITS.bodyBytes,
-  policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN' },
+  // The type is shown by every version: otherwise the older one would pass a DENY that reads it.
+  policy: {
+    governedBy: 'policy',
+    resource: 'PRIVATE_KEY',
+    action: 'SIGN',
+    params: ['type'],
+    namespaces: both(SIGNERS, TRANSACTIONS),
+  },
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ signWith: textShape(512), ...common }),

@@ -11,7 +11,7 @@ export const createApiKeys = defineActivity({
   name: 'create_api_keys',
   type: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2',
   summary: 'Add API keys to a user. An eleventh expiring key replaces the oldest.',
-  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'CREATE' },
+  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'CREATE', params: ['user_id'] },
   credentials: 'mints',
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
@@ -27,6 +27,7 @@ export const createApiKeys = defineActivity({
     ),
   ],
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
+  ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,
   exposes: ({ userId }) => ({ user_id: userId }),
   check: ({ apiKeys }) => checkApiKeys(apiKeys, 'parameters.apiKeys'),

@@ -31,6 +31,7 @@ export const createAuthenticators = defineActivity({
     ),
   ],
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
+  ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,
   check: ({ authenticators }) => checkAuthenticators(authenticators, 'parameters.authenticators'),
   describe: ({ read, actor }, { userId }) => read(UserReader).get(actor.organizationId, userId),

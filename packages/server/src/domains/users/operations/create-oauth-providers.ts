@@ -34,6 +34,7 @@ export const createOauthProviders = defineActivity({
     ),
   ],
   result: Type.Object({ providerIds: Type.Array(Type.String()) }),
+  ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,
   check: ({ oauthProviders }) => checkOauthProviders(oauthProviders, FIELD),
   describe: ({ read, actor }, { userId }) => read(UserReader).get(actor.organizationId, userId),

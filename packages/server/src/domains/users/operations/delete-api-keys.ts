@@ -11,10 +11,11 @@ export const deleteApiKeys = defineActivity({
   name: 'delete_api_keys',
   type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
   summary: 'Delete API keys of a user, all or nothing; also the key that stamps the request.',
-  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
+  policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE', params: ['user_id', 'api_key_ids'] },
   credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, apiKeyIds: IdListShape }),
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
+  ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,
   exposes: ({ userId, apiKeyIds }) => ({ user_id: userId, api_key_ids: apiKeyIds }),
   async execute({ store, actor, nowMs }, { userId, apiKeyIds }) {

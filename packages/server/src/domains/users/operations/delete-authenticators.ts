@@ -15,6 +15,7 @@ export const deleteAuthenticators = defineActivity({
   credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, authenticatorIds: IdListShape }),
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
+  ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,
   async execute({ store, actor, nowMs }, { userId, authenticatorIds }) {
     const { organizationId } = actor;

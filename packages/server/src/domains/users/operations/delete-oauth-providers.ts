@@ -14,6 +14,7 @@ export const deleteOauthProviders = defineActivity({
   credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, providerIds: IdListShape }),
   result: Type.Object({ providerIds: Type.Array(Type.String()) }),
+  ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,
   async execute({ store, actor, nowMs }, { userId, providerIds }) {
     const { organizationId } = actor;

@@ -14,7 +14,7 @@ export const deleteUsers = defineActivity({
   type: 'ACTIVITY_TYPE_DELETE_USERS',
   summary:
     'Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum first.',
-  policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
+  policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE', params: ['user_ids'] },
   // Their credentials go with them.
   credentials: 'removes',
   parameters: Type.Object({ userIds: IdListShape }),

@@ -11,7 +11,7 @@ export const createWalletAccounts = defineActivity({
   name: 'create_wallet_accounts',
   type: 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS',
   summary: 'Derive accounts of a wallet; with persist false only their addresses are computed.',
-  policy: { governedBy: 'policy', resource: 'WALLET', action: 'CREATE' },
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'CREATE', namespaces: [['wallet']] },
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({

@@ -13,7 +13,7 @@ export const deleteWalletAccounts = defineActivity({
   name: 'delete_wallet_accounts',
   type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
   summary: 'Delete wallet accounts, all or nothing; the wallet stays, and a deleted path can be derived again.',
-  policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE', namespaces: [['wallets']] },
   credentials: 'none',
   parameters: Type.Object({ walletAccountIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ walletAccountIds: Type.Array(Type.String()) }),

@@ -9,7 +9,7 @@ export const deleteWallets = defineActivity({
   name: 'delete_wallets',
   type: 'ACTIVITY_TYPE_DELETE_WALLETS',
   summary: 'Delete wallets with their seeds and accounts, all or nothing.',
-  policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE' },
+  policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE', namespaces: [['wallets']] },
   credentials: 'none',
   parameters: Type.Object({ walletIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
   result: Type.Object({ walletIds: Type.Array(Type.String()) }),

@@ -11,7 +11,13 @@ export const exportWalletAccount = defineActivity({
   type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',
   summary:
     'Export the private key of one account, encrypted to the target key. Every account with the address is marked as exported.',
-  policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'WALLET',
+    action: 'EXPORT',
+    params: ['target_public_key'],
+    namespaces: [['wallet', 'wallet_account']],
+  },
   credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ address: textShape(512), targetPublicKey: TargetPublicKeyShape }),

@@ -12,7 +12,13 @@ export const exportWallet = defineActivity({
   name: 'export_wallet',
   type: 'ACTIVITY_TYPE_EXPORT_WALLET',
   summary: 'Export the mnemonic of a wallet, encrypted to the target key. The wallet is marked as exported.',
-  policy: { governedBy: 'policy', resource: 'WALLET', action: 'EXPORT' },
+  policy: {
+    governedBy: 'policy',
+    resource: 'WALLET',
+    action: 'EXPORT',
+    params: ['target_public_key'],
+    namespaces: [['wallet']],
+  },
   credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({

@@ -9,7 +9,7 @@ export const deleteWebhookEndpoint = defineActivity({
   name: 'delete_webhook_endpoint',
   type: 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT',
   summary: 'Delete a webhook endpoint with all its deliveries, also those that wait.',
-  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'DELETE' },
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'DELETE', params: ['endpoint_id'] },
   credentials: 'none',
   parameters: Type.Object({ endpointId: IdShape }),
   result: Type.Object({ endpointId: Type.String() }),

@@ -17,7 +17,7 @@ export const replayWebhookDelivery = defineActivity({
   type: 'ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY',
   summary:
     'Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay.',
-  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE' },
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE', params: ['endpoint_id'] },
   credentials: 'none',
   ours: true,
   // It alters nothing that a decision reads.

@@ -18,7 +18,7 @@ export const testWebhookEndpoint = defineActivity({
   type: 'ACTIVITY_TYPE_TEST_WEBHOOK_ENDPOINT',
   summary: 'Send a signed test event to an endpoint, also one that is switched off, and tell what it answered.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'VERIFY' },
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'VERIFY', params: ['endpoint_id'] },
   credentials: 'none',
   ours: true,
   lock: 'shared',

@@ -13,7 +13,7 @@ export const updateWebhookEndpoint = defineActivity({
   type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
   summary: 'Change the URL or the name of a webhook endpoint, or switch it off and on. What waits for it goes on.',
   waitsOutside: true,
-  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE' },
+  policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE', params: ['endpoint_id'] },
   credentials: 'none',
   parameters: Type.Object({
     endpointId: IdShape,

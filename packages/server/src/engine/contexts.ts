@@ -1,0 +1,108 @@
+import type { Keyring } from '@custos/keyring';
+import type { Attestations } from '../authn/attestations.ts';
+import type { IdentityTokens } from '../authn/identity/tokens.ts';
+import type { OwnIssuer } from '../authn/oidc/own-issuer.ts';
+import type { Config } from '../config/config.ts';
+import type { Actor } from '../core/actor.ts';
+import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { Earn } from '../domains/earn/earn.ts';
+import type { Oauth2Exchange } from '../domains/login/oauth2/exchange.ts';
+import type { Messages } from '../domains/messages/messages.ts';
+import type { OnRamp } from '../domains/on-ramp/on-ramp.ts';
+import type { Webhooks } from '../domains/webhooks/webhooks.ts';
+import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
+import type { Nodes } from '../nodes/node.ts';
+import type { ExpressionCache } from '../policy/index.ts';
+import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
+import type { ReadStores, Stores } from '../storage/stores.ts';
+import type { WireActivity } from './render-activity.ts';
+import type { SendLaneName } from './send-lane.ts';
+import type { Simulation, SimulationRequest } from './simulation-shapes.ts';
+
+// What each step of an operation may use. A step gets no more than its place in the request allows.
+
+interface CommonContext {
+  readonly actor: Actor;
+  readonly nowMs: number;
+  readonly config: Config;
+}
+
+/** What a query may use. */
+export interface QueryContext extends CommonContext {
+  readonly read: ReadStores;
+  /** The wire form of an activity, as this caller may see it. */
+  readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
+  /** The activity with the secrets of its result, where this caller's credential proposed it. */
+  readonly revealResult: (found: ActivityWithVotes) => Promise<ActivityWithVotes>;
+  readonly simulate: (request: SimulationRequest) => Promise<Simulation>;
+  /** What asks on-ramp providers what became of purchases. */
+  readonly onRamp: OnRamp;
+  /** The chains that are configured. */
+  readonly nodes: Nodes;
+  /** What Earn reads from them. */
+  readonly earn: Earn;
+  /** Tokens that a list can be searched by. */
+  readonly tokens: IdentityTokens;
+  /** Expressions that were compiled before. */
+  readonly expressions: ExpressionCache;
+}
+
+/** What finding out what a request is about may use: nothing is decided yet, so no key is at hand. */
+export interface DescribeContext extends CommonContext {
+  readonly read: ReadStores;
+  /** Tokens that name the user of a login. */
+  readonly tokens: IdentityTokens;
+}
+
+/** What noting an attempt may use: a transaction of its own, which stands whatever becomes of the activity. */
+export interface AttemptContext extends CommonContext {
+  readonly store: Stores;
+}
+
+/** What telling policies about a request may use. */
+export interface FactsContext extends DescribeContext {
+  /** Contract interfaces as they were read before. */
+  readonly interfaces: InterfaceCache;
+}
+
+/**
+ * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. Decision 40 has
+ * three exceptions, whose answer is the result and so cannot come after the commit: the exchange of an OAuth 2.0 code,
+ * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`.
+ */
+export interface PrepareContext extends CommonContext {
+  /** Whose call makes it happen. */
+  readonly caller: ExecuteContext['caller'];
+  readonly read: ReadStores;
+  readonly keyring: Keyring;
+  readonly attestations: Attestations;
+  readonly tokens: IdentityTokens;
+  readonly messages: Messages;
+  readonly oauth2: Oauth2Exchange;
+  readonly webhooks: Pick<Webhooks, 'checkTarget' | 'sendNow'>;
+  readonly ownIssuer: () => OwnIssuer;
+  readonly onRamp: Pick<OnRamp, 'inTurn'>;
+  /** The chains that are configured: to be read from only. */
+  readonly nodes: Nodes;
+  readonly earn: Earn;
+  /** For what cannot be done twice: it is done once for each request, however often that is prepared (decision 40). */
+  readonly once: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly newId: NewId;
+  /** Expressions that were compiled before. */
+  readonly expressions: ExpressionCache;
+}
+
+/** What the transaction may use; it waits for nothing else. */
+export interface ExecuteContext extends CommonContext {
+  /** Whose call runs it: the proposer's, or that of the vote that completed it. */
+  readonly caller: { readonly publicKey: string | undefined; readonly address: string | undefined };
+  readonly store: Stores;
+  readonly activityId: ActivityId;
+  readonly newId: NewId;
+  /** Users whose approval counted, the proposer among them. */
+  readonly approvers: readonly UserId[];
+  /** Notes that a send came into a lane, which is looked at after the commit. */
+  readonly enters: (lane: SendLaneName) => void;
+  /** Fails what users proposed who are being deleted: nothing runs as somebody else. */
+  readonly failProposalsOf: (userIds: readonly UserId[]) => Promise<void>;
+}
