@@ -13,7 +13,9 @@ export const KEYRING_ERROR_CODES = [
   'INVALID_BUNDLE',
   /** Bytes that are no private key of their curve, or a key that is used for another curve or role than its own. */
   'INVALID_KEY',
-  /** The keyring process is gone, still starting or has too much to do, or a service key is not loaded: later, again. */
+  /**
+   * The keyring process is gone, still starting or has too much to do, or a service key is not loaded: later, again.
+   */
   'UNAVAILABLE',
 ] as const;
 

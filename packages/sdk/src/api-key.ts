@@ -7,7 +7,10 @@ export interface ApiKeyPair {
   readonly privateKey: string;
 }
 
-/** Makes a key pair. The public key goes to the service (`createApiKeys`, `createUsers`), the private one never leaves you. */
+/**
+ * Makes a key pair. The public key goes to the service (`createApiKeys`, `createUsers`), the private one never leaves
+ * you.
+ */
 export async function generateApiKey(): Promise<ApiKeyPair> {
   const { privateKey } = await globalThis.crypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const jwk = await globalThis.crypto.subtle.exportKey('jwk', privateKey);

@@ -26,7 +26,9 @@ export interface ClientOptions {
 export interface QueryOptions {
   /** Another organization than the client's, such as a sub-organization. */
   readonly organizationId?: string;
-  /** Ends the call, and whatever it waits for, with the signal's reason. What was sent may be carried out all the same. */
+  /**
+   * Ends the call, and whatever it waits for, with the signal's reason. What was sent may be carried out all the same.
+   */
   readonly signal?: AbortSignal;
 }
 

@@ -8,7 +8,9 @@ const SPREAD_MS_MIN = 100;
 /** Statuses by which a service says that it did nothing, as long as it also says when to come back. */
 const RETRIED: ReadonlySet<number> = new Set([429, 503]);
 
-/** How long to wait before the same bytes are sent again; undefined when that would not help. `random` is from 0 to 1. */
+/**
+ * How long to wait before the same bytes are sent again; undefined when that would not help. `random` is from 0 to 1.
+ */
 export function retryDelayMs(
   error: CustosError,
   retryAfter: string | null,

@@ -17,7 +17,8 @@ import {
   verifyVerificationToken,
 } from '../src/index.ts';
 
-// The login helpers and a service that runs as its operators run it. The guides' programs, which examples/guides.test.ts
+// The login helpers and a service that runs as its operators run it. The guides' programs, which
+// examples/guides.test.ts
 // runs, cover the rest.
 
 const EMAIL = 'user@example.com';

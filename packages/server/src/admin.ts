@@ -83,7 +83,10 @@ export async function rotateWebhookSigner(
   return await rotateWebhookKey(readConfig(environment), options);
 }
 
-/** Takes the key that pays for the operator on a chain into the keyring, beside a running service (`custos chains import-key`). */
+/**
+ * Takes the key that pays for the operator on a chain into the keyring, beside a running service (`custos chains
+ * import-key`).
+ */
 export async function importOperatorKey(
   environment: NodeJS.ProcessEnv,
   options: OperatorKeyOptions,

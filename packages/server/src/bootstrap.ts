@@ -13,7 +13,9 @@ import { StartError } from './lib/start-error.ts';
 import { BOOTSTRAP_TYPE } from './registry.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one. */
+/**
+ * Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one.
+ */
 export async function openRootKey(
   storage: Storage,
   rootKey: string,

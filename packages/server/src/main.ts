@@ -13,7 +13,9 @@ const DEFAULT_DATA_DIR = 'data';
 const STOP_TIMEOUT_MS = 9000;
 const RESTART_DELAY_MS = 1000;
 
-/** Node would let its memory grow to several times what is in use before it collects, in a burst of large requests too. */
+/**
+ * Node would let its memory grow to several times what is in use before it collects, in a burst of large requests too.
+ */
 const HEAP_GROWING_PERCENT = 50;
 
 const HELP = `Custos ${VERSION}: key management and wallet custody behind one stamped JSON API.

@@ -10,7 +10,10 @@ import { VERSION } from './lib/version.ts';
 import { HealthObserver } from './observe-health.ts';
 import type { PoolLoad, Storage } from './storage/storage.ts';
 
-/** Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations only. */
+/**
+ * Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations
+ * only.
+ */
 export class Observer {
   readonly metrics = new Registry();
   /** How the keyring process and readiness do. */

@@ -307,7 +307,8 @@ test('root-quorum operations are exactly those of protocol/consensus 5.1', () =>
 });
 
 test('whatever a decision may rest on takes the organization for itself', () => {
-  // Users, quorum, tags, every rule and what goes away; a new credential, wallet or key alters no decision, nor does its
+  // Users, quorum, tags, every rule and what goes away; a new credential, wallet or key alters no decision, nor does
+  // its
   // use. A session profile never changes, so nothing that was decided before can rest on a new one.
   const locked = (lock: string) => activities.filter((operation) => operation.lock === lock).map(({ name }) => name);
   // Names, and whether something was exported, are for policies to read.
@@ -413,7 +414,7 @@ test('an operation on one’s own account says whose account it is, and no other
   expect(namesOf(({ ownAccount }) => ownAccount === 'recovery-key')).toEqual(['recover_user']);
 });
 
-test('secret parameters of decision 10 are declared wherever a version has them', () => {
+test('secret parameters of protocol/activities 5.2 are declared wherever a version has them', () => {
   const SECRET = /^(otpCode|oidcToken|verificationToken|authCode|codeVerifier)$/;
   const paths = (schema: unknown, at: string): string[] => {
     const node = schema as { properties?: Record<string, unknown>; items?: unknown };

@@ -2,7 +2,9 @@ import { type PolicyEvaluation, renderTrace } from '@custos/server/policy';
 import { shortOutcome } from './expectation.ts';
 import type { CaseResult, FileResult, NamedCoverage } from './run.ts';
 
-/** What a person reads about the cases of a file: a line each, and for those that failed the reasons of the decision. */
+/**
+ * What a person reads about the cases of a file: a line each, and for those that failed the reasons of the decision.
+ */
 export function renderFile({ file, cases, coverage }: FileResult): string {
   return [file, ...cases.flatMap(renderCase), ...renderCoverage(coverage), ''].join('\n');
 }

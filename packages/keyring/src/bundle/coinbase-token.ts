@@ -5,7 +5,8 @@ import type { CoinbaseCall } from '../keyring.ts';
 import { ed25519PublicKey, importEd25519Key } from '../sign/ed25519.ts';
 import { hexOf } from './encoding.ts';
 
-// The bearer token of one call to Coinbase: a JSON Web Signature (RFC 7515), compact serialisation, with ES256 (RFC 7518)
+// The bearer token of one call to Coinbase: a JSON Web Signature (RFC 7515), compact serialisation, with ES256 (RFC
+// 7518)
 // or EdDSA (RFC 8037) by what the key is.
 
 export const NONCE_BYTES = 16;

@@ -12,7 +12,9 @@ const CIPHERTEXT_BYTES_MAX = PLAINTEXT_BYTES_MAX + TAG_BYTES;
 /** Room for the hexadecimal, the names and some white space. */
 const TEXT_LENGTH_MAX = 2 * (UNCOMPRESSED_BYTES + CIPHERTEXT_BYTES_MAX) + 1024;
 
-/** What clients send: `{"encappedPublic": <130 hex digits>, "ciphertext": <hex>}` as text. Other members are ignored. */
+/**
+ * What clients send: `{"encappedPublic": <130 hex digits>, "ciphertext": <hex>}` as text. Other members are ignored.
+ */
 export function parseHpkeJson(text: string): Sealed {
   if (text.length > TEXT_LENGTH_MAX) throw new KeyringError('INVALID_INPUT', 'the encrypted bundle is too long');
   const { encappedPublic, ciphertext } = parseJsonObject(text, 'the encrypted bundle');
@@ -26,7 +28,9 @@ export function openHpkeJson(receiverPrivateKey: Uint8Array, text: string): Uint
   return open(receiverPrivateKey, parseHpkeJson(text));
 }
 
-/** As a client does to import something, for callers who hold no key of ours. The caller owns and wipes the plaintext. */
+/**
+ * As a client does to import something, for callers who hold no key of ours. The caller owns and wipes the plaintext.
+ */
 export function sealHpkeJson(targetPublicKey: Uint8Array, plaintext: Uint8Array): string {
   checkBytes(targetPublicKey, 'targetPublicKey');
   checkBytes(plaintext, 'plaintext');

@@ -3,7 +3,8 @@ import { WEBHOOKS_LENGTH_MAX, WEBHOOKS_MAX, type WebhookToSign } from '../keyrin
 import { checkName } from '../seal/layout.ts';
 import { listOf, membersOf } from './shape.ts';
 
-// Beside check.ts, because the client of a keyring process checks these too, and loads nothing that handles keys: a list
+// Beside check.ts, because the client of a keyring process checks these too, and loads nothing that handles keys: a
+// list
 // that is too long is refused before it is packed, and of a delivery nothing is sent but what is signed.
 
 /** Without dots, which part the message that is signed. */

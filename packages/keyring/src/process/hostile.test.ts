@@ -471,7 +471,8 @@ test('logins and on-ramps, with each argument and each of its members replaced b
       expect(shorter.refusal?.code).toBe('INVALID_INPUT');
     }
   }
-  // Taken all the same: attempts that are wrong, names that are odd, claims and times that are numbers. Nothing is lent.
+  // Taken all the same: attempts that are wrong, names that are odd, claims and times that are numbers. Nothing is
+  // lent.
   const refusing = ['createCredential', 'lendOauthSecret', 'signMoonpayQuery'];
   expect(new Set(accepted.map((text) => text.split(' ')[0]))).toEqual(
     new Set(Object.keys(calls).filter((method) => !refusing.includes(method))),

@@ -247,7 +247,10 @@ export class KeyringProcess {
     child.channel?.unref();
   }
 
-  /** A process that was killed may have written it without saying so, and nothing may be under a key that a power cut can undo. */
+  /**
+   * A process that was killed may have written it without saying so, and nothing may be under a key that a power cut
+   * can undo.
+   */
   async #adopt(ring: RingState): Promise<void> {
     const isKnown = this.#ring.active === '' ? !this.#settings.create : isSameRing(ring, this.#ring);
     if (!isKnown) await this.#syncRing();

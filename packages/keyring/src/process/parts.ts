@@ -1,6 +1,8 @@
 import type { Sharing } from '../calls/call.ts';
 
-/** The arguments of each part of a call that idle threads share; of a short list, or without such threads, of the whole. */
+/**
+ * The arguments of each part of a call that idle threads share; of a short list, or without such threads, of the whole.
+ */
 export function partsOf(
   args: readonly unknown[],
   { list, perThreadMin }: Pick<Sharing<unknown>, 'list' | 'perThreadMin'>,

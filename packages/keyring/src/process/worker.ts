@@ -90,7 +90,10 @@ function serve(keyring: LocalKeyring): void {
     line.write(encodeFrame(0, ANSWER.ring, keyring.ringState));
   };
 
-  /** Ahead of what waits: a thread with much to do is there. Behind an answer that is being read; who reads none gets no more. */
+  /**
+   * Ahead of what waits: a thread with much to do is there. Behind an answer that is being read; who reads none gets no
+   * more.
+   */
   const answerPing = ({ id }: Frame): void => {
     if (!line.writableNeedDrain) {
       line.write(encodeFrame(id, ANSWER.value, undefined));

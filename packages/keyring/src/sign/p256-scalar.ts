@@ -1,6 +1,7 @@
 // Arithmetic modulo the order n of P-256 for the two places where node:crypto offers none: the sum of SLIP-0010 and the
 // second half of ECDSA over a finished digest. Numbers are 12 limbs of 22 bits in doubles, which hold every sum below
-// exactly. Apart from yes or no as an answer, no branch and no index depends on a value, and every array is wiped, which a
+// exactly. Apart from yes or no as an answer, no branch and no index depends on a value, and every array is wiped,
+// which a
 // BigInt could not be.
 
 type Limbs = Float64Array;

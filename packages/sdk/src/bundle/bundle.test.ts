@@ -62,7 +62,9 @@ const opening = (exportBundle: string): OpenBundleOptions => ({
 
 let imports = 0;
 
-/** A one-time key of the keyring: what `init_import_wallet` and `init_import_private_key` answer, and what they store. */
+/**
+ * A one-time key of the keyring: what `init_import_wallet` and `init_import_private_key` answer, and what they store.
+ */
 async function newImport() {
   imports += 1;
   const id = `target-${imports}`;

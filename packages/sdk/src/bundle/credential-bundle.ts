@@ -24,7 +24,9 @@ export interface OpenBearerTokenOptions {
   readonly targetPrivateKey: string;
 }
 
-/** Opens what `otpAuth`, `oauth` or `createReadWriteSession` answered, or what was mailed: a key for `ApiKeyStamper`. */
+/**
+ * Opens what `otpAuth`, `oauth` or `createReadWriteSession` answered, or what was mailed: a key for `ApiKeyStamper`.
+ */
 export async function openCredentialBundle(options: OpenCredentialBundleOptions): Promise<ApiKeyPair> {
   const plaintext = await openBundle(options.credentialBundle, options.targetPrivateKey);
   try {

@@ -27,7 +27,9 @@ export interface KeySchedule {
   readonly baseNonce: Bytes;
 }
 
-/** Encrypts to an uncompressed key. The ephemeral key is for published vectors: used twice, it repeats key and nonce. */
+/**
+ * Encrypts to an uncompressed key. The ephemeral key is for published vectors: used twice, it repeats key and nonce.
+ */
 export async function seal(receiver: Bytes, plaintext: Bytes, ephemeral?: Agreement): Promise<Sealed> {
   const own = ephemeral ?? (await newAgreement());
   const bothKeys = concat(own.publicKey, receiver);

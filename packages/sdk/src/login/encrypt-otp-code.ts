@@ -17,7 +17,10 @@ export interface EncryptOtpCodeOptions {
   readonly serviceKeys?: readonly ServiceKey[];
 }
 
-/** The `encryptedOtpBundle` of `verifyOtp`, which only the keyring opens. A bundle that the service did not sign is refused. */
+/**
+ * The `encryptedOtpBundle` of `verifyOtp`, which only the keyring opens. A bundle that the service did not sign is
+ * refused.
+ */
 export async function encryptOtpCode(options: EncryptOtpCodeOptions): Promise<string> {
   const { targetBundle, otpCode, publicKey, otpPublicKey, serviceKeys } = options;
   requireText('otpCode', otpCode);

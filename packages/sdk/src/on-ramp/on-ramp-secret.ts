@@ -19,7 +19,10 @@ export interface SealOnRampSecretOptions {
   readonly serviceKeys?: readonly ServiceKey[];
 }
 
-/** The `encryptedSecretApiKey` or `encryptedPrivateApiKey` of `createFiatOnRampCredential`, which only the keyring opens. */
+/**
+ * The `encryptedSecretApiKey` or `encryptedPrivateApiKey` of `createFiatOnRampCredential`, which only the keyring
+ * opens.
+ */
 export async function sealOnRampSecret(options: SealOnRampSecretOptions): Promise<string> {
   const { secret, onRampSecretPublicKey, serviceKeys } = options;
   requireText('secret', secret);

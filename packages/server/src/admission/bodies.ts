@@ -38,7 +38,10 @@ export interface Body {
   cut(error: ApiError): void;
 }
 
-/** Bounds the bytes of requests that nobody has vouched for yet. Bytes count as they arrive, whatever a request declares. */
+/**
+ * Bounds the bytes of requests that nobody has vouched for yet. Bytes count as they arrive, whatever a request
+ * declares.
+ */
 export class Bodies {
   readonly #settings: BodiesSettings;
   readonly #holders = new Map<string, Holder>();

@@ -28,7 +28,10 @@ export interface Waiting {
 
 /** The line never gets longer than this, however fast the gate is. */
 const WAITING_PER_SLOT = 32;
-/** How far those who are short of their share may go beyond the slots, by level: the rest of the slots may be held for long. */
+/**
+ * How far those who are short of their share may go beyond the slots, by level: the rest of the slots may be held for
+ * long.
+ */
 const HEADROOM = [2, 1.5] as const;
 /** How many classes are looked at for one that is short of its share. */
 const LOOKED_AT = 8;

@@ -8,7 +8,10 @@ export interface Gates {
   readonly clients: Gate;
   /** After: by tree, and by organization in it. */
   readonly tenants: Gate;
-  /** The same for requests that may wait for others, outside: there are more slots for them, and they take no other ones. */
+  /**
+   * The same for requests that may wait for others, outside: there are more slots for them, and they take no other
+   * ones.
+   */
   readonly outside: Gate;
   /** The same for requests with large bodies: they take time and memory, so few of them run at once. */
   readonly large: Gate;
@@ -48,7 +51,9 @@ const LARGE_BYTES = 256 * 1024;
 
 const isTurn = (place: Turn | Waiting): place is Turn => 'end' in place;
 
-/** The way of one request through the gates. It waits at each at most once, however often the request is tried again. */
+/**
+ * The way of one request through the gates. It waits at each at most once, however often the request is tried again.
+ */
 export class Passage {
   readonly #gates: Gates;
   readonly #client: string;

@@ -204,7 +204,10 @@ async function authenticated(
   };
 }
 
-/** The credential's holder in the named organization or its parent; where the operation allows it, in one of its children. */
+/**
+ * The credential's holder in the named organization or its parent; where the operation allows it, in one of its
+ * children.
+ */
 async function findPrincipal<Held extends ApiKey | Authenticator>(
   app: AuthenticationParts,
   request: StampedRequest,

@@ -23,7 +23,9 @@ export interface StampedRequest {
   /** Set for submits: the activity that already carries these bytes is looked up on the way. */
   readonly fingerprint: string | undefined;
   readonly findsSubOrganization: boolean;
-  /** Whether the sign-up proxy asks: its key counts as the parent's, also where somebody has registered the same one. */
+  /**
+   * Whether the sign-up proxy asks: its key counts as the parent's, also where somebody has registered the same one.
+   */
   readonly byService: boolean;
   /** Whether a key that only a token attests may ask for this. */
   readonly acceptsAttested: boolean;

@@ -41,7 +41,9 @@ export function checkUint(field: string, value: string | undefined, max: bigint)
   if (value !== undefined && BigInt(value) > max) throw invalidField(field, `must be at most ${max}`);
 }
 
-/** An address that is written with a checksum (EIP-55) must have the right one: a mistyped one would lose what is sent. */
+/**
+ * An address that is written with a checksum (EIP-55) must have the right one: a mistyped one would lose what is sent.
+ */
 export function checkChecksum(field: string, address: string): void {
   const digits = address.slice(2);
   if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return;

@@ -1,4 +1,6 @@
-/** What a chain's parser hands to the signer: the digests to sign and how to put the signatures in. No key is involved. */
+/**
+ * What a chain's parser hands to the signer: the digests to sign and how to put the signatures in. No key is involved.
+ */
 export interface Signable {
   /** What each signature is over: 32-byte digests for ECDSA and Schnorr, whole messages for Ed25519. */
   readonly payloads: readonly Uint8Array[];

@@ -22,7 +22,9 @@ const ASSET =
 const CHAIN = /^(?:(eip155):([1-9][0-9]{0,14})|(solana):([1-9A-HJ-NP-Za-km-z]{32}))$/;
 /** Below a million, in billionths: what costs are counted in. */
 const NATIVE_AMOUNT = /^(?:unlimited|(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,9})?)$/;
-/** In whole units of the native asset: what strangers who sign up can spend of the operator's money, unless it is set. */
+/**
+ * In whole units of the native asset: what strangers who sign up can spend of the operator's money, unless it is set.
+ */
 const SUB_ORGANIZATIONS_PER_DAY = '0.05';
 const PRICE = /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/;
 /** What is not shown may be a secret in the wrong place, such as an address with a password in it. */

@@ -10,7 +10,7 @@ import type { RawRequest } from './request.ts';
 import { isAllowedFrom } from './rules/allowlist.ts';
 
 export type Asked = Omit<StampedRequest, 'stamp' | 'body' | 'byService'> & {
-  /** Whether the key of a recovery may ask for this; it may ask for nothing else (AUTH 16). */
+  /** Whether the key of a recovery may ask for this; it may ask for nothing else (protocol/login 6.2). */
   readonly acceptsRecovery: boolean;
   /** Whether it may wait for others, so that it must not take the turn of those who do not. */
   readonly waitsOutside: boolean;

@@ -42,7 +42,9 @@ interface VoteDraft {
   readonly nowMs: number;
 }
 
-/** A vote with the bytes that were signed; where they are the activity's own, it has them already (docs/decisions/0033). */
+/**
+ * A vote with the bytes that were signed; where they are the activity's own, it has them already (docs/decisions/0033).
+ */
 export async function draftVote(
   app: App,
   { actor, evidence }: Authenticated,

@@ -66,7 +66,7 @@ export interface FactsContext extends DescribeContext {
 }
 
 /**
- * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. Decision 40 has
+ * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service.  has
  * three exceptions, whose answer is the result and so cannot come after the commit: the exchange of an OAuth 2.0 code,
  * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`.
  */
@@ -85,7 +85,10 @@ export interface PrepareContext extends CommonContext {
   /** The chains that are configured: to be read from only. */
   readonly nodes: Nodes;
   readonly earn: Earn;
-  /** For what cannot be done twice: it is done once for each request, however often that is prepared (decision 40). */
+  /**
+   * For what cannot be done twice: it is done once for each request, however often that is prepared
+   * (protocol/activities 1.3).
+   */
   readonly once: <T>(work: () => Promise<T>) => Promise<T>;
   readonly newId: NewId;
   /** Expressions that were compiled before. */

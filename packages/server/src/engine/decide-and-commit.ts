@@ -153,7 +153,8 @@ async function hold(stores: Stores, request: VoteRequest, { expected, effect }: 
     if (isUnchanged || target === undefined || matter === undefined) return;
     await requireSameDescription(target.matter, matter);
   };
-  // A first vote depends on the organization alone, so its decision stands while that is unchanged (docs/decisions/0001).
+  // A first vote depends on the organization alone, so its decision stands while that is unchanged
+  // (docs/decisions/0001).
   // Others may have voted since a later one was judged, so it is judged again, with the activity's row held.
   if (locked === undefined && isUnchanged) return { court, locked, judgement: expected, requireSame };
   const judgement = await request.judge({ read: stores, court, matter, found: locked });

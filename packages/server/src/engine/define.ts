@@ -109,10 +109,10 @@ interface ActivityOptions {
   readonly proxyRuns: boolean;
   /** Whether users may do it to their own account without a policy, and with which credential. */
   readonly ownAccount: OwnAccount | 'none';
-  /** Which organizations may run it (RES 3.3). */
+  /** Which organizations may run it (protocol/consensus 5.2). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
-  /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
+  /** Whether a parent's id also finds the one sub-organization that holds the credential (protocol/stamps 7.2). */
   readonly findsSubOrganization: boolean;
   /** Whether it leaves messages in the outbox. */
   readonly sends: boolean;
@@ -144,7 +144,9 @@ interface AcceptedStamps {
 
 /** The steps of an activity, in the order in which a request meets them. */
 interface ActivitySteps<Parameters, Described, Prepared, Result> {
-  /** Whose account it is about, where `ownAccount` lets that user act without a policy (POL 14, step 7). */
+  /**
+   * Whose account it is about, where `ownAccount` lets that user act without a policy (protocol/policies 8.3, step 7).
+   */
   readonly managesCredentialsOf?: (parameters: Parameters, proposer: Actor) => string | undefined;
   /**
    * What the parameters are about. Refuses what nobody could be allowed; the pipeline tells so only to those who are not
@@ -159,13 +161,15 @@ interface ActivitySteps<Parameters, Described, Prepared, Result> {
     parameters: Parameters,
     described: Described,
   ) => Promise<readonly Namespaces[]>;
-  /** The user who is logged in, where somebody else asks for it; that user's MFA policies apply (decision 18). */
+  /**
+   * The user who is logged in, where somebody else asks for it; that user's MFA policies apply (protocol/login 10.3).
+   */
   readonly subject?: (described: Described) => LoginSubject | undefined;
   /** Notes an attempt at something that can be guessed, once for each request and before it is prepared. */
   readonly attempt?: (context: AttemptContext, parameters: Parameters, described: Described) => Promise<void>;
   readonly prepare?: (context: PrepareContext, parameters: Parameters, described: Described) => Promise<Prepared>;
   readonly newAddresses?: (parameters: Parameters, prepared: Prepared) => readonly NewAddress[];
-  /** What counts against velocity controls besides the activity itself (decision 27). */
+  /** What counts against velocity controls besides the activity itself (protocol/policies 11). */
   readonly movements?: (
     context: FactsContext,
     parameters: Parameters,
@@ -267,7 +271,7 @@ export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | '
 /** What a query says where it differs from `QUERY_DEFAULTS`. */
 interface QueryOptions {
   readonly ours: boolean;
-  /** Whether a parent's id also finds the one sub-organization that holds the credential (AUTH 2.5). */
+  /** Whether a parent's id also finds the one sub-organization that holds the credential (protocol/stamps 7.2). */
   readonly findsSubOrganization: boolean;
   /** Whether it may wait for others, as chain nodes. */
   readonly waitsOutside: boolean;

@@ -1,6 +1,8 @@
 import type { Operation } from './define.ts';
 
-/** What one domain adds to the service. Registry, docs and the suites over every operation are put together from these. */
+/**
+ * What one domain adds to the service. Registry, docs and the suites over every operation are put together from these.
+ */
 export interface Domain {
   readonly name: string;
   readonly operations: readonly Operation[];

@@ -195,7 +195,9 @@ type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly fai
 /** What is no fault of the activity: it stays open, and the vote can be given again later. */
 const PASSING = new Set<string>(['UNAVAILABLE', 'VELOCITY_EXCEEDED', 'VELOCITY_UNCOUNTED']);
 
-/** The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call. */
+/**
+ * The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call.
+ */
 export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { failed: false, value: await work() };
@@ -252,7 +254,9 @@ async function noteAttempt({ storage, config }: App, { matter, attempt, nowMs }:
   attempt.isNoted = true;
 }
 
-/** How an operation holds the organization acted on, in its present state; what it alters is read by that one's rules. */
+/**
+ * How an operation holds the organization acted on, in its present state; what it alters is read by that one's rules.
+ */
 export function lockOf({ lock }: ActivityOperation, { rulesVersion }: Court['target']): LockMode {
   if (lock !== 'exclusive-with-rules') return lock;
   return rulesVersion > FIRST_RULES_VERSION ? 'exclusive' : 'shared';

@@ -70,7 +70,9 @@ export type Verdict =
   | (Heard & { readonly kind: 'wait' })
   | (Heard & { readonly kind: 'execute' });
 
-/** What a session with a profile may never do, whatever its scope says: it could hand itself what the scope withholds. */
+/**
+ * What a session with a profile may never do, whatever its scope says: it could hand itself what the scope withholds.
+ */
 const CLOSED_TO_PROFILES: ReadonlySet<CredentialEffect> = new Set<CredentialEffect>(['mints', 'redirects', 'removes']);
 
 export async function openHearing(

@@ -30,7 +30,9 @@ export const isSameCourt = (one: Court, other: Court): boolean =>
   one.authority.authorityVersion === other.authority.authorityVersion &&
   one.target.authorityVersion === other.target.authorityVersion;
 
-/** Decides anew, from authentication on, where a user was changed since: its contacts, tags and credentials are read. */
+/**
+ * Decides anew, from authentication on, where a user was changed since: its contacts, tags and credentials are read.
+ */
 export async function requireUnchanged(stores: Stores, { homeId, user }: Actor): Promise<void> {
   const current = await stores(UserStore).find(homeId, user.id);
   if (current?.revision !== user.revision) throw new Stale();

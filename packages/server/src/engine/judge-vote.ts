@@ -259,7 +259,9 @@ function withoutProofsOf(revoked: ReadonlySet<string>, requirement: MfaRequireme
   return { ...requirement, proofs: requirement.proofs.slice(0, firstLost), satisfiedAtMs: undefined };
 }
 
-/** Where policies saw nothing of what it is about, because that is gone, nobody can tell whose vote would have counted. */
+/**
+ * Where policies saw nothing of what it is about, because that is gone, nobody can tell whose vote would have counted.
+ */
 const notEligible = (hearing?: Hearing): ApiError =>
   hearing?.matter.refusal() ??
   denialError(

@@ -2,7 +2,10 @@ import { KeyringError } from '@custos/keyring';
 import { ApiError } from '../lib/errors.ts';
 import { asApiError } from '../nodes/node-error.ts';
 
-/** Runs what uses keys or chains; a refusal by the keyring or a chain that is away becomes the caller's answer, a mistake of ours stays one. */
+/**
+ * Runs what uses keys or chains; a refusal by the keyring or a chain that is away becomes the caller's answer, a
+ * mistake of ours stays one.
+ */
 export async function withKeyringErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

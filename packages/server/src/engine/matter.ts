@@ -27,7 +27,9 @@ export interface Matter {
   /** Why policies saw nothing of it. It is for those who may do it; others are not told about the object at all. */
   readonly refusal: () => ApiError | undefined;
   readonly movements: () => Promise<Movements>;
-  /** The same matter inside a transaction: what was found out stays, unless it may have changed; the rest is read there. */
+  /**
+   * The same matter inside a transaction: what was found out stays, unless it may have changed; the rest is read there.
+   */
   readonly inside: (read: ReadStores, isUnchanged: boolean) => Matter;
 }
 

@@ -72,7 +72,7 @@ async function execute(stores: Stores, turn: Turn, effect: Effect, { verdict, ru
   const done = isFirst(activity)
     ? // Its failure undoes all of the submission.
       { failed: false as const, value: await effect.run(stores, grounds) }
-    : // Its failure undoes only its own writes and is stored with the activity: the vote stands (decision 6).
+    : // Its failure undoes only its own writes and is stored with the activity: the vote stands (protocol/activities 3.3).
       await attempt(() => stores.savepoint(() => effect.run(stores, grounds)));
   if (done.failed) {
     return without(failedWith(activity, { errorCode: done.error.code, message: done.error.message }, by));

@@ -20,7 +20,10 @@ export interface Readiness {
   check(): Promise<Problems>;
 }
 
-/** The database takes writes, its schema is one this program can use, and the keyring answers and holds the key its secrets are under. */
+/**
+ * The database takes writes, its schema is one this program can use, and the keyring answers and holds the key its
+ * secrets are under.
+ */
 export function createReadiness({ storage, keyring }: { storage: Storage; keyring: Keyring }): Readiness {
   // A row of its own for each process: one that all wrote could be held by a process that hangs.
   const id = randomId();

@@ -116,7 +116,9 @@ class VersionedCache<T> {
     this.#weigh = weigh;
   }
 
-  /** Requests that ask at the same moment share one reading, unless it is a transaction's, which may end in its failure. */
+  /**
+   * Requests that ask at the same moment share one reading, unless it is a transaction's, which may end in its failure.
+   */
   async get(key: string, version: number, isShared: boolean, load: () => Promise<T>): Promise<T> {
     const kept = this.#kept.get(key);
     if (kept?.version === version) {

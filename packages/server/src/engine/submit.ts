@@ -66,7 +66,9 @@ function versionOf(operation: ActivityOperation, type: string): ActivityVersion 
   throw invalidField('type', `must be one of ${accepted} on this path`);
 }
 
-/** What cannot be read is refused before anybody is asked: that says nothing about what is stored (docs/decisions/0031). */
+/**
+ * What cannot be read is refused before anybody is asked: that says nothing about what is stored (docs/decisions/0031).
+ */
 async function firstVote(app: App, submitted: Submitted): Promise<VoteRequest> {
   const { operation, version, caller, submission } = submitted;
   const { actor } = caller;
@@ -128,7 +130,7 @@ function judgeSubmission(
   };
 }
 
-/** Parents act on their children only to log users in (RES 3.3). */
+/** Parents act on their children only to log users in (protocol/consensus 5.2). */
 function requireHome(actor: Actor, { parentRuns }: ActivityOperation): void {
   if (actor.homeId !== actor.organizationId && !parentRuns) {
     throw new ApiError('ORGANIZATION_MISMATCH', 'this activity needs a credential of the organization that it acts on');
@@ -194,7 +196,10 @@ async function draftSubmission(
   return { activity, vote };
 }
 
-/** The same bytes again: a retry reads, another user approves, a denied proposer gets the same denial (decisions 5 and 6). */
+/**
+ * The same bytes again: a retry reads, another user approves, a denied proposer gets the same denial
+ * (protocol/activities 4.2).
+ */
 async function revisit(
   app: App,
   activityId: ActivityId,

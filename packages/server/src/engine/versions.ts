@@ -7,7 +7,7 @@ export interface ActivityVersion<Parameters = unknown> {
   readonly intentKey: string;
   readonly resultKey: string;
   readonly schema: TSchema;
-  /** Parameters that never rest in the clear (decision 10), as dotted paths with `*` for list items. */
+  /** Parameters that never rest in the clear (protocol/activities 5.2), as dotted paths with `*` for list items. */
   readonly secrets: readonly string[];
   /** Fields of the result that only the credential that proposed it is shown, for a while. */
   readonly secretResults: readonly string[];
@@ -118,7 +118,10 @@ export function versionsOf<S extends TSchema>(definition: Versioned<S>): Activit
   ];
 }
 
-/** Intent and result key of a type (RES 1.6): the name in lower camel case, `Intent` or `Result`, and the version. */
+/**
+ * Intent and result key of a type (protocol/activities 2.2): the name in lower camel case, `Intent` or `Result`, and
+ * the version.
+ */
 export function wireKeys(type: string, resultKey?: string): { readonly intentKey: string; readonly resultKey: string } {
   const [, words = '', version = ''] = /^ACTIVITY_TYPE_(.+?)(?:_(V[0-9]+))?$/.exec(type) ?? [];
   const base = words.toLowerCase().replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());

@@ -38,7 +38,7 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
       organizationId: body.organizationId,
       fingerprint: body.fingerprint,
       findsSubOrganization: false,
-      // As a proof of its own user, never as a vote (decision 19).
+      // As a proof of its own user, never as a vote (protocol/stamps 5.4).
       acceptsAttested: selection === 'VOTE_SELECTION_APPROVED',
       acceptsRecovery: false,
       waitsOutside: false,
@@ -144,7 +144,7 @@ function actorBefore(actor: Actor, { authority, target }: Court): Actor {
   return { ...actor, organization: target, home: authority };
 }
 
-/** Whether the sign-up proxy proposed it, whose rights its configuration gives (decision 25). */
+/** Whether the sign-up proxy proposed it, whose rights its configuration gives (protocol/sign-up-proxy 4.2). */
 async function isGranted(
   read: ReadStores,
   { authority }: Court,
@@ -193,7 +193,9 @@ interface Shown {
   readonly nowMs: number;
 }
 
-/** A voter who has to prove more before the vote counts is told so, whatever others have to do (AUTH 13). */
+/**
+ * A voter who has to prove more before the vote counts is told so, whatever others have to do (protocol/login 10.2).
+ */
 function answer(app: App, actor: Actor, { shown, judgement, nowMs }: Shown): ActivityAnswer {
   const { activity, votes } = shown;
   const owes =

@@ -5,7 +5,9 @@ import type { App } from '../engine/app.ts';
 import { ApiError, toErrorBody } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 
-/** What to tell the caller. Anything that is not an ApiError is a bug: it gets an id, and only the log gets the cause. */
+/**
+ * What to tell the caller. Anything that is not an ApiError is a bug: it gets an id, and only the log gets the cause.
+ */
 export function toApiError(
   app: App,
   operation: string,
@@ -36,7 +38,8 @@ export function toApiError(
 }
 
 export function sendError(app: App, reply: FastifyReply, error: ApiError): FastifyReply {
-  // Closing on a client that is still sending resets the connection and loses the answer; Node discards the rest instead.
+  // Closing on a client that is still sending resets the connection and loses the answer; Node discards the rest
+  // instead.
   if (error.code === 'BODY_TOO_LARGE') reply.removeHeader('connection');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   return reply

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Reads the link's fragment, says what it is for, and accepts with a passkey or an API key. Paths are relative to the page. */
+/**
+ * Reads the link's fragment, says what it is for, and accepts with a passkey or an API key. Paths are relative to the
+ * page.
+ */
 const SCRIPT = `'use strict';
 const link = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 history.replaceState(null, '', location.pathname);

@@ -18,7 +18,10 @@ const STATUS = {
   METHOD_NOT_ALLOWED: { code: 3, http: 405 },
 } as const;
 
-/** Every error code of the service and the status it travels under. The list is closed: docs and SDK are generated from it. */
+/**
+ * Every error code of the service and the status it travels under. The list is closed: docs and SDK are generated from
+ * it.
+ */
 export const ERROR_CODES = {
   REQUEST_INVALID: 'INVALID_ARGUMENT',
   INVALID_ORGANIZATION_ID: 'INVALID_ARGUMENT',
@@ -133,7 +136,10 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The caller's mistake, or a condition the caller must know about. Anything else that is thrown is a bug and becomes INTERNAL. */
+/**
+ * The caller's mistake, or a condition the caller must know about. Anything else that is thrown is a bug and becomes
+ * INTERNAL.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;

@@ -1,6 +1,8 @@
 import { LIMITS } from './limits.ts';
 
-/** The name itself, or with the lowest number that makes it differ from those taken: `Phone`, `Phone (2)`, `Phone (3)`. */
+/**
+ * The name itself, or with the lowest number that makes it differ from those taken: `Phone`, `Phone (2)`, `Phone (3)`.
+ */
 export function freeName(wanted: string, taken: ReadonlySet<string>): string {
   if (!taken.has(wanted)) return wanted;
   for (let number = 2; ; number += 1) {

@@ -4,7 +4,10 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const IPV4 = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/;
 
-/** The library also reads shorthand such as 10.1, and a leading zero as the sign of an octal number: hardly anybody means that. */
+/**
+ * The library also reads shorthand such as 10.1, and a leading zero as the sign of an octal number: hardly anybody
+ * means that.
+ */
 const isPlain = (text: string): boolean =>
   text.includes('.') ? IPV4.test(text.slice(text.lastIndexOf(':') + 1)) : text.includes(':');
 
@@ -17,7 +20,9 @@ export function parseAddress(text: string): Address | undefined {
   return isPlain(bare) && !IPV4_COMPATIBLE.test(bare) && ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
 }
 
-/** A block with its host bits zeroed, as `address/length`; a bare address is a block of one. Undefined if it is none. */
+/**
+ * A block with its host bits zeroed, as `address/length`; a bare address is a block of one. Undefined if it is none.
+ */
 export function normalizeCidr(text: string): string | undefined {
   const [, base = '', length] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(text.trim()) ?? [];
   if (!isPlain(base) || !ipaddr.isValid(base)) return undefined;

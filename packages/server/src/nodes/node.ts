@@ -261,7 +261,9 @@ export interface SolanaNode {
   broadcast(transaction: string): Promise<SolanaBroadcast>;
   /** In the order of the signatures; undefined for one that the node knows nothing of. */
   signatureStatuses(signatures: readonly string[]): Promise<readonly (SolanaSignatureStatus | undefined)[]>;
-  /** What each node says of a transaction; those that do not answer are left out. The height is of the finalized chain. */
+  /**
+   * What each node says of a transaction; those that do not answer are left out. The height is of the finalized chain.
+   */
   lookEverywhere(signature: string, blockhash: string): Promise<readonly SolanaSight[]>;
   /** The newest slot with a block. */
   slot(commitment: SolanaCommitment): Promise<bigint>;

@@ -37,7 +37,9 @@ type Stage = 'connect' | 'handshake' | 'http';
 
 const INFORMATION_MAX = 16;
 
-/** Sends the request and follows it to its end, whatever the status of the answer: redirects are answers like any other. */
+/**
+ * Sends the request and follows it to its end, whatever the status of the answer: redirects are answers like any other.
+ */
 export function converse(
   request: ClientRequest,
   body: Uint8Array | string | undefined,

@@ -2,7 +2,9 @@ import { boundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ResolveHost } from './resolve-host.ts';
 
-/** The addresses of host names for a while, so that a busy host does not cost a question to a name server every time. */
+/**
+ * The addresses of host names for a while, so that a busy host does not cost a question to a name server every time.
+ */
 export interface HostCache {
   /** What is known without asking; the same list for as long as it is fresh. */
   known(hostname: string): readonly string[] | undefined;

@@ -81,7 +81,9 @@ export function compareSchema(
   };
 }
 
-/** Brings the schema up to date inside the caller's transaction; refuses a database that a newer program has changed. */
+/**
+ * Brings the schema up to date inside the caller's transaction; refuses a database that a newer program has changed.
+ */
 export async function migrate(db: Kysely<Schema>, kind: DatabaseKind, nowMs: number): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, applied_at_ms bigint NOT NULL)`.execute(
     db,

@@ -497,7 +497,9 @@ export interface VelocityControlTable {
   updated_at_ms: number;
 }
 
-/** One amount that counts against a control; `total` is the running sum of its group, so a window needs two rows only. */
+/**
+ * One amount that counts against a control; `total` is the running sum of its group, so a window needs two rows only.
+ */
 export interface VelocityEntryTable {
   organization_id: string;
   control_id: string;

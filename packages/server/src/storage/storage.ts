@@ -7,7 +7,9 @@ export interface WriteOptions {
   readonly turn?: Turn;
   /** For what may take minutes and is worth them, such as erasing an organization. */
   readonly isLong?: boolean;
-  /** Something was done for it that cannot be done again, so it waits for its turn as long as it may wait for anything. */
+  /**
+   * Something was done for it that cannot be done again, so it waits for its turn as long as it may wait for anything.
+   */
   readonly isIrrevocable?: boolean;
 }
 

@@ -125,7 +125,10 @@ function rule(
   return { table, columns, message, code };
 }
 
-/** The answer for a broken rule, found by its index name or by `table.column, table.column`; undefined if it is no rule of ours. */
+/**
+ * The answer for a broken rule, found by its index name or by `table.column, table.column`; undefined if it is no rule
+ * of ours.
+ */
 export function uniqueViolation(
   name: string | undefined,
   columns: string | undefined,

@@ -48,7 +48,9 @@ export interface Strategy<T extends Topic, C extends Claim, E> {
   claim(topic: T, room: number, nowMs: number, untilMs: number): Promise<readonly C[]>;
   /** Prolongs leases; answers with those that this process holds now, also where it does not know of them. */
   renew?(claims: readonly C[], nowMs: number, untilMs: number): Promise<readonly T[]>;
-  /** Works on one claim until there is nothing to do, `lease.isOver`, or others wait for the place (`lease.isWanted`). */
+  /**
+   * Works on one claim until there is nothing to do, `lease.isOver`, or others wait for the place (`lease.isWanted`).
+   */
   serve(lease: Lease<C>): Promise<E>;
   /**
    * Writes down what became of a claim and gives it back. Repeated until it succeeds, so it changes nothing where the

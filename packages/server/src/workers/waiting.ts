@@ -8,7 +8,9 @@ export class Waiting<T extends Topic> {
   readonly #topics = new Map<string, T>();
   readonly #aside = new Map<string, T>();
 
-  /** Keeps its turn if it waits already; what is known of its group is not forgotten by a wake that does not know it. */
+  /**
+   * Keeps its turn if it waits already; what is known of its group is not forgotten by a wake that does not know it.
+   */
   add(topic: T): void {
     if (topic.group !== undefined || !this.#topics.has(topic.key)) this.#topics.set(topic.key, topic);
   }

@@ -15,7 +15,8 @@ import {
   toHex,
 } from 'viem';
 
-// A node of an EVM chain on loopback, for tests that need a chain to be there and not its rules: it puts whatever is sent
+// A node of an EVM chain on loopback, for tests that need a chain to be there and not its rules: it puts whatever is
+// sent
 // into a block at once, whatever its nonce, and what is in a block stays.
 
 /** `Transfer(address,address,uint256)`. */
@@ -170,7 +171,9 @@ export class StubNode implements AsyncDisposable {
     this.#forks += 1;
   }
 
-  /** A block with transactions that move the native asset, each a fee of 21,000 gas; balances are the caller's to set. */
+  /**
+   * A block with transactions that move the native asset, each a fee of 21,000 gas; balances are the caller's to set.
+   */
   mineValues(...moves: readonly { from: string; to: string; value: bigint; isReverted?: boolean }[]): Hex[] {
     const mined = moves.map(({ from, to, value, isReverted = false }, index) => {
       const hash = keccak256(toHex(`value ${this.blocks.length} ${index} ${from} ${to} ${value}`));
@@ -265,7 +268,8 @@ export class StubNode implements AsyncDisposable {
       input: data,
       isReverted: false,
     };
-    // An account that is called with its authorization has the contract's code from then on, and tells of signed batches.
+    // An account that is called with its authorization has the contract's code from then on, and tells of signed
+    // batches.
     const [authorization] = authorizationList;
     if (authorization !== undefined && to)
       this.codes.set(to.toLowerCase(), `0xef0100${authorization.address.slice(2).toLowerCase()}`);

@@ -456,7 +456,9 @@ async function readBack(load: Load): Promise<number> {
   return fresh.length;
 }
 
-/** Each target is renamed by one writer only, so its name is the last acknowledged one or one that was asked for later. */
+/**
+ * Each target is renamed by one writer only, so its name is the last acknowledged one or one that was asked for later.
+ */
 async function readNames(load: Load, at: (client: TestClient) => TestClient): Promise<void> {
   for (const [index, [alone, together]] of load.targets.entries()) {
     for (const [target, prefix] of [

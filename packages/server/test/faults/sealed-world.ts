@@ -136,7 +136,9 @@ export class SealedWorld {
     return this.root.submit('sign_raw_payload', { signWith, ...payload, hashFunction });
   }
 
-  /** Signs, exports (which needs the service keys) and creates a sub-organization (which needs a new organization key). */
+  /**
+   * Signs, exports (which needs the service keys) and creates a sub-organization (which needs a new organization key).
+   */
   async expectWorking(): Promise<void> {
     for (const signWith of [this.address, this.privateKeyId]) {
       const signed = await this.sign(signWith);

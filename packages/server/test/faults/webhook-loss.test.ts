@@ -89,7 +89,9 @@ function missingAt({ receiver }: Place, wanted: ReadonlySet<string>): string[] {
   return [...wanted].filter((change) => !found.has(change));
 }
 
-/** Each arrival is of a change that was, has its one event, is signed, and is the same whenever and wherever it came. */
+/**
+ * Each arrival is of a change that was, has its one event, is signed, and is the same whenever and wherever it came.
+ */
 function problemsOf(places: readonly Place[], changes: ReadonlySet<string>, keys: ReadonlyMap<string, KeyObject>) {
   const problems: string[] = [];
   const eventOf = new Map<string, string>();

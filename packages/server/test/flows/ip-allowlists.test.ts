@@ -38,7 +38,8 @@ const getList = async (client: TestClient, publicKey?: string) =>
 const whoami = (client: TestClient) => client.query('whoami');
 const statusFrom = async (client: TestClient, address: string) => (await whoami(from(client, address))).status;
 
-// Every request of this suite comes through a proxy on loopback that the service trusts, so that a test can say where from.
+// Every request of this suite comes through a proxy on loopback that the service trusts, so that a test can say where
+// from.
 describe.each(DATABASES)('IP allowlists on %s', (database) => {
   let server: TestServer;
   let parent: TestClient;

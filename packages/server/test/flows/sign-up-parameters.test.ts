@@ -19,7 +19,8 @@ import {
   verificationToken,
 } from './fixtures/oauth.ts';
 
-// What a sign-up brings along: proof of a contact, OAuth identities, a tag (protocol/organizations 1.2, protocol/login 4.3 and 5.3);
+// What a sign-up brings along: proof of a contact, OAuth identities, a tag (protocol/organizations 1.2, protocol/login
+// 4.3 and 5.3);
 // and proof of a contact that changes.
 
 const DONE = [200, COMPLETED];

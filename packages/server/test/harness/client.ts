@@ -57,7 +57,10 @@ export interface Answer {
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends exact bytes. A TypeError says that no whole answer came, as it does for `fetch`, which takes four times as long. */
+/**
+ * Sends exact bytes. A TypeError says that no whole answer came, as it does for `fetch`, which takes four times as
+ * long.
+ */
 export async function send(
   baseUrl: string,
   path: string,

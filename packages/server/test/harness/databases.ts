@@ -20,7 +20,9 @@ export interface TestDatabase extends AsyncDisposable {
 /** Its schema is copied, which takes a fraction of the time of making it. */
 const TEMPLATE = 'TEST_POSTGRES_TEMPLATE';
 
-/** A database of its own for one test, dropped afterwards. It has the tables of the service, unless it is to be empty. */
+/**
+ * A database of its own for one test, dropped afterwards. It has the tables of the service, unless it is to be empty.
+ */
 export async function createPostgresDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   const name = newName();
   const template = isEmpty ? undefined : process.env[TEMPLATE];

@@ -47,6 +47,8 @@ export function expectRefusal(answer: Pick<Answer, 'status' | 'body'>, errorCode
   if (errorCode !== undefined) expect(answer.body.errorCode).toBe(errorCode);
 }
 
-/** The parts of a refusal that must not tell a foreign id from an unknown one: all but the id of the refused activity. */
+/**
+ * The parts of a refusal that must not tell a foreign id from an unknown one: all but the id of the refused activity.
+ */
 export const outward = ({ status, body }: Answer): Pick<Answer, 'status' | 'body'> =>
   JSON.parse(JSON.stringify({ status, body }), (key, value) => (key === 'activityId' ? undefined : value));

@@ -136,7 +136,10 @@ const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
   'update_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
 };
 
-/** Fields whose id nobody looks up: those of older versions that clients send, and the credential that an MFA step waits for. */
+/**
+ * Fields whose id nobody looks up: those of older versions that clients send, and the credential that an MFA step waits
+ * for.
+ */
 const UNREAD_FIELDS: ReadonlySet<string> = new Set([
   'users.0.authenticators.0.userId',
   'requiredAuthenticationMethods.0.any.0.id',
@@ -255,7 +258,9 @@ function expectNotFound(answer: Answer): void {
   expect(answer.status).toBe(404);
 }
 
-/** Whether the id of the other organization is no wall: for parents in their children, or because it leads back home. */
+/**
+ * Whether the id of the other organization is no wall: for parents in their children, or because it leads back home.
+ */
 const isLetIn = (operation: Operation, relation: Relation): boolean =>
   (relation === 'child' && PARENT_RUN.has(operation.name)) ||
   (relation === 'parent' && operation.kind === 'activity' && operation.findsSubOrganization);
@@ -329,7 +334,9 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     return value;
   }
 
-  /** A right that the operation itself refuses is recorded in the organization of the user who asked, and nowhere else. */
+  /**
+   * A right that the operation itself refuses is recorded in the organization of the user who asked, and nowhere else.
+   */
   const isOwnRecord =
     (operation: Operation, { ids }: Tenant) =>
     (line: string): boolean =>
@@ -536,7 +543,9 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     }
   }
 
-  /** The children of a parent are what it lists, a tree has the same session profiles everywhere, all the same vaults. */
+  /**
+   * The children of a parent are what it lists, a tree has the same session profiles everywhere, all the same vaults.
+   */
   const mayBeCursor = (operation: Operation, attacker: Tenant, id: string): boolean =>
     (operation.name.endsWith('suborgs') &&
       attacker === parent &&

@@ -364,7 +364,9 @@ async function sessionProfileOf(parent: TestClient, name: string): Promise<strin
   return first?.sessionProfileId ?? (await newSessionProfile(parent, name));
 }
 
-/** An activity of the second user that waits for the root user, in an organization whose quorum is the root user alone. */
+/**
+ * An activity of the second user that waits for the root user, in an organization whose quorum is the root user alone.
+ */
 export async function newPending(
   root: TestClient,
   second: TestClient,

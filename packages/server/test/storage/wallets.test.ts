@@ -719,8 +719,10 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       expect(await rowsOf(storage, table, kept.id), table).toBe(1);
       if ((await rowsOf(storage, table, gone.id)) > 0) left.push(table);
     }
-    // Activities stay readable to the parent, with their votes and proofs, what policies said of them and which MFA they
-    // met; digests of what was encrypted to us stay, so that nobody else presents it. What the operator's key has signed
+    // Activities stay readable to the parent, with their votes and proofs, what policies said of them and which MFA
+    // they
+    // met; digests of what was encrypted to us stay, so that nobody else presents it. What the operator's key has
+    // signed
     // stays until it is settled, and is shown to nobody.
     expect(left.sort()).toEqual([
       'accepted_bundle',

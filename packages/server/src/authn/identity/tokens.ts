@@ -5,7 +5,9 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { IdToken, MayAsk, OidcVerifier } from '../oidc/verifier.ts';
 
-/** Tokens that say who somebody is. They are only read here; what a token may be used for is decided where it is used. */
+/**
+ * Tokens that say who somebody is. They are only read here; what a token may be used for is decided where it is used.
+ */
 export interface IdentityTokens {
   /** A token of ours that says that somebody read a code sent to a contact. */
   verification(text: string, nowMs: number): VerificationToken;

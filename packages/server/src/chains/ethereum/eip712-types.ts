@@ -23,7 +23,9 @@ const STRUCTS_MAX = 256;
 const MEMBERS_MAX = 2048;
 const DIMENSIONS_MAX = 8;
 const NAME_MAX = 256;
-/** What hashing may still cost: values, and characters of types, which are encoded again wherever one is referred to. */
+/**
+ * What hashing may still cost: values, and characters of types, which are encoded again wherever one is referred to.
+ */
 export interface HashBudget {
   values: number;
   typeLength: number;

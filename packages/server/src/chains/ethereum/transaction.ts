@@ -80,7 +80,9 @@ const NOTHING = {
   authorizationList: [],
 } as const;
 
-/** Reads an unsigned transaction. Whatever is not exactly the canonical form of one is refused as INVALID_TRANSACTION. */
+/**
+ * Reads an unsigned transaction. Whatever is not exactly the canonical form of one is refused as INVALID_TRANSACTION.
+ */
 export function parseEthereumTransaction(hex: string): EthereumTransaction {
   const bytes = transactionBytes(hex);
   const first = bytes[0] as number;

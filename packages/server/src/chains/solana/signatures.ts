@@ -18,7 +18,9 @@ export function isSigned({ message }: Pick<SolanaWire, 'message'>, address: stri
   return verify(null, message, createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }), signature);
 }
 
-/** Refuses a transaction that would still lack a signature, or have a wrong one, once these addresses have signed it. */
+/**
+ * Refuses a transaction that would still lack a signature, or have a wrong one, once these addresses have signed it.
+ */
 export function requireOthersSigned(wire: SolanaWire, signers: ReadonlySet<string>): void {
   for (const [at, address] of requiredSigners(wire).entries()) {
     if (signers.has(address)) continue;

@@ -34,7 +34,8 @@ const TOKEN_TRANSFER = 3;
 const TOKEN_TRANSFER_CHECKED = 12;
 const TOKEN_TRANSFER_FEE_EXTENSION = 26;
 const TRANSFER_CHECKED_WITH_FEE = 1;
-// Instructions of the same program, one after the other: the number of accounts and of bytes, a byte each, then the bytes.
+// Instructions of the same program, one after the other: the number of accounts and of bytes, a byte each, then the
+// bytes.
 const TOKEN_BATCH = 255;
 
 /**

@@ -75,7 +75,9 @@ const FIELDS = 13;
 const FEE_PAYER_MARKER = Uint8Array.of(0);
 const EMPTY = new Uint8Array(0);
 
-/** Reads an unsigned transaction. Whatever is not exactly the canonical form of one is refused as INVALID_TRANSACTION. */
+/**
+ * Reads an unsigned transaction. Whatever is not exactly the canonical form of one is refused as INVALID_TRANSACTION.
+ */
 export function parseTempoTransaction(hex: string): TempoTransaction {
   const bytes = transactionBytes(hex);
   if (bytes[0] !== TYPE_BYTE) refuseTransaction('a Tempo transaction starts with the byte 76');

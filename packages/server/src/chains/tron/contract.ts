@@ -21,7 +21,10 @@ export interface TronPermission {
   readonly keys: readonly TronKey[];
 }
 
-/** A contract beyond its owner: every field of each type that is signed. Addresses are base58check, bytes hex without 0x. */
+/**
+ * A contract beyond its owner: every field of each type that is signed. Addresses are base58check, bytes hex without
+ * 0x.
+ */
 export type TronContractFields =
   | { readonly type: 'TransferContract'; readonly toAddress: string; readonly amount: bigint }
   | {
@@ -63,7 +66,8 @@ export type TronContractFields =
 
 export type TronContract = TronContractFields & { readonly ownerAddress: string; readonly permissionId: number };
 
-// Transaction.Contract.ContractType (tronprotocol/protocol, core/Tron.proto). The messages are in core/contract/*.proto.
+// Transaction.Contract.ContractType (tronprotocol/protocol, core/Tron.proto). The messages are in
+// core/contract/*.proto.
 const READ_TYPES: Readonly<Record<number, TronContractFields['type']>> = {
   1: 'TransferContract',
   2: 'TransferAssetContract',

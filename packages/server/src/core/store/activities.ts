@@ -290,7 +290,9 @@ export class ActivityReader extends Reader {
     return row?.organization_id as OrganizationId | undefined;
   }
 
-  /** What users of this organization proposed, here or in its sub-organizations, and what still waits: only its names. */
+  /**
+   * What users of this organization proposed, here or in its sub-organizations, and what still waits: only its names.
+   */
   async openOf(
     organizationId: OrganizationId,
     proposerIds: readonly UserId[],

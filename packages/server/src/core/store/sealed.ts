@@ -20,7 +20,9 @@ export interface SealedColumn {
 
 const OWNED = { key: ['organization_id', 'id'], owner: 'id' } as const;
 
-/** Every sealed column of the schema. A test finds the columns of bytes that are neither here nor in UNSEALED_COLUMNS. */
+/**
+ * Every sealed column of the schema. A test finds the columns of bytes that are neither here nor in UNSEALED_COLUMNS.
+ */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'wallet', column: 'sealed_seed', ...OWNED, kind: 'wallet-seed' },
   { table: 'private_key', column: 'sealed_key', ...OWNED, kind: 'private-key' },

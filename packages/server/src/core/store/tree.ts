@@ -118,7 +118,9 @@ export class TreeReader extends Reader {
     return row !== undefined;
   }
 
-  /** Ids of live sub-organizations, oldest first; with a filter, those that hold that value (any value if undefined). */
+  /**
+   * Ids of live sub-organizations, oldest first; with a filter, those that hold that value (any value if undefined).
+   */
   async subOrganizations(
     rootId: OrganizationId,
     filter: { readonly kinds: readonly TreeKind[]; readonly value: string | undefined } | undefined,

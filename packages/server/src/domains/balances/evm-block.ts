@@ -7,7 +7,9 @@ const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 /** What is asked for together; a receipt can be long. */
 const AT_ONCE = 100;
 
-/** Answers that are too long are read in pieces: a block that could not be read would hold up all that come after it. */
+/**
+ * Answers that are too long are read in pieces: a block that could not be read would hold up all that come after it.
+ */
 async function orInPieces<Value>(whole: Promise<Value>, inPieces: () => Promise<Value>): Promise<Value> {
   try {
     return await whole;

@@ -12,7 +12,9 @@ import { type News, newsOf, tell, undoing } from './tell.ts';
 const CLAIM_MS = 15_000;
 /** Blocks that are remembered so that their news can be taken back; no chain undoes more in practice. */
 const KEPT_BLOCKS = 256;
-/** Accounts of a chain whose addresses are looked at in every block for what contracts give them inside a transaction. */
+/**
+ * Accounts of a chain whose addresses are looked at in every block for what contracts give them inside a transaction.
+ */
 const LISTED_MAX = 5000;
 /** For how long a list of all addresses is good; those that a block names are looked up each time. */
 const LIST_MS = 30_000;
@@ -59,7 +61,9 @@ export class Watch {
     this.#reader = reader;
   }
 
-  /** Tells of the next block, or takes back the last one; false when there is nothing to do, or another process does it. */
+  /**
+   * Tells of the next block, or takes back the last one; false when there is nothing to do, or another process does it.
+   */
   async step(): Promise<boolean> {
     const { storage, clock, owner, catchUpBlocks } = this.#parts;
     const cursor = await this.#cursor();

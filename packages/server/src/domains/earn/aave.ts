@@ -57,7 +57,10 @@ export async function assetOfReserve(
   return someAddress(tokens?.[0]) === aToken ? someAddress(asset) : undefined;
 }
 
-/** US dollars for one whole unit, by the oracle of the market; undefined where it has no price or counts in something else. */
+/**
+ * US dollars for one whole unit, by the oracle of the market; undefined where it has no price or counts in something
+ * else.
+ */
 export async function readOraclePrice(
   reader: ContractReader,
   provider: string,

@@ -67,7 +67,9 @@ async function readPosition(
   return { ...state, id, supplied: assetsOf(position[0], state.market) };
 }
 
-/** What the parts earn together; what is in none of them earns nothing. Undefined where the rate of one is not known. */
+/**
+ * What the parts earn together; what is in none of them earns nothing. Undefined where the rate of one is not known.
+ */
 export function weightedRate(
   parts: readonly { readonly supplied: bigint; readonly rate: number | undefined }[],
   total: bigint,

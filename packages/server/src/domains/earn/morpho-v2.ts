@@ -20,7 +20,9 @@ interface Adapter {
 
 type Hash = (data: `0x${string}`) => string;
 
-/** A Morpho Vault V2; undefined where the contract is none. Its own max* functions always answer 0 and are not asked. */
+/**
+ * A Morpho Vault V2; undefined where the contract is none. Its own max* functions always answer 0 and are not asked.
+ */
 export async function readMorphoV2(
   reader: ContractReader,
   address: string,
@@ -56,7 +58,9 @@ export async function readMorphoV2(
   };
 }
 
-/** What a vault's shares grow by: it books no more than `maxRate`, and takes its own fees. Both rates are per second. */
+/**
+ * What a vault's shares grow by: it books no more than `maxRate`, and takes its own fees. Both rates are per second.
+ */
 export function netRate(
   gross: number,
   fees: { readonly performanceFee: bigint; readonly managementFee: bigint; readonly maxRate: bigint },

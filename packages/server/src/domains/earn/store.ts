@@ -151,7 +151,9 @@ export class EarnStore extends EarnReader {
       .execute();
   }
 
-  /** A wrapper as it stays until the end of the transaction: who wants to change its state waits, in any organization. */
+  /**
+   * A wrapper as it stays until the end of the transaction: who wants to change its state waits, in any organization.
+   */
   async holdWrapper({ organizationId, caip2, wrapperAddress }: EarnWrapper): Promise<EarnWrapper | undefined> {
     const found = this.db
       .selectFrom('earn_wrapper')

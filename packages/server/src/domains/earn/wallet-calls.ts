@@ -61,7 +61,9 @@ const callsOf = (plan: WalletPlan): SendCall[] => stepsOf(plan).map(({ call }) =
 export const planFacts = async (context: FactsContext, plan: WalletPlan): Promise<Namespaces[]> =>
   await transactionFacts(context, plan.signer, transactionsOf(plan.chain, plan.wallet, callsOf(plan)));
 
-/** What a deposit puts in counts, as in any call of a wrapper. The calls are of our own making: all of them are known. */
+/**
+ * What a deposit puts in counts, as in any call of a wrapper. The calls are of our own making: all of them are known.
+ */
 export async function planMovements(context: FactsContext, plan: WalletPlan): Promise<Movements> {
   const transactions = transactionsOf(plan.chain, plan.wallet, callsOf(plan));
   return { ...(await transactionMovements(context, plan.signer, transactions)), uncounted: [] };

@@ -75,7 +75,10 @@ export async function addSessionKey(
   return registered;
 }
 
-/** A session with a profile removes and changes sessions of its own profile only; it must not be able to end a wider one. */
+/**
+ * A session with a profile removes and changes sessions of its own profile only; it must not be able to end a wider
+ * one.
+ */
 export function requireOwnProfile(
   actor: Actor,
   family: readonly ApiKey[],

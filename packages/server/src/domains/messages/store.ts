@@ -125,7 +125,9 @@ export class MessageReader extends Reader {
     return await pageOfRows(this.db, 'email_event', organizationId, request, toItems, { order: 'desc', filter });
   }
 
-  /** A mail that an organization or one of its sub-organizations has handed over. Most are, soon after they are made. */
+  /**
+   * A mail that an organization or one of its sub-organizations has handed over. Most are, soon after they are made.
+   */
   async findSent(
     rootId: OrganizationId,
     messageId: string,
@@ -209,7 +211,10 @@ export class MessageStore extends MessageReader {
       .execute();
   }
 
-  /** Takes due messages of any organization, new ones first and then the longest due, so that nobody else hands them over meanwhile. */
+  /**
+   * Takes due messages of any organization, new ones first and then the longest due, so that nobody else hands them
+   * over meanwhile.
+   */
   async claim(channel: Channel, limit: number, nowMs: number, untilMs: number): Promise<ClaimedMessage[]> {
     // Materialized, so that it is read once: rows that another process is about to claim are passed over.
     const { rows } = await sql<Selectable<OutboxMessageTable>>`

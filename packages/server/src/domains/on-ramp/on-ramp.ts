@@ -78,7 +78,10 @@ export function createOnRamp({ config, storage, keyring, clock }: OnRampParts): 
   };
 }
 
-/** One link may be paid by several attempts: a completed one counts before those that go on, and these before failed ones. */
+/**
+ * One link may be paid by several attempts: a completed one counts before those that go on, and these before failed
+ * ones.
+ */
 function overall(statuses: readonly OnRampStatus[]): OnRampStatus | undefined {
   const order: readonly OnRampStatus[] = ['COMPLETED', 'PENDING', 'FAILED'];
   return order.find((status) => statuses.includes(status));

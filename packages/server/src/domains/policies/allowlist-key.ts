@@ -4,7 +4,9 @@ import { invalidField } from '../../lib/errors.ts';
 /** Of the form of a key, and perhaps of no curve: nobody has it. */
 const KEY_FORM = /^(?:0[23])?[0-9a-f]{64}$/;
 
-/** The API key that a list is for, in the spelling under which keys are stored; absent or empty means the organization. */
+/**
+ * The API key that a list is for, in the spelling under which keys are stored; absent or empty means the organization.
+ */
 export function allowlistKey(publicKey: string | undefined, field = 'parameters.publicKey'): string | undefined {
   if (publicKey === undefined || publicKey === '') return undefined;
   const key = canonicalPublicKey(publicKey) ?? publicKey.toLowerCase();

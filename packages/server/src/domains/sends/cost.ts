@@ -13,7 +13,9 @@ export const isPaidByOperator = ({ request, purpose }: Pick<Send, 'request' | 'p
   (request.kind === 'ethereum' && request.sponsored !== undefined) ||
   (request.kind === 'solana' && request.isSponsored);
 
-/** What an attempt has to say about its cost. The price of the first one serves for all, so that differences cancel out. */
+/**
+ * What an attempt has to say about its cost. The price of the first one serves for all, so that differences cancel out.
+ */
 export function costTerms(chain: ChainSettings, send: Send, most: bigint): Pick<SendAttempt, 'maxCost' | 'usdPrice'> {
   if (!isPaidByOperator(send)) return {};
   const [first] = send.attempts;

@@ -19,7 +19,10 @@ interface LaneTopic extends Topic {
 
 const topicOf = (name: SendLaneName): LaneTopic => ({ key: `${name.caip2} ${name.lane}`, name });
 
-/** Lanes may take turns among processes, so that what is missing counts from one turn to the next, but not from long ago. */
+/**
+ * Lanes may take turns among processes, so that what is missing counts from one turn to the next, but not from long
+ * ago.
+ */
 const FORGOTTEN_MS = 5 * 60 * 1000;
 
 /** What is known from the last turn. */

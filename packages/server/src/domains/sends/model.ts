@@ -59,7 +59,9 @@ export interface SolanaSendRequest {
 
 export type SendRequest = EthereumSendRequest | RawSendRequest | SolanaSendRequest;
 
-/** One signed form of a send. All of a send's have one nonce, or on Solana no life in common, so that one lands at most. */
+/**
+ * One signed form of a send. All of a send's have one nonce, or on Solana no life in common, so that one lands at most.
+ */
 export interface SendAttempt {
   /** The transaction hash, or on Solana the signature in base58. */
   readonly hash: string;
@@ -163,7 +165,10 @@ export interface OperatorKey {
   readonly createdAtMs: number;
 }
 
-/** The first nonce that neither the chain nor a send of ours has. One that is fixed far ahead leaves the gap to be filled. */
+/**
+ * The first nonce that neither the chain nor a send of ours has. One that is fixed far ahead leaves the gap to be
+ * filled.
+ */
 export function nextNonce(count: number, taken: ReadonlySet<number>): number {
   let next = count;
   while (taken.has(next)) next += 1;

@@ -15,7 +15,9 @@ const seenBy = (transaction: SolanaTransaction, { account }: Signer): ParsedTran
   signer: solanaAddress(account) ?? '',
 });
 
-/** The transaction once for each signer, with that signer's wallet or key: whoever may use one of them may not use all. */
+/**
+ * The transaction once for each signer, with that signer's wallet or key: whoever may use one of them may not use all.
+ */
 export async function solanaFactsOf(
   context: FactsContext,
   signers: readonly Signer[],

@@ -26,7 +26,10 @@ export async function holderOfContact(
   return await app.storage.read(TreeReader).uniqueHolder(parent.id, kind, token.contact);
 }
 
-/** A verified OpenID token; undefined, and nobody is called, if its issuer is not one that strangers may bring tokens of. */
+/**
+ * A verified OpenID token; undefined, and nobody is called, if its issuer is not one that strangers may bring tokens
+ * of.
+ */
 export async function readOidcToken({ app, parent }: Visit, text: string): Promise<IdToken | undefined> {
   try {
     return await app.tokens.oidc(text, issuersForStrangers(app.storage.read, parent.id));

@@ -35,7 +35,9 @@ export const configurationNotFound = (): ApiError =>
     'there is no enabled sign-up proxy configuration with the id in X-Auth-Proxy-Config-Id',
   );
 
-/** The origin whose pages may read the answer, `*` for any. Without an origin, as in apps, only where any is allowed. */
+/**
+ * The origin whose pages may read the answer, `*` for any. Without an origin, as in apps, only where any is allowed.
+ */
 export function requireOrigin(
   { allowedOrigins }: AuthProxyConfig['settings'],
   origin: string | string[] | undefined,

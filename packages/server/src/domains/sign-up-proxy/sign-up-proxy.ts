@@ -42,7 +42,8 @@ export function createSignUpProxy(app: App): SignUpProxy {
     code: 'RATE_LIMIT_EXCEEDED',
     message: 'too many calls from this address, try later',
   });
-  // Many people may be behind one address, so that these are more than one contact may have, and fewer than anybody needs
+  // Many people may be behind one address, so that these are more than one contact may have, and fewer than anybody
+  // needs
   // who wants to send codes to many.
   const codes = new RequestLimit(settings.proxyCodesPerMinute, elapsed, {
     code: 'MAX_OTP_INITIATED',

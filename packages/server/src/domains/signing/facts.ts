@@ -16,7 +16,9 @@ import { ContractInterfaceReader } from '../policies/store/contract-interfaces.t
 import { WalletReader } from '../wallets/store/wallets.ts';
 import type { Signer } from './signer.ts';
 
-/** `wallet` and `wallet_account`, or `private_key`. A wallet that went away meanwhile must not leave its rules behind. */
+/**
+ * `wallet` and `wallet_account`, or `private_key`. A wallet that went away meanwhile must not leave its rules behind.
+ */
 export async function signerFacts({ read, actor }: FactsContext, { source }: Signer): Promise<Namespaces> {
   if (source.kind === 'private-key') return { private_key: privateKeyFacts(source.key) };
   const wallet = await read(WalletReader).get(actor.organizationId, source.account.walletId);

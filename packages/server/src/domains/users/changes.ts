@@ -6,7 +6,10 @@ import type { Stores } from '../../storage/stores.ts';
 import { type ProvenContact, proves, readProvenContact } from './proven-contact.ts';
 import { UserStore } from './store/users.ts';
 
-/** What a token proves of the contact that a user is given; whoever may change the user may use it, bound to a key or not. */
+/**
+ * What a token proves of the contact that a user is given; whoever may change the user may use it, bound to a key or
+ * not.
+ */
 export function readProofOf(
   context: DescribeContext,
   verificationToken: string | undefined,

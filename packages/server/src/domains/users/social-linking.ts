@@ -17,7 +17,9 @@ export function linkedEmail(proxy: AuthProxyConfig | undefined, token: IdToken):
   return isProven && token.email.normalize('NFKC') === token.email ? token.email : undefined;
 }
 
-/** Marks the email of a user as proven by such a sign-in. Only users of sub-organizations are found by a proven contact. */
+/**
+ * Marks the email of a user as proven by such a sign-in. Only users of sub-organizations are found by a proven contact.
+ */
 export async function linkEmail(
   { store, nowMs }: Pick<ExecuteContext, 'store' | 'nowMs'>,
   place: Place,

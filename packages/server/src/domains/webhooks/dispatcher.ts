@@ -59,7 +59,9 @@ export class Dispatcher {
     this.#worker.start();
   }
 
-  /** To be called after a commit with deliveries in it, with their endpoints; without any it looks for all that are due. */
+  /**
+   * To be called after a commit with deliveries in it, with their endpoints; without any it looks for all that are due.
+   */
   wake(endpointIds?: readonly WebhookEndpointId[]): void {
     this.#worker.wake(endpointIds?.map((key) => ({ key })));
   }

@@ -216,7 +216,10 @@ export class Lane {
     this.#inHand.set(id, recorded);
   }
 
-  /** Takes the deliveries in their order; when fewer than `ahead` behind the one that is taken are signed, some more are. */
+  /**
+   * Takes the deliveries in their order; when fewer than `ahead` behind the one that is taken are signed, some more
+   * are.
+   */
   *#signAhead(endpoint: WebhookEndpoint, batch: DueDelivery[], ahead: number, together: number): Generator<Line> {
     const signed: Line[] = [];
     while (signed.length + batch.length > 0) {

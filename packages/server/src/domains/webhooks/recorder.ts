@@ -7,7 +7,10 @@ import { WebhookStore } from './store/webhooks.ts';
 
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 5000;
-/** Commits are at least so far apart, because one costs more than a result; each has so many, because it holds others up. */
+/**
+ * Commits are at least so far apart, because one costs more than a result; each has so many, because it holds others
+ * up.
+ */
 const COMMIT_EVERY_MS = 20;
 const RESULTS_PER_COMMIT = 128;
 

@@ -21,7 +21,10 @@ interface Waiting {
 /** Signs a delivery right before it is sent, with the key of that moment. */
 export type WebhookSigner = (event: Pick<WebhookEvent, 'id' | 'body'>) => Promise<Signed>;
 
-/** What is to be signed in the same turn of the event loop goes to the keyring together: a call costs more than a signature. */
+/**
+ * What is to be signed in the same turn of the event loop goes to the keyring together: a call costs more than a
+ * signature.
+ */
 export function createWebhookSigner(
   keyring: Pick<Keyring, 'signWebhooks'>,
   keys: () => readonly ServiceKey[],

@@ -23,7 +23,9 @@ const IDENTIFIER = /^[A-Za-z$_][A-Za-z0-9$_]{0,255}$/;
 /** Each costs a hash when the interface is read. */
 const FUNCTIONS_MAX = 2_000;
 
-/** The functions of a standard JSON ABI; what else it declares plays no part. Refuses what cannot be told apart later. */
+/**
+ * The functions of a standard JSON ABI; what else it declares plays no part. Refuses what cannot be told apart later.
+ */
 export function readAbi(json: JsonValue): AbiFunctions {
   const functions = new Map<string, AbiFunction>();
   for (const [index, value] of asList(json, 'an Ethereum interface').entries()) {

@@ -8,7 +8,10 @@ interface Layout {
   readonly headBytes: number;
 }
 
-/** A parameter's type, taken apart, with how it lies in call data (Solidity documentation, "Contract ABI Specification"). */
+/**
+ * A parameter's type, taken apart, with how it lies in call data (Solidity documentation, "Contract ABI
+ * Specification").
+ */
 export type AbiType = Layout &
   (
     | { readonly kind: 'uint' | 'int'; readonly bits: number }

@@ -296,7 +296,9 @@ interface Delegation {
 }
 const NO_CODE = `0x${'00'.repeat(20)}`;
 
-/** By borrowing code (EIP-7702) an account gives everything away, unless it ends an earlier loan or the code is ours. */
+/**
+ * By borrowing code (EIP-7702) an account gives everything away, unless it ends an earlier loan or the code is ours.
+ */
 export function delegationParts(
   name: string,
   { chainId, address }: Delegation,

@@ -56,7 +56,8 @@ interface Program {
   readonly settled: ReadonlySet<number>;
 }
 
-// SystemInstruction (anza-xyz/solana-sdk, system-interface). Allocate gives lamports away too: anybody can turn an account
+// SystemInstruction (anza-xyz/solana-sdk, system-interface). Allocate gives lamports away too: anybody can turn an
+// account
 // with data into a nonce account, name its authority, and withdraw.
 const SYSTEM: Program = {
   name: 'System',

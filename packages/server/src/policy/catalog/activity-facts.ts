@@ -4,7 +4,7 @@ import type { Alternatives } from './namespaces.ts';
 
 const BY_KIND: ReadonlyMap<string, KindFacts> = new Map(KINDS.map((facts) => [facts.kind, facts]));
 
-/** Which parameters an activity type exposes (POL 11). */
+/** Which parameters an activity type exposes (protocol/policy-facts 2). */
 export function paramsOf(type: string, kind: string): readonly string[] {
   const { params = [], paramsByType = {} } = BY_KIND.get(kind) ?? {};
   return Object.hasOwn(paramsByType, type) ? (paramsByType[type] ?? []) : params;

@@ -56,7 +56,10 @@ const OWN_ACCOUNT: ReadonlyMap<string, OwnAccount> = new Map(
   KINDS.flatMap(({ kind, ownAccount }) => (ownAccount === undefined ? [] : [[kind, ownAccount] as const])),
 );
 
-/** Whether, and with which credential, users may do it to their own account without a policy (POL 14, step 7). */
+/**
+ * Whether, and with which credential, users may do it to their own account without a policy (protocol/policies 8.3,
+ * step 7).
+ */
 export const ownAccountRule = (kind: string): OwnAccount | undefined => OWN_ACCOUNT.get(kind);
 
 /** The credential that was made for a recovery. */

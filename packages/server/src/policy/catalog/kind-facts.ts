@@ -1,6 +1,6 @@
 import type { Alternatives } from './namespaces.ts';
 
-/** What policies call the things that activities touch (POL 10). */
+/** What policies call the things that activities touch (protocol/policy-facts 1.2). */
 export const POLICY_RESOURCES = [
   'ORGANIZATION',
   'INVITATION',
@@ -33,7 +33,7 @@ export const POLICY_RESOURCES = [
 export type PolicyResource = (typeof POLICY_RESOURCES)[number];
 export type PolicyAction = 'CREATE' | 'UPDATE' | 'DELETE' | 'SIGN' | 'EXPORT' | 'IMPORT' | 'VERIFY' | 'ENCRYPT';
 
-/** By which credentials users may do it to their own account without a policy (POL 14, step 7). */
+/** By which credentials users may do it to their own account without a policy (protocol/policies 8.3, step 7). */
 export type OwnAccount = 'any-credential' | 'recovery-key';
 
 /** What policies know of a kind of activity. The kind is the name that all versions of a type share. */
@@ -43,7 +43,7 @@ export interface KindFacts {
   readonly action: PolicyAction;
   /** How many versions its type has had. */
   readonly versions: number;
-  /** The parameters that conditions may read (POL 11). */
+  /** The parameters that conditions may read (protocol/policy-facts 2). */
   readonly params?: readonly string[];
   /** Where a version shows others than these, by its type. */
   readonly paramsByType?: Readonly<Record<string, readonly string[]>>;

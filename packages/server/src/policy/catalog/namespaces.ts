@@ -18,7 +18,7 @@ export type Namespace = (typeof NAMESPACES)[number];
 /** Namespaces that come together; a request has those of one alternative. */
 export type Alternatives = readonly (readonly Namespace[])[];
 
-/** The target of a signature or export is a wallet account or a private key, never both (POL 11). */
+/** The target of a signature or export is a wallet account or a private key, never both (protocol/policy-facts 2). */
 export const SIGNERS: Alternatives = [['wallet', 'wallet_account'], ['private_key']];
 export const TRANSACTIONS: Alternatives = [['eth.tx'], ['solana.tx'], ['tron.tx'], ['bitcoin.tx'], ['tempo.tx']];
 export const PAYLOADS: Alternatives = [[], ['eth.eip_712'], ['eth.eip_7702_authorization']];

@@ -1,6 +1,8 @@
 import { GOVERNED_TYPES, type GovernedType } from './activity-facts.ts';
 
-/** A set of activity types as bits: one for each governed type of the table, and one for all types that are not in it. */
+/**
+ * A set of activity types as bits: one for each governed type of the table, and one for all types that are not in it.
+ */
 export type TypeSet = bigint;
 
 export const NO_TYPES: TypeSet = 0n;

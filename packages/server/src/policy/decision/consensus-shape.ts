@@ -68,7 +68,9 @@ export function shapeOf(tree: CheckedTree): ConsensusShape {
   return { clauses, countsEveryone, readsCredentials, largestNumber, onlyGains: onlyGains(tree), names: namesOf(tree) };
 }
 
-/** The closures of all nodes, made in one pass: lambdas nest, and compiling each by itself would repeat the inner ones. */
+/**
+ * The closures of all nodes, made in one pass: lambdas nest, and compiling each by itself would repeat the inner ones.
+ */
 function compileParts(tree: CheckedTree): readonly Run[] {
   const runs: Run[] = new Array(tree.nodeCount);
   compileNode(tree, tree.root, (node, run) => {
@@ -84,7 +86,9 @@ function isOverPeople(tree: CheckedTree, { target }: QuantifierNode): boolean {
   return element === USER || element === CREDENTIAL;
 }
 
-/** Whether a lambda reads only its own variables. Slots count from the outside, so those of the lambda are the highest. */
+/**
+ * Whether a lambda reads only its own variables. Slots count from the outside, so those of the lambda are the highest.
+ */
 function isClosed(tree: CheckedTree, node: QuantifierNode): boolean {
   const own = tree.slots.get(node.id) as number;
   for (const part of descend(node)) {

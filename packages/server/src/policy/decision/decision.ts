@@ -41,7 +41,9 @@ export interface DecisionInput {
   readonly organization: OrganizationFacts;
   readonly activity: ActivityFacts;
   readonly policies: PolicySet;
-  /** Everyone who approved, with current tags, and whoever `directoryNeeds` asks for. Approvals of others do not count. */
+  /**
+   * Everyone who approved, with current tags, and whoever `directoryNeeds` asks for. Approvals of others do not count.
+   */
   readonly members: readonly Member[];
   /** In the order they were given; a user may occur again with another credential. */
   readonly approvals: readonly Approval[];
@@ -58,7 +60,10 @@ export interface DecisionOptions {
   readonly trace?: boolean;
   /** How many sub-expressions each tree shows at most; POLICY_LIMITS.traceNodes unless told. */
   readonly traceNodesMax?: number;
-  /** Evaluates all policies, also those that cannot concern the activity. On by default up to POLICY_LIMITS.listedPolicies. */
+  /**
+   * Evaluates all policies, also those that cannot concern the activity. On by default up to
+   * POLICY_LIMITS.listedPolicies.
+   */
   readonly listAll?: boolean;
 }
 

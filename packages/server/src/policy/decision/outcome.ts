@@ -47,7 +47,9 @@ export interface VoteEvaluation extends Omit<PolicyEvaluation, 'outcome'> {
   readonly outcome: PolicyOutcome | 'OUTCOME_REQUIRES_AUTHENTICATORS' | 'OUTCOME_REJECTED';
 }
 
-/** The trees of a policy's expressions, as far as they were evaluated and there was room; a condition for each element. */
+/**
+ * The trees of a policy's expressions, as far as they were evaluated and there was room; a condition for each element.
+ */
 export interface PolicyTrace {
   readonly time?: TraceNode;
   readonly conditions: readonly TraceNode[];

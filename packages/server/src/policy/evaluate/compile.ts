@@ -23,7 +23,9 @@ import { type Run, spend } from './frame.ts';
 import { loaderOf } from './load.ts';
 import { dynamicAccess, elementAt, hexToUint, lengthOf, listIn, slice, valueAt } from './operations.ts';
 
-/** Wraps the closure of a node. The plain evaluator has no wrapping, so that explanations cost nothing until asked for. */
+/**
+ * Wraps the closure of a node. The plain evaluator has no wrapping, so that explanations cost nothing until asked for.
+ */
 export type Wrap = (node: Node, run: Run) => Run;
 
 const plain: Wrap = (_node, run) => run;

@@ -1,7 +1,10 @@
 import type { ExpressionKind } from '../language/checker.ts';
 import { type Compilation, compileExpression, type Expression } from './expression.ts';
 
-/** Compiled expressions by text. Texts repeat over organizations and requests, and compiling costs far more than evaluating. */
+/**
+ * Compiled expressions by text. Texts repeat over organizations and requests, and compiling costs far more than
+ * evaluating.
+ */
 export interface ExpressionCache {
   compile<K extends ExpressionKind>(kind: K, text: string): Compilation<K>;
 }
@@ -11,7 +14,8 @@ const NODES_MAX = 500_000;
 
 /** Bounded by the nodes it holds, not by entries: a few hostile texts weigh as much as thousands of ordinary ones. */
 export function createExpressionCache(nodesMax: number = NODES_MAX): ExpressionCache {
-  // A Map iterates in insertion order; what is used is inserted again, so the first entry is the one used least recently.
+  // A Map iterates in insertion order; what is used is inserted again, so the first entry is the one used least
+  // recently.
   const entries = new Map<string, Expression>();
   let nodes = 0;
 

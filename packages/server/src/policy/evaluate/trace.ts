@@ -104,7 +104,9 @@ function build(node: Node, text: string, records: readonly Mutable[], decisive: 
 const isConstant = (node: Node): boolean =>
   node.kind === 'list' && node.items.every(({ kind }) => kind === 'bool' || kind === 'integer' || kind === 'string');
 
-/** The parts from which the result of a node follows: the one that failed, the one that settled a chain, or all of them. */
+/**
+ * The parts from which the result of a node follows: the one that failed, the one that settled a chain, or all of them.
+ */
 function reasonsOf(node: Node, parts: readonly Node[], records: readonly Mutable[]): readonly Node[] {
   const recordOf = (part: Node): Mutable => records[part.id] as Mutable;
   if (recordOf(node).failure !== undefined) return parts.filter((part) => recordOf(part).failure !== undefined);

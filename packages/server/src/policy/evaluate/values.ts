@@ -22,7 +22,9 @@ export interface Integer {
   readonly value: bigint;
 }
 
-/** What decoded arguments and members of typed data are made of. Maps are Maps, because their keys come from outside. */
+/**
+ * What decoded arguments and members of typed data are made of. Maps are Maps, because their keys come from outside.
+ */
 export type DynamicValue =
   | boolean
   | string

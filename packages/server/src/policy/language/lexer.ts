@@ -5,7 +5,9 @@ type TokenKind = 'integer' | 'string' | 'name' | 'symbol' | 'end';
 
 export interface Token extends Span {
   readonly kind: TokenKind;
-  /** The source text, or the value of a string literal. `true`, `false` and `in` are symbols: nothing can be named so. */
+  /**
+   * The source text, or the value of a string literal. `true`, `false` and `in` are symbols: nothing can be named so.
+   */
   readonly text: string;
 }
 

@@ -153,7 +153,9 @@ function demandOfMember(tree: CheckedTree, item: Node, list: Node): Demand | und
 
 const typeOf = (tree: CheckedTree, node: Node): Type => tree.types[node.id] as Type;
 
-/** Reads keywords and no variables, so that the same text means the same value throughout; and has a type we can weigh. */
+/**
+ * Reads keywords and no variables, so that the same text means the same value throughout; and has a type we can weigh.
+ */
 function isSubject(tree: CheckedTree, node: Node): boolean {
   const type = typeOf(tree, node);
   const isWeighable = isText(type) || type.kind === 'bool' || type.kind === 'timestamp' || isNumber(type);
@@ -185,7 +187,9 @@ function literalOf(tree: CheckedTree, node: Node): string | bigint | undefined {
   return call?.kind === 'timestamp' ? call.instant : undefined;
 }
 
-/** Hex compares without regard to case, and what may be hex is treated so: two texts that may be equal count as equal. */
+/**
+ * Hex compares without regard to case, and what may be hex is treated so: two texts that may be equal count as equal.
+ */
 function normalize(value: string | bigint, { kind }: Type): string | bigint {
   if (typeof value !== 'string' || kind === 'string' || kind === 'bool') return value;
   return kind === 'key' ? foldKey(value) : foldAscii(value);

@@ -188,7 +188,10 @@ function lintReads(policyId: string, tree: CheckedTree): LintFinding[] {
   return [];
 }
 
-/** What is there only if the bytes of a call decode exactly as the interface says; whoever writes the bytes can see to it. */
+/**
+ * What is there only if the bytes of a call decode exactly as the interface says; whoever writes the bytes can see to
+ * it.
+ */
 const DECODED = new Set(['contract_call_args', 'parsed_instruction_data']);
 
 /** A part of a denial that can fail while another part would deny: one side of an or, or the body of a lambda. */

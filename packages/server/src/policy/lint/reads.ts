@@ -3,7 +3,10 @@ import type { CheckedTree } from '../language/checker.ts';
 import { accessPath, alwaysEvaluated, namespaceOf } from '../language/paths.ts';
 import type { Domain } from './domain.ts';
 
-/** What a condition cannot be evaluated without: nothing short-circuits, so one absent namespace is an error of the whole. */
+/**
+ * What a condition cannot be evaluated without: nothing short-circuits, so one absent namespace is an error of the
+ * whole.
+ */
 export interface Reads {
   readonly namespaces: ReadonlySet<string>;
   readonly params: ReadonlySet<string>;

@@ -1,4 +1,6 @@
-/** Days since 1970-01-01 in the proleptic Gregorian calendar. Date.UTC is no help: it reads the years 0 to 99 as 1900s. */
+/**
+ * Days since 1970-01-01 in the proleptic Gregorian calendar. Date.UTC is no help: it reads the years 0 to 99 as 1900s.
+ */
 export function daysFromCivil(year: number, month: number, day: number): number {
   // The year is counted from March, so that the leap day is its last (Hinnant, chrono-compatible date algorithms).
   const shiftedYear = month <= 2 ? year - 1 : year;

@@ -90,7 +90,9 @@ function dayMatches(cron: Cron, day: number): boolean {
   return cron.dayOfMonth.isAny || cron.dayOfWeek.isAny ? byMonth && byWeek : byMonth || byWeek;
 }
 
-/** Whether a schedule names a wall time in [first, last], both in minutes since 1970 as a clock on the wall shows them. */
+/**
+ * Whether a schedule names a wall time in [first, last], both in minutes since 1970 as a clock on the wall shows them.
+ */
 function matchesBetween(cron: Cron, first: number, last: number): boolean {
   for (let day = Math.floor(first / DAY_MINUTES); day * DAY_MINUTES <= last; day += 1) {
     if (!dayMatches(cron, day)) continue;
@@ -107,7 +109,10 @@ function matchesBetween(cron: Cron, first: number, last: number): boolean {
   return false;
 }
 
-/** Instants from `fromMs` to `toMs`, both included, in which a clock that runs `offsetMs` ahead of UTC shows a full minute. */
+/**
+ * Instants from `fromMs` to `toMs`, both included, in which a clock that runs `offsetMs` ahead of UTC shows a full
+ * minute.
+ */
 function firesBetween(cron: Cron, offsetMs: number, fromMs: number, toMs: number): boolean {
   const first = Math.ceil((fromMs + offsetMs) / MINUTE_MS);
   const last = Math.floor((toMs + offsetMs) / MINUTE_MS);

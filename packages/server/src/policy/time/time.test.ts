@@ -112,7 +112,9 @@ describe('zones', () => {
   });
 });
 
-/** What a clock on the wall shows, as minutes since 1970; asked from the runtime in another way than the engine does. */
+/**
+ * What a clock on the wall shows, as minutes since 1970; asked from the runtime in another way than the engine does.
+ */
 function wallClock(timeZone: string): (atMs: number) => number {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return (atMs) => Math.floor(Date.parse(`${format.format(atMs).replace(' ', 'T')}Z`) / MINUTE);

@@ -20,7 +20,9 @@ export interface Zone {
   segments(fromMs: number, toMs: number): readonly OffsetSegment[];
 }
 
-/** Zones are the same for everyone and costly to set up (a formatter each). The key ignores case, as the runtime does. */
+/**
+ * Zones are the same for everyone and costly to set up (a formatter each). The key ignores case, as the runtime does.
+ */
 const zones = lruCache<Zone>(ZONES_MAX);
 
 /** The zone of an IANA name, by the time-zone data of the runtime; undefined when there is none. */

@@ -91,7 +91,8 @@ export async function readyToBegin(round: Round, waiting: readonly Send[]): Prom
   const ready: Send[] = [];
   const isWaiting = new Set(waiting.map(({ id }) => id));
   const isAwaited = new Set(waiting.map(({ afterId }) => afterId));
-  // What goes on with something begun is first, though what was committed since may have a smaller id. What is behind one
+  // What goes on with something begun is first, though what was committed since may have a smaller id. What is behind
+  // one
   // that waits keeps its place: a second approval must not overtake the first one's deposit.
   const goesOn = ({ afterId }: Send): boolean => afterId !== undefined && !isWaiting.has(afterId);
   let isHeld = false;
@@ -185,7 +186,8 @@ async function beginTransaction(
   const made = await draft(round, node, send, request, request.nonce ?? nextNonce(line.count, line.taken));
   const [gas, fees] = await Promise.all([gasOf(node, send, request, made), feesFor(round, node, request)]);
   if (!gas.ok) {
-    // What is on its way may be what it needs; without that it is wrong for good. Whoever shares the lane does not wait.
+    // What is on its way may be what it needs; without that it is wrong for good. Whoever shares the lane does not
+    // wait.
     if (isPaidByOperator(send)) {
       if (line.senders.has(send.sender)) return 'skip';
     } else if (line.onTheWay > 0 && request.nonce === undefined) return 'wait';

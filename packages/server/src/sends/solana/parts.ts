@@ -7,7 +7,9 @@ import type { ReadStores } from '../../storage/stores.ts';
 export interface SolanaParts {
   readonly node: SolanaNode;
   readonly read: ReadStores;
-  /** The 64 bytes of an Ed25519 signature: the operator's where the address is the operator's, else the organization's. */
+  /**
+   * The 64 bytes of an Ed25519 signature: the operator's where the address is the operator's, else the organization's.
+   */
   readonly sign: (send: Send, address: string, payload: Uint8Array) => Promise<Uint8Array>;
   readonly nowMs: number;
   /** By the clock that is never set. */

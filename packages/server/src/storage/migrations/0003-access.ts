@@ -10,7 +10,9 @@ const UNIQUE_HERE = [
   'ux_velocity_identifier',
 ] as const;
 
-/** Policies and what else limits access: MFA, session profiles, IP allowlists, contract interfaces, velocity controls. */
+/**
+ * Policies and what else limits access: MFA, session profiles, IP allowlists, contract interfaces, velocity controls.
+ */
 export const access: Migration = {
   name: '0003-access',
   compatibility: 'contract',

@@ -5,7 +5,9 @@ import { UNIQUE_RULES } from '../unique.ts';
 
 const UNIQUE_HERE = ['ux_webhook_endpoint_name'] as const;
 
-/** Webhooks: endpoints, events, their deliveries, and who works on which endpoint's; from when on a service key signs. */
+/**
+ * Webhooks: endpoints, events, their deliveries, and who works on which endpoint's; from when on a service key signs.
+ */
 export const webhooks: Migration = {
   name: '0006-webhooks',
   compatibility: 'contract',

@@ -4,7 +4,9 @@ import type { Schema } from '../schema.ts';
 
 const BATCH = 100;
 
-/** How many replicas a deployment asks for, beside the manifest that says so: whoever counts them need not read that. */
+/**
+ * How many replicas a deployment asks for, beside the manifest that says so: whoever counts them need not read that.
+ */
 export const deploymentReplicas: Migration = {
   name: '0012-deployment-replicas',
   compatibility: 'contract',

@@ -2,7 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 
-/** Every migration leaves its mark, so that a program that does not know it can tell whether it may go on (docs/decisions/0036). */
+/**
+ * Every migration leaves its mark, so that a program that does not know it can tell whether it may go on
+ * (docs/decisions/0036).
+ */
 export const compatibleMigrations: Migration = {
   name: '0017-compatible-migrations',
   compatibility: 'expand',

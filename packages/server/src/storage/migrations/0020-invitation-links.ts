@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 
-/** What opens an invitation, as a hash, and until when. Invitations from before have neither: nobody has a link to them. */
+/**
+ * What opens an invitation, as a hash, and until when. Invitations from before have neither: nobody has a link to them.
+ */
 export const invitationLinks: Migration = {
   name: '0020-invitation-links',
   // An older process makes invitations without links, as it always has.

@@ -3,7 +3,10 @@ import type { PoolLoad } from '../storage.ts';
 import { isTimeout, translate, unavailable } from './errors.ts';
 import { Session } from './session.ts';
 
-/** How long a new connection, or one of another request, is waited for: a share of the time, but not too little to connect. */
+/**
+ * How long a new connection, or one of another request, is waited for: a share of the time, but not too little to
+ * connect.
+ */
 const ACQUIRE_SHARE = 0.4;
 const ACQUIRE_MS_MIN = 2000;
 const WAITING_MAX = 1024;
@@ -59,7 +62,8 @@ export class SessionPool {
       ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, acquireMs) },
     } as pg.PoolConfig);
     this.#pool.on('error', onIdleError);
-    // A client in use has no listener of the pool, and an 'error' that nobody hears ends the process. Its statements fail too.
+    // A client in use has no listener of the pool, and an 'error' that nobody hears ends the process. Its statements
+    // fail too.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 

@@ -12,7 +12,8 @@ import {
   type World,
 } from './case.ts';
 
-// Policies, MFA, session profiles, IP allowlists, contract interfaces and velocity controls in the table of every operation.
+// Policies, MFA, session profiles, IP allowlists, contract interfaces and velocity controls in the table of every
+// operation.
 
 const TIMES = { createdAt: TIMESTAMP, updatedAt: TIMESTAMP };
 

@@ -4,7 +4,9 @@ import type { Outside } from '../../hostile/outside.ts';
 
 // What the table of every operation is made of.
 
-/** An organization of its own: a root user that is the whole quorum, a user without rights, and a stranger elsewhere. */
+/**
+ * An organization of its own: a root user that is the whole quorum, a user without rights, and a stranger elsewhere.
+ */
 export interface World {
   readonly parent: TestClient;
   readonly root: TestClient;

@@ -18,7 +18,8 @@ import {
 import { boundTo, idToken, LOOPBACK, rootUser, signUpParams } from '../fixtures/oauth.ts';
 import { keyParams, LISTS, newEmail, newPhone, ProxyWorld, refusal, signUpBody } from '../fixtures/proxy.ts';
 
-// A thief with somebody's OpenID token must not get an account that the victim will log in to. Each attack stands beside
+// A thief with somebody's OpenID token must not get an account that the victim will log in to. Each attack stands
+// beside
 // the same request by an honest client.
 
 const DONE = [200, COMPLETED];

@@ -6,7 +6,8 @@ import { LoginService } from '../fixtures/logins.ts';
 
 const MINUTE = 60_000;
 
-// Through a parent's id a key finds the oldest sub-organization where it has stamped; copies elsewhere must not compete.
+// Through a parent's id a key finds the oldest sub-organization where it has stamped; copies elsewhere must not
+// compete.
 describe.each(DATABASES)('a session key that is renewed on %s', (database) => {
   let logins: LoginService;
   beforeAll(async () => {

@@ -1,4 +1,5 @@
-// Every operator on every pair of some values of each type, most of them ill typed: corners that random texts meet rarely.
+// Every operator on every pair of some values of each type, most of them ill typed: corners that random texts meet
+// rarely.
 import type { JsonObject } from '../reference/values.ts';
 
 export const PAIR_CONTEXT: JsonObject = {

@@ -72,7 +72,9 @@ export function isReachable(
   });
 }
 
-/** What a user may have approved with in the end; undefined for not at all. Everything comes first: it often suffices. */
+/**
+ * What a user may have approved with in the end; undefined for not at all. Everything comes first: it often suffices.
+ */
 function waysToApprove(
   { user, credentials }: Approval,
   approvals: readonly Approval[],

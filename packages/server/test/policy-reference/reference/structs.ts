@@ -258,6 +258,8 @@ export function spellingsOf(fieldName: string): readonly string[] {
   return [fieldName, ...aliases.filter((alias) => alias !== fieldName)];
 }
 
-/** The structs of which a request has some fields and not others: keywords such as `eth.tx`, and activity parameters. */
+/**
+ * The structs of which a request has some fields and not others: keywords such as `eth.tx`, and activity parameters.
+ */
 export const dependsOnRequest = (structName: string): boolean =>
   structName.endsWith('Namespace') || structName === 'Time' || structName === 'Params';

@@ -77,7 +77,10 @@ async function feeSigner(context: DescribeContext, { clientFeeWallet }: EarnWrap
   }
 }
 
-/** By a trial of the very call: it also counts what was earned since the last accrual, and what is too little to be paid. */
+/**
+ * By a trial of the very call: it also counts what was earned since the last accrual, and what is too little to be
+ * paid.
+ */
 async function requireFees({ nodes }: PrepareContext, { chain, wallet, steps }: WalletPlan): Promise<void> {
   for (const { call } of steps) {
     const tried = await nodes

@@ -67,7 +67,9 @@ export const earnWithdraw = defineActivity({
   },
 });
 
-/** Without shares the transaction would cost gas and take out nothing. A wrapper that does not tell decides by itself. */
+/**
+ * Without shares the transaction would cost gas and take out nothing. A wrapper that does not tell decides by itself.
+ */
 async function requirePosition({ nodes }: PrepareContext, { wrapper, wallet }: WalletPlan): Promise<void> {
   const { caip2, wrapperAddress } = wrapper;
   const shares = await createContractReader(nodes.evm(caip2)).read(token.balanceOf, wrapperAddress, wallet);

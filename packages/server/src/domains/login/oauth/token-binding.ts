@@ -9,7 +9,8 @@ import type { NewProvider } from '../../users/new-oauth-providers.ts';
 import type { RootUserParams } from '../../users/shapes/users.ts';
 import { LoginStore } from '../store/logins.ts';
 
-// An OpenID token passes through pages, logs and servers, and whoever has it can send it. What it registers must be worth
+// An OpenID token passes through pages, logs and servers, and whoever has it can send it. What it registers must be
+// worth
 // nothing to anybody but the person it is about (docs/decisions/0029).
 
 /** How long after it was issued a token may be added to a user by a key that it is not bound to. */
@@ -51,7 +52,8 @@ function waysBeside(
 ): string | undefined {
   if (apiKeys.length > 0) return 'an API key';
   if (authenticators.length > 0) return 'a passkey';
-  // Further client ids of the same person are the person's, whoever asks for them. Claims of another person count by the
+  // Further client ids of the same person are the person's, whoever asks for them. Claims of another person count by
+  // the
   // token that has to vouch for them.
   const isAnother = (other: IdToken | undefined): boolean =>
     other !== undefined && (other.issuer !== token.issuer || other.subject !== token.subject);

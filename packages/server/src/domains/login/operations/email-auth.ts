@@ -43,7 +43,8 @@ export const emailAuth = defineActivity({
     await requireFeature(context, EMAIL_AUTH_FEATURE);
     return await userOfContact(context, 'email', email);
   },
-  // The key exists for nobody but a reader of the mail, so that it stands for the code that another login would ask for.
+  // The key exists for nobody but a reader of the mail, so that it stands for the code that another login would ask
+  // for.
   subject: ({ id }) => ({ userId: id, method: methodOfType('OTP_TYPE_EMAIL'), credentialId: id }),
   async prepare(context, parameters, user) {
     const proxy = await context.read(AuthProxyReader).ofOrganization(treeRoot(context.actor.organization));

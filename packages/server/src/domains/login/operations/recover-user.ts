@@ -25,7 +25,8 @@ export const recoverUser = defineActivity({
   accepts: { recovery: true },
   parameters: Type.Object({ authenticator: AuthenticatorParamsShape, userId: IdShape }),
   result: Type.Object({ authenticatorId: Type.Array(Type.String()) }),
-  // Without a policy only with a recovery key of this user, which the decision itself looks for (POL 14, step 7).
+  // Without a policy only with a recovery key of this user, which the decision itself looks for (protocol/policies 8.3,
+  // step 7).
   ownAccount: 'recovery-key',
   managesCredentialsOf: ({ userId }) => userId,
   async describe({ read, actor: { credential, organizationId } }, { userId }) {

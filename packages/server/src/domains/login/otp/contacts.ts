@@ -20,7 +20,8 @@ export function checkContact(type: OtpType, contact: string): void {
     return;
   }
   requireEmailAddress(contact, 'parameters.contact');
-  // Users are found without regard to case, and the lower case of some characters is an ordinary letter: the Kelvin sign
+  // Users are found without regard to case, and the lower case of some characters is an ordinary letter: the Kelvin
+  // sign
   // is a k. Whoever owns such a mailbox must not be taken for the owner of the other one.
   if (contact.normalize('NFKC') !== contact) {
     throw invalidField('parameters.contact', 'must be an email address in its usual characters', 'INVALID_EMAIL');

@@ -53,7 +53,9 @@ export class LoginReader extends Reader {
     return row && toOtp(row);
   }
 
-  /** Counts of any organization behind one of them, in the order of their keys, and the last moment that they count at. */
+  /**
+   * Counts of any organization behind one of them, in the order of their keys, and the last moment that they count at.
+   */
   async countsBehind(last: CountKey | undefined, limit: number): Promise<(CountKey & { readonly latestMs: number })[]> {
     const behind = last && sql`WHERE (organization_id, name) > (${last.organizationId}, ${last.name})`;
     const { rows } = await sql<CountKey & { times: string }>`SELECT organization_id AS "organizationId", name, times

@@ -80,7 +80,9 @@ export interface MailValues {
   readonly expiresIn: string;
 }
 
-/** The mail that a template makes of what is known. Values are escaped in HTML, and none is read as a template again. */
+/**
+ * The mail that a template makes of what is known. Values are escaped in HTML, and none is read as a template again.
+ */
 export function fillTemplate(
   { html, text }: MailTemplate,
   customization: EmailCustomization,

@@ -8,7 +8,9 @@ export interface OtpMailInput extends EmailCustomization {
   readonly template?: MailTemplate | undefined;
 }
 
-/** The mail with a one-time code. The code stands alone on a line, and not in the subject, which locked screens show. */
+/**
+ * The mail with a one-time code. The code stands alone on a line, and not in the subject, which locked screens show.
+ */
 export function otpMail({ code, expiresInSeconds, template, ...customization }: OtpMailInput): MailText {
   const { appName } = customization;
   const subject = `Your code${forApp('for', appName)}`;

@@ -118,7 +118,9 @@ async function write(context: PrepareContext, params: InvitationParams): Promise
   return { invitation, message };
 }
 
-/** Counted as mails with codes are, in a window of their own for each address, so that invitations flood nobody either. */
+/**
+ * Counted as mails with codes are, in a window of their own for each address, so that invitations flood nobody either.
+ */
 async function countMails(
   { store, actor, config, nowMs }: ExecuteContext,
   invitations: readonly InvitationParams[],

@@ -379,7 +379,9 @@ export class SendStore extends SendReader {
     await this.#isHeld(lane, { owner: '', claimed_until_ms: nowMs });
   }
 
-  /** Says that a lane has nothing under way; false when a send came in since the version was read, or it is another's. */
+  /**
+   * Says that a lane has nothing under way; false when a send came in since the version was read, or it is another's.
+   */
   async closeLane({ caip2, lane, epoch }: SendLane, version: number): Promise<boolean> {
     const { numUpdatedRows } = await this.db
       .updateTable('chain_lane')

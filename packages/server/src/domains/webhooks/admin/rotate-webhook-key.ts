@@ -93,7 +93,9 @@ async function publishNext(storage: Storage, config: Config, isCompromised: bool
   }
 }
 
-/** Answers with those that it destroyed. What was made after the key stays: nobody said that it is not to be trusted. */
+/**
+ * Answers with those that it destroyed. What was made after the key stays: nobody said that it is not to be trusted.
+ */
 async function destroyBefore(storage: Storage, { keyId, before }: NextKey): Promise<string[]> {
   for (;;) {
     // Read anew: the root key may have been changed while this waited.

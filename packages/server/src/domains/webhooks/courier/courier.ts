@@ -11,7 +11,10 @@ import { startTrip } from './trip.ts';
 
 export interface Parcel {
   readonly url: string;
-  /** Names and values in turn, without Host, Content-Length and what else concerns the connection: the courier adds those. */
+  /**
+   * Names and values in turn, without Host, Content-Length and what else concerns the connection: the courier adds
+   * those.
+   */
   readonly headers: readonly string[];
   readonly body: string;
 }

@@ -24,7 +24,9 @@ export interface Route {
 }
 
 export interface Routes {
-  /** At once where the addresses of the host are known; throws or rejects with an OutboundError where there is no way. */
+  /**
+   * At once where the addresses of the host are known; throws or rejects with an OutboundError where there is no way.
+   */
   find(url: string): Route | Promise<Route>;
   close(): void;
 }

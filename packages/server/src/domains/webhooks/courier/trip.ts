@@ -47,7 +47,10 @@ export function startTrip(
     ended({ latencyMs: Math.round(performance.now() - startedAtMs), ...result });
   }
 
-  /** Also for what should never be thrown here: a delivery that fails is tried again, and a thread that dies has lost many. */
+  /**
+   * Also for what should never be thrown here: a delivery that fails is tried again, and a thread that dies has lost
+   * many.
+   */
   function endWith(error: unknown): void {
     end({ error: error instanceof OutboundError ? error.reason : 'network' });
   }

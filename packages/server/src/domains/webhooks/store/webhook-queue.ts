@@ -35,7 +35,10 @@ interface ResultValues extends ReturnType<typeof toRow>, Record<string, unknown>
   readonly nowMs: number;
 }
 
-/** One delivery, which SQLite finds by its number. Nothing travels there, so that many at once, as JSON, would cost more. */
+/**
+ * One delivery, which SQLite finds by its number. Nothing travels there, so that many at once, as JSON, would cost
+ * more.
+ */
 const recordOne = change('webhook-result', (db, values: ResultValues) => {
   const query = sql`UPDATE webhook_delivery SET state = ${values.state}, failures = failures + ${values.failed},
       next_attempt_at_ms = ${values.next_attempt_at_ms}, attempts = ${values.attempts}, updated_at_ms = ${values.nowMs}
@@ -205,7 +208,9 @@ export class WebhookQueue extends WebhookReader {
     return Math.max(count, 1);
   }
 
-  /** Deletes a number of events that are kept since before a moment and wait for nothing; answers how many there were. */
+  /**
+   * Deletes a number of events that are kept since before a moment and wait for nothing; answers how many there were.
+   */
   async sweep(beforeMs: number, limit: number): Promise<number> {
     // On PostgreSQL those that somebody else sweeps or replays right now are passed over.
     const { rows } = await sql<{ organization_id: string; id: string }>`SELECT organization_id, id

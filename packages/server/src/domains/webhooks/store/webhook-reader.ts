@@ -157,7 +157,9 @@ interface BatchValues extends BatchPlace, Record<string, unknown> {
   readonly limit: number;
 }
 
-/** The first ones of a part of the queue, as its index has them, and then all of each; SQLite finds it by its number. */
+/**
+ * The first ones of a part of the queue, as its index has them, and then all of each; SQLite finds it by its number.
+ */
 const batchOf = (part: (values: BatchValues) => RawBuilder<unknown>) => (db: Kysely<Schema>, values: BatchValues) => {
   const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body_length,
         CASE WHEN event.body_length <= ${sql.lit(SHORT_LENGTH_MAX)} THEN event.body END AS short_body
