@@ -1,9 +1,9 @@
-import { createEvmReader } from '../../packages/server/src/domains/balances/evm-reader.ts';
-import { Watch } from '../../packages/server/src/domains/balances/watch.ts';
-import { readConfig } from '../../packages/server/src/config/config.ts';
+import { createEvmReader } from '../../packages/server/src/chains/ethereum/balances/evm-reader.ts';
+import { createEvmNode } from '../../packages/server/src/chains/ethereum/node/evm-node.ts';
 import type { ChainSettings } from '../../packages/server/src/chains/settings.ts';
+import { readConfig } from '../../packages/server/src/config/config.ts';
+import { Watch } from '../../packages/server/src/domains/balances/watch.ts';
 import { type OrganizationId, randomId } from '../../packages/server/src/lib/ids.ts';
-import { createEvmNode } from '../../packages/server/src/nodes/evm-node.ts';
 import { openStorage } from '../../packages/server/src/storage/open.ts';
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Child, waitForQuiet } from '../child.ts';

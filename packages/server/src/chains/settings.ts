@@ -1,5 +1,3 @@
-import { ApiError } from '../lib/errors.ts';
-
 /** A chain that the operator has configured (protocol/sends 1). */
 export interface ChainSettings {
   /** `eip155:<number>` or `solana:<first 32 characters of the genesis hash>`. */
@@ -55,13 +53,6 @@ export interface ChainAsset {
   readonly stable?: boolean;
 }
 
-/** SLIP-44. */
-const COIN_TYPES = { eip155: '60', solana: '501' } as const;
-
-/** CAIP-19 of the coin in which a chain takes its fees. */
-export const nativeCaip19 = ({ caip2, namespace }: Pick<ChainSettings, 'caip2' | 'namespace'>): string =>
-  `${caip2}/slip44:${COIN_TYPES[namespace]}`;
-
 /** By CAIP-2. */
 export type ConfiguredChains = ReadonlyMap<string, ChainSettings>;
 
@@ -71,38 +62,5 @@ export type ConfiguredChains = ReadonlyMap<string, ChainSettings>;
  */
 export const SEND_STATES = ['INITIALIZED', 'BROADCASTING', 'INCLUDED', 'FAILED'] as const;
 export type SendState = (typeof SEND_STATES)[number];
-
-/** What clients also call the two networks of Solana that have names. */
-const ALIASES: Readonly<Record<string, string>> = {
-  'solana:mainnet': 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-  'solana:devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
-};
-const REFERENCE_LENGTH = 32;
-
-/** The one spelling of a chain: no alias, and a genesis hash cut as CAIP-2 has it. */
-export function chainName(caip2: string): string {
-  const named = (Object.hasOwn(ALIASES, caip2) && ALIASES[caip2]) || caip2;
-  return named.startsWith('solana:') ? named.slice(0, 'solana:'.length + REFERENCE_LENGTH) : named;
-}
-
-/** A chain by any of its spellings. Refuses one that is not configured, or is of another kind than is wanted. */
-export function configuredChain(
-  chains: ConfiguredChains,
-  caip2: string,
-  namespace?: ChainSettings['namespace'],
-): ChainSettings {
-  const name = chainName(caip2);
-  if (namespace !== undefined && !name.startsWith(`${namespace}:`)) {
-    throw new ApiError('REQUEST_INVALID', `this operation serves ${namespace} chains, ${caip2} is none`);
-  }
-  const chain = chains.get(name);
-  if (chain === undefined) {
-    throw new ApiError(
-      'CHAIN_NOT_CONFIGURED',
-      `chain ${name} is not configured: the operator adds it to the setting CUSTOS_CHAINS`,
-    );
-  }
-  return chain;
-}
 
 export const NATIVE_DIGITS = 9;

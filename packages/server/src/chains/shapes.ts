@@ -1,31 +1,35 @@
 import Type from 'typebox';
-import { getAddress } from 'viem';
 import { invalidField } from '../lib/errors.ts';
+import type { Network } from './chain.ts';
+import { hasWrongChecksum } from './ethereum/address.ts';
+import { ethereumNetwork } from './ethereum/network.ts';
+import { NETWORKS, namePattern, shownNames } from './networks.ts';
+import { solanaNetwork } from './solana/network.ts';
 
-const ADDRESS = '^0x[0-9a-fA-F]{40}$';
+const inRequests = ({ requestReference }: Network) => requestReference;
 
 export const UINT64_MAX = 2n ** 64n - 1n;
 export const UINT256_MAX = 2n ** 256n - 1n;
 
 export const EthereumAddressShape = Type.String({
-  pattern: ADDRESS,
-  'x-message': 'must be an address, 0x and 40 hex digits',
+  pattern: `^${ethereumNetwork.address.pattern}$`,
+  'x-message': ethereumNetwork.address.expected,
 });
 
 export const EthereumChainShape = Type.String({
-  pattern: '^eip155:[1-9][0-9]{0,14}$',
+  pattern: `^${namePattern([ethereumNetwork], inRequests)}$`,
   'x-message': 'must be a chain of the form eip155:<chain id>',
 });
 
 export const SolanaChainShape = Type.String({
-  pattern: '^solana:[1-9A-HJ-NP-Za-km-z]{1,64}$',
+  pattern: `^${namePattern([solanaNetwork], inRequests)}$`,
   'x-message': 'must be a chain of the form solana:<genesis hash>, or solana:mainnet or solana:devnet',
 });
 
 /** Of Solana also under the names that clients use for its networks. */
 export const ChainShape = Type.String({
-  pattern: '^(?:eip155:[1-9][0-9]{0,14}|solana:[1-9A-HJ-NP-Za-km-z]{1,64})$',
-  'x-message': 'must be a chain of the form eip155:<chain id> or solana:<genesis hash>',
+  pattern: `^(?:${namePattern(NETWORKS, inRequests)})$`,
+  'x-message': `must be a chain of the form ${shownNames(inRequests)}`,
 });
 
 /** A whole number in decimal digits; `checkUint` sees to its bound. */
@@ -45,12 +49,5 @@ export function checkUint(field: string, value: string | undefined, max: bigint)
  * An address that is written with a checksum (EIP-55) must have the right one: a mistyped one would lose what is sent.
  */
 export function checkChecksum(field: string, address: string): void {
-  const digits = address.slice(2);
-  if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return;
-  if (toChecksum(address) !== address) throw invalidField(field, 'has a wrong checksum (EIP-55)');
+  if (hasWrongChecksum(address)) throw invalidField(field, 'has a wrong checksum (EIP-55)');
 }
-
-/** The spelling with the checksum of EIP-55, in which addresses are answered. */
-export const toChecksum = (address: string): string => getAddress(address.toLowerCase());
-
-export const isEthereumAddress = (text: string): boolean => new RegExp(ADDRESS).test(text);

@@ -1,65 +1,77 @@
-import { type BitcoinTransaction, fitBitcoin } from './bitcoin/bitcoin.ts';
-import { signableEthereum } from './ethereum/transaction.ts';
-import { refused } from './input.ts';
-import type { Signable, SignerAccount } from './signable.ts';
-import { signableSolana } from './solana/solana.ts';
-import { signableTempo } from './tempo/transaction.ts';
-import { signableTron } from './tron/tron.ts';
+import { assert } from '../lib/assert.ts';
+import type { Namespaces } from '../policy/index.ts';
+import type { AssetFee, AssetMovements } from './caip19.ts';
+import type { InterfaceKey, TransactionFormat } from './chain.ts';
+import type { ContractInterface } from './contract-interface.ts';
+import { NO_CONTRACTS, type OwnContracts } from './ethereum/call-movements.ts';
+import { FORMATS } from './formats.ts';
+import type { Candidates, FittedSignable } from './signable.ts';
 
-export const TRANSACTION_TYPES = [
-  'TRANSACTION_TYPE_ETHEREUM',
-  'TRANSACTION_TYPE_SOLANA',
-  'TRANSACTION_TYPE_TRON',
-  'TRANSACTION_TYPE_BITCOIN',
-  'TRANSACTION_TYPE_TEMPO',
-] as const;
-export type TransactionType = (typeof TRANSACTION_TYPES)[number];
+type Format = (typeof FORMATS)[keyof typeof FORMATS]['transactions'];
 
-export const isTaproot = (addressFormat: string): boolean => /^ADDRESS_FORMAT_BITCOIN_.*_P2TR$/.test(addressFormat);
-export const isSpark = (addressFormat: string): boolean => addressFormat.startsWith('ADDRESS_FORMAT_SPARK_');
+/** A transaction that is to be signed, with what it depends on who signs it. */
+export type ParsedTransaction = ReturnType<Format['read']>;
+export type TransactionType = ParsedTransaction['type'];
 
-export interface FittedSignable {
-  /** The account that the signatures are made as. */
-  readonly account: SignerAccount;
-  readonly signable: Signable;
-  /** Of a Bitcoin transaction what it says, which depends on who signs. */
-  readonly bitcoin?: BitcoinTransaction;
-}
+const BY_TYPE: ReadonlyMap<string, TransactionFormat<ParsedTransaction>> = new Map(
+  Object.values(FORMATS).map(({ transactions }) => [transactions.type, transactions]),
+);
 
-/** Who is asked to sign: one account, or a key by its id, which stands for all its addresses. */
-interface Candidates {
-  readonly account: SignerAccount;
-  readonly addresses: readonly SignerAccount[];
+export const TRANSACTION_TYPES: readonly TransactionType[] = Object.values(FORMATS).map(
+  ({ transactions }) => transactions.type,
+);
+
+function formatOf(type: TransactionType): TransactionFormat<ParsedTransaction> {
+  const format = BY_TYPE.get(type);
+  assert(format !== undefined, 'every type of transaction is that of a family');
+  return format;
 }
 
 /** Parses an unsigned transaction for its signer; refuses before any key is touched. */
-export function signableOf(type: TransactionType, unsigned: string, signer: Candidates): FittedSignable {
-  const { account } = signer;
-  if (type !== 'TRANSACTION_TYPE_BITCOIN') return { account, signable: signableAs(type, unsigned, account) };
-  // Only in Bitcoin does the address decide what is the signer's to sign.
-  const owned = signer.addresses.filter(isBitcoin);
-  const fitted = fitBitcoin(unsigned, owned.length === 0 ? [account] : owned);
-  return { ...fitted, bitcoin: fitted.signable.transaction };
-}
-
-const isBitcoin = ({ addressFormat }: SignerAccount): boolean => addressFormat.startsWith('ADDRESS_FORMAT_BITCOIN_');
-
-function signableAs(
-  type: Exclude<TransactionType, 'TRANSACTION_TYPE_BITCOIN'>,
+export const signableOf = (
+  type: TransactionType,
   unsigned: string,
-  account: SignerAccount,
-): Signable {
-  if (isTaproot(account.addressFormat) || isSpark(account.addressFormat)) {
-    throw refused('an account that signs with Schnorr signatures cannot sign it');
-  }
-  switch (type) {
-    case 'TRANSACTION_TYPE_ETHEREUM':
-      return signableEthereum(unsigned, account);
-    case 'TRANSACTION_TYPE_SOLANA':
-      return signableSolana(unsigned, account);
-    case 'TRANSACTION_TYPE_TRON':
-      return signableTron(unsigned, account);
-    case 'TRANSACTION_TYPE_TEMPO':
-      return signableTempo(unsigned, account);
-  }
+  signer: Candidates,
+): FittedSignable<ParsedTransaction> => formatOf(type).fit(unsigned, signer);
+
+/** Who signs, and what is going to be signed, and as which account, where that is known. */
+interface Signer extends Candidates {
+  readonly fitted?: FittedSignable<ParsedTransaction>;
 }
+
+/** Parses for whoever judges; refuses what the signer would refuse for its form (INVALID_TRANSACTION). */
+export const readTransaction = (type: TransactionType, unsigned: string, signer: Signer): ParsedTransaction =>
+  signer.fitted?.parsed ?? formatOf(type).read(unsigned, signer);
+
+/** The contracts whose interfaces, if the organization has any, say more about the transaction. */
+export const interfacesNeeded = (parsed: ParsedTransaction): readonly InterfaceKey[] =>
+  formatOf(parsed.type).interfacesNeeded(parsed);
+
+/** The namespace of a transaction (protocol/policy-facts 2). Interfaces of other contracts make no difference. */
+export const transactionNamespaces = (
+  parsed: ParsedTransaction,
+  interfaces: readonly ContractInterface[] = [],
+): Namespaces => formatOf(parsed.type).namespaces(parsed, interfaces);
+
+/** Calls inside a transaction that are judged as transactions of their own. */
+export const batchedCalls = (parsed: ParsedTransaction): readonly ParsedTransaction[] =>
+  formatOf(parsed.type).batched(parsed);
+
+/**
+ * What a transaction takes from its signer, for limits on amounts (docs/guides/velocity-controls.md): native coins, standard
+ * transfers of tokens and approvals, in batches too. Beside these stands what moves assets, or hands over what holds them,
+ * without an amount, and what nobody can read before it runs. Where a chain might read odd data as a transfer, it counts as
+ * one: a limit must not be passed by an encoding.
+ */
+export const assetMovements = (parsed: ParsedTransaction, own: OwnContracts = NO_CONTRACTS): AssetMovements =>
+  formatOf(parsed.type).movements(parsed, own);
+
+/** Whether what a transaction takes depends on the contracts of the service. */
+export const needsOwnContracts = (parsed: ParsedTransaction): boolean =>
+  formatOf(parsed.type).needsOwnContracts(parsed);
+
+/** The most that the signer may be charged for a transaction, as far as the transaction says. */
+export const highestFees = (parsed: ParsedTransaction): readonly AssetFee[] =>
+  formatOf(parsed.type)
+    .fees(parsed)
+    .filter(({ amount }) => amount !== 0n);

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import Type, { type Static, type TObject } from 'typebox';
-import {
-  type ChainSettings,
-  type ConfiguredChains,
-  chainName,
-  NATIVE_DIGITS,
-  type SponsoredPerDay,
-} from '../chains/settings.ts';
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import type { Network } from '../chains/chain.ts';
+import { ethereumNetwork } from '../chains/ethereum/network.ts';
+import { chainName, NETWORKS, namePattern, networkOf, referenceOf, shownNames } from '../chains/networks.ts';
+import type { ChainSettings, ConfiguredChains, SponsoredPerDay } from '../chains/settings.ts';
+import { NATIVE_DIGITS } from '../chains/settings.ts';
 import { toUnits } from '../lib/amount.ts';
 import { ApiError } from '../lib/errors.ts';
 import { decoder } from '../lib/shape.ts';
@@ -15,11 +12,11 @@ import { type JsonObject, type JsonValue, parseStrictJson } from '../lib/strict-
 import { parseUrl } from '../lib/url.ts';
 import { SettingError } from './setting-error.ts';
 
-const ETHEREUM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-const ASSET =
-  /^(?:eip155:[1-9][0-9]{0,14}\/(?:erc20:0x[0-9a-fA-F]{40}|slip44:60)|solana:[1-9A-HJ-NP-Za-km-z]{32}\/(?:token:[1-9A-HJ-NP-Za-km-z]{32,44}|slip44:501))$/;
-const CHAIN = /^(?:(eip155):([1-9][0-9]{0,14})|(solana):([1-9A-HJ-NP-Za-km-z]{32}))$/;
+const inSettings = ({ reference }: Network) => reference;
+const CHAIN = new RegExp(`^(?:${namePattern(NETWORKS, inSettings)})$`);
+const assetPattern = ({ namespace, reference, tokenStandard, address, coin }: Network): string =>
+  `${namespace}:${reference.pattern}/(?:${tokenStandard}:${address.pattern}|slip44:${coin.type})`;
+const ASSET = new RegExp(`^(?:${NETWORKS.map(assetPattern).join('|')})$`);
 /** Below a million, in billionths: what costs are counted in. */
 const NATIVE_AMOUNT = /^(?:unlimited|(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,9})?)$/;
 /**
@@ -31,8 +28,8 @@ const PRICE = /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/;
 const SHOWN = /^[\w:/.-]{1,120}$/;
 
 const EthereumAddress = Type.String({
-  pattern: ETHEREUM_ADDRESS.source,
-  'x-message': 'must be an address, 0x and 40 hex digits',
+  pattern: `^${ethereumNetwork.address.pattern}$`,
+  'x-message': ethereumNetwork.address.expected,
 });
 const Caip19 = Type.String({
   pattern: ASSET.source,
@@ -78,7 +75,7 @@ const EvmOnly = {
   aavePoolAddressesProvider: Type.Optional(EthereumAddress),
   morphoFactories: Type.Optional(Type.Array(EthereumAddress, { maxItems: 16 })),
   vaults: Type.Optional(Type.Array(Vault, { maxItems: 500 })),
-};
+} satisfies Record<(typeof ethereumNetwork.ownSettings)[number], TSchema>;
 
 const Chain = Type.Object({
   rpcUrls: Type.Array(NodeUrl, { minItems: 1, maxItems: 16 }),
@@ -102,36 +99,30 @@ export function chains(value: string): ConfiguredChains {
   const document = parseObject(value.trimStart().startsWith('{') ? Buffer.from(value) : readFile(value));
   for (const [name, settings] of Object.entries(document)) {
     const caip2 = chainName(name);
-    const [, namespace, reference] = CHAIN.exec(caip2)?.filter(Boolean) ?? [];
-    if (namespace === undefined || reference === undefined) {
-      throw new SettingError(`has the key ${shown(name)}, which is no chain: eip155:<number> or solana:<genesis hash>`);
+    if (!CHAIN.test(caip2)) {
+      throw new SettingError(`has the key ${shown(name)}, which is no chain: ${shownNames(inSettings)}`);
     }
     if (configured.has(caip2)) throw new SettingError(`has ${caip2} twice, once under another name`);
-    configured.set(caip2, toChain(caip2, namespace as ChainSettings['namespace'], reference, settings));
+    configured.set(caip2, toChain(caip2, networkOf(caip2), settings));
   }
   return configured;
 }
 
-function toChain(
-  caip2: string,
-  namespace: ChainSettings['namespace'],
-  reference: string,
-  settings: JsonValue,
-): ChainSettings {
-  refuseUnknownKeys(caip2, namespace, settings);
+function toChain(caip2: string, network: Network, settings: JsonValue): ChainSettings {
+  refuseUnknownKeys(caip2, network, settings);
   const chain = decode(caip2, withVaultObjects(settings));
-  const lists = readLists(caip2, chain);
+  const lists = readLists(caip2, network, chain);
   const operator = chain.operatorAddress;
   if (operator !== undefined) {
-    if (!(namespace === 'eip155' ? ETHEREUM_ADDRESS : SOLANA_ADDRESS).test(operator)) {
+    if (!new RegExp(`^${network.address.pattern}$`).test(operator)) {
       throw new SettingError(`${caip2}.operatorAddress must be an address of that chain`);
     }
-    if (namespace === 'eip155') checkAddress(`${caip2}.operatorAddress`, operator);
+    checkAddress(network, `${caip2}.operatorAddress`, operator);
   }
   return {
     caip2,
-    namespace,
-    reference,
+    namespace: network.namespace,
+    reference: referenceOf(caip2),
     rpcUrls: chain.rpcUrls,
     confirmations: chain.confirmations ?? 1,
     pollMs: chain.pollMs ?? 1000,
@@ -143,7 +134,7 @@ function toChain(
     assets: chain.assets ?? [],
     prices: lists.prices,
     batchContract: readAddress(`${caip2}.batchContract`, chain.batchContract),
-    operatorAddress: namespace === 'eip155' ? operator?.toLowerCase() : operator,
+    operatorAddress: operator === undefined ? undefined : network.address.canonical(operator),
     aavePoolAddressesProvider: readAddress(`${caip2}.aavePoolAddressesProvider`, chain.aavePoolAddressesProvider),
     morphoFactories: lists.morphoFactories,
     vaults: lists.vaults,
@@ -166,11 +157,13 @@ function readSponsoredPerDay(amount: string | undefined): SponsoredPerDay | unde
 }
 
 /** A misspelled key would leave its default in place and nobody would notice. */
-function refuseUnknownKeys(caip2: string, namespace: ChainSettings['namespace'], settings: JsonValue): void {
+function refuseUnknownKeys(caip2: string, network: Network, settings: JsonValue): void {
   refuseOthers(caip2, settings, Chain);
   if (!isObject(settings)) return;
-  const ethereumOnly = namespace === 'solana' && Object.keys(EvmOnly).find((key) => Object.hasOwn(settings, key));
-  if (ethereumOnly) throw new SettingError(`${caip2}.${ethereumOnly} is for eip155 chains`);
+  for (const { namespace, ownSettings } of NETWORKS) {
+    const foreign = namespace !== network.namespace && ownSettings.find((key) => Object.hasOwn(settings, key));
+    if (foreign) throw new SettingError(`${caip2}.${foreign} is for ${namespace} chains`);
+  }
   for (const [key, schema] of [
     ['assets', Asset],
     ['vaults', Vault],
@@ -192,6 +185,7 @@ function refuseOthers(where: string, value: JsonValue, schema: TObject): void {
 
 function readLists(
   caip2: string,
+  network: Network,
   chain: Static<typeof Chain>,
 ): Pick<ChainSettings, 'prices' | 'morphoFactories' | 'vaults' | 'curators'> {
   if (chain.rpcUrls.some((url) => parseUrl(url) === undefined)) {
@@ -201,12 +195,12 @@ function readLists(
   if (repeated(chain.rpcUrls.map((url) => new URL(url).href)) !== undefined) {
     throw new SettingError(`${caip2}.rpcUrls names a node twice`);
   }
-  const assets = (chain.assets ?? []).map(({ caip19 }) => readAsset(caip2, 'assets', caip19));
+  const assets = (chain.assets ?? []).map(({ caip19 }) => readAsset(caip2, network, 'assets', caip19));
   const doubled = repeated(assets);
   if (doubled !== undefined) throw new SettingError(`${caip2}.assets has ${doubled} twice`);
   const prices = new Map<string, string>();
   for (const [caip19, price] of Object.entries(chain.prices ?? {})) {
-    const asset = readAsset(caip2, 'prices', caip19).toLowerCase();
+    const asset = readAsset(caip2, network, 'prices', caip19).toLowerCase();
     if (prices.has(asset)) throw new SettingError(`${caip2}.prices has ${shown(caip19)} twice`);
     if (!PRICE.test(price)) {
       throw new SettingError(`${caip2}.prices must hold decimal numbers as text, such as "1.00"`);
@@ -229,15 +223,16 @@ function readLists(
 }
 
 /** In a spelling that can be compared: an address of Ethereum is the same in either case. */
-function readAsset(caip2: string, key: string, caip19: string): string {
+function readAsset(caip2: string, network: Network, key: string, caip19: string): string {
   if (!ASSET.test(caip19)) throw new SettingError(`${caip2}.${key} has ${shown(caip19)}, which is no CAIP-19 asset`);
   if (!caip19.startsWith(`${caip2}/`)) {
     throw new SettingError(`${caip2}.${key} has ${caip19}, which is not on that chain`);
   }
-  const [, address] = /\/erc20:(.*)$/.exec(caip19) ?? [];
-  if (address === undefined) return caip19;
-  checkAddress(`${caip2}.${key}`, address);
-  return caip19.toLowerCase();
+  const prefix = `${caip2}/${network.tokenStandard}:`;
+  if (!caip19.startsWith(prefix)) return caip19;
+  const address = caip19.slice(prefix.length);
+  checkAddress(network, `${caip2}.${key}`, address);
+  return `${prefix}${network.address.canonical(address)}`;
 }
 
 function readAddresses(where: string, addresses: readonly string[]): string[] {
@@ -248,20 +243,13 @@ function readAddresses(where: string, addresses: readonly string[]): string[] {
 }
 
 function readAddress(where: string, address: string | undefined): string | undefined {
-  if (address !== undefined) checkAddress(where, address);
+  if (address !== undefined) checkAddress(ethereumNetwork, where, address);
   return address?.toLowerCase();
 }
 
-/** Refuses an address that is written with a checksum (EIP-55) which is not its own: a digit is wrong. */
-function checkAddress(where: string, address: string): void {
-  const digits = address.slice(2);
-  const lower = digits.toLowerCase();
-  if (digits === lower || digits === digits.toUpperCase()) return;
-  const hash = Buffer.from(keccak_256(Buffer.from(lower))).toString('hex');
-  const written = lower.replace(/[a-f]/g, (letter, at: number) =>
-    Number.parseInt(hash.charAt(at), 16) >= 8 ? letter.toUpperCase() : letter,
-  );
-  if (digits !== written) throw new SettingError(`${where} has ${address}, whose checksum is wrong: look for a typo`);
+function checkAddress(network: Network, where: string, address: string): void {
+  if (!network.address.isMistyped(address)) return;
+  throw new SettingError(`${where} has ${address}, whose checksum is wrong: look for a typo`);
 }
 
 const repeated = (items: readonly string[]): string | undefined =>

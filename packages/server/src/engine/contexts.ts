@@ -13,7 +13,7 @@ import type { Webhooks } from '../domains/webhooks/webhooks.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { Nodes } from '../nodes/node.ts';
 import type { ExpressionCache } from '../policy/index.ts';
-import type { InterfaceCache } from '../policy-facts/contract-interface.ts';
+import type { InterfaceCache } from '../chains/contract-interface.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import type { WireActivity } from './render-activity.ts';
 import type { SendLaneName } from './send-lane.ts';
@@ -66,7 +66,7 @@ export interface FactsContext extends DescribeContext {
 }
 
 /**
- * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service.  has
+ * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. There are
  * three exceptions, whose answer is the result and so cannot come after the commit: the exchange of an OAuth 2.0 code,
  * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`.
  */

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { TokenUse } from '../authn/identity/tokens.ts';
+import type { AssetMovements } from '../chains/caip19.ts';
 import type { Actor } from '../core/actor.ts';
 import type { AuthenticationMethod } from '../core/model.ts';
 import type { LockMode } from '../core/store/organizations.ts';
@@ -7,7 +8,6 @@ import { bodyLimitOf } from '../lib/body-limit.ts';
 import type { UserId } from '../lib/ids.ts';
 import { decoder } from '../lib/shape.ts';
 import type { ActivityParams, KindFacts, Namespaces, OwnAccount } from '../policy/index.ts';
-import type { AssetMovements } from '../policy-facts/assets/caip19.ts';
 import type {
   AttemptContext,
   DescribeContext,

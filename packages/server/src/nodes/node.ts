@@ -277,6 +277,12 @@ export interface SolanaNode {
   transactionDetails(signature: string): Promise<SolanaTransactionDetails | undefined>;
 }
 
+/** The nodes of one chain, as what they are. */
+export interface ChainNode {
+  readonly evm?: EvmNode;
+  readonly solana?: SolanaNode;
+}
+
 export interface Nodes {
   /** Throws ApiError CHAIN_NOT_CONFIGURED. */
   evm(caip2: string): EvmNode;

@@ -1,9 +1,8 @@
+import { serviceOf } from '../chains/index.ts';
 import type { ChainSettings, ConfiguredChains } from '../chains/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
-import { createEvmNode } from './evm-node.ts';
-import type { EvmNode, Nodes, SolanaNode } from './node.ts';
-import { createSolanaNode } from './solana-node.ts';
+import type { ChainNode, Nodes } from './node.ts';
 
 export interface NodesOptions {
   /** For one try at one URL. */
@@ -21,16 +20,14 @@ export interface NodesOptions {
 export function createNodes(chains: ConfiguredChains, options: NodesOptions = {}): Nodes {
   const { report, ...rest } = options;
   const stop = new AbortController();
-  const evm = new Map<string, EvmNode>();
-  const solana = new Map<string, SolanaNode>();
+  const nodes = new Map<string, ChainNode>();
   const optionsOf = ({ caip2 }: ChainSettings) => ({
     ...rest,
     signal: stop.signal,
     ...(report === undefined ? {} : { report: report.bind(undefined, caip2) }),
   });
   for (const chain of chains.values()) {
-    if (chain.namespace === 'eip155') evm.set(chain.caip2, createEvmNode(chain, optionsOf(chain)));
-    else solana.set(chain.caip2, createSolanaNode(chain, optionsOf(chain)));
+    nodes.set(chain.caip2, serviceOf(chain.caip2).openNode(chain, optionsOf(chain)));
   }
 
   function notThere(caip2: string, kind: string): ApiError {
@@ -42,12 +39,12 @@ export function createNodes(chains: ConfiguredChains, options: NodesOptions = {}
 
   return {
     evm(caip2) {
-      const node = evm.get(caip2);
+      const node = nodes.get(caip2)?.evm;
       if (node === undefined) throw notThere(caip2, 'an EVM chain');
       return node;
     },
     solana(caip2) {
-      const node = solana.get(caip2);
+      const node = nodes.get(caip2)?.solana;
       if (node === undefined) throw notThere(caip2, 'a Solana chain');
       return node;
     },

@@ -27,6 +27,9 @@ export interface RpcOptions {
   readonly report?: (host: string, reason: string) => void;
 }
 
+/** What opens a node of any chain; each kind has its own way to prove which chain it is of. */
+export type NodeOptions = Omit<RpcOptions, 'identity'>;
+
 export interface RpcCall<Value> extends Question {
   /** Throws a NodeError for an answer that cannot be true; another node is asked then. */
   read(answer: RpcAnswer, endpoint: number): Value;

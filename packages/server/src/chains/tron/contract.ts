@@ -1,6 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { createBase58check } from '@scure/base';
 import { refused, unparsable } from '../input.ts';
+import { tronAddress } from './address.ts';
 import type { ProtoMessage } from './protobuf.ts';
 
 export type TronResource = 'BANDWIDTH' | 'ENERGY' | 'TRON_POWER';
@@ -121,12 +120,6 @@ const PERMISSION_TYPES: readonly TronPermission['type'][] = ['Owner', 'Witness',
 
 const ADDRESS_PREFIX = 0x41;
 const ADDRESS_BYTES = 21;
-const base58check = createBase58check(sha256);
-
-/** Base58check of 0x41 and the 20 bytes of the account. */
-export function tronAddress(bytes: Uint8Array): string {
-  return base58check.encode(bytes);
-}
 
 /** A Transaction.Contract. Its Any must hold the message that its type announces, as the nodes require. */
 export function parseContract(contract: ProtoMessage): TronContract {

@@ -4,7 +4,8 @@ import { assert } from '../../lib/assert.ts';
 import { sha256, toHex } from '../../lib/encoding.ts';
 import { bytesOfHex, refused, unparsable } from '../input.ts';
 import type { RawSignature, Signable, SignerAccount } from '../signable.ts';
-import { parseContract, type TronContract, tronAddress } from './contract.ts';
+import { tronAddress } from './address.ts';
+import { parseContract, type TronContract } from './contract.ts';
 import { lengthDelimited, ProtoMessage } from './protobuf.ts';
 
 /** The raw data of a transaction. Bytes are hex without 0x, times milliseconds, amounts sun. */

@@ -41,6 +41,11 @@ export interface ChainReader {
   hashAt(number: bigint): Promise<string | undefined>;
 }
 
+export interface ReaderObserver {
+  /** Addresses of which nobody can tell what contracts gave them in a block: the node lacks the state. */
+  stateMissing(caip2: string, addresses: number): void;
+}
+
 /** Adds up what a transaction does to an address in an asset. */
 export class ChangeSum {
   readonly #sums = new Map<string, Change>();

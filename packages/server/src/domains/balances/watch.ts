@@ -1,3 +1,5 @@
+import type { AddressFormat } from '@custos/keyring';
+import { networkOf } from '../../chains/networks.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { NewId, OrganizationId, WebhookEndpointId } from '../../lib/ids.ts';
@@ -18,7 +20,6 @@ const KEPT_BLOCKS = 256;
 const LISTED_MAX = 5000;
 /** For how long a list of all addresses is good; those that a block names are looked up each time. */
 const LIST_MS = 30_000;
-const FORMATS = { eip155: 'ADDRESS_FORMAT_ETHEREUM', solana: 'ADDRESS_FORMAT_SOLANA' } as const;
 /** Addresses of a block that are looked up together. */
 const LOOKED_UP_MAX = 1000;
 
@@ -43,7 +44,8 @@ export interface WatchParts {
 /** Follows one chain at one level, a block for each step and each step a transaction. */
 export class Watch {
   readonly #parts: WatchParts;
-  readonly #chain: ChainSettings;
+  /** Of the addresses of the chain. */
+  readonly #format: AddressFormat;
   readonly #place: BalancePlace;
   readonly #reader: ChainReader;
   /** Organizations whose endpoints want to hear of their trees. */
@@ -54,9 +56,9 @@ export class Watch {
     roots: undefined,
   };
 
-  constructor(parts: WatchParts, chain: ChainSettings, place: BalancePlace, reader: ChainReader) {
+  constructor(parts: WatchParts, { caip2 }: ChainSettings, place: BalancePlace, reader: ChainReader) {
     this.#parts = parts;
-    this.#chain = chain;
+    this.#format = networkOf(caip2).address.format;
     this.#place = place;
     this.#reader = reader;
   }
@@ -191,7 +193,7 @@ export class Watch {
     for (let start = 0; start < unknown.length; start += LOOKED_UP_MAX) {
       const some = unknown.slice(start, start + LOOKED_UP_MAX);
       for (const key of some) holders.set(key, []);
-      const found = await this.#parts.storage.read(BalanceWatchReader).holders(some, FORMATS[this.#chain.namespace]);
+      const found = await this.#parts.storage.read(BalanceWatchReader).holders(some, this.#format);
       for (const holder of found) {
         if (!this.roots.has(holder.parentId ?? holder.organizationId)) continue;
         holders.set(holder.key, [...(holders.get(holder.key) ?? []), holder]);
@@ -203,8 +205,7 @@ export class Watch {
     const { storage, elapsed } = this.#parts;
     const { roots } = this;
     if (elapsed() < this.#listed.untilMs && this.#listed.roots === roots) return this.#listed.keys;
-    const format = FORMATS[this.#chain.namespace];
-    const keys = await storage.read(BalanceWatchReader).addresses([...roots], format, LISTED_MAX + 1);
+    const keys = await storage.read(BalanceWatchReader).addresses([...roots], this.#format, LISTED_MAX + 1);
     const untilMs = elapsed() + LIST_MS;
     this.#listed = { keys: keys.length > LISTED_MAX ? undefined : [...new Set(keys)], untilMs, roots };
     return this.#listed.keys;

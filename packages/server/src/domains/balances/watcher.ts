@@ -1,3 +1,4 @@
+import { serviceOf } from '../../chains/index.ts';
 import type { ConfiguredChains } from '../../chains/settings.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Nodes } from '../../nodes/node.ts';
@@ -5,10 +6,8 @@ import { tellOnce } from '../../workers/away.ts';
 import { pause } from '../../workers/pause.ts';
 import type { WorkerObserver } from '../../workers/strategy.ts';
 import { chainsOf } from '../webhooks/filters.ts';
-import { createEvmReader, type EvmReaderObserver } from './evm-reader.ts';
 import { BALANCE_EVENT_TYPES, BALANCE_LEVELS, type BalanceLevel, type BalancePlace } from './model.ts';
-import type { ChainReader } from './reader.ts';
-import { createSolanaReader } from './solana-reader.ts';
+import type { ChainReader, ReaderObserver } from './reader.ts';
 import type { BalanceSubscriber } from './store.ts';
 import { BalanceWatchReader, BalanceWatchStore } from './store.ts';
 import { type BalanceObserver, Watch, type WatchParts } from './watch.ts';
@@ -19,7 +18,7 @@ const FAILED_MS_MAX = 30_000;
 export interface WatcherParts extends Omit<WatchParts, 'owner' | 'observe'> {
   readonly chains: ConfiguredChains;
   readonly nodes: Nodes;
-  readonly observe: BalanceObserver & EvmReaderObserver;
+  readonly observe: BalanceObserver & ReaderObserver;
 }
 
 interface Wanted {
@@ -152,9 +151,7 @@ export class BalanceWatcher implements AsyncDisposable {
 
   #reader(caip2: string, level: BalanceLevel): ChainReader {
     const { nodes, observe } = this.#parts;
-    return caip2.startsWith('eip155:')
-      ? createEvmReader(nodes.evm(caip2), level, observe)
-      : createSolanaReader(nodes.solana(caip2), level);
+    return serviceOf(caip2).reader(nodes, caip2, level, observe);
   }
 
   async #run(watch: Watch, { caip2, level }: BalancePlace, pollMs: number, end: AbortSignal): Promise<void> {

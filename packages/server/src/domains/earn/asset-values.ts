@@ -1,5 +1,5 @@
+import { toChecksum } from '../../chains/ethereum/address.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
-import { toChecksum } from '../../chains/shapes.ts';
 import type { QueryContext } from '../../engine/define.ts';
 import { formatUnits, usdOf } from '../../lib/amount.ts';
 

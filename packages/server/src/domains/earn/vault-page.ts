@@ -1,4 +1,4 @@
-import { isEthereumAddress } from '../../chains/shapes.ts';
+import { isEthereumAddress } from '../../chains/ethereum/address.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { type PageInfo, type PaginationOptions, toPageRequest } from '../../lib/pagination.ts';
 import { byValue } from './catalog.ts';

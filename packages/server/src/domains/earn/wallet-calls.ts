@@ -1,4 +1,6 @@
-import { type ChainSettings, configuredChain } from '../../chains/settings.ts';
+import { ethereumNetwork } from '../../chains/ethereum/network.ts';
+import { configuredChain } from '../../chains/networks.ts';
+import type { ChainSettings } from '../../chains/settings.ts';
 import type { DescribeContext, ExecuteContext, FactsContext, Movements } from '../../engine/define.ts';
 import type { EarnRequestId, SendId } from '../../lib/ids.ts';
 import type { Namespaces } from '../../policy/index.ts';
@@ -47,7 +49,7 @@ export async function describeUse(
   { wrapperAddress, signWith, chainCaip2, sponsor = false }: Asked,
 ): Promise<WalletUse> {
   const { read, actor, config } = context;
-  const chain = configuredChain(config.chains, chainCaip2, 'eip155');
+  const chain = configuredChain(config.chains, chainCaip2, ethereumNetwork);
   const wrapper = await sharedWrapper(read, actor.organization, chain, wrapperAddress);
   const signer = await resolveSender(context, signWith, 'parameters.signWith');
   if (sponsor) await requireSponsor(context, chain);

@@ -1,9 +1,11 @@
-import { type ChainSettings, configuredChain } from '../../chains/settings.ts';
+import { ethereumAddress } from '../../chains/ethereum/address.ts';
+import { ethereumNetwork } from '../../chains/ethereum/network.ts';
+import { configuredChain } from '../../chains/networks.ts';
+import type { ChainSettings } from '../../chains/settings.ts';
 import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { DescribeContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { Hex } from '../../nodes/node.ts';
-import { ethereumAddress } from '../../policy-facts/ethereum.ts';
 import type { SendCall } from '../sends/model.ts';
 import { SendReader } from '../sends/store/sends.ts';
 import { WalletReader } from '../wallets/store/wallets.ts';
@@ -41,7 +43,7 @@ interface Asked {
 
 export async function wishFor(context: DescribeContext, asked: Asked): Promise<WrapperWish> {
   const { read, actor, config } = context;
-  const chain = configuredChain(config.chains, asked.chainCaip2, 'eip155');
+  const chain = configuredChain(config.chains, asked.chainCaip2, ethereumNetwork);
   const clientFeeBps = Number(asked.clientFeeBps);
   const { serviceFeeBps, serviceFeeWallet } = earnConfigOf(
     await read(OrganizationReader).feature(actor.organizationId, 'FEATURE_NAME_EARN_CONFIG'),

@@ -1,11 +1,11 @@
+import type { AssetFee } from '../../chains/caip19.ts';
+import { ethereumAddress } from '../../chains/ethereum/address.ts';
+import { coinFee } from '../../chains/ethereum/fees.ts';
 import type { EthereumTransaction } from '../../chains/ethereum/transaction.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
+import type { ParsedTransaction } from '../../chains/transactions.ts';
 import type { DescribeContext, FactsContext, Movements } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { AssetFee } from '../../policy-facts/assets/caip19.ts';
-import { coinFee } from '../../policy-facts/assets/fees.ts';
-import { ethereumAddress } from '../../policy-facts/ethereum.ts';
-import type { ParsedTransaction } from '../../policy-facts/transaction.ts';
 import { movementsOf, transactionAssets } from '../signing/facts.ts';
 import { findSigner, type Signer } from '../signing/signer.ts';
 import type { SendCall } from './model.ts';

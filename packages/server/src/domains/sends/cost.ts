@@ -1,9 +1,10 @@
-import { type ChainSettings, NATIVE_DIGITS, nativeCaip19 } from '../../chains/settings.ts';
+import { nativeCaip19 } from '../../chains/assets.ts';
+import { networkOf } from '../../chains/networks.ts';
+import type { ChainSettings } from '../../chains/settings.ts';
+import { NATIVE_DIGITS } from '../../chains/settings.ts';
 import type { Send, SendAttempt } from './model.ts';
 import { type SponsoredCost, USD_DIGITS } from './sponsorship-model.ts';
 
-/** Of the native asset, by what an address holds: wei in a gwei, lamports. */
-const SMALLEST_PER_BILLIONTH = { eip155: 10n ** 9n, solana: 1n } as const;
 /** More than any limit: sums of it stay within what databases count with. */
 const COUNTED_MAX = 10n ** 15n;
 
@@ -34,8 +35,8 @@ export function costOf(send: Pick<Send, 'caip2' | 'state' | 'attempts' | 'block'
   const offered = attempts.reduce((highest, { maxCost = '0' }) => larger(highest, BigInt(maxCost)), 0n);
   const paid = block === undefined || block.fee === '' ? offered : smaller(BigInt(block.fee), offered);
   const smallest = block === undefined && state === 'FAILED' && !isOpen ? 0n : paid;
-  const unit = SMALLEST_PER_BILLIONTH[caip2.startsWith('solana:') ? 'solana' : 'eip155'];
-  const native = smaller(roundedUp(smallest, unit), COUNTED_MAX);
+  const { smallestPerBillionth } = networkOf(caip2).coin;
+  const native = smaller(roundedUp(smallest, smallestPerBillionth), COUNTED_MAX);
   return { native, usdMicros: smaller(worthOf(native, attempts[0]?.usdPrice), COUNTED_MAX) };
 }
 

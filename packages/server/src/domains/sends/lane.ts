@@ -1,6 +1,5 @@
+import { serviceOf } from '../../chains/index.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
-import { ethereumRound } from '../../sends/ethereum/round.ts';
-import { solanaRound } from '../../sends/solana/round.ts';
 import type { Lease } from '../../workers/lease.ts';
 import type { Claim } from '../../workers/strategy.ts';
 import type { SendLane } from './model.ts';
@@ -83,8 +82,7 @@ export class Lane {
           save: (send, progress) => saveProgress(parts, lane, send, progress),
         };
         const startedAtMs = parts.elapsed();
-        if (chain.namespace === 'eip155') await ethereumRound(round, open, isPoked);
-        else await solanaRound(round, open, isPoked);
+        await serviceOf(chain.caip2).round(round, open, isPoked);
         failures = 0;
         if (!isPoked) this.#options.memory.seenAtMs = startedAtMs;
         this.#options.succeeded();

@@ -1,3 +1,4 @@
+import { networkOf } from '../../chains/networks.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { DescribeContext, ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -21,14 +22,14 @@ interface NewSend {
 export async function insertSend(context: ExecuteContext, fresh: NewSend): Promise<Send> {
   const { store, actor, activityId, nowMs, enters } = context;
   const { id, chain, sender, payer = sender, purpose, request, afterId } = fresh;
-  const spelled = (address: string): string => (chain.namespace === 'eip155' ? address.toLowerCase() : address);
+  const { canonical } = networkOf(chain.caip2).address;
   const send: Send = {
     organizationId: actor.organizationId,
     id,
     activityId,
     caip2: chain.caip2,
-    sender: spelled(sender),
-    lane: spelled(payer),
+    sender: canonical(sender),
+    lane: canonical(payer),
     purpose,
     request,
     afterId,
@@ -48,15 +49,17 @@ export async function insertSend(context: ExecuteContext, fresh: NewSend): Promi
 }
 
 /** The address that pays for sponsored sends; refuses where the operator has set none. */
-export function sponsorOf({ caip2, namespace, operatorAddress, batchContract }: ChainSettings): string {
+export function sponsorOf(chain: ChainSettings): string {
+  const { caip2, operatorAddress } = chain;
   if (operatorAddress === undefined) {
     throw new ApiError(
       'SPONSORSHIP_NOT_CONFIGURED',
       `sponsored sends on ${caip2} need an operator key: operatorAddress in CUSTOS_CHAINS, and \`custos chains import-key\``,
     );
   }
-  if (namespace === 'eip155' && batchContract === undefined) {
-    throw new ApiError('SPONSORSHIP_NOT_CONFIGURED', `sponsored sends on ${caip2} need batchContract in CUSTOS_CHAINS`);
+  const missing = networkOf(caip2).sponsorSettings.find((setting) => chain[setting] === undefined);
+  if (missing !== undefined) {
+    throw new ApiError('SPONSORSHIP_NOT_CONFIGURED', `sponsored sends on ${caip2} need ${missing} in CUSTOS_CHAINS`);
   }
   return operatorAddress;
 }

@@ -1,11 +1,15 @@
+import { together } from '../../chains/movements.ts';
 import { solanaAddress } from '../../chains/solana/signatures.ts';
 import type { SolanaTransaction } from '../../chains/solana/solana.ts';
+import {
+  assetMovements,
+  highestFees,
+  type ParsedTransaction,
+  transactionNamespaces,
+} from '../../chains/transactions.ts';
 import type { FactsContext, Movements } from '../../engine/define.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import { highestFees } from '../../policy-facts/assets/fees.ts';
-import { assetMovements, together } from '../../policy-facts/assets/movements.ts';
-import { type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
 import { interfacesOf, movementsOf, signerFacts } from '../signing/facts.ts';
 import type { Signer } from '../signing/signer.ts';
 

@@ -6,11 +6,11 @@ import { encodeFunctionData, erc20Abi, type Hex, serializeTransaction } from 'vi
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, organization, Place } from '../../../test/storage/place.ts';
+import { createInterfaceCache } from '../../chains/contract-interface.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import type { ActivityOperation, FactsContext, Movements } from '../../engine/define.ts';
 import { randomId } from '../../lib/ids.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import { createInterfaceCache } from '../../policy-facts/contract-interface.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { ContractInterfaceStore } from '../policies/store/contract-interfaces.ts';
 import type { PrivateKey, Wallet, WalletAccount } from '../wallets/model.ts';

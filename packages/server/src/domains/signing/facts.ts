@@ -1,15 +1,22 @@
+import type { AssetMovements } from '../../chains/caip19.ts';
+import type { ContractInterface } from '../../chains/contract-interface.ts';
+import { delegationParts, NO_CONTRACTS, type OwnContracts } from '../../chains/ethereum/call-movements.ts';
 import { hashAuthorizationJson } from '../../chains/ethereum/eip7702.ts';
+import { together } from '../../chains/movements.ts';
+import { referenceOf } from '../../chains/networks.ts';
 import type { PayloadEncoding } from '../../chains/payload.ts';
+import {
+  assetMovements,
+  highestFees,
+  interfacesNeeded,
+  needsOwnContracts,
+  type ParsedTransaction,
+  transactionNamespaces,
+} from '../../chains/transactions.ts';
 import type { FactsContext, Movements } from '../../engine/define.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import type { AssetMovements } from '../../policy-facts/assets/caip19.ts';
-import { delegationParts, NO_CONTRACTS, type OwnContracts } from '../../policy-facts/assets/evm-calls.ts';
-import { highestFees } from '../../policy-facts/assets/fees.ts';
-import { assetMovements, needsOwnContracts, together } from '../../policy-facts/assets/movements.ts';
-import type { ContractInterface } from '../../policy-facts/contract-interface.ts';
 import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
-import { interfacesNeeded, type ParsedTransaction, transactionNamespaces } from '../../policy-facts/transaction.ts';
 import { EarnReader } from '../earn/store.ts';
 import { managerOf } from '../earn/wrappers.ts';
 import { ContractInterfaceReader } from '../policies/store/contract-interfaces.ts';
@@ -89,7 +96,7 @@ async function ownContracts({ read, actor, config }: FactsContext): Promise<OwnC
   const wrappers = await read(EarnReader).wrappers(managerOf(actor.organization));
   return {
     wrappers: wrappers.map(({ caip2, wrapperAddress, assetAddress }) => ({
-      chainReference: caip2.slice('eip155:'.length),
+      chainReference: referenceOf(caip2),
       wrapperAddress,
       assetAddress,
     })),

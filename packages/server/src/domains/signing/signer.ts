@@ -1,6 +1,6 @@
 import type { Signature, SigningKey, SigningScheme } from '@custos/keyring';
 import type { SignerAccount } from '../../chains/signable.ts';
-import { isSpark, isTaproot } from '../../chains/transactions.ts';
+import { isSpark, isTaproot } from '../../chains/signable.ts';
 import type { DescribeContext, PrepareContext } from '../../engine/define.ts';
 import { holderOf } from '../../engine/holder.ts';
 import { chunks } from '../../lib/collections.ts';

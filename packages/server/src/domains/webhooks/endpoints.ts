@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
-import { type ConfiguredChains, configuredChain } from '../../chains/settings.ts';
+import { configuredChain } from '../../chains/networks.ts';
+import type { ConfiguredChains } from '../../chains/settings.ts';
 import type { Organization } from '../../core/model.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';

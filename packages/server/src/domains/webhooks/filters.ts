@@ -1,4 +1,4 @@
-import { chainName } from '../../chains/settings.ts';
+import { chainName } from '../../chains/networks.ts';
 import { ACTIVITY_STATUSES } from '../../core/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';

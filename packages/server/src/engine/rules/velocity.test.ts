@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { AssetTransfer, UncountedPart } from '../../chains/caip19.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../core/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId } from '../../lib/ids.ts';
-import type { AssetTransfer, UncountedPart } from '../../policy-facts/assets/caip19.ts';
 import {
   amountAgainst,
   checkControl,

@@ -1,6 +1,3 @@
-import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../core/model.ts';
-import { ApiError, invalidField } from '../../lib/errors.ts';
-import { activityType } from '../../policy/index.ts';
 import {
   type AssetFee,
   type AssetId,
@@ -10,7 +7,10 @@ import {
   mayBe,
   parseCaip19,
   type UncountedPart,
-} from '../../policy-facts/assets/caip19.ts';
+} from '../../chains/caip19.ts';
+import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../core/model.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { activityType } from '../../policy/index.ts';
 
 /** Amounts are kept as whole numbers of 10^-78 asset units, so that assets of any decimals add up exactly. */
 const SCALE = 78;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
-import { readTransactionDetails } from '../../../src/nodes/solana-answers.ts';
-import { executionError } from '../../../src/sends/solana/errors.ts';
+import { readTransactionDetails } from '../../../src/chains/solana/node/solana-answers.ts';
+import { executionError } from '../../../src/chains/solana/send/errors.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8');
 const ABSENT = [

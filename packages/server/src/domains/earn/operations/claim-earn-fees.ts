@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { encodeErrorResult } from 'viem/utils';
-import { configuredChain } from '../../../chains/settings.ts';
+import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
+import { configuredChain } from '../../../chains/networks.ts';
 import { checkChecksum, EthereumAddressShape } from '../../../chains/shapes.ts';
 import { earnSplitterAbi } from '../../../contracts/artifacts.ts';
 import { type DescribeContext, defineActivity, type PrepareContext } from '../../../engine/define.ts';
@@ -40,7 +41,7 @@ export const claimEarnFees = defineActivity({
     const { read, actor, config } = context;
     // The chain is part of what the address is made from, so that there is one.
     const [wrapper] = await ownWrappers(read, actor.organizationId, wrapperAddress);
-    const chain = configuredChain(config.chains, wrapper.caip2, 'eip155');
+    const chain = configuredChain(config.chains, wrapper.caip2, ethereumNetwork);
     if (wrapper.clientFeeBps === 0) throw nothingToClaim('this wrapper takes no fee for the organization');
     return {
       chain,

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { checkChecksum, EthereumAddressShape, EthereumChainShape, toChecksum } from '../../../chains/shapes.ts';
+import { toChecksum } from '../../../chains/ethereum/address.ts';
+import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
 import { defineActivity, type ExecuteContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { EarnRequestId, SendId } from '../../../lib/ids.ts';

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { checkChecksum, EthereumAddressShape, toChecksum } from '../../../chains/shapes.ts';
+import { toChecksum } from '../../../chains/ethereum/address.ts';
+import { checkChecksum, EthereumAddressShape } from '../../../chains/shapes.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { EarnStore } from '../store.ts';
 import { ownWrappers } from '../wrappers.ts';

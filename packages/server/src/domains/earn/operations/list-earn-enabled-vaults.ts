@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
+import { toChecksum } from '../../../chains/ethereum/address.ts';
 import type { ChainSettings } from '../../../chains/settings.ts';
-import { toChecksum } from '../../../chains/shapes.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { chunks, groupBy } from '../../../lib/collections.ts';
 import { pageOfList } from '../../../lib/pagination.ts';

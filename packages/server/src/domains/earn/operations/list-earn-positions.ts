@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { isEthereumAddress, toChecksum } from '../../../chains/shapes.ts';
+import { isEthereumAddress, toChecksum } from '../../../chains/ethereum/address.ts';
 import { TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { groupBy } from '../../../lib/collections.ts';

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { configuredChain } from '../../../chains/settings.ts';
-import { toChecksum } from '../../../chains/shapes.ts';
+import { toChecksum } from '../../../chains/ethereum/address.ts';
+import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
+import { configuredChain } from '../../../chains/networks.ts';
 import { OrganizationReader } from '../../../core/store/organizations.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
@@ -26,7 +27,7 @@ export const listEarnVaults = defineQuery({
   async run(context, { caip19, provider, paginationOptions }) {
     const { config, earn } = context;
     const { caip2, assetAddress } = tokenOf(caip19);
-    const chain = configuredChain(config.chains, caip2, 'eip155');
+    const chain = configuredChain(config.chains, caip2, ethereumNetwork);
     const minTvlUsd = await leastValue(context);
     const found = (await earn.vaults(chain, assetAddress)).filter((vault) => isAsked(vault.provider, provider));
     const [first] = found;

@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { configuredChain } from '../../../chains/settings.ts';
+import { nativeAsset, tokenAssets } from '../../../chains/assets.ts';
+import { configuredChain, networkOf } from '../../../chains/networks.ts';
 import { ChainShape } from '../../../chains/shapes.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
-import { nativeAsset, tokenAssets } from '../../sends/assets.ts';
 import { EARN_PROVIDERS } from '../model.ts';
 
 export const listSupportedAssets = defineQuery({
@@ -31,10 +31,10 @@ export const listSupportedAssets = defineQuery({
   }),
   async run({ config, earn }, { caip2, paginationOptions }) {
     const chain = configuredChain(config.chains, caip2);
-    const isEarned = chain.namespace === 'eip155';
+    const { hasVaults } = networkOf(chain.caip2);
     const tokens = [...tokenAssets(chain)].map(([address, asset]) => ({
       ...asset,
-      earnProviders: isEarned ? [...earn.providersOf(chain, address)] : [],
+      earnProviders: hasVaults ? [...earn.providersOf(chain, address)] : [],
     }));
     const assets = [{ ...nativeAsset(chain), earnProviders: [] }, ...tokens];
     const { items, pageInfo } = pageOfList(assets, paginationOptions, config.listMax, ({ caip19 }) => caip19);

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { CONTRACT_INTERFACE_TYPES, checkContractInterface } from '../../../chains/contract-interface.ts';
 import type { ContractInterfaceType } from '../../../core/model.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { NotesShape } from '../../../engine/shapes/rules.ts';
@@ -6,7 +7,6 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { ContractInterfaceId } from '../../../lib/ids.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
-import { checkContractInterface } from '../../../policy-facts/contract-interface.ts';
 import { ContractInterfaceStore } from '../store/contract-interfaces.ts';
 
 const INTERFACE_MAX = 400_000;
@@ -20,7 +20,7 @@ export const createSmartContractInterface = defineActivity({
   parameters: Type.Object({
     smartContractAddress: textShape(128),
     smartContractInterface: textShape(INTERFACE_MAX),
-    type: Type.Enum(['SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM', 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA']),
+    type: Type.Enum([...CONTRACT_INTERFACE_TYPES]),
     label: NameShape,
     notes: Type.Optional(NotesShape),
   }),

@@ -1,6 +1,7 @@
-import { type AddressFormat, type Curve, DEPLOYMENT_ID, type Keyring, sealHpkeJson } from '@custos/keyring';
+import { DEPLOYMENT_ID, type Keyring, sealHpkeJson } from '@custos/keyring';
 import { openRootKey } from '../../../bootstrap.ts';
-import { type ChainSettings, chainName } from '../../../chains/settings.ts';
+import { chainName, networkOf } from '../../../chains/networks.ts';
+import type { ChainSettings } from '../../../chains/settings.ts';
 import type { Config } from '../../../config/config.ts';
 import { DeploymentReader } from '../../../core/store/deployment.ts';
 import { openBeside, writeBeside } from '../../../keyring-admin/beside.ts';
@@ -95,17 +96,14 @@ async function sealKey(config: Config, storage: Storage, chain: ChainSettings, k
 async function importInto(
   keyring: Keyring,
   organizationKey: Uint8Array,
-  { caip2, namespace }: ChainSettings,
+  { caip2 }: ChainSettings,
   privateKey: Uint8Array,
 ): Promise<SealedKey> {
   const holder = { organizationKey, organizationId: DEPLOYMENT_ID };
   const targetId: string = randomId();
   const target = await keyring.createImportTarget({ ...holder, ownerId: targetId }, IMPORTER);
   const bundle = sealHpkeJson(Buffer.from(target.targetPublicKey, 'hex'), privateKey);
-  const [curve, format]: [Curve, AddressFormat] =
-    namespace === 'eip155'
-      ? ['CURVE_SECP256K1', 'ADDRESS_FORMAT_ETHEREUM']
-      : ['CURVE_ED25519', 'ADDRESS_FORMAT_SOLANA'];
+  const { curve, format } = networkOf(caip2).address;
   const { sealedKey, publicKey, addresses } = await keyring.importPrivateKey(
     { ...holder, ownerId: caip2 },
     [{ id: targetId, sealed: target.sealedTarget }],
@@ -123,14 +121,14 @@ function requireConfigured({ caip2, operatorAddress }: ChainSettings, address: s
       `the key is that of ${address}: set "operatorAddress": "${address}" for ${caip2} in CUSTOS_CHAINS, and run this again`,
     );
   }
-  if (operatorAddress === spelled(caip2, address)) return;
+  if (operatorAddress === networkOf(caip2).address.canonical(address)) return;
   throw new StartError(
     `the key is that of ${address}, but operatorAddress of ${caip2} in CUSTOS_CHAINS is ${operatorAddress}: nothing was stored`,
   );
 }
 
 async function store(storage: Storage, { caip2 }: ChainSettings, sealed: SealedKey): Promise<ImportedOperatorKey> {
-  const address = spelled(caip2, sealed.address);
+  const address = networkOf(caip2).address.canonical(sealed.address);
   const isNew = await writeBeside(storage, async (stores) => {
     const before = await stores(SendStore).operatorKey(caip2, address);
     await stores(SendStore).insertOperatorKey({ ...sealed, caip2, address, createdAtMs: Date.now() });
@@ -138,7 +136,3 @@ async function store(storage: Storage, { caip2 }: ChainSettings, sealed: SealedK
   });
   return { caip2, address: sealed.address, isNew };
 }
-
-/** As it is stored and configured. */
-const spelled = (caip2: string, address: string): string =>
-  caip2.startsWith('eip155:') ? address.toLowerCase() : address;

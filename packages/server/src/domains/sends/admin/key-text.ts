@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { networkNamed } from '../../../chains/networks.ts';
 import type { ChainSettings } from '../../../chains/settings.ts';
 import { StartError } from '../../../lib/start-error.ts';
 
@@ -19,19 +20,15 @@ export interface KeyMaterial {
   readonly publicKey: string | undefined;
 }
 
-const EXPECTED: Readonly<Record<ChainSettings['namespace'], string>> = {
-  eip155: '64 hex digits, with or without 0x',
-  solana: 'base58 of 64 or of 32 bytes, or 64 hex digits',
-};
-
 /** A private key as people keep it. Refusals say nothing of the text. */
 export function parseKeyText(namespace: ChainSettings['namespace'], text: Uint8Array): KeyMaterial {
+  const { expected, mayBeBase58 } = networkNamed(namespace).operatorKeyText;
   const trimmed = trim(text);
   const isPrefixed = trimmed[0] === ZERO && (trimmed[1] === LOWER_X || trimmed[1] === UPPER_X);
   const digits = isPrefixed ? trimmed.subarray(2) : trimmed;
-  const material = parseHex(digits) ?? (namespace === 'solana' ? parseBase58(trimmed) : undefined);
+  const material = parseHex(digits) ?? (mayBeBase58 ? parseBase58(trimmed) : undefined);
   if (material !== undefined) return material;
-  throw new StartError(`what was given on standard input is no private key: it must be ${EXPECTED[namespace]}`);
+  throw new StartError(`what was given on standard input is no private key: it must be ${expected}`);
 }
 
 function trim(text: Uint8Array): Uint8Array {

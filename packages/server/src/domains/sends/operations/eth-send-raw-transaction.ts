@@ -1,13 +1,14 @@
 import Type from 'typebox';
+import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { parseSignedEthereumTransaction } from '../../../chains/ethereum/signed-transaction.ts';
-import { configuredChain } from '../../../chains/settings.ts';
+import { configuredChain } from '../../../chains/networks.ts';
 import { EthereumChainShape } from '../../../chains/shapes.ts';
+import type { ParsedTransaction } from '../../../chains/transactions.ts';
+import { batchedCalls } from '../../../chains/transactions.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { SendId } from '../../../lib/ids.ts';
 import { both, SIGNERS } from '../../../policy/index.ts';
-import { batchedCalls } from '../../../policy-facts/batch.ts';
-import type { ParsedTransaction } from '../../../policy-facts/transaction.ts';
 import { movementsOf, signedAssets, transactionFacts } from '../../signing/facts.ts';
 import { findSigner } from '../../signing/signer.ts';
 import { foreignLane } from '../model.ts';
@@ -43,7 +44,7 @@ export const ethSendRawTransaction = defineActivity({
   // The id is ours: without it nobody could ask what became of the transaction.
   result: Type.Object({ transactionHash: Type.String(), sendTransactionStatusId: Type.String() }),
   async describe(context, { signedTransaction, caip2 }) {
-    const chain = configuredChain(context.config.chains, caip2, 'eip155');
+    const chain = configuredChain(context.config.chains, caip2, ethereumNetwork);
     const { transaction, from } = parseSignedEthereumTransaction(signedTransaction);
     if (transaction.chainId !== BigInt(chain.reference)) {
       throw new ApiError(
@@ -73,7 +74,7 @@ export const ethSendRawTransaction = defineActivity({
     const id: SendId = context.newId();
     await insertSend(context, {
       id,
-      chain: configuredChain(context.config.chains, caip2, 'eip155'),
+      chain: configuredChain(context.config.chains, caip2, ethereumNetwork),
       sender: from,
       // What is not ours must not stand in the way of its owner's sends.
       ...(isOurs ? {} : { payer: foreignLane(context.actor.organizationId, from) }),

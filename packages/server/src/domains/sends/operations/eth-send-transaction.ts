@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { configuredChain } from '../../../chains/settings.ts';
+import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
+import { configuredChain } from '../../../chains/networks.ts';
 import { EthereumAddressShape, EthereumChainShape, UintShape } from '../../../chains/shapes.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { SendId } from '../../../lib/ids.ts';
@@ -63,7 +64,7 @@ export const ethSendTransaction = defineActivity({
     checkTerms(parameters);
   },
   async describe(context, parameters) {
-    const chain = configuredChain(context.config.chains, parameters.caip2, 'eip155');
+    const chain = configuredChain(context.config.chains, parameters.caip2, ethereumNetwork);
     const calls = toCalls(parameters.calls);
     checkServed(chain, parameters, context.nowMs);
     if (parameters.sponsor === true) await requireSponsor(context, chain);
@@ -79,7 +80,7 @@ export const ethSendTransaction = defineActivity({
   movements: (context, _parameters, { signer, transactions, fees }) =>
     transactionMovements(context, signer, transactions, fees),
   async execute(context, parameters) {
-    const chain = configuredChain(context.config.chains, parameters.caip2, 'eip155');
+    const chain = configuredChain(context.config.chains, parameters.caip2, ethereumNetwork);
     const id: SendId = context.newId();
     await insertSend(context, {
       id,

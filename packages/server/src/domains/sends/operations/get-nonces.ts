@@ -1,7 +1,9 @@
 import Type from 'typebox';
 import { encodeFunctionData } from 'viem';
 import { isDelegatedTo } from '../../../chains/ethereum/delegation.ts';
-import { type ChainSettings, configuredChain } from '../../../chains/settings.ts';
+import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
+import { configuredChain } from '../../../chains/networks.ts';
+import type { ChainSettings } from '../../../chains/settings.ts';
 import { EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
 import { custosBatchAbi } from '../../../contracts/artifacts.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
@@ -30,7 +32,7 @@ export const getNonces = defineQuery({
   }),
   response: Type.Object({ nonce: Type.Optional(Type.String()), gasStationNonce: Type.Optional(Type.String()) }),
   async run(context, { address, caip2, nonce, gasStationNonce = false }) {
-    const chain = configuredChain(context.config.chains, caip2, 'eip155');
+    const chain = configuredChain(context.config.chains, caip2, ethereumNetwork);
     const node = context.nodes.evm(chain.caip2);
     const account = address.toLowerCase() as Hex;
     // Who asks for neither wants to know the one that every transaction has.

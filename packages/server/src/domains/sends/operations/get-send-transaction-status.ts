@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { networkOf } from '../../../chains/networks.ts';
 import { SEND_STATES } from '../../../chains/settings.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
@@ -50,14 +51,9 @@ export const getSendTransactionStatus = defineQuery({
   response: StatusShape,
   async run({ read, actor }, { sendTransactionStatusId }) {
     const send = await read(SendReader).get(actor.organizationId, sendTransactionStatusId);
-    return { txStatus: send.state, ...hashOf(send), ...failureOf(send) };
+    return { txStatus: send.state, ...networkOf(send.caip2).hashFields(send.txHash), ...failureOf(send) };
   },
 });
-
-function hashOf({ request, txHash }: Send): Pick<Status, 'eth' | 'solana'> {
-  if (request.kind === 'solana') return { solana: { ...(txHash !== undefined && { signature: txHash }) } };
-  return { eth: { ...(txHash !== undefined && { txHash }) } };
-}
 
 function failureOf({ error }: Send): Pick<Status, 'txError' | 'error'> {
   if (error === undefined) return {};

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { configuredChain } from '../../../chains/settings.ts';
+import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
+import { configuredChain } from '../../../chains/networks.ts';
 import { EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
@@ -25,7 +26,7 @@ export const listEthTransactionHistory = defineQuery({
   }),
   response: Type.Object({ transactions: Type.Array(HistoryItemShape), pageInfo: PageInfoShape }),
   async run(context, { organizationId, address, caip2, paginationOptions }) {
-    const chain = configuredChain(context.config.chains, caip2, 'eip155');
+    const chain = configuredChain(context.config.chains, caip2, ethereumNetwork);
     const account = address.toLowerCase() as Hex;
     const history = { organizationId, caip2: chain.caip2, address: account };
     const page = toHistoryPage(history, paginationOptions);

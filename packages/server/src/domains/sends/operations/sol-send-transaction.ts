@@ -1,6 +1,7 @@
 import Type from 'typebox';
-import { configuredChain } from '../../../chains/settings.ts';
+import { configuredChain } from '../../../chains/networks.ts';
 import { SolanaChainShape } from '../../../chains/shapes.ts';
+import { solanaNetwork } from '../../../chains/solana/network.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { firstDuplicate } from '../../../lib/collections.ts';
 import { invalidField } from '../../../lib/errors.ts';
@@ -52,7 +53,7 @@ export const solSendTransaction = defineActivity({
     if (firstDuplicate(signWiths) !== undefined) throw invalidField('parameters.signWiths', 'names an address twice');
   },
   async describe(context, { unsignedTransaction, signWiths, caip2, sponsor, recentBlockhash }) {
-    const chain = configuredChain(context.config.chains, caip2, 'solana');
+    const chain = configuredChain(context.config.chains, caip2, solanaNetwork);
     const signers = await Promise.all(signWiths.map((address) => resolveSolanaSigner(context, address)));
     const drafted = draftSolana({
       unsignedTransaction,

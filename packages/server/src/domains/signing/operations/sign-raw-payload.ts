@@ -6,11 +6,11 @@ import {
   type PayloadEncoding,
   signingInput,
 } from '../../../chains/payload.ts';
+import { payloadElements } from '../../../chains/payload-facts.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
 import { both, PAYLOADS, SIGNERS } from '../../../policy/index.ts';
-import { payloadElements } from '../../../policy-facts/transaction.ts';
 import { movementsOf, payloadAssets, signerFacts } from '../facts.ts';
 import { renderSignature, SignatureShape } from '../signature.ts';
 import { resolveSigner, signAs } from '../signer.ts';

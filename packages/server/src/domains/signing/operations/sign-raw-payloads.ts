@@ -7,12 +7,12 @@ import {
   type PayloadEncoding,
   signingInput,
 } from '../../../chains/payload.ts';
+import { payloadElements } from '../../../chains/payload-facts.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { both, PAYLOADS, SIGNERS } from '../../../policy/index.ts';
-import { payloadElements } from '../../../policy-facts/transaction.ts';
 import { movementsOf, payloadAssets, signerFacts } from '../facts.ts';
 import { renderSignature, SignatureShape } from '../signature.ts';
 import { resolveSigner, signAs } from '../signer.ts';

@@ -1,11 +1,16 @@
 import Type from 'typebox';
-import { signableOf, TRANSACTION_TYPES, type TransactionType } from '../../../chains/transactions.ts';
+import {
+  batchedCalls,
+  type ParsedTransaction,
+  readTransaction,
+  signableOf,
+  TRANSACTION_TYPES,
+  type TransactionType,
+} from '../../../chains/transactions.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
 import { both, SIGNERS, TRANSACTIONS } from '../../../policy/index.ts';
-import { batchedCalls } from '../../../policy-facts/batch.ts';
-import { type ParsedTransaction, readTransaction } from '../../../policy-facts/transaction.ts';
 import { movementsOf, signedAssets, transactionFacts } from '../facts.ts';
 import { resolveSigner, signAs } from '../signer.ts';
 

@@ -1,0 +1,17 @@
+import type { Hex } from '../../nodes/node.ts';
+import type { Chain, ChainService } from '../chain.ts';
+import { createEvmReader } from './balances/evm-reader.ts';
+import { ethereumBalances } from './balances/held.ts';
+import { ethereumFormat } from './format.ts';
+import { createEvmNode } from './node/evm-node.ts';
+import { ethereumRound } from './send/round.ts';
+
+const service: ChainService = {
+  openNode: (chain, options) => ({ evm: createEvmNode(chain, options) }),
+  round: ethereumRound,
+  reader: (nodes, caip2, level, observe) => createEvmReader(nodes.evm(caip2), level, observe),
+  balances: (nodes, caip2, address) => ethereumBalances(nodes.evm(caip2), address as Hex),
+};
+
+/** Ethereum, and every chain that is like it. */
+export const ethereum: Chain = { ...ethereumFormat, service };

@@ -1,0 +1,7 @@
+import type { AssetMovements } from './caip19.ts';
+
+export const together = (parts: readonly AssetMovements[]): AssetMovements => ({
+  transfers: parts.flatMap(({ transfers }) => transfers),
+  uncounted: parts.flatMap(({ uncounted }) => uncounted),
+  fees: parts.flatMap(({ fees = [] }) => fees),
+});
