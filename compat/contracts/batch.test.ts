@@ -17,7 +17,11 @@ import {
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { BATCH_ADDRESS, BATCH_DEPLOYMENT_DATA, CREATE2_PROXY } from '../../packages/server/src/domains/earn/deployment.ts';
+import {
+  BATCH_ADDRESS,
+  BATCH_DEPLOYMENT_DATA,
+  CREATE2_PROXY,
+} from '../../packages/server/src/domains/earn/deployment.ts';
 import { type Anvil, startAnvil } from '../chain/anvil.ts';
 import { artifact, testArtifact } from '../chain/artifacts.ts';
 import { type ChainClient, connectTo, type Deployed, fundedAccount } from '../chain/deploy.ts';

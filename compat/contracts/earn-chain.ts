@@ -1,6 +1,10 @@
 // What the tests of the fee wrapper share: terms, a wrapper where the service would deploy it, and the steps of a holder.
 import type { Abi, Address } from 'viem';
-import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from '../../packages/server/src/domains/earn/deployment.ts';
+import {
+  CREATE2_PROXY,
+  type WrapperTerms,
+  wrapperDeployment,
+} from '../../packages/server/src/domains/earn/deployment.ts';
 import { artifact } from '../chain/artifacts.ts';
 import { type ChainClient, type Deployed, fundedAccount } from '../chain/deploy.ts';
 

@@ -1,5 +1,5 @@
-import { chains } from '../../src/config/chains.ts';
 import type { ChainSettings } from '../../src/chains/settings.ts';
+import { chains } from '../../src/config/chains.ts';
 
 /** A chain as CUSTOS_CHAINS makes it of nothing but a name and a node, and what a test wants otherwise. */
 export function chainSettings(changes: Partial<ChainSettings> = {}): ChainSettings {

@@ -4,8 +4,8 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Operation } from '../../src/engine/define.ts';
-import { operations } from '../../src/registry.ts';
 import { SHARED_SHAPES } from '../../src/reference/shared-shapes.ts';
+import { operations } from '../../src/registry.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../src/lib/errors.ts';
 import type { Operation } from '../../src/engine/define.ts';
+import type { ErrorCode } from '../../src/lib/errors.ts';
 
 /** A JSON Schema as the operations declare it, with the hints of their decoder. */
 export interface Shape {

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isUuid, randomId, UUID_PATTERN } from '../../src/lib/ids.ts';
-import type { ActivityOperation, Operation } from '../../src/engine/define.ts';
-import { activities, operations, pathOf, queries } from '../../src/registry.ts';
 import { FingerprintShape } from '../../src/domains/activities/shapes.ts';
+import type { ActivityOperation, Operation } from '../../src/engine/define.ts';
+import { isUuid, randomId, UUID_PATTERN } from '../../src/lib/ids.ts';
+import { activities, operations, pathOf, queries } from '../../src/registry.ts';
 import { Receiver } from '../harness/bundles.ts';
 import {
   type Answer,

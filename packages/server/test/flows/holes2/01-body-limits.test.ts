@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invitationCalls } from '../../../src/domains/organizations/invitations/calls.ts';
+import { proxyCalls, proxyPathOf } from '../../../src/domains/sign-up-proxy/calls.ts';
 import { LIMITS } from '../../../src/lib/limits.ts';
 import { operations, pathOf } from '../../../src/registry.ts';
-import { proxyCalls, proxyPathOf } from '../../../src/domains/sign-up-proxy/calls.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { type Answer, send, type TestClient } from '../../harness/client.ts';
 

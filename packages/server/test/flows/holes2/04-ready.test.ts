@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../src/lib/errors.ts';
 import { createReadiness } from '../../../src/engine/readiness.ts';
+import { ApiError } from '../../../src/lib/errors.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { freePort, openTables, RawService, statusOf, temporaryFolder, waitUntil } from '../../faults/support.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';

@@ -1,9 +1,9 @@
-import { fakeStores } from '../../../../test/harness/fake-stores.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { describe, expect, test } from 'vitest';
 import { chainSettings } from '../../../../test/chain/chain-settings.ts';
+import { fakeStores } from '../../../../test/harness/fake-stores.ts';
 import type { Send } from '../../../domains/sends/model.ts';
 import type { Round } from '../../../domains/sends/parts.ts';
+import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { randomId, type SendId } from '../../../lib/ids.ts';
 import type { EvmNode } from '../../../nodes/node.ts';
 import { begin, type Line, readyToBegin } from './begin.ts';
@@ -42,7 +42,9 @@ async function ready(lane: readonly Send[]): Promise<{ begin: string[]; failed: 
   const round = {
     parts: {
       clock: () => 0,
-      storage: { read: fakeStores([SendReader, { find: async (_: unknown, id: string) => lane.find((send) => send.id === id) }]) },
+      storage: {
+        read: fakeStores([SendReader, { find: async (_: unknown, id: string) => lane.find((send) => send.id === id) }]),
+      },
     },
     chain: chainSettings(),
     save: async (send: Send) => {

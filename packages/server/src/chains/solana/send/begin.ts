@@ -1,10 +1,10 @@
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { KeyringError } from '@custos/keyring';
 import { OverBudget } from '../../../domains/sends/budget.ts';
 import { costTerms } from '../../../domains/sends/cost.ts';
 import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../../domains/sends/model.ts';
 import { progressOf } from '../../../domains/sends/parts.ts';
 import { SignerGone } from '../../../domains/sends/signer.ts';
+import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { assert } from '../../../lib/assert.ts';
 import type { SolanaBlockhash, SolanaRefusal } from '../../../nodes/node.ts';
 import { withBlockhash } from '../blockhash.ts';

@@ -1,14 +1,14 @@
-import { fakeStores } from '../../../../test/harness/fake-stores.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { KeyringError } from '@custos/keyring';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeSolana, readWire, SOLANA_CHAIN } from '../../../../test/chain/fake-solana.ts';
 import { messageOf, payment, RECEIVER, type TestTransaction, wireOf } from '../../../../test/chain/solana-transfer.ts';
+import { fakeStores } from '../../../../test/harness/fake-stores.ts';
 import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../../domains/sends/model.ts';
 import { SignerGone } from '../../../domains/sends/signer.ts';
 import type { Since } from '../../../domains/sends/since.ts';
+import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { randomId } from '../../../lib/ids.ts';
 import { NodeError } from '../../../nodes/node-error.ts';
 import type { SolanaParts } from './parts.ts';
