@@ -4051,10 +4051,7 @@ export interface WhoamiResponse {
 export interface OperationMethods {
   /** Approve a pending activity by its fingerprint. The answer is that activity. */
   approveActivity(parameters: ApproveActivityParameters, options?: SubmitOptions): Promise<{ activity: Activity }>;
-  /**
-   * Pay the fees that a wrapper has earned for the organization to their wallet. Completed means accepted;
-   * get_claim_earn_fees_status tells the rest.
-   */
+  /** Pay the fees that a wrapper has earned for the organization to their wallet. Completed means accepted; get_claim_earn_fees_status tells the rest. */
   claimEarnFees(
     parameters: ClaimEarnFeesParameters,
     options?: SubmitOptions,
@@ -4079,10 +4076,7 @@ export interface OperationMethods {
     parameters: CreateFiatOnRampCredentialParameters,
     options?: SubmitOptions,
   ): Promise<CreateFiatOnRampCredentialResult & { activity: Activity }>;
-  /**
-   * Mail invitations to the organization, each with a link that its receiver can accept once. The sender is the user
-   * who proposes the activity.
-   */
+  /** Mail invitations to the organization, each with a link that its receiver can accept once. The sender is the user who proposes the activity. */
   createInvitations(
     parameters: CreateInvitationsParameters,
     options?: SubmitOptions,
@@ -4097,10 +4091,7 @@ export interface OperationMethods {
     parameters: CreateOauth2CredentialParameters,
     options?: SubmitOptions,
   ): Promise<CreateOauth2CredentialResult & { activity: Activity }>;
-  /**
-   * Let a user log in by OpenID tokens of an issuer. oidcClaims alone are taken for further client ids of somebody whom
-   * a token proves.
-   */
+  /** Let a user log in by OpenID tokens of an issuer. oidcClaims alone are taken for further client ids of somebody whom a token proves. */
   createOauthProviders(
     parameters: CreateOauthProvidersParameters,
     options?: SubmitOptions,
@@ -4160,10 +4151,7 @@ export interface OperationMethods {
     parameters: CreateTvcDeploymentParameters,
     options?: SubmitOptions,
   ): Promise<CreateTvcDeploymentResult & { activity: Activity }>;
-  /**
-   * Add operators' signatures of a manifest. With enough of them the deployment can be live, and the first of an app
-   * is.
-   */
+  /** Add operators' signatures of a manifest. With enough of them the deployment can be live, and the first of an app is. */
   createTvcManifestApprovals(
     parameters: CreateTvcManifestApprovalsParameters,
     options?: SubmitOptions,
@@ -4288,10 +4276,7 @@ export interface OperationMethods {
     parameters: DeleteUserTagsParameters,
     options?: SubmitOptions,
   ): Promise<DeleteUserTagsResult & { activity: Activity }>;
-  /**
-   * Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum
-   * first.
-   */
+  /** Delete users with their credentials and tag memberships, all or nothing. Root quorum members must leave the quorum first. */
   deleteUsers(
     parameters: DeleteUsersParameters,
     options?: SubmitOptions,
@@ -4321,18 +4306,12 @@ export interface OperationMethods {
     parameters?: DisableAuthProxyParameters,
     options?: SubmitOptions,
   ): Promise<DisableAuthProxyResult & { activity: Activity }>;
-  /**
-   * Put a fee wrapper with its splitter around a vault, at an address that follows from the terms. The same terms again
-   * answer the same wrapper.
-   */
+  /** Put a fee wrapper with its splitter around a vault, at an address that follows from the terms. The same terms again answer the same wrapper. */
   earnDeployWrapper(
     parameters: EarnDeployWrapperParameters,
     options?: SubmitOptions,
   ): Promise<EarnDeployWrapperResult & { activity: Activity }>;
-  /**
-   * Put some of an asset into the vault behind a fee wrapper. Completed means accepted; get_earn_deposit_status tells
-   * the rest.
-   */
+  /** Put some of an asset into the vault behind a fee wrapper. Completed means accepted; get_earn_deposit_status tells the rest. */
   earnDeposit(
     parameters: EarnDepositParameters,
     options?: SubmitOptions,
@@ -4342,10 +4321,7 @@ export interface OperationMethods {
     parameters: EarnSetWrapperStateParameters,
     options?: SubmitOptions,
   ): Promise<EarnSetWrapperStateResult & { activity: Activity }>;
-  /**
-   * Take some of an asset, or with MAX all of it, out of a fee wrapper. Completed means accepted;
-   * get_earn_withdraw_status tells the rest.
-   */
+  /** Take some of an asset, or with MAX all of it, out of a fee wrapper. Completed means accepted; get_earn_withdraw_status tells the rest. */
   earnWithdraw(
     parameters: EarnWithdrawParameters,
     options?: SubmitOptions,
@@ -4365,10 +4341,7 @@ export interface OperationMethods {
     parameters: EthSendRawTransactionParameters,
     options?: SubmitOptions,
   ): Promise<EthSendRawTransactionResult & { activity: Activity }>;
-  /**
-   * Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status
-   * tells what became of it.
-   */
+  /** Sign a transaction of an EVM chain and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it. */
   ethSendTransaction(
     parameters: EthSendTransactionParameters,
     options?: SubmitOptions,
@@ -4388,10 +4361,7 @@ export interface OperationMethods {
     parameters: ExportWalletParameters,
     options?: SubmitOptions,
   ): Promise<ExportWalletResult & { activity: Activity }>;
-  /**
-   * Export the private key of one account, encrypted to the target key. Every account with the address is marked as
-   * exported.
-   */
+  /** Export the private key of one account, encrypted to the target key. Every account with the address is marked as exported. */
   exportWalletAccount(
     parameters: ExportWalletAccountParameters,
     options?: SubmitOptions,
@@ -4441,10 +4411,7 @@ export interface OperationMethods {
     parameters: GetEarnWithdrawStatusParameters,
     options?: QueryOptions,
   ): Promise<GetEarnWithdrawStatusResponse>;
-  /**
-   * What sponsored sends have cost in the window of the limits: of a parent with its sub-organizations, or of a
-   * sub-organization.
-   */
+  /** What sponsored sends have cost in the window of the limits: of a parent with its sub-organizations, or of a sub-organization. */
   getGasUsage(parameters?: GetGasUsageParameters, options?: QueryOptions): Promise<GetGasUsageResponse>;
   /** The IP allowlist of the organization, or of one of its API keys. */
   getIpAllowlist(parameters?: GetIpAllowlistParameters, options?: QueryOptions): Promise<GetIpAllowlistResponse>;
@@ -4454,10 +4421,7 @@ export interface OperationMethods {
   getMfaPolicy(parameters: GetMfaPolicyParameters, options?: QueryOptions): Promise<GetMfaPolicyResponse>;
   /** Which proofs an activity needs of its voters, and which it has. */
   getMfaStatus(parameters: GetMfaStatusParameters, options?: QueryOptions): Promise<GetMfaStatusResponse>;
-  /**
-   * The next nonce of an address on an EVM chain, what is under way here included, and an unused nonce for its
-   * sponsored sends.
-   */
+  /** The next nonce of an address on an EVM chain, what is under way here included, and an unused nonce for its sponsored sends. */
   getNonces(parameters: GetNoncesParameters, options?: QueryOptions): Promise<GetNoncesResponse>;
   /** One OAuth 2.0 credential, its secret encrypted as it was submitted. */
   getOauth2Credential(
@@ -4483,10 +4447,7 @@ export interface OperationMethods {
   ): Promise<GetOrganizationConfigsResponse>;
   /** One policy. */
   getPolicy(parameters: GetPolicyParameters, options?: QueryOptions): Promise<GetPolicyResponse>;
-  /**
-   * What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none; a
-   * rejection has the policies that still waited.
-   */
+  /** What each policy said at each vote of an activity, and why. A vote that the root quorum decided has none; a rejection has the policies that still waited. */
   getPolicyEvaluations(
     parameters: GetPolicyEvaluationsParameters,
     options?: QueryOptions,
@@ -4584,33 +4545,21 @@ export interface OperationMethods {
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
   /** The app proofs of an activity that asked for them. */
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
-  /**
-   * The organization's fee wrappers or its parent's, oldest first, with what their vaults tell. Fees are shown to the
-   * parent alone.
-   */
+  /** The organization's fee wrappers or its parent's, oldest first, with what their vaults tell. Fees are shown to the parent alone. */
   listEarnEnabledVaults(
     parameters?: ListEarnEnabledVaultsParameters,
     options?: QueryOptions,
   ): Promise<ListEarnEnabledVaultsResponse>;
-  /**
-   * What a wallet of the organization or of its sub-organizations has in fee wrappers, its own or its parent's, on the
-   * configured chains.
-   */
+  /** What a wallet of the organization or of its sub-organizations has in fee wrappers, its own or its parent's, on the configured chains. */
   listEarnPositions(
     parameters: ListEarnPositionsParameters,
     options?: QueryOptions,
   ): Promise<ListEarnPositionsResponse>;
   /** Vaults of an asset that take deposits, by value descending, and whether the organization has enabled them. */
   listEarnVaults(parameters: ListEarnVaultsParameters, options?: QueryOptions): Promise<ListEarnVaultsResponse>;
-  /**
-   * What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired, and
-   * what was recorded with record_email_event: bounced or complained.
-   */
+  /** What became of the mails to an address in the last 90 days, newest first: sent, deferred, refused or expired, and what was recorded with record_email_event: bounced or complained. */
   listEmailEvents(parameters: ListEmailEventsParameters, options?: QueryOptions): Promise<ListEmailEventsResponse>;
-  /**
-   * Transactions of an address on an EVM chain, the newest first: what this organization sent from it, and transfers of
-   * configured tokens from and to it. A page may be short or empty while more follow.
-   */
+  /** Transactions of an address on an EVM chain, the newest first: what this organization sent from it, and transfers of configured tokens from and to it. A page may be short or empty while more follow. */
   listEthTransactionHistory(
     parameters: ListEthTransactionHistoryParameters,
     options?: QueryOptions,
@@ -4709,10 +4658,7 @@ export interface OperationMethods {
   otpAuth(parameters: OtpAuthParameters, options?: SubmitOptions): Promise<OtpAuthResult & { activity: Activity }>;
   /** Log in the user whose contact a verification token proves: registers a session key. */
   otpLogin(parameters: OtpLoginParameters, options?: SubmitOptions): Promise<OtpLoginResult & { activity: Activity }>;
-  /**
-   * Record that a mail of the tree bounced or was complained about, as the operator's mail server tells;
-   * list_email_events shows it. The same again changes nothing.
-   */
+  /** Record that a mail of the tree bounced or was complained about, as the operator's mail server tells; list_email_events shows it. The same again changes nothing. */
   recordEmailEvent(
     parameters: RecordEmailEventParameters,
     options?: SubmitOptions,
@@ -4724,10 +4670,7 @@ export interface OperationMethods {
   ): Promise<RecoverUserResult & { activity: Activity }>;
   /** Reject a pending activity by its fingerprint; one rejection is final. The answer is that activity. */
   rejectActivity(parameters: RejectActivityParameters, options?: SubmitOptions): Promise<{ activity: Activity }>;
-  /**
-   * Delete an IP allowlist with its rules. A key then follows the list of the organization, and an organization without
-   * one accepts all addresses.
-   */
+  /** Delete an IP allowlist with its rules. A key then follows the list of the organization, and an organization without one accepts all addresses. */
   removeIpAllowlist(
     parameters?: RemoveIpAllowlistParameters,
     options?: SubmitOptions,
@@ -4737,10 +4680,7 @@ export interface OperationMethods {
     parameters: RemoveOrganizationFeatureParameters,
     options?: SubmitOptions,
   ): Promise<RemoveOrganizationFeatureResult & { activity: Activity }>;
-  /**
-   * Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time.
-   * Event ids stay.
-   */
+  /** Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay. */
   replayWebhookDelivery(
     parameters: ReplayWebhookDeliveryParameters,
     options?: SubmitOptions,
@@ -4750,10 +4690,7 @@ export interface OperationMethods {
     parameters: RestoreTvcDeploymentParameters,
     options?: SubmitOptions,
   ): Promise<RestoreTvcDeploymentResult & { activity: Activity }>;
-  /**
-   * Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused
-   * unless allowLockout is true.
-   */
+  /** Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused unless allowLockout is true. */
   setIpAllowlist(
     parameters?: SetIpAllowlistParameters,
     options?: SubmitOptions,
@@ -4778,22 +4715,14 @@ export interface OperationMethods {
     parameters: SignRawPayloadsParameters,
     options?: SubmitOptions,
   ): Promise<SignRawPayloadsResult & { activity: Activity }>;
-  /**
-   * Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused.
-   */
+  /** Sign an Ethereum, Solana, Tron, Bitcoin or Tempo transaction. One that does not parse or fit the signer is refused. */
   signTransaction(
     parameters: SignTransactionParameters,
     options?: SubmitOptions,
   ): Promise<SignTransactionResult & { activity: Activity }>;
-  /**
-   * What would become of a submit request, and why: the decision with the reason of every policy, who could still
-   * approve, and what MFA, session, IP and velocity rules say. Nothing is changed.
-   */
+  /** What would become of a submit request, and why: the decision with the reason of every policy, who could still approve, and what MFA, session, IP and velocity rules say. Nothing is changed. */
   simulateActivity(parameters: SimulateActivityParameters, options?: QueryOptions): Promise<SimulateActivityResponse>;
-  /**
-   * Sign a Solana transaction and send it. It is accepted when the activity is; get_send_transaction_status tells what
-   * became of it.
-   */
+  /** Sign a Solana transaction and send it. It is accepted when the activity is; get_send_transaction_status tells what became of it. */
   solSendTransaction(
     parameters: SolSendTransactionParameters,
     options?: SubmitOptions,
@@ -4863,9 +4792,7 @@ export interface OperationMethods {
     parameters: UpdateUserNameParameters,
     options?: SubmitOptions,
   ): Promise<UpdateUserNameResult & { activity: Activity }>;
-  /**
-   * Change the phone number of a user; the empty string removes it. A verificationToken for it marks it as verified.
-   */
+  /** Change the phone number of a user; the empty string removes it. A verificationToken for it marks it as verified. */
   updateUserPhoneNumber(
     parameters: UpdateUserPhoneNumberParameters,
     options?: SubmitOptions,
@@ -4885,10 +4812,7 @@ export interface OperationMethods {
     parameters: UpdateWebhookEndpointParameters,
     options?: SubmitOptions,
   ): Promise<UpdateWebhookEndpointResult & { activity: Activity }>;
-  /**
-   * Limit what sponsored sends of a parent organization and of its sub-organizations cost in a window of time, together
-   * and each.
-   */
+  /** Limit what sponsored sends of a parent organization and of its sub-organizations cost in a window of time, together and each. */
   upsertGasUsageConfig(
     parameters: UpsertGasUsageConfigParameters,
     options?: SubmitOptions,
@@ -4898,10 +4822,7 @@ export interface OperationMethods {
     parameters: VerifyOtpParameters,
     options?: SubmitOptions,
   ): Promise<VerifyOtpResult & { activity: Activity }>;
-  /**
-   * The user and organization that the stamp belongs to; a parent id finds the one sub-organization that holds the
-   * credential.
-   */
+  /** The user and organization that the stamp belongs to; a parent id finds the one sub-organization that holds the credential. */
   whoami(parameters?: WhoamiParameters, options?: QueryOptions): Promise<WhoamiResponse>;
 }
 
