@@ -11,6 +11,8 @@ const MOCKED = 'packages/*/src/**/*.mocked.test.ts';
 /** Those that kill and watch processes. */
 const FAULTS = 'packages/*/test/faults/**/*.test.ts';
 const globalSetup = ['packages/server/test/harness/template.ts'];
+/** `npm run test:long` tries what is random so many times more. */
+const EFFORT = Number(process.env.TEST_EFFORT ?? 1);
 const exclude = ['**/node_modules/**', '**/dist/**'];
 
 export default defineConfig({
@@ -42,10 +44,8 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of a small machine: fault tests mostly wait.
     maxWorkers: 3,
-    // Fault tests race real processes on a busy machine; a second failure in a row is a defect, and so is a habit of retries.
-    retry: process.env.CI ? 1 : 0,
     sequence: { sequencer: Sequencer },
-    testTimeout: 60_000,
+    testTimeout: 60_000 * EFFORT,
     hookTimeout: 60_000,
     allowOnly: false,
     reporters: ['default', new SummaryReporter()],

@@ -73,6 +73,19 @@ export const KIND_OF: Readonly<Record<Format, AuthenticatorKind>> = {
 };
 export const FORMATS = Object.keys(KIND_OF) as Format[];
 
+/** The authenticator that Chromium pretends to have. */
+export function authenticatorOptions(kind: AuthenticatorKind = 'platform') {
+  const hasFeatures = kind !== 'u2f';
+  return {
+    protocol: kind === 'u2f' ? 'u2f' : 'ctap2',
+    transport: kind === 'platform' ? 'internal' : 'usb',
+    hasResidentKey: hasFeatures,
+    hasUserVerification: hasFeatures,
+    isUserVerified: hasFeatures,
+    automaticPresenceSimulation: true,
+  } as const;
+}
+
 /** A page with storage and one virtual authenticator of its own; the authenticator keeps its keys wherever it goes. */
 export class Device implements AsyncDisposable {
   readonly page: Page;
@@ -93,17 +106,7 @@ export class Device implements AsyncDisposable {
     await page.goto(origin);
     const session = await context.newCDPSession(page);
     await session.send('WebAuthn.enable');
-    const hasFeatures = kind !== 'u2f';
-    await session.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: kind === 'u2f' ? 'u2f' : 'ctap2',
-        transport: kind === 'platform' ? 'internal' : 'usb',
-        hasResidentKey: hasFeatures,
-        hasUserVerification: hasFeatures,
-        isUserVerified: hasFeatures,
-        automaticPresenceSimulation: true,
-      },
-    });
+    await session.send('WebAuthn.addVirtualAuthenticator', { options: authenticatorOptions(kind) });
     return new Device(context, page, kind, origin);
   }
 

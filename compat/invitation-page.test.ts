@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TestClient } from '../packages/server/test/harness/client.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
-import { isBrowserMissing, launchBrowser } from './browser.ts';
+import { authenticatorOptions, isBrowserMissing, launchBrowser } from './browser.ts';
 
 describe.skipIf(isBrowserMissing)('accepting an invitation on a page, in a browser', () => {
   let service: TestServer;
@@ -47,16 +47,7 @@ describe.skipIf(isBrowserMissing)('accepting an invitation on a page, in a brows
     const page = await context.newPage();
     const devtools = await context.newCDPSession(page);
     await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    await devtools.send('WebAuthn.addVirtualAuthenticator', { options: authenticatorOptions() });
     const [requests, problems]: [string[], string[]] = [[], []];
     page.on('request', (request) => requests.push(new URL(request.url()).pathname + (request.headers().referer ?? '')));
     page.on('pageerror', (error) => problems.push(String(error)));

@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { type Hex, verifyMessage } from 'viem';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TestServer } from '../packages/server/test/harness/server.ts';
-import { isBrowserMissing, launchBrowser } from './browser.ts';
+import { authenticatorOptions, isBrowserMissing, launchBrowser } from './browser.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
@@ -61,14 +61,7 @@ class Visitor implements AsyncDisposable {
       await this.#devtools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: this.#authenticatorId });
     }
     const { authenticatorId } = await this.#devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
+      options: authenticatorOptions(),
     });
     this.#authenticatorId = authenticatorId;
   }

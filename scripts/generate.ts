@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openApi } from '../packages/server/src/reference/openapi.ts';
-import { referencePages, settingsTable } from './generate/pages.ts';
+import { referencePages } from './generate/pages.ts';
 import { servedKinds } from './generate/policy-catalog.ts';
 import { sdkOperations } from './generate/sdk.ts';
 import { transitionsTable } from './generate/transitions.ts';
@@ -16,7 +16,6 @@ const wanted = new Map<string, string>([
   ['openapi.json', `${JSON.stringify(openApi(), null, 2)}\n`],
   ['packages/sdk/src/generated/operations.ts', sdkOperations()],
   ['packages/server/src/policy/catalog/served-kinds.ts', servedKinds()],
-  ['README.md', between('README.md', 'settings', settingsTable())],
   ['docs/guides/activities.md', between('docs/guides/activities.md', 'transitions', transitionsTable())],
   ...[...referencePages()].map(([name, text]) => [`${REFERENCE}/${name}`, text] as const),
 ]);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { installAnvil } from './lib/anvil.mjs';
 import { requireChromium } from './lib/chromium.mjs';
 import { installCompat } from './lib/compat.mjs';
+import { installNodes } from './lib/nodes.mjs';
 import { startPostgres } from './lib/postgres.mjs';
 import { openScratch } from './lib/scratch.mjs';
 
@@ -70,6 +71,15 @@ function build() {
   if (status !== 0) throw new Failure('the build failed', status ?? 1);
 }
 
+/** Without a registry there may be none; the test that needs them says what to do. */
+function bringNodes() {
+  try {
+    installNodes();
+  } catch (error) {
+    process.stderr.write(`npm test: ${error.message}\n`);
+  }
+}
+
 async function openPostgres() {
   if (process.env.TEST_POSTGRES_URL) return undefined;
   try {
@@ -97,6 +107,7 @@ async function main() {
   build();
   installCompat();
   installAnvil();
+  bringNodes();
   const chromium = await requireChromium();
   checkStopped();
   const scratch = ['TMPDIR', 'TMP', 'TEMP'].some((name) => process.env[name]) ? undefined : openScratch();

@@ -137,7 +137,7 @@ function settingsPage(): string {
   );
 }
 
-export function settingsTable(): string {
+function settingsTable(): string {
   const rows = Object.values(SETTINGS).map(({ name, fallback, summary }) => [
     code(name),
     fallback === '' ? 'unset' : code(fallback),

@@ -1,12 +1,10 @@
 // Finds the Ethereum node of the tests. Where a registry has none for this processor, the one for x64 runs on Linux in
 // an emulator.
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMPAT } from './compat.mjs';
 import { installFromDebian } from './debian.mjs';
-import { runNpm } from './npm.mjs';
+import { unpackPackage } from './npm.mjs';
 
 const { platform, arch } = process;
 const packageFor = (processor) => `@foundry-rs/anvil-${platform}-${processor === 'x64' ? 'amd64' : processor}`;
@@ -41,21 +39,10 @@ export function installAnvil() {
   if (!existsSync(FOREIGN)) installForeign();
 }
 
-/** npm installs no package of another processor, so that it is fetched and unpacked here, as the lockfile has it. */
+/** npm installs no package of another processor, so it is unpacked here, as the lockfile has it. */
 function installForeign() {
   const name = packageFor('x64');
   const { packages } = JSON.parse(readFileSync(path.join(COMPAT, 'package-lock.json'), 'utf8'));
   const { version, integrity } = packages[`node_modules/${name}`];
-  const folder = mkdtempSync(path.join(COMPAT, 'node_modules', '.anvil-'));
-  try {
-    runNpm(['pack', `${name}@${version}`, '--pack-destination', folder], COMPAT);
-    const [file] = readdirSync(folder).map((entry) => path.join(folder, entry));
-    const digest = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
-    if (digest !== integrity) throw new Error(`${name}@${version} is not what the lockfile names`);
-    const { status, stderr } = spawnSync('tar', ['-xzf', file, '-C', folder], { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`${name} cannot be unpacked: ${stderr}`);
-    renameSync(path.join(folder, 'package'), FOREIGN_FOLDER);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  unpackPackage({ name, version, integrity }, FOREIGN_FOLDER);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Answer, createUser, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
+import { times } from '../harness/effort.ts';
 import { TestServer } from '../harness/server.ts';
 import { newWallet, SealedWorld } from './sealed-world.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from './support.ts';
 
 const WRITERS = 8;
-const KILLS = 4;
+const KILLS = times(4);
 const path = (operation: string) => `/public/v1/submit/${operation}`;
 
 /** The keyring process of a service, which is its only child. */
@@ -95,7 +96,7 @@ describe.each(DATABASES)('a keyring process that is killed, on %s', (database) =
     expect(server.output.stderr).not.toContain('internal');
   });
 
-  test('under load nothing acknowledged is lost, nothing runs twice', { timeout: 120_000 }, async () => {
+  test('under load nothing acknowledged is lost, nothing runs twice', { timeout: times(120_000) }, async () => {
     await using server = await TestServer.start({ database });
     const world = await SealedWorld.make(server);
     const { root } = world;

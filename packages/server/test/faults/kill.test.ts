@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createUser, type KeyPair, newKeyPair, TestClient } from '../harness/client.ts';
 import { createPostgresDatabase, DATABASES } from '../harness/databases.ts';
+import { times } from '../harness/effort.ts';
 import { TestServer } from '../harness/server.ts';
 import {
   type Chance,
@@ -23,7 +24,7 @@ import {
 } from './support.ts';
 
 const WRITERS = 16;
-const KILLS = 4;
+const KILLS = times(4);
 /** How often a writer gives an unanswered request up instead of repeating it. */
 const ABANDON = 0.3;
 

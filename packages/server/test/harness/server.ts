@@ -17,6 +17,8 @@ export interface TestServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Use this data directory, and keep it, instead of a temporary one. */
   readonly dataDir?: string;
+  /** The Node.js that runs it, if not the one of the tests. */
+  readonly node?: string;
 }
 
 /** A service in a process of its own, started the way `npm start` starts it. */
@@ -83,7 +85,10 @@ export class TestServer implements AsyncDisposable {
 
   /** Starts, or starts again after a stop or a kill, on the same data. Resolves when the service listens. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN], { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(this.#options.node ?? process.execPath, [MAIN], {
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text;

@@ -145,7 +145,8 @@ export async function messagesTo({ baseUrl }: TestClient, to: string): Promise<M
   return ((await response.json()) as Message[]).filter((message) => message.to === to);
 }
 
-const waiting = { timeout: 10_000, interval: 5 };
+/** Mail leaves after the answer, behind whatever else is on its way; only a test's own time bounds how long that takes. */
+export const waiting = { timeout: 55_000, interval: 5 };
 
 /** The one message to somebody, as soon as it is there. */
 export async function messageTo(client: TestClient, to: string): Promise<Message> {
@@ -158,43 +159,41 @@ export async function messageTo(client: TestClient, to: string): Promise<Message
 
 export const typeOf = (contact: string): string => (contact.startsWith('+') ? SMS : MAIL);
 
-const read = new Set<string>();
-
-/** The code in a message to somebody that was not read before. */
-async function codeTo(client: TestClient, contact: string): Promise<string> {
-  const { id, text } = await vi.waitFor(async () => {
-    const message = (await messagesTo(client, contact)).find((candidate) => !read.has(candidate.id));
+/** What an operation answers that mails a code to somebody, and the code: earlier ones that nobody read do not count. */
+async function askForCode<T>(client: TestClient, contact: string, ask: () => Promise<T>): Promise<[T, code: string]> {
+  const earlier = new Set((await messagesTo(client, contact)).map(({ id }) => id));
+  const answer = await ask();
+  const { text } = await vi.waitFor(async () => {
+    const message = (await messagesTo(client, contact)).find(({ id }) => !earlier.has(id));
     if (message === undefined) throw new Error(`no message to ${contact}`);
     return message;
   }, waiting);
-  read.add(id);
   const code = /^([0-9A-Z]{9})\b/m.exec(text)?.[1];
   if (code === undefined) throw new Error(`no code in ${text}`);
-  return code;
+  return [answer, code];
 }
 
 /** A code that is to be sent back encrypted. */
 export async function newCode(client: TestClient, contact = newEmail()): Promise<SentCode> {
-  const { otpId, otpEncryptionTargetBundle } = await client.run('init_otp', {
-    otpType: typeOf(contact),
-    contact,
-    appName: 'App',
-  });
-  return { otpId, target: targetOf(otpEncryptionTargetBundle), code: await codeTo(client, contact) };
+  const parameters = { otpType: typeOf(contact), contact, appName: 'App' };
+  const [answer, code] = await askForCode(client, contact, () => client.run('init_otp', parameters));
+  return { otpId: answer.otpId, target: targetOf(answer.otpEncryptionTargetBundle), code };
 }
 
 /** The same, to be sent back as it is. */
 export async function newPlainCode(client: TestClient, contact = newEmail()) {
   const parameters = { otpType: typeOf(contact), contact, appName: 'App' };
-  const answer = await client.submit('init_otp', parameters, { type: 'ACTIVITY_TYPE_INIT_OTP_V2' });
-  return { otpId: answer.body.activity.result.initOtpResult.otpId, otpCode: await codeTo(client, contact) };
+  const [answer, otpCode] = await askForCode(client, contact, () =>
+    client.submit('init_otp', parameters, { type: 'ACTIVITY_TYPE_INIT_OTP_V2' }),
+  );
+  return { otpId: answer.body.activity.result.initOtpResult.otpId, otpCode };
 }
 
 /** A code for otp_auth, for a user of the organization with this contact. */
 export async function newAuthCode(client: TestClient, contact: string) {
   const parameters = { otpType: typeOf(contact), contact, appName: 'App' };
-  const { otpId } = await client.run('init_otp_auth', parameters);
-  return { otpId, otpCode: await codeTo(client, contact) };
+  const [{ otpId }, otpCode] = await askForCode(client, contact, () => client.run('init_otp_auth', parameters));
+  return { otpId, otpCode };
 }
 
 /** What verify_otp is sent, with a key that the token is to be bound to. */

@@ -27,7 +27,7 @@ import { newEarnWorld } from './earn.ts';
 import { newEthereumSend } from './ethereum-sends.ts';
 import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
 import { newOnRampCredential, newPurchase } from './on-ramp.ts';
-import { newEmail, newKnownCredential, Outside, turnLoginsOn } from './outside.ts';
+import { newEmail, newKnownCredential, Outside, turnLoginsOn, waiting } from './outside.ts';
 import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
 import { newTestedEndpoint } from './webhooks.ts';
 
@@ -141,16 +141,13 @@ export class World implements AsyncDisposable {
 
   /** Until all messages and webhooks have left: what sends them goes on after the answer. */
   async settle(): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        if (!(await this.database.isEmpty('outbox_message'))) throw new Error('messages still wait');
-        if (!(await this.database.isEmpty("webhook_delivery WHERE state = 'pending'")))
-          throw new Error('webhooks still wait');
-        if (!(await this.database.isEmpty('chain_lane WHERE is_active = 1')))
-          throw new Error('transactions are still on their way');
-      },
-      { timeout: 10_000, interval: 5 },
-    );
+    await vi.waitFor(async () => {
+      if (!(await this.database.isEmpty('outbox_message'))) throw new Error('messages still wait');
+      if (!(await this.database.isEmpty("webhook_delivery WHERE state = 'pending'")))
+        throw new Error('webhooks still wait');
+      if (!(await this.database.isEmpty('chain_lane WHERE is_active = 1')))
+        throw new Error('transactions are still on their way');
+    }, waiting);
   }
 
   /** Stops the service, puts a second parent organization beside the first, and starts again. */

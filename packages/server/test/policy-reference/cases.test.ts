@@ -26,7 +26,7 @@ interface Cases {
   activityTypes: { type: string; governedBy: string; kind?: string; resource?: string; action?: string }[];
 }
 
-const cases = JSON.parse(readFileSync(new URL('fixtures/policy-cases.json', import.meta.url), 'utf8')) as Cases;
+const cases = JSON.parse(readFileSync(new URL('../fixtures/policy-cases.json', import.meta.url), 'utf8')) as Cases;
 
 test.each(cases.expressionCases.map((one) => [one.id, one.expr, one] as const))('%s %s', (_id, _expr, one) => {
   const expected = one.expect.static ?? one.expect.error ?? String(one.expect.value);

@@ -3,6 +3,7 @@
 // same error and the same decision; where the protocol leaves room, README.md says which way both go.
 import fc from 'fast-check';
 import { expect, onTestFailed, test } from 'vitest';
+import { times } from '../harness/effort.ts';
 import {
   isProductionDecided,
   productionDecision,
@@ -32,7 +33,7 @@ import { applicableMfaPolicy, scopeAllows } from './reference/sessions.ts';
 const seed = process.env.TEST_SEED ? Number(process.env.TEST_SEED) | 0 : Math.floor(Math.random() * 2 ** 31);
 
 /** Only against a hang: how long it takes depends on the machine. */
-const TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = times(600_000);
 
 function differential<Case>(
   name: string,
@@ -42,7 +43,7 @@ function differential<Case>(
 ): void {
   test(`${name} (${numRuns} cases)`, { timeout: TIMEOUT_MS }, () => {
     onTestFailed(() => console.error(`${name}: TEST_SEED=${seed} repeats this run`));
-    fc.assert(fc.property(cases, agree), { seed, numRuns, maxSkipsPerRun: 1 });
+    fc.assert(fc.property(cases, agree), { seed, numRuns: times(numRuns), maxSkipsPerRun: 1 });
   });
 }
 

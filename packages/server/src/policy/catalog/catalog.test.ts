@@ -8,7 +8,7 @@ import { NAMESPACES } from './namespaces.ts';
 import { ALL_TYPES, OTHER_TYPES, typeSetOf, typesIn, typesWith } from './type-set.ts';
 
 const { activityTypes } = JSON.parse(
-  readFileSync(new URL('../fixtures/policy-cases.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../test/fixtures/policy-cases.json', import.meta.url), 'utf8'),
 ) as { activityTypes: { type: string; mark: string }[] };
 
 test.each(activityTypes)('$type', ({ mark: _mark, ...row }) => {

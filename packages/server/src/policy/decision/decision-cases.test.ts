@@ -39,7 +39,7 @@ interface DecisionCase {
 }
 
 const { decisionCases } = JSON.parse(
-  readFileSync(new URL('../fixtures/policy-cases.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../test/fixtures/policy-cases.json', import.meta.url), 'utf8'),
 ) as { decisionCases: DecisionCase[] };
 
 const apiKeyOf = (userId: string, type = 'CREDENTIAL_TYPE_API_KEY_P256') => ({

@@ -12,7 +12,7 @@ interface ExpressionCase {
 }
 
 const { expressionCases } = JSON.parse(
-  readFileSync(new URL('../fixtures/policy-cases.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../test/fixtures/policy-cases.json', import.meta.url), 'utf8'),
 ) as { expressionCases: ExpressionCase[] };
 
 test.each(expressionCases)('$id: $expr', (row) => {

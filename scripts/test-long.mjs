@@ -1,0 +1,20 @@
+// `npm run test:long`: the random and fault tests with ten times their seeds, cases and kills, which is too long for every
+// change. TEST_EFFORT sets another factor; arguments name other tests.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const SUITES = [
+  'packages/server/test/faults/kill',
+  'packages/server/test/faults/keyring-death',
+  'packages/server/test/faults/webhook-loss',
+  'packages/server/test/hostile/bad-input/bytes',
+  'packages/server/test/policy-reference/differential',
+];
+const given = process.argv.slice(2);
+const { status, error } = spawnSync(process.execPath, ['scripts/test.mjs', ...(given.length > 0 ? given : SUITES)], {
+  cwd: fileURLToPath(new URL('..', import.meta.url)),
+  stdio: 'inherit',
+  env: { ...process.env, TEST_EFFORT: process.env.TEST_EFFORT ?? '10' },
+});
+if (error) throw error;
+process.exitCode = status ?? 1;
