@@ -1,10 +1,10 @@
 // The catalog of Earn against a real Aave v3 market and a real Morpho Blue: what it says is what the contracts then do.
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createNodes } from '../packages/server/src/chains/nodes/nodes.ts';
 import type { ChainSettings } from '../packages/server/src/chains/settings.ts';
 import { createEarn } from '../packages/server/src/domains/earn/create-earn.ts';
 import type { CatalogVault } from '../packages/server/src/domains/earn/earn.ts';
-import { createNodes } from '../packages/server/src/nodes/nodes.ts';
 import { chainSettings } from '../packages/server/test/chain/chain-settings.ts';
 import { type AaveMarket, deployAave } from './chain/aave.ts';
 import { type Anvil, startAnvil } from './chain/anvil.ts';

@@ -4,7 +4,7 @@ import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blockWith } from '../packages/server/src/chains/ethereum/node/block-with.ts';
 import { createEvmNode } from '../packages/server/src/chains/ethereum/node/evm-node.ts';
-import type { EvmNode, EvmReceipt } from '../packages/server/src/nodes/node.ts';
+import type { EvmNode, EvmReceipt } from '../packages/server/src/chains/nodes/node.ts';
 import { chainSettings } from '../packages/server/test/chain/chain-settings.ts';
 import { ANVIL_PHRASE, type Anvil, startAnvil } from './chain/anvil.ts';
 

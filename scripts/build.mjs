@@ -17,7 +17,14 @@ const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', imp
 const BUNDLES = {
   keyring: { entries: ['index', 'process/host', 'process/worker'], packages: 'external' },
   server: {
-    entries: ['main', 'admin', 'policy/index', 'policy-facts/index', 'registry', 'domains/webhooks/courier/worker'],
+    entries: [
+      'main',
+      'admin',
+      'policy/index',
+      'chains/policy-facts/index',
+      'registry',
+      'domains/webhooks/courier/worker',
+    ],
     external: [
       '@custos/keyring',
       '@photostructure/sqlite',

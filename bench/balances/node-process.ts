@@ -1,6 +1,6 @@
 // A node of a chain that answers from memory, in a process of its own so that its time is not the watch's.
 import { createHash } from 'node:crypto';
-import type { Hex } from '../../packages/server/src/nodes/node.ts';
+import type { Hex } from '../../packages/server/src/chains/nodes/node.ts';
 import { StubNode } from '../../packages/server/test/chain/stub-node.ts';
 import { answerParent } from '../child.ts';
 

@@ -1,6 +1,6 @@
 import { KeyringError } from '@custos/keyring';
+import { asApiError } from '../chains/nodes/node-error.ts';
 import { ApiError } from '../lib/errors.ts';
-import { asApiError } from '../nodes/node-error.ts';
 
 /**
  * Runs what uses keys or chains; a refusal by the keyring or a chain that is away becomes the caller's answer, a

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { keccak256, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
+import type { Broadcast, CallResult, EvmBlock, EvmNode, EvmReceipt, Hex } from '../../src/chains/nodes/node.ts';
+import { NodeError } from '../../src/chains/nodes/node-error.ts';
 import type { ChainSettings } from '../../src/chains/settings.ts';
-import type { Broadcast, CallResult, EvmBlock, EvmNode, EvmReceipt, Hex } from '../../src/nodes/node.ts';
-import { NodeError } from '../../src/nodes/node-error.ts';
 import { chainSettings } from './chain-settings.ts';
 
 // A chain in memory with the rules that matter to whoever sends: nonces, fees, replacement, blocks and their undoing.

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
+import type { SolanaBroadcast, SolanaNode, SolanaSight, SolanaSignatureStatus } from '../../src/chains/nodes/node.ts';
+import { NodeError } from '../../src/chains/nodes/node-error.ts';
 import type { ChainSettings } from '../../src/chains/settings.ts';
-import type { SolanaBroadcast, SolanaNode, SolanaSight, SolanaSignatureStatus } from '../../src/nodes/node.ts';
-import { NodeError } from '../../src/nodes/node-error.ts';
 import { CHAIN } from './fake-chain.ts';
 
 // Solana in memory, with the rules that matter to whoever sends: signatures, blockhashes and their age, forks.

@@ -11,9 +11,9 @@ import {
   toHex,
 } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { CallResult } from '../../src/chains/nodes/node.ts';
 import { CREATE2_PROXY, wrapperDeployment } from '../../src/domains/earn/deployment.ts';
 import type { EarnProvider } from '../../src/domains/earn/model.ts';
-import type { CallResult } from '../../src/nodes/node.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { approve, COMPLETED, FAILED, outcome, PENDING, policyFor, times } from './fixtures/access.ts';

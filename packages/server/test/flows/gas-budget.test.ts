@@ -6,6 +6,7 @@ import { base58 } from '@scure/base';
 import { type Hex, keccak256, parseTransaction, toBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Nodes } from '../../src/chains/nodes/node.ts';
 import type { ChainSettings } from '../../src/chains/settings.ts';
 import { chains as chainsOf } from '../../src/config/chains.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
@@ -18,7 +19,6 @@ import { SponsorshipReader, SponsorshipStore } from '../../src/domains/sends/sto
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
 import { UserStore } from '../../src/domains/users/store/users.ts';
 import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
-import type { Nodes } from '../../src/nodes/node.ts';
 import { FakeChain, CHAIN as PLAIN } from '../chain/fake-chain.ts';
 import { FakeSolana, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { payment, RECEIVER, wireOf } from '../chain/solana-transfer.ts';

@@ -145,7 +145,9 @@ export async function messagesTo({ baseUrl }: TestClient, to: string): Promise<M
   return ((await response.json()) as Message[]).filter((message) => message.to === to);
 }
 
-/** Mail leaves after the answer, behind whatever else is on its way; only a test's own time bounds how long that takes. */
+/**
+ * Mail leaves after the answer, behind whatever else is on its way; only a test's own time bounds how long that takes.
+ */
 export const waiting = { timeout: 55_000, interval: 5 };
 
 /** The one message to somebody, as soon as it is there. */
@@ -159,7 +161,9 @@ export async function messageTo(client: TestClient, to: string): Promise<Message
 
 export const typeOf = (contact: string): string => (contact.startsWith('+') ? SMS : MAIL);
 
-/** What an operation answers that mails a code to somebody, and the code: earlier ones that nobody read do not count. */
+/**
+ * What an operation answers that mails a code to somebody, and the code: earlier ones that nobody read do not count.
+ */
 async function askForCode<T>(client: TestClient, contact: string, ask: () => Promise<T>): Promise<[T, code: string]> {
   const earlier = new Set((await messagesTo(client, contact)).map(({ id }) => id));
   const answer = await ask();

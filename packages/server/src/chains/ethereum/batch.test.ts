@@ -1,7 +1,7 @@
 import { TxEnvelopeTempo } from 'ox/tempo';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { custosBatchAbi } from '../../contracts/artifacts.ts';
+import { custosBatchAbi } from '../contracts/artifacts.ts';
 import { parseTempoTransaction } from '../tempo/transaction.ts';
 import type { ParsedTransaction } from '../transactions.ts';
 import { assetMovements, batchedCalls } from '../transactions.ts';

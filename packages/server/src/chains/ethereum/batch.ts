@@ -1,6 +1,6 @@
 import { decodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
-import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { custosBatchAbi } from '../contracts/artifacts.ts';
 import { selectorOf } from './fields.ts';
 
 /** A call of an EVM chain, or of Tempo. Hex is lower case with 0x. */

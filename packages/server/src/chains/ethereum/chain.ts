@@ -1,5 +1,5 @@
-import type { Hex } from '../../nodes/node.ts';
 import type { Chain, ChainService } from '../chain.ts';
+import type { Hex } from '../nodes/node.ts';
 import { createEvmReader } from './balances/evm-reader.ts';
 import { ethereumBalances } from './balances/held.ts';
 import { ethereumFormat } from './format.ts';

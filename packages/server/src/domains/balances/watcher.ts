@@ -1,7 +1,7 @@
 import { serviceOf } from '../../chains/index.ts';
+import type { Nodes } from '../../chains/nodes/node.ts';
 import type { ConfiguredChains } from '../../chains/settings.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
-import type { Nodes } from '../../nodes/node.ts';
 import { tellOnce } from '../../workers/away.ts';
 import { pause } from '../../workers/pause.ts';
 import type { WorkerObserver } from '../../workers/strategy.ts';

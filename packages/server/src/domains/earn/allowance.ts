@@ -1,5 +1,5 @@
+import type { Hex } from '../../chains/nodes/node.ts';
 import type { PrepareContext } from '../../engine/define.ts';
-import type { Hex } from '../../nodes/node.ts';
 import { createContractReader } from './contract-reader.ts';
 import { token } from './views.ts';
 import type { WalletPlan } from './wallet-calls.ts';

@@ -1,6 +1,6 @@
+import type { EvmBlock, EvmNode } from '../../chains/nodes/node.ts';
+import { NodeError } from '../../chains/nodes/node-error.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
-import type { EvmBlock, EvmNode } from '../../nodes/node.ts';
-import { NodeError } from '../../nodes/node-error.ts';
 import { type AaveReserve, assetOfReserve, readReserve } from './aave.ts';
 import { chainText, someAddress, tokenDecimals } from './chain-text.ts';
 import { type ContractReader, createContractReader } from './contract-reader.ts';

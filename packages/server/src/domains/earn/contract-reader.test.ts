@@ -1,6 +1,6 @@
 import { encodeAbiParameters } from 'viem';
 import { expect, test } from 'vitest';
-import type { EvmCall, EvmNode } from '../../nodes/node.ts';
+import type { EvmCall, EvmNode } from '../../chains/nodes/node.ts';
 import { createContractReader } from './contract-reader.ts';
 import { token } from './views.ts';
 

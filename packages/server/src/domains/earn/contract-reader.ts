@@ -1,6 +1,6 @@
 import type { Abi, AbiFunction } from 'viem';
+import type { EvmNode, Hex } from '../../chains/nodes/node.ts';
 import { chunks } from '../../lib/collections.ts';
-import type { EvmNode, Hex } from '../../nodes/node.ts';
 
 /** A function of contracts that only reads; several values come as a list. */
 export interface View<Args extends readonly unknown[], Value> {

@@ -1,6 +1,6 @@
+import type { Nodes } from '../../chains/nodes/node.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Nodes } from '../../nodes/node.ts';
 import { readCatalog, readExposures, readOneVault } from './catalog.ts';
 import type { CatalogVault, Earn, VaultExposure } from './earn.ts';
 import { createFactoryScans } from './factory-scan.ts';

@@ -9,7 +9,7 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem';
-import { custosBatchBytecode, earnAaveWrapperBytecode, earnWrapperBytecode } from '../../contracts/artifacts.ts';
+import { custosBatchBytecode, earnAaveWrapperBytecode, earnWrapperBytecode } from '../../chains/contracts/artifacts.ts';
 import { assert } from '../../lib/assert.ts';
 import type { EarnProvider } from './model.ts';
 

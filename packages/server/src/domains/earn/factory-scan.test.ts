@@ -1,7 +1,7 @@
 import { toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import type { EvmLog, EvmLogFilter, EvmNode, Hex } from '../../nodes/node.ts';
-import { NodeError } from '../../nodes/node-error.ts';
+import type { EvmLog, EvmLogFilter, EvmNode, Hex } from '../../chains/nodes/node.ts';
+import { NodeError } from '../../chains/nodes/node-error.ts';
 import type { ContractReader } from './contract-reader.ts';
 import { createFactoryScans, makerOf } from './factory-scan.ts';
 

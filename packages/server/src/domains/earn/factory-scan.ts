@@ -1,6 +1,6 @@
+import type { EvmLog, EvmNode, Hex } from '../../chains/nodes/node.ts';
+import { NodeError } from '../../chains/nodes/node-error.ts';
 import { lruCache } from '../../lib/lru.ts';
-import type { EvmLog, EvmNode, Hex } from '../../nodes/node.ts';
-import { NodeError } from '../../nodes/node-error.ts';
 import { someAddress } from './chain-text.ts';
 import type { ContractReader } from './contract-reader.ts';
 import { morphoV1, morphoV2 } from './views.ts';

@@ -1,7 +1,7 @@
 import { encodeFunctionResult, parseAbi } from 'viem';
 import { describe, expect, test } from 'vitest';
-import type { CallResult, EvmBlock, EvmNode } from '../../nodes/node.ts';
-import { NodeError } from '../../nodes/node-error.ts';
+import type { CallResult, EvmBlock, EvmNode } from '../../chains/nodes/node.ts';
+import { NodeError } from '../../chains/nodes/node-error.ts';
 import { createGrowth, sharesOf } from './growth.ts';
 
 const VAULT = `0x${'11'.repeat(20)}`;

@@ -1,7 +1,7 @@
+import type { EvmBlock, EvmNode, Hex } from '../../chains/nodes/node.ts';
+import { NodeError } from '../../chains/nodes/node-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { lruCache } from '../../lib/lru.ts';
-import type { EvmBlock, EvmNode, Hex } from '../../nodes/node.ts';
-import { NodeError } from '../../nodes/node-error.ts';
 import { decodeRead, encodeRead } from './contract-reader.ts';
 import { annualised } from './rates.ts';
 import { vault as vaultViews } from './views.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CHAIN } from '../../../test/chain/fake-chain.ts';
-import type { EvmNode, Nodes } from '../../nodes/node.ts';
+import type { EvmNode, Nodes } from '../../chains/nodes/node.ts';
 import { createPrices } from './prices.ts';
 
 const tokenAt = (index: number): string => `eip155:31337/erc20:0x${index.toString(16).padStart(40, '0')}`;

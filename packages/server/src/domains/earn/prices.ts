@@ -1,8 +1,8 @@
+import type { Nodes } from '../../chains/nodes/node.ts';
+import { NodeError } from '../../chains/nodes/node-error.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { Nodes } from '../../nodes/node.ts';
-import { NodeError } from '../../nodes/node-error.ts';
 import { readOraclePrice } from './aave.ts';
 import { createContractReader } from './contract-reader.ts';
 import { createRefreshed, type RefreshedOptions } from './refreshed.ts';

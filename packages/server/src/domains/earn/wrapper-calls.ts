@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseAbi } from 'viem/utils';
-import { earnSplitterAbi, earnWrapperAbi } from '../../contracts/artifacts.ts';
-import type { Hex } from '../../nodes/node.ts';
+import { earnSplitterAbi, earnWrapperAbi } from '../../chains/contracts/artifacts.ts';
+import type { Hex } from '../../chains/nodes/node.ts';
 import type { SendCall } from '../sends/model.ts';
 import type { EarnWrapper } from './model.ts';
 

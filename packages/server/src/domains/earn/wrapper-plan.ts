@@ -1,11 +1,11 @@
 import { ethereumAddress } from '../../chains/ethereum/address.ts';
 import { ethereumNetwork } from '../../chains/ethereum/network.ts';
 import { configuredChain } from '../../chains/networks.ts';
+import type { Hex } from '../../chains/nodes/node.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { DescribeContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import type { Hex } from '../../nodes/node.ts';
 import type { SendCall } from '../sends/model.ts';
 import { SendReader } from '../sends/store/sends.ts';
 import { WalletReader } from '../wallets/store/wallets.ts';

@@ -1,4 +1,4 @@
-import type { EvmNode } from '../../nodes/node.ts';
+import type { EvmNode } from '../../chains/nodes/node.ts';
 import { createContractReader } from './contract-reader.ts';
 import type { EarnWrapper } from './model.ts';
 import { splitter, token, vault } from './views.ts';

@@ -1,9 +1,9 @@
+import type { Hex } from '../../chains/nodes/node.ts';
 import type { ChainSettings, SendState } from '../../chains/settings.ts';
 import type { Organization } from '../../core/model.ts';
 import type { PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, SendId } from '../../lib/ids.ts';
-import type { Hex } from '../../nodes/node.ts';
 import type { ReadStores, Stores } from '../../storage/stores.ts';
 import { SendReader } from '../sends/store/sends.ts';
 import type { EarnWrapper } from './model.ts';

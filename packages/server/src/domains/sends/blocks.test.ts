@@ -4,8 +4,8 @@ import { CHAIN } from '../../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../../test/harness/databases.ts';
 import { FROM, LANE, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { builderOf } from '../../../test/storage/place.ts';
+import type { Hex } from '../../chains/nodes/node.ts';
 import type { SendId } from '../../lib/ids.ts';
-import type { Hex } from '../../nodes/node.ts';
 import { SendStore } from './store/sends.ts';
 
 describe.each(DATABASES)('sends and their blocks on %s', (kind) => {

@@ -5,8 +5,8 @@ import { CHAIN } from '../../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../../test/harness/databases.ts';
 import { FROM, LANE, OPERATOR, OPERATOR_SECRET, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { NOW } from '../../../test/storage/place.ts';
+import type { EvmNode, Hex } from '../../chains/nodes/node.ts';
 import type { SendId } from '../../lib/ids.ts';
-import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { foreignLane } from './model.ts';
 import { SendReader } from './store/sends.ts';
 

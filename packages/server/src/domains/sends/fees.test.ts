@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { CHAIN } from '../../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../../test/harness/databases.ts';
 import { FROM, sendsOn, until } from '../../../test/harness/sends.ts';
-import type { Hex } from '../../nodes/node.ts';
+import type { Hex } from '../../chains/nodes/node.ts';
 
 describe.each(DATABASES)('fees of sends on %s', (kind) => {
   const world = sendsOn(kind);

@@ -1,10 +1,10 @@
 import { pad } from 'viem';
 import { tokenAssets } from '../../chains/assets.ts';
+import type { EvmBlock, EvmLog, EvmNode, Hex } from '../../chains/nodes/node.ts';
+import { NodeError } from '../../chains/nodes/node-error.ts';
 import type { QueryContext } from '../../engine/define.ts';
 import { groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { EvmBlock, EvmLog, EvmNode, Hex } from '../../nodes/node.ts';
-import { NodeError } from '../../nodes/node-error.ts';
 import { type HistoryPage, type HistoryPlace, INDEX_MAX, isOlder } from './history-cursor.ts';
 import type { Send } from './model.ts';
 import { SendReader } from './store/sends.ts';

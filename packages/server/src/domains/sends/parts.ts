@@ -1,7 +1,7 @@
+import type { Nodes } from '../../chains/nodes/node.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { NewId } from '../../lib/ids.ts';
-import type { Nodes } from '../../nodes/node.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Send, SendLane, SendProgress } from './model.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { DATABASES } from '../../../test/harness/databases.ts';
 import { account, FROM, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { NOW } from '../../../test/storage/place.ts';
+import type { Hex } from '../../chains/nodes/node.ts';
 import { randomId, type SendId } from '../../lib/ids.ts';
-import type { Hex } from '../../nodes/node.ts';
 import { ContractInterfaceStore } from '../policies/store/contract-interfaces.ts';
 
 describe.each(DATABASES)('refusals and nonces of sends on %s', (kind) => {

@@ -4,9 +4,9 @@ import { CHAIN } from '../../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../../test/harness/databases.ts';
 import { BATCH, ENDPOINT, FROM, OPERATOR, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { builderOf, organization } from '../../../test/storage/place.ts';
+import type { Hex } from '../../chains/nodes/node.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import { randomId, type SendId } from '../../lib/ids.ts';
-import type { Hex } from '../../nodes/node.ts';
 import { WebhookStore } from '../webhooks/store/webhooks.ts';
 import type { Send } from './model.ts';
 

@@ -5,6 +5,7 @@ import { hashAuthorizationJson } from '../../chains/ethereum/eip7702.ts';
 import { together } from '../../chains/movements.ts';
 import { referenceOf } from '../../chains/networks.ts';
 import type { PayloadEncoding } from '../../chains/payload.ts';
+import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../chains/policy-facts/keys.ts';
 import {
   assetMovements,
   highestFees,
@@ -16,7 +17,6 @@ import {
 import type { FactsContext, Movements } from '../../engine/define.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import { privateKeyFacts, walletAccountFacts, walletFacts } from '../../policy-facts/keys.ts';
 import { EarnReader } from '../earn/store.ts';
 import { managerOf } from '../earn/wrappers.ts';
 import { ContractInterfaceReader } from '../policies/store/contract-interfaces.ts';

@@ -1,6 +1,6 @@
+import { walletFacts } from '../../chains/policy-facts/keys.ts';
 import type { FactsContext } from '../../engine/define.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import { walletFacts } from '../../policy-facts/keys.ts';
 import { WalletReader } from './store/wallets.ts';
 
 /**

@@ -19,7 +19,8 @@ export async function newPlace(database: DatabaseKind) {
   const env: Record<string, string> = {
     CUSTOS_DATA_DIR: folder.path,
     CUSTOS_PORT: '0',
-    // The start of a keyring process is tried in the files of its own, and would be most of the time that this one takes.
+    // The start of a keyring process is tried in the files of its own, and would be most of the time that this one
+    // takes.
     CUSTOS_KEYRING: 'inline',
     ...(postgres && { CUSTOS_DATABASE_URL: postgres.url }),
   };

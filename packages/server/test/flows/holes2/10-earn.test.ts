@@ -9,12 +9,12 @@ import {
   toFunctionSelector,
 } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { earnWrapperAbi } from '../../../src/contracts/artifacts.ts';
+import { earnWrapperAbi } from '../../../src/chains/contracts/artifacts.ts';
+import type { EvmLog } from '../../../src/chains/nodes/node.ts';
 import { EarnStore } from '../../../src/domains/earn/store.ts';
 import type { Send } from '../../../src/domains/sends/model.ts';
 import { SendStore } from '../../../src/domains/sends/store/sends.ts';
 import { type OrganizationId, randomId } from '../../../src/lib/ids.ts';
-import type { EvmLog } from '../../../src/nodes/node.ts';
 import { createSubOrganization, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { COMPLETED, outcome } from '../fixtures/access.ts';

@@ -45,7 +45,7 @@ const USER_KEYS = [
   'userTags',
 ];
 
-/** What a parent may do in its sub-organizations; it changes nothing else in them (RES 3.3). */
+/** What a parent may do in its sub-organizations; it changes nothing else in them (protocol/consensus 5.2). */
 const PARENT_RUN: ReadonlySet<string> = new Set([
   'email_auth',
   'init_otp',
@@ -60,7 +60,7 @@ const PARENT_RUN: ReadonlySet<string> = new Set([
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** All fields of spec 2.2 with their types, and nothing else. */
+/** All fields of the activity object with their types, and nothing else. */
 function expectActivity(activity: Answer['body'], body: string, status: string, client: TestClient): void {
   const sent = JSON.parse(body);
   expect(Object.keys(activity).sort()).toEqual(ACTIVITY_KEYS);
@@ -113,7 +113,7 @@ function digestAt(holder: unknown, [step = '', ...rest]: readonly string[]): voi
   }
 }
 
-/** The signed bytes as votes show them: with digests in place of secrets (decision 10). */
+/** The signed bytes as votes show them: with digests in place of secrets (protocol/activities 5.2). */
 function shownMessage(message: string, secrets: readonly string[]): string {
   if (secrets.length === 0) return message;
   const body = JSON.parse(message);
@@ -139,7 +139,7 @@ function verifies(vote: { publicKey: string; signature: string; message: string 
   return verify('sha256', Buffer.from(vote.message), key, Buffer.from(vote.signature, 'hex'));
 }
 
-/** The payload of an app proof; its signature is by the second of its keys (AUTH 11). */
+/** The payload of an app proof; its signature is by the second of its keys (protocol/bundles 6). */
 function readProof({ scheme, publicKey, proofPayload, signature }: Record<string, string>) {
   expect(scheme).toBe('SIGNATURE_SCHEME_EPHEMERAL_KEY_P256');
   const point = Buffer.from(publicKey ?? '', 'hex').subarray(65);

@@ -95,7 +95,8 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
       expect(outcome(await root.submit('update_auth_proxy_config', {}))).toEqual([404, 'RESOURCE_NOT_FOUND']);
       const answers = await Promise.all(times(4, () => root.submit('enable_auth_proxy', {})));
       const done = answers.filter(({ status }) => status === 200);
-      // Whoever prepared a key for a configuration that another has made meanwhile finds it done, or is asked to try again.
+      // Whoever prepared a key for a configuration that another has made meanwhile finds it done, or is asked to try
+      // again.
       for (const answer of answers.filter((each) => !done.includes(each)))
         expect(refusal(answer)).toEqual([409, 'CONFLICT']);
       const userIds = new Set(done.map(({ body }) => body.activity.result.enableAuthProxyResult.userId));

@@ -26,7 +26,7 @@ import {
 } from '../fixtures/proxy.ts';
 import { openProxy } from './support.ts';
 
-// The sign-up proxy as its clients use it (AUTH 10), and the operations that configure it.
+// The sign-up proxy as its clients use it (protocol/sign-up-proxy 3), and the operations that configure it.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -226,7 +226,7 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
         });
         expect((await suite.world.proxy.account(type, `${value}x`)).body, type).toEqual({});
       }
-      // The key that came with the passkey logs in once (AUTH 6.3).
+      // The key that came with the passkey logs in once.
       const login = suite.world.client(suite.world.root.organizationId, sessionKey);
       const answer = await login.submit('stamp_login', { publicKey: newKeyPair().publicKey });
       expect(outcome(answer)).toEqual([200, COMPLETED]);

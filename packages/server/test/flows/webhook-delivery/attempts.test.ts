@@ -7,7 +7,7 @@ import { outcome } from '../fixtures/policy-flows.ts';
 import { deliveriesOf, doSomething, endpointsOf, STATES, settled } from '../fixtures/webhooks.ts';
 import { atMs, DAY, eventIds, giveUp, HOUR, MINUTE, openDeliveries, SECOND } from './support.ts';
 
-/** Decision 42. */
+/** protocol/webhooks 4.4. */
 const DELAYS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];
 
 const LAST_DELAY = 6 * HOUR;

@@ -117,13 +117,18 @@ const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
   'update_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
 };
 
-/** Fields whose id nobody looks up: those of older versions that clients send, and the credential that an MFA step waits for. */
+/**
+ * Fields whose id nobody looks up: those of older versions that clients send, and the credential that an MFA step waits
+ * for.
+ */
 const UNREAD_FIELDS: ReadonlySet<string> = new Set([
   'users.0.authenticators.0.userId',
   'requiredAuthenticationMethods.0.any.0.id',
 ]);
 
-/** What a parent runs in its sub-organizations, by its own users and rules; nobody else does (RES 3.3). */
+/**
+ * What a parent runs in its sub-organizations, by its own users and rules; nobody else does (protocol/consensus 5.2).
+ */
 const PARENT_RUN: ReadonlySet<string> = new Set([
   'email_auth',
   'init_otp',
@@ -186,7 +191,9 @@ function expectNotFound(answer: Answer): void {
   expect(answer.status).toBe(404);
 }
 
-/** Whether the id of the other organization is no wall: for parents in their children, or because it leads back home. */
+/**
+ * Whether the id of the other organization is no wall: for parents in their children, or because it leads back home.
+ */
 const isLetIn = (operation: Operation, relation: Relation): boolean =>
   (relation === 'child' && PARENT_RUN.has(operation.name)) ||
   (relation === 'parent' && operation.kind === 'activity' && operation.findsSubOrganization);
@@ -194,7 +201,9 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   const suite = openTenants(database);
   const { expectChangedOnly, expectNoChange } = suite;
 
-  /** A right that the operation itself refuses is recorded in the organization of the user who asked, and nowhere else. */
+  /**
+   * A right that the operation itself refuses is recorded in the organization of the user who asked, and nowhere else.
+   */
   const isOwnRecord =
     (operation: Operation, { ids }: Tenant) =>
     (line: string): boolean =>
@@ -272,7 +281,8 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
   ): Promise<void> {
     const answer = await request(attacker.root, operation, version, parameters, victim.ids.organization);
     if (relation === 'child') {
-      // Parents read their children and change nothing in them but by the logins of their users (RES 3.3).
+      // Parents read their children and change nothing in them but by the logins of their users (protocol/consensus
+      // 5.2).
       if (operation.kind === 'query') expectWorks(operation, victim, answer);
       else expectRefusal(answer, 'ORGANIZATION_MISMATCH');
       return;
@@ -337,7 +347,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
         const unknown = await request(own.client, operation, version, place(unknownId(kind)));
         expectRefusal(unknown);
         if (relation === 'child' && operation.name === 'get_activity') {
-          // The one id that a parent may use without saying where it belongs (RES 1.7).
+          // The one id that a parent may use without saying where it belongs (protocol/activities 3.5).
           expect(foreign.body.activity.organizationId).toBe(victim.ids.organization);
           continue;
         }
@@ -398,7 +408,9 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
     }
   }
 
-  /** The children of a parent are what it lists, a tree has the same session profiles everywhere, all the same vaults. */
+  /**
+   * The children of a parent are what it lists, a tree has the same session profiles everywhere, all the same vaults.
+   */
   const mayBeCursor = (operation: Operation, attacker: Tenant, id: string): boolean =>
     (operation.name.endsWith('suborgs') &&
       attacker === suite.parent &&

@@ -35,7 +35,10 @@ const apiKey = (userId: UserId, extra: Partial<ApiKey> = {}): ApiKey => ({
   ...extra,
 });
 
-/** A second one of these has a code of its own by the wire contract (POL 1, EARN 5, AUTH 1); every other is ALREADY_EXISTS. */
+/**
+ * A second one of these has a code of its own by the wire contract (protocol/policies 1.2, protocol/policy-facts 5.1,
+ * protocol/http 4.4); every other is ALREADY_EXISTS.
+ */
 const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ['ux_policy_name', 'POLICY_LABEL_NOT_UNIQUE'],
   ['ux_contract_interface', 'REQUEST_INVALID'],

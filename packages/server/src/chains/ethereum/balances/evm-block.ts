@@ -1,6 +1,6 @@
 import { chunks } from '../../../lib/collections.ts';
-import type { EvmFullBlock, EvmLog, EvmMove, EvmNode, EvmReceipt, Hex } from '../../../nodes/node.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
+import type { EvmFullBlock, EvmLog, EvmMove, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
 
 /** `Transfer(address,address,uint256)`. */
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';

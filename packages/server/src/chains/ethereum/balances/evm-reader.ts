@@ -8,8 +8,8 @@ import {
   type WatchedBlock,
 } from '../../../domains/balances/reader.ts';
 import { chunks } from '../../../lib/collections.ts';
-import type { EvmFullBlock, EvmLog, EvmNode, Hex } from '../../../nodes/node.ts';
 import { nativeAsset, tokenAssets } from '../../assets.ts';
+import type { EvmFullBlock, EvmLog, EvmNode, Hex } from '../../nodes/node.ts';
 import { readReceipts, readTransfers, readWholeBlock } from './evm-block.ts';
 
 /** Blocks on top of another after which it counts as final, on chains that do not tell. */

@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
-import type { EvmNode, Hex } from '../../../nodes/node.ts';
 import { nativeAsset, tokenAssets } from '../../assets.ts';
 import type { Balance } from '../../chain.ts';
+import type { EvmNode, Hex } from '../../nodes/node.ts';
 
 /** What a token answers is at least one word; some answer more. */
 const WORD_LENGTH = 2 + 64;

@@ -1,7 +1,7 @@
-import { asQuantity, heedTrouble, illShaped, readBlock, readFullBlock } from '../../../nodes/answers.ts';
-import type { EvmBlock, EvmFullBlock, EvmNode } from '../../../nodes/node.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
-import type { RpcCall } from '../../../nodes/rpc.ts';
+import { asQuantity, heedTrouble, illShaped, readBlock, readFullBlock } from '../../nodes/answers.ts';
+import type { EvmBlock, EvmFullBlock, EvmNode } from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
+import type { RpcCall } from '../../nodes/rpc.ts';
 
 const NO_BLOCK = /not found|unknown block|out of range|greater than|beyond|future|no .*block|not (yet )?available/i;
 const NO_TAG_CODES: ReadonlySet<number> = new Set([-32602, -32000, -39001]);

@@ -1,4 +1,4 @@
-import type { EvmBlock, EvmNode, EvmReceipt } from '../../../nodes/node.ts';
+import type { EvmBlock, EvmNode, EvmReceipt } from '../../nodes/node.ts';
 
 /** The block of a receipt, if the chain as this node sees it still has it with the transaction in it. */
 export async function blockWith(node: EvmNode, receipt: EvmReceipt): Promise<EvmBlock | undefined> {

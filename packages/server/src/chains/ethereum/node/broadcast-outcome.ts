@@ -1,6 +1,6 @@
-import type { Broadcast } from '../../../nodes/node.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
-import type { RpcRefusal } from '../../../nodes/rpc-answer.ts';
+import type { Broadcast } from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
+import type { RpcRefusal } from '../../nodes/rpc-answer.ts';
 
 type Outcome = Exclude<Broadcast, { kind: 'accepted' | 'uncertain' }>;
 

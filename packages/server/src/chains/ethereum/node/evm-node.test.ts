@@ -2,8 +2,8 @@ import { decodeFunctionData, encodeFunctionResult, keccak256, multicall3Abi } fr
 import { describe, expect, test } from 'vitest';
 import { chainSettings } from '../../../../test/chain/chain-settings.ts';
 import { type FakeNode, Refusal, sendJson, startFakeNode } from '../../../../test/harness/json-rpc-node.ts';
-import type { EvmLogFilter, EvmNode, Hex } from '../../../nodes/node.ts';
-import type { NodeOptions } from '../../../nodes/rpc.ts';
+import type { EvmLogFilter, EvmNode, Hex } from '../../nodes/node.ts';
+import type { NodeOptions } from '../../nodes/rpc.ts';
 import { blockWith } from './block-with.ts';
 import { createEvmNode } from './evm-node.ts';
 import { MULTICALL3 } from './multicall.ts';

@@ -13,7 +13,7 @@ import {
   readTransaction,
   resultOf,
   revertDataOf,
-} from '../../../nodes/answers.ts';
+} from '../../nodes/answers.ts';
 import type {
   Broadcast,
   CallRefusal,
@@ -24,10 +24,10 @@ import type {
   EvmNode,
   EvmReceipt,
   Hex,
-} from '../../../nodes/node.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
-import { createRpc, type NodeOptions, type RpcCall } from '../../../nodes/rpc.ts';
-import type { RpcAnswer, RpcRefusal } from '../../../nodes/rpc-answer.ts';
+} from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
+import { createRpc, type NodeOptions, type RpcCall } from '../../nodes/rpc.ts';
+import type { RpcAnswer, RpcRefusal } from '../../nodes/rpc-answer.ts';
 import type { ChainSettings } from '../../settings.ts';
 import { readBalanceAt, readBlockAt, readFullBlockAt } from './block-at.ts';
 import { readBroadcastRefusal } from './broadcast-outcome.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { asQuantity, heedTrouble, illShaped, resultOf } from '../../../nodes/answers.ts';
-import type { EvmFees } from '../../../nodes/node.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
-import type { Rpc } from '../../../nodes/rpc.ts';
+import { asQuantity, heedTrouble, illShaped, resultOf } from '../../nodes/answers.ts';
+import type { EvmFees } from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
+import type { Rpc } from '../../nodes/rpc.ts';
 import { readBlockAt } from './block-at.ts';
 
 /** A million gwei. Whoever names more would have the payer's whole balance burnt. */

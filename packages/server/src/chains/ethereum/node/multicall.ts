@@ -1,4 +1,4 @@
-import type { CallResult, EvmCall, Hex } from '../../../nodes/node.ts';
+import type { CallResult, EvmCall, Hex } from '../../nodes/node.ts';
 
 /** The same address on every chain where it is deployed. */
 export const MULTICALL3: Hex = '0xcA11bde05977b3631167028862bE2a173976CA11';

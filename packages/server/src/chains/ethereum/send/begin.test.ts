@@ -5,7 +5,7 @@ import type { Send } from '../../../domains/sends/model.ts';
 import type { Round } from '../../../domains/sends/parts.ts';
 import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { randomId, type SendId } from '../../../lib/ids.ts';
-import type { EvmNode } from '../../../nodes/node.ts';
+import type { EvmNode } from '../../nodes/node.ts';
 import { begin, type Line, readyToBegin } from './begin.ts';
 
 const [ORGANIZATION, ACTIVITY] = [randomId<'organization'>(), randomId<'activity'>()];

@@ -13,8 +13,8 @@ import {
 import { progressOf, type Round, unlessGone } from '../../../domains/sends/parts.ts';
 import { SignerGone } from '../../../domains/sends/signer.ts';
 import { SendReader } from '../../../domains/sends/store/sends.ts';
-import type { CallRefusal, EvmNode, Hex } from '../../../nodes/node.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
+import type { CallRefusal, EvmNode, Hex } from '../../nodes/node.ts';
 import type { ChainSettings } from '../../settings.ts';
 import { isDelegation } from '../delegation.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';

@@ -2,7 +2,7 @@ import type { TransactionSerializable } from 'viem';
 import type { EthereumSendRequest, Send } from '../../../domains/sends/model.ts';
 import type { Round } from '../../../domains/sends/parts.ts';
 import { SendReader } from '../../../domains/sends/store/sends.ts';
-import type { EvmAuthorization, EvmEstimate, EvmFees, EvmNode, Hex } from '../../../nodes/node.ts';
+import type { EvmAuthorization, EvmEstimate, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
 import { delegateOf, isDelegatedTo, isDelegation } from '../delegation.ts';
 import {
   authorize,

@@ -1,6 +1,5 @@
 import { KeyringError } from '@custos/keyring';
 import { encodeEventTopics } from 'viem';
-import { custosBatchAbi } from '../../../contracts/artifacts.ts';
 import { withdrawnIn } from '../../../domains/earn/withdrawn.ts';
 import {
   laneAddress,
@@ -14,7 +13,8 @@ import { SignerGone } from '../../../domains/sends/signer.ts';
 import { hasLasted, isWatchOver, type Since, sinceOf } from '../../../domains/sends/since.ts';
 import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { isOfFuture } from '../../../lib/clock.ts';
-import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../../nodes/node.ts';
+import { custosBatchAbi } from '../../contracts/artifacts.ts';
+import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
 import type { ChainSettings } from '../../settings.ts';
 import { isDelegatedTo } from '../delegation.ts';
 import { blockWith } from '../node/block-with.ts';

@@ -3,7 +3,7 @@ import { laneAddress, type Send, type SendAttempt } from '../../../domains/sends
 import { progressOf, type Round } from '../../../domains/sends/parts.ts';
 import { SignerGone } from '../../../domains/sends/signer.ts';
 import { SendReader } from '../../../domains/sends/store/sends.ts';
-import type { EvmNode, Hex } from '../../../nodes/node.ts';
+import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { advisedFees } from './fees.ts';
 import type { View } from './follow.ts';
 import { handOver, REBROADCAST_AFTER_MS } from './hand-over.ts';

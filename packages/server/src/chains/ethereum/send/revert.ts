@@ -1,8 +1,8 @@
 import { type Abi, decodeErrorResult, parseAbi } from 'viem';
 import { ContractInterfaceReader } from '../../../domains/policies/store/contract-interfaces.ts';
 import type { RevertEntry, Send, SendError } from '../../../domains/sends/model.ts';
-import type { CallRefusal, Hex } from '../../../nodes/node.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
+import type { CallRefusal, Hex } from '../../nodes/node.ts';
 
 const TEXT_MAX = 1000;
 

@@ -1,6 +1,6 @@
-import type { SolanaNode } from '../../../nodes/node.ts';
 import { nativeAsset, tokenAssets } from '../../assets.ts';
 import type { Balance } from '../../chain.ts';
+import type { SolanaNode } from '../../nodes/node.ts';
 
 export async function solanaBalances(node: SolanaNode, address: string): Promise<Balance[]> {
   const tokens = tokenAssets(node.chain);

@@ -1,7 +1,7 @@
 import type { BalanceLevel } from '../../../domains/balances/model.ts';
 import { type Audience, type ChainReader, type Change, ChangeSum } from '../../../domains/balances/reader.ts';
-import type { SolanaBlock, SolanaNode } from '../../../nodes/node.ts';
 import { nativeAsset, tokenAssets } from '../../assets.ts';
+import type { SolanaBlock, SolanaNode } from '../../nodes/node.ts';
 
 /** Slots that are asked for together; most have a block. */
 const SLOTS_AT_ONCE = 1000n;

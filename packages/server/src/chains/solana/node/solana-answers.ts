@@ -1,14 +1,14 @@
 import { base58 } from '@scure/base';
-import { asList, asMembers, illShaped, type Members } from '../../../nodes/answers.ts';
+import { asList, asMembers, illShaped, type Members } from '../../nodes/answers.ts';
 import type {
   SolanaBlockhash,
   SolanaBroadcast,
   SolanaSignatureStatus,
   SolanaTokenBalance,
   SolanaTransactionDetails,
-} from '../../../nodes/node.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
-import { plainText, type RpcAnswer, type RpcRefusal } from '../../../nodes/rpc-answer.ts';
+} from '../../nodes/node.ts';
+import { NodeError } from '../../nodes/node-error.ts';
+import { plainText, type RpcAnswer, type RpcRefusal } from '../../nodes/rpc-answer.ts';
 
 const LOGS_MAX = 1000;
 

@@ -1,5 +1,5 @@
-import { asList, asMembers, illShaped, isAbsent, type Members } from '../../../nodes/answers.ts';
-import type { SolanaBlock, SolanaMove } from '../../../nodes/node.ts';
+import { asList, asMembers, illShaped, isAbsent, type Members } from '../../nodes/answers.ts';
+import type { SolanaBlock, SolanaMove } from '../../nodes/node.ts';
 import { asKey, asUnsigned } from './solana-answers.ts';
 
 /** A block with the balances before and after each of its transactions. */

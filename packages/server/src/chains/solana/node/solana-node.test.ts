@@ -2,8 +2,8 @@ import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { chainSettings } from '../../../../test/chain/chain-settings.ts';
 import { type FakeNode, Refusal, sendJson, startFakeNode } from '../../../../test/harness/json-rpc-node.ts';
-import type { SolanaNode } from '../../../nodes/node.ts';
-import type { NodeOptions } from '../../../nodes/rpc.ts';
+import type { SolanaNode } from '../../nodes/node.ts';
+import type { NodeOptions } from '../../nodes/rpc.ts';
 import { createSolanaNode } from './solana-node.ts';
 
 const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';

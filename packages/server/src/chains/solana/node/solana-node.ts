@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
-import { asList, illShaped, resultOf } from '../../../nodes/answers.ts';
-import type { SolanaNode, SolanaSight, SolanaSignatureStatus, SolanaTokenBalance } from '../../../nodes/node.ts';
-import { createRpc, type NodeOptions, type RpcCall } from '../../../nodes/rpc.ts';
+import { asList, illShaped, resultOf } from '../../nodes/answers.ts';
+import type { SolanaNode, SolanaSight, SolanaSignatureStatus, SolanaTokenBalance } from '../../nodes/node.ts';
+import { createRpc, type NodeOptions, type RpcCall } from '../../nodes/rpc.ts';
 import type { ChainSettings } from '../../settings.ts';
 import {
   asKey,

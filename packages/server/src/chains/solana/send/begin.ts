@@ -6,7 +6,7 @@ import { progressOf } from '../../../domains/sends/parts.ts';
 import { SignerGone } from '../../../domains/sends/signer.ts';
 import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { assert } from '../../../lib/assert.ts';
-import type { SolanaBlockhash, SolanaRefusal } from '../../../nodes/node.ts';
+import type { SolanaBlockhash, SolanaRefusal } from '../../nodes/node.ts';
 import { withBlockhash } from '../blockhash.ts';
 import { highestFee } from '../fee.ts';
 import { isSigned, requiredSigners, transactionId } from '../signatures.ts';

@@ -10,7 +10,7 @@ import { SignerGone } from '../../../domains/sends/signer.ts';
 import type { Since } from '../../../domains/sends/since.ts';
 import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { randomId } from '../../../lib/ids.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
+import { NodeError } from '../../nodes/node-error.ts';
 import type { SolanaParts } from './parts.ts';
 import { solanaStep } from './step.ts';
 

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { encodeErrorResult } from 'viem/utils';
+import { earnSplitterAbi } from '../../../chains/contracts/artifacts.ts';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { configuredChain } from '../../../chains/networks.ts';
+import type { Hex } from '../../../chains/nodes/node.ts';
 import { checkChecksum, EthereumAddressShape } from '../../../chains/shapes.ts';
-import { earnSplitterAbi } from '../../../contracts/artifacts.ts';
 import { type DescribeContext, defineActivity, type PrepareContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import type { Hex } from '../../../nodes/node.ts';
 import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
 import { resolveSender } from '../../sends/calls.ts';
 import type { Signer } from '../../signing/signer.ts';

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { isEthereumAddress, toChecksum } from '../../../chains/ethereum/address.ts';
+import type { Hex } from '../../../chains/nodes/node.ts';
 import { TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { groupBy } from '../../../lib/collections.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
-import type { Hex } from '../../../nodes/node.ts';
 import { PrivateKeyReader } from '../../wallets/store/private-keys.ts';
 import { WalletReader } from '../../wallets/store/wallets.ts';
 import { assetValues } from '../asset-values.ts';

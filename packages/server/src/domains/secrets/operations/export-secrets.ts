@@ -1,10 +1,10 @@
 import Type from 'typebox';
+import { secretFacts } from '../../../chains/policy-facts/keys.ts';
 import { type DescribeContext, defineActivity } from '../../../engine/define.ts';
 import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { EncryptionSuiteShape, TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
-import { secretFacts } from '../../../policy-facts/keys.ts';
 import { ImportReader, ImportStore } from '../../wallets/store/imports.ts';
 import type { Secret } from '../model.ts';
 import { KeyValueShape } from '../shapes.ts';

@@ -1,16 +1,16 @@
 import Type from 'typebox';
 import { encodeFunctionData } from 'viem';
+import { custosBatchAbi } from '../../../chains/contracts/artifacts.ts';
 import { isDelegatedTo } from '../../../chains/ethereum/delegation.ts';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { configuredChain } from '../../../chains/networks.ts';
+import type { EvmNode, Hex } from '../../../chains/nodes/node.ts';
 import type { ChainSettings } from '../../../chains/settings.ts';
 import { EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
-import { custosBatchAbi } from '../../../contracts/artifacts.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { randomId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
-import type { EvmNode, Hex } from '../../../nodes/node.ts';
 import { findSigner } from '../../signing/signer.ts';
 import { batchNonceOf } from '../ethereum-request.ts';
 import { nextNonce } from '../model.ts';

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { configuredChain } from '../../../chains/networks.ts';
+import type { EvmNode, Hex } from '../../../chains/nodes/node.ts';
+import { NodeError } from '../../../chains/nodes/node-error.ts';
 import { EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
-import type { EvmNode, Hex } from '../../../nodes/node.ts';
-import { NodeError } from '../../../nodes/node-error.ts';
 import { type HistoryPlace, toCursor, toHistoryPage } from '../history-cursor.ts';
 import { HistoryItemShape, type HistoryView, toHistoryItem } from '../history-item.ts';
 import { scanHistory } from '../history-scan.ts';

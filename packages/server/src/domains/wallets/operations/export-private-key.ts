@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { privateKeyFacts } from '../../../chains/policy-facts/keys.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { IdShape } from '../../../lib/shapes.ts';
-import { privateKeyFacts } from '../../../policy-facts/keys.ts';
 import { PrivateKeyReader, PrivateKeyStore } from '../store/private-keys.ts';
 
 export const exportPrivateKey = defineActivity({

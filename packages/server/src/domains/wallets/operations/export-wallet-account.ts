@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { walletAccountFacts, walletFacts } from '../../../chains/policy-facts/keys.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { textShape } from '../../../lib/shapes.ts';
-import { walletAccountFacts, walletFacts } from '../../../policy-facts/keys.ts';
 import { accountNotFound, WalletReader, WalletStore } from '../store/wallets.ts';
 
 export const exportWalletAccount = defineActivity({

@@ -1,7 +1,7 @@
-import { serviceOf } from '../chains/index.ts';
-import type { ChainSettings, ConfiguredChains } from '../chains/settings.ts';
-import type { Clock } from '../lib/clock.ts';
-import { ApiError } from '../lib/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { serviceOf } from '../index.ts';
+import type { ChainSettings, ConfiguredChains } from '../settings.ts';
 import type { ChainNode, Nodes } from './node.ts';
 
 export interface NodesOptions {

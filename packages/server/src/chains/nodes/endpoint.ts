@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { NodeError } from './node-error.ts';
 import { post } from './post.ts';
 import { isBatchRefusal, isBatchTrouble, type RpcAnswer, readAnswer, readAnswers } from './rpc-answer.ts';

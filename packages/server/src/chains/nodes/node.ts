@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../chains/settings.ts';
+import type { ChainSettings } from '../settings.ts';
 
 /** Text of bytes or of a quantity, with 0x. What a node answers is in lower case. */
 export type Hex = `0x${string}`;

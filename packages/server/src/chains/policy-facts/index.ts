@@ -3,29 +3,29 @@
  * without a server.
  */
 
+export { namespacesOf, paramsOf } from '../../policy/catalog/activity-facts.ts';
+export { CONDITION_ROOTS } from '../../policy/language/structs.ts';
+export { fieldOf, type StructType, type Type } from '../../policy/language/types.ts';
 export {
   CONTRACT_INTERFACE_TYPES,
   type ContractInterface,
   checkContractInterface,
-} from '../chains/contract-interface.ts';
-export { ethereumAddress } from '../chains/ethereum/address.ts';
+} from '../contract-interface.ts';
+export { ethereumAddress } from '../ethereum/address.ts';
 export {
   HASH_FUNCTIONS,
   type HashFunction,
   PAYLOAD_ENCODINGS,
   type PayloadEncoding,
   signingInput,
-} from '../chains/payload.ts';
-export { payloadNamespaces } from '../chains/payload-facts.ts';
-export type { SignerAccount } from '../chains/signable.ts';
+} from '../payload.ts';
+export { payloadNamespaces } from '../payload-facts.ts';
+export type { SignerAccount } from '../signable.ts';
 export {
   readTransaction,
   signableOf,
   TRANSACTION_TYPES,
   type TransactionType,
   transactionNamespaces,
-} from '../chains/transactions.ts';
-export { namespacesOf, paramsOf } from '../policy/catalog/activity-facts.ts';
-export { CONDITION_ROOTS } from '../policy/language/structs.ts';
-export { fieldOf, type StructType, type Type } from '../policy/language/types.ts';
+} from '../transactions.ts';
 export { privateKeyFacts, walletAccountFacts, walletFacts } from './keys.ts';

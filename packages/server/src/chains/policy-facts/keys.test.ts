@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { checkContractInterface, createInterfaceCache, interfaceAddress } from '../chains/contract-interface.ts';
-import { ApiError } from '../lib/errors.ts';
-import type { PrivateKeyId, SecretId, TagId, WalletId } from '../lib/ids.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { PrivateKeyId, SecretId, TagId, WalletId } from '../../lib/ids.ts';
+import { checkContractInterface, createInterfaceCache, interfaceAddress } from '../contract-interface.ts';
 import { privateKeyFacts, secretFacts, walletAccountFacts, walletFacts } from './keys.ts';
 
 test('a wallet', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { chainSettings } from '../../test/chain/chain-settings.ts';
-import { startFakeNode } from '../../test/harness/json-rpc-node.ts';
-import { ApiError } from '../lib/errors.ts';
+import { chainSettings } from '../../../test/chain/chain-settings.ts';
+import { startFakeNode } from '../../../test/harness/json-rpc-node.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { asApiError, NodeError } from './node-error.ts';
 import { createNodes } from './nodes.ts';
 

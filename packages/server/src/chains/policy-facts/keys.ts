@@ -1,7 +1,7 @@
-import type { Secret } from '../domains/secrets/model.ts';
-import type { PrivateKey, Wallet, WalletAccount } from '../domains/wallets/model.ts';
-import { assert } from '../lib/assert.ts';
-import type { PrivateKeyFacts, SecretFacts, WalletAccountFacts, WalletFacts } from '../policy/index.ts';
+import type { Secret } from '../../domains/secrets/model.ts';
+import type { PrivateKey, Wallet, WalletAccount } from '../../domains/wallets/model.ts';
+import { assert } from '../../lib/assert.ts';
+import type { PrivateKeyFacts, SecretFacts, WalletAccountFacts, WalletFacts } from '../../policy/index.ts';
 
 /** `wallet`, and one of `wallets`. */
 export function walletFacts(wallet: Pick<Wallet, 'id' | 'name' | 'imported' | 'exported'>): WalletFacts {

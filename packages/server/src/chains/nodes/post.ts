@@ -1,5 +1,5 @@
-import { operatorFetch } from '../outbound/operator-fetch.ts';
-import { OutboundError } from '../outbound/outbound-error.ts';
+import { operatorFetch } from '../../outbound/operator-fetch.ts';
+import { OutboundError } from '../../outbound/outbound-error.ts';
 import { NodeError } from './node-error.ts';
 
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;

@@ -1,6 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { type FakeNode, Refusal, type RpcRequest, sendJson, startFakeNode } from '../../test/harness/json-rpc-node.ts';
+import {
+  type FakeNode,
+  Refusal,
+  type RpcRequest,
+  sendJson,
+  startFakeNode,
+} from '../../../test/harness/json-rpc-node.ts';
 import { resultOf } from './answers.ts';
 import { createEndpoint } from './endpoint.ts';
 import { NodeError } from './node-error.ts';

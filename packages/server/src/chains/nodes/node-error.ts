@@ -1,4 +1,4 @@
-import { ApiError } from '../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 
 /**
  * `unavailable`: no node answered. `ill-shaped`: what they answered cannot be true, or is not what was asked for.

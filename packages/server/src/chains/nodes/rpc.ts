@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, monotonicClock } from '../lib/clock.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import { createEndpoint, type Endpoint, type Identity, type Question } from './endpoint.ts';
 import { NodeError } from './node-error.ts';
 import type { RpcAnswer } from './rpc-answer.ts';
