@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CITING_FILES, findBrokenCitations } from './lib/citations.mjs';
 import { installCompat } from './lib/compat.mjs';
+import { AGAINST_THE_FLOW, findMisplacedImports } from './lib/structure.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -79,8 +80,16 @@ function checkCitations() {
   if (faults.length > 0) throw new Error(faults.join('\n'));
 }
 
+function checkStructure() {
+  const files = listFiles('packages/server/src/*.ts').filter((file) => !file.endsWith('.test.ts'));
+  const texts = new Map(files.map((file) => [file, readText(file)]));
+  const faults = findMisplacedImports(texts, AGAINST_THE_FLOW);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
 const steps = [
   ['format, lint, import boundaries', () => void runBinary('biome', 'ci', '--colors=off', '--error-on-warnings', '.')],
+  ['structure', checkStructure],
   ['types', checkTypes],
   ['unused code', () => void runBinary('knip', '--no-progress')],
   ['generated files', checkGenerated],

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { findMisplacedImports } from './structure.mjs';
+
+const SOURCE = 'packages/server/src/';
+const imports = (...lines: readonly string[]): string => lines.map((line) => `${line};\n`).join('');
+
+/** Every file that an import names is there. */
+function faultsOf(files: Record<string, string>, exceptions: readonly string[] = []): string[] {
+  const texts = new Map(Object.entries(files).map(([file, text]) => [`${SOURCE}${file}`, text]));
+  return findMisplacedImports(texts, exceptions);
+}
+
+const leaf = {
+  'lib/ids.ts': '',
+  'engine/submit.ts': '',
+  'domains/users/model.ts': '',
+  'domains/users/index.ts': '',
+  'registry.ts': '',
+};
+
+test('what points downwards is allowed', () => {
+  const files = {
+    ...leaf,
+    'domains/wallets/model.ts': imports(
+      "import { a } from '../users/model.ts'",
+      "import type { B } from '../../lib/ids.ts'",
+    ),
+    'app.ts': imports("import { users } from './domains/users/index.ts'"),
+  };
+  expect(faultsOf(files)).toEqual([]);
+});
+
+test.each([
+  [
+    'the kernel knows no domain',
+    'engine/vote.ts',
+    "import type { User } from '../domains/users/model.ts'",
+    'engine knows no domain',
+  ],
+  ['lib is the bottom', 'lib/clock.ts', "import { submit } from '../engine/submit.ts'", 'lib stands below engine'],
+  [
+    'the root is put together from the rest',
+    'engine/vote.ts',
+    "import { operations } from '../registry.ts'",
+    'root is put together from engine',
+  ],
+  [
+    'a domain that is not in the table',
+    'domains/webhooks/sender.ts',
+    "import { a } from '../users/model.ts'",
+    'webhooks is not among those',
+  ],
+  [
+    'a manifest',
+    'domains/wallets/model.ts',
+    "import { users } from '../users/index.ts'",
+    'only the list of domains imports a manifest',
+  ],
+  [
+    'an import over several lines',
+    'lib/clock.ts',
+    "import {\n  a,\n  b,\n} from '../engine/submit.ts'",
+    'lib stands below engine',
+  ],
+  [
+    'an import at run time',
+    'lib/clock.ts',
+    "const late = await import('../engine/submit.ts')",
+    'lib stands below engine',
+  ],
+])('%s', (_name, file, line, reason) => {
+  expect(faultsOf({ ...leaf, [file]: imports(line) })).toEqual([expect.stringContaining(reason)]);
+});
+
+test('a circle is named by its files; types close none', () => {
+  const circle = {
+    'lib/a.ts': imports("import { b } from './b.ts'"),
+    'lib/b.ts': imports("import { a } from './a.ts'"),
+  };
+  expect(faultsOf(circle)).toEqual([`a circle: ${SOURCE}lib/a.ts -> ${SOURCE}lib/b.ts -> ${SOURCE}lib/a.ts`]);
+  expect(faultsOf({ ...circle, 'lib/b.ts': imports("import type { A } from './a.ts'") })).toEqual([]);
+});
+
+test('an exception is allowed while it is needed', () => {
+  const files = { ...leaf, 'engine/vote.ts': imports("import { a } from '../domains/users/model.ts'") };
+  expect(faultsOf(files, ['engine -> users'])).toEqual([]);
+  expect(faultsOf(leaf, ['engine -> users'])).toEqual(['the exception engine -> users is not needed']);
+});
