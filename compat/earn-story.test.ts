@@ -4,7 +4,7 @@ import type { TurnkeyApiClient } from '@turnkey/sdk-server';
 import { type Address, formatUnits, getAddress, type Hex, parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../packages/server/src/config/config.ts';
-import { importOperatorKey } from '../packages/server/src/domains/sends/admin/import-operator-key.ts';
+import { importOperatorKey } from '../packages/server/src/keyring-admin/import-operator-key.ts';
 import { newKeyPair } from '../packages/server/test/harness/client.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 import { type AaveMarket, deployAave } from './chain/aave.ts';

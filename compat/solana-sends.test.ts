@@ -15,7 +15,7 @@ import {
 import type { TurnkeyApiClient } from '@turnkey/sdk-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../packages/server/src/config/config.ts';
-import { importOperatorKey } from '../packages/server/src/domains/sends/admin/import-operator-key.ts';
+import { importOperatorKey } from '../packages/server/src/keyring-admin/import-operator-key.ts';
 import { SolanaServer } from '../packages/server/test/chain/solana-server.ts';
 import { importKey } from '../packages/server/test/flows/fixtures/wallets.ts';
 import { TestClient } from '../packages/server/test/harness/client.ts';

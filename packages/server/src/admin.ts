@@ -5,13 +5,13 @@ import {
   type ImportedOperatorKey,
   importOperatorKey as importKey,
   type OperatorKeyOptions,
-} from './domains/sends/admin/import-operator-key.ts';
-import { type ListedChain, listConfiguredChains } from './domains/sends/admin/list-chains.ts';
+} from './keyring-admin/import-operator-key.ts';
+import { type ListedChain, listConfiguredChains } from './keyring-admin/list-chains.ts';
 import {
   type KeyRotationOptions,
   type RotatedWebhookKey,
   rotateWebhookKey,
-} from './domains/webhooks/admin/rotate-webhook-key.ts';
+} from './keyring-admin/rotate-webhook-key.ts';
 import { type Rotated, type RotationOptions, rotateKeyring } from './keyring-admin/rotate.ts';
 import { type Unopened, type Verified, verifyKeyring } from './keyring-admin/verify.ts';
 import { LIMITS } from './lib/limits.ts';

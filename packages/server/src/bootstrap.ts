@@ -1,5 +1,5 @@
 import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
-import { FIRST_RULES_VERSION } from './core/model.ts';
+import { FIRST_RULES_VERSION } from './storage/authority.ts';
 import { ActivityStore } from './core/store/activities.ts';
 import { DeploymentReader, DeploymentStore } from './core/store/deployment.ts';
 import { OrganizationStore } from './core/store/organizations.ts';

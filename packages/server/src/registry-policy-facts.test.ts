@@ -4,8 +4,7 @@ import { type ActivityParams, activityType } from './policy/index.ts';
 import { activities } from './registry.ts';
 
 // A policy that names a kind, a parameter or a namespace must meet it in every version of every operation: one that
-// never
-// meets it would silently not apply.
+// never meets it would silently not apply.
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const UPPER = ID.toUpperCase();

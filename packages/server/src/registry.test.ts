@@ -308,8 +308,7 @@ test('root-quorum operations are exactly those of protocol/consensus 5.1', () =>
 
 test('whatever a decision may rest on takes the organization for itself', () => {
   // Users, quorum, tags, every rule and what goes away; a new credential, wallet or key alters no decision, nor does
-  // its
-  // use. A session profile never changes, so nothing that was decided before can rest on a new one.
+  // its use. A session profile never changes, so nothing that was decided before can rest on a new one.
   const locked = (lock: string) => activities.filter((operation) => operation.lock === lock).map(({ name }) => name);
   // Names, and whether something was exported, are for policies to read.
   expect(locked('exclusive-with-rules').sort()).toEqual([

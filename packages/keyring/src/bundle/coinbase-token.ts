@@ -6,8 +6,7 @@ import { ed25519PublicKey, importEd25519Key } from '../sign/ed25519.ts';
 import { hexOf } from './encoding.ts';
 
 // The bearer token of one call to Coinbase: a JSON Web Signature (RFC 7515), compact serialisation, with ES256 (RFC
-// 7518)
-// or EdDSA (RFC 8037) by what the key is.
+// 7518) or EdDSA (RFC 8037) by what the key is.
 
 export const NONCE_BYTES = 16;
 const LIFETIME_SECONDS = 120;

@@ -11,9 +11,8 @@ import { flattenSignatures, unflattenSignatures } from '../sign/signature.ts';
 import type { Call, Method, Route, Transport } from './call.ts';
 
 // Every call of the keyring: where it goes and how its arguments are checked. The client's methods, the line between
-// the
-// processes and the dispatch inside the keyring follow from it. Both processes load this file, so nothing in it handles
-// keys: the functions are in the folder `local`, by the names of the calls.
+// the processes and the dispatch inside the keyring follow from it. Both processes load this file, so nothing in it
+// handles keys: the functions are in the folder `local`, by the names of the calls.
 
 const { checkHolder, checkSealed } = keys;
 const { checkTargetPublicKey } = bundles;

@@ -3,8 +3,7 @@ import type { CoinbaseCall } from '../keyring.ts';
 import { membersOf } from './shape.ts';
 
 // What a secret of an on-ramp provider is used for, whatever came in its place. The bounds are narrow, because what
-// they
-// let through is signed: the secret of one call must not be good for another.
+// they let through is signed: the secret of one call must not be good for another.
 
 const SEARCH_LENGTH_MAX = 16 * 1024;
 const KEY_ID_LENGTH_MAX = 256;

@@ -4,8 +4,7 @@ import { checkName } from '../seal/layout.ts';
 import { listOf, membersOf } from './shape.ts';
 
 // Beside check.ts, because the client of a keyring process checks these too, and loads nothing that handles keys: a
-// list
-// that is too long is refused before it is packed, and of a delivery nothing is sent but what is signed.
+// list that is too long is refused before it is packed, and of a delivery nothing is sent but what is signed.
 
 /** Without dots, which part the message that is signed. */
 const EVENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -196,12 +196,6 @@ export interface Vote {
 
 export type CredentialKind = 'api-key' | 'passkey' | 'attested';
 
-/**
- * Why a credential is gone. Votes that it gave stop counting only when it was revoked: by another credential, with its
- * user, or by a login that invalidates what was there.
- */
-export type RemovalReason = 'revoked' | 'replaced' | 'signed-out';
-
 export type Curve = 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
 
 export interface AppProof {
@@ -210,9 +204,6 @@ export interface AppProof {
   readonly proofPayload: string;
   readonly signature: string;
 }
-
-/** Of an organization whose rules never changed: it has none. */
-export const FIRST_RULES_VERSION = 1;
 
 export type PolicyEffect = 'EFFECT_ALLOW' | 'EFFECT_DENY';
 

@@ -1,7 +1,8 @@
 import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { tokensFor } from '../authn/identity/tokens.ts';
 import { type Actor, publicKeyOf } from '../core/actor.ts';
-import { type Activity, type AppProof, FIRST_RULES_VERSION, type Organization, type Vote } from '../core/model.ts';
+import { type Activity, type AppProof, type Organization, type Vote } from '../core/model.ts';
+import { FIRST_RULES_VERSION } from '../storage/authority.ts';
 import { ActivityStore } from '../core/store/activities.ts';
 import type { LockMode } from '../core/store/organizations.ts';
 import { OrganizationStore } from '../core/store/organizations.ts';

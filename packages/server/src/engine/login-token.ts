@@ -1,8 +1,8 @@
+import { UsedTokenStore } from '../core/store/used-tokens.ts';
 import type { TokenUse } from '../authn/identity/tokens.ts';
 import type { Actor } from '../core/actor.ts';
 import type { Activity } from '../core/model.ts';
-import { useOidcToken } from '../domains/login/oauth/token-uses.ts';
-import { LoginStore } from '../domains/login/store/logins.ts';
+import { useOidcToken } from '../authn/oidc/token-uses.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Stores } from '../storage/stores.ts';
 
@@ -16,6 +16,6 @@ export async function spendLoginToken(stores: Stores, { credential }: Actor, act
     return;
   }
   const use = { tokenId, purpose: 'login', activityId: activity.id, expiresAtMs };
-  if (await stores(LoginStore).useToken(issuerId, use, activity.createdAtMs)) return;
+  if (await stores(UsedTokenStore).useToken(issuerId, use, activity.createdAtMs)) return;
   throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');
 }

@@ -1,5 +1,5 @@
+import { UsedTokenStore } from '../core/store/used-tokens.ts';
 import type { Activity, OpenTo, StoredError, Vote } from '../core/model.ts';
-import { LoginStore } from '../domains/login/store/logins.ts';
 import { PolicyStore } from '../domains/policies/store/policies.ts';
 import { MfaStore } from '../domains/users/store/mfa.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -95,7 +95,7 @@ export async function keepGrounds(
   for (const { issuerId, tokenId, expiresAtMs } of verdict.spent) {
     // One token proves at most one step of one activity (protocol/login 10.3).
     const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
-    if (!(await stores(LoginStore).useToken(issuerId, use, vote.createdAtMs))) {
+    if (!(await stores(UsedTokenStore).useToken(issuerId, use, vote.createdAtMs))) {
       throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this token has already proven a factor');
     }
   }

@@ -3,7 +3,7 @@ import { checkOrigin } from '../authn/webauthn-stamp.ts';
 import type { Config } from '../config/config.ts';
 import { type Organization, treeRoot } from '../core/model.ts';
 import { OrganizationReader, OrganizationStore } from '../core/store/organizations.ts';
-import type { OtpType } from '../domains/login/model.ts';
+import type { OtpType } from '../core/contact.ts';
 import { isCodeLoginOpen } from '../domains/login/otp/features.ts';
 import { wayOf } from '../domains/messages/ways.ts';
 import type { MemberRecord } from '../domains/users/model.ts';

@@ -12,8 +12,7 @@ import type { SecretResult } from './define.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 
 // Some results are secrets: whoever has a verification token can log in. The activity is stored without them. They are
-// kept
-// sealed for a while, and only the credential that proposed the activity is shown them, when it has completed.
+// kept sealed for a while, and only the credential that proposed the activity is shown them, when it has completed.
 
 const bindingOf = ({ id, organizationId }: Pick<Activity, 'id' | 'organizationId'>) => ({
   organizationId: organizationId as string,

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import { FIRST_RULES_VERSION, type Organization } from '../core/model.ts';
 import { assert } from '../lib/assert.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { DatabaseKind } from './dialect.ts';
@@ -72,7 +71,7 @@ export class AuthorityVersions {
     await (mode === 'shared' ? lockShared : lockExclusive)(this.#db, { id: organizationId });
   }
 
-  holds({ id, rulesVersion }: Organization, mode: LockMode): void {
+  holds({ id, rulesVersion }: { readonly id: OrganizationId; readonly rulesVersion: number }, mode: LockMode): void {
     const isExclusive = mode === 'exclusive' || this.#held.get(id)?.mode === 'exclusive';
     this.#held.set(id, { mode: isExclusive ? 'exclusive' : 'shared', hasRules: rulesVersion > FIRST_RULES_VERSION });
   }
@@ -116,3 +115,6 @@ export class AuthorityVersions {
       .execute();
   }
 }
+
+/** Of an organization whose rules never changed: it has none. */
+export const FIRST_RULES_VERSION = 1;

@@ -1,8 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 
 // The package has the interface of `node:sqlite`, which Node 20 lacks. Nothing else imports it, so that `node:sqlite`
-// or a
-// later version can take its place here (docs/decisions/0043).
+// or a later version can take its place here (docs/decisions/0043).
 
 export interface SqliteFileOptions {
   readonly isReadOnly?: boolean;

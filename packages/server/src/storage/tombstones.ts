@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { RemovalReason } from '../core/model.ts';
+
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Schema } from './schema.ts';
 
@@ -36,3 +36,9 @@ export const voteIsRevoked = sql<number>`CASE WHEN EXISTS (
   SELECT 1 FROM tombstone WHERE tombstone.organization_id = COALESCE(vote.home_id, vote.organization_id)
     AND tombstone.id IN (vote.credential_id, vote.user_id)
     AND (tombstone.reason IS NULL OR tombstone.reason = 'revoked')) THEN 1 ELSE 0 END`.as('is_revoked');
+
+/**
+ * Why a credential is gone. Votes that it gave stop counting only when it was revoked: by another credential, with its
+ * user, or by a login that invalidates what was there.
+ */
+export type RemovalReason = 'revoked' | 'replaced' | 'signed-out';

@@ -1,7 +1,8 @@
+import { RateWindowReader } from '../storage/rate-windows.ts';
+import { RateWindowStore } from '../storage/rate-windows.ts';
 import { setImmediate } from 'node:timers/promises';
 import { ClockReader, ClockStore } from '../core/store/clock.ts';
-import type { CountKey } from '../domains/login/store/logins.ts';
-import { LoginReader, LoginStore } from '../domains/login/store/logins.ts';
+import type { CountKey } from '../storage/rate-windows.ts';
 import type { ControlKey } from '../domains/policies/store/velocity.ts';
 import { VelocityReader, VelocityStore } from '../domains/policies/store/velocity.ts';
 import { minuteOf } from '../domains/sends/sponsorship-model.ts';
@@ -51,11 +52,11 @@ async function settleVelocity(storage: Storage, afterMs: number, nowMs: number):
 
 async function settleCounts(storage: Storage, afterMs: number, nowMs: number): Promise<void> {
   const countedAfterMs = afterMs + SLICE_MS_MAX;
-  const page = (last?: CountKey) => storage.read(LoginReader).countsBehind(last, PAGE);
+  const page = (last?: CountKey) => storage.read(RateWindowReader).countsBehind(last, PAGE);
   for (let counts = await page(); counts.length > 0; counts = await page(counts.at(-1))) {
     for (const { latestMs, ...count } of counts) {
       if (latestMs <= countedAfterMs) continue;
-      await storage.write((store) => store(LoginStore).moveBack(count, countedAfterMs, nowMs));
+      await storage.write((store) => store(RateWindowStore).moveBack(count, countedAfterMs, nowMs));
     }
     if (counts.length < PAGE) return;
     await setImmediate();

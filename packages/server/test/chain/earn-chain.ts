@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../../src/config/config.ts';
 import { CREATE2_PROXY } from '../../src/domains/earn/deployment.ts';
-import { importOperatorKey } from '../../src/domains/sends/admin/import-operator-key.ts';
+import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
 import type { TestServer } from '../harness/server.ts';
 import { createdBy } from './create2.ts';
 import { stubContract, stubToken } from './stub-contracts.ts';

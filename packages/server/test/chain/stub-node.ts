@@ -16,8 +16,7 @@ import {
 } from 'viem';
 
 // A node of an EVM chain on loopback, for tests that need a chain to be there and not its rules: it puts whatever is
-// sent
-// into a block at once, whatever its nonce, and what is in a block stays.
+// sent into a block at once, whatever its nonce, and what is in a block stays.
 
 /** `Transfer(address,address,uint256)`. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';

@@ -4,7 +4,7 @@ import { createKeyring } from '@custos/keyring';
 import { expect } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { sealContent } from '../../src/domains/messages/message.ts';
-import { importOperatorKey } from '../../src/domains/sends/admin/import-operator-key.ts';
+import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { encryptTo, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';

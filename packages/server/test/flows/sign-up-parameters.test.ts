@@ -20,8 +20,7 @@ import {
 } from './fixtures/oauth.ts';
 
 // What a sign-up brings along: proof of a contact, OAuth identities, a tag (protocol/organizations 1.2, protocol/login
-// 4.3 and 5.3);
-// and proof of a contact that changes.
+// 4.3 and 5.3); and proof of a contact that changes.
 
 const DONE = [200, COMPLETED];
 const INVALID = [400, 'REQUEST_INVALID'];

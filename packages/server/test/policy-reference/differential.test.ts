@@ -1,6 +1,5 @@
 // The production engine against the reference, on random texts, contexts and decisions. Both must give the same value,
-// the
-// same error and the same decision; where the protocol leaves room, README.md says which way both go.
+// the same error and the same decision; where the protocol leaves room, README.md says which way both go.
 import fc from 'fast-check';
 import { expect, onTestFailed, test } from 'vitest';
 import { times } from '../harness/effort.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Activity, RemovalReason, Vote } from '../../src/core/model.ts';
+import type { Activity, Vote } from '../../src/core/model.ts';
+import type { RemovalReason } from '../../src/storage/tombstones.ts';
 import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
 import { SealedResultReader, SealedResultStore } from '../../src/core/store/sealed-results.ts';
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';

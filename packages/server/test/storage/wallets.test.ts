@@ -1,3 +1,5 @@
+import { SecretReader } from '../../src/domains/secrets/store.ts';
+import { SecretStore } from '../../src/domains/secrets/store.ts';
 import { describe, expect, test } from 'vitest';
 import type { AppProof } from '../../src/core/model.ts';
 import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
@@ -599,23 +601,23 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       const made = [secret({ name: 'Ü😀', staticProperties }), ...times(6, () => secret())];
       const foreign = secret({ name: 'Ü😀' });
       await storage.write(async (store) => {
-        for (const one of made) await store(ImportStore).insertSecret(id, one);
-        await store(ImportStore).insertSecret(other.id, foreign);
+        for (const one of made) await store(SecretStore).insert(id, one);
+        await store(SecretStore).insert(other.id, foreign);
       });
-      const imports = storage.read(ImportReader);
-      const found = await imports.secrets(id, [...idsOf(made), foreign.id, randomId()]);
+      const secrets = storage.read(SecretReader);
+      const found = await secrets.find(id, [...idsOf(made), foreign.id, randomId()]);
       expect(found.sort(byId).map(plain)).toEqual(made.map(plain));
-      expect(await imports.secrets(id, [])).toEqual([]);
+      expect(await secrets.find(id, [])).toEqual([]);
       const newest = [...made].reverse();
-      await expectPages(idsOf(newest), (request) => imports.secretPage(id, request));
-      const named = codeOf(storage.write((store) => store(ImportStore).insertSecret(id, secret({ name: 'Ü😀' }))));
+      await expectPages(idsOf(newest), (request) => secrets.page(id, request));
+      const named = codeOf(storage.write((store) => store(SecretStore).insert(id, secret({ name: 'Ü😀' }))));
       expect(await named).toBe('ALREADY_EXISTS');
       const [gone, ...left] = newest as [Secret, ...Secret[]];
-      await storage.write((store) => store(ImportStore).deleteSecrets(id, [gone.id, foreign.id]));
-      await expectPages(idsOf(left), (request) => imports.secretPage(id, request));
-      const behind = await imports.secretPage(id, { kind: 'page', limit: 10, after: gone.id });
+      await storage.write((store) => store(SecretStore).delete(id, [gone.id, foreign.id]));
+      await expectPages(idsOf(left), (request) => secrets.page(id, request));
+      const behind = await secrets.page(id, { kind: 'page', limit: 10, after: gone.id });
       expect(idsOf(behind.items)).toEqual(idsOf(left));
-      expect(await imports.secrets(other.id, [foreign.id])).toHaveLength(1);
+      expect(await secrets.find(other.id, [foreign.id])).toHaveLength(1);
     });
   });
 
@@ -720,10 +722,8 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
       if ((await rowsOf(storage, table, gone.id)) > 0) left.push(table);
     }
     // Activities stay readable to the parent, with their votes and proofs, what policies said of them and which MFA
-    // they
-    // met; digests of what was encrypted to us stay, so that nobody else presents it. What the operator's key has
-    // signed
-    // stays until it is settled, and is shown to nobody.
+    // they met; digests of what was encrypted to us stay, so that nobody else presents it. What the operator's key has
+    // signed stays until it is settled, and is shown to nobody.
     expect(left.sort()).toEqual([
       'accepted_bundle',
       'activity',

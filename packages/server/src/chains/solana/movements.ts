@@ -57,8 +57,7 @@ interface Program {
 }
 
 // SystemInstruction (anza-xyz/solana-sdk, system-interface). Allocate gives lamports away too: anybody can turn an
-// account
-// with data into a nonce account, name its authority, and withdraw.
+// account with data into a nonce account, name its authority, and withdraw.
 const SYSTEM: Program = {
   name: 'System',
   width: 4,

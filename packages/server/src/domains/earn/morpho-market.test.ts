@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { accrue, assetsOf, availableIn, supplyRate } from './morpho-market.ts';
 
 // A market of 2,000,000 with six decimals, half of it borrowed, with a fee of a tenth. What it becomes was worked out
-// by
-// the contract's formulas in another language.
+// by the contract's formulas in another language.
 const MARKET = {
   totalSupplyAssets: 2_000_000_000_000n,
   totalSupplyShares: 2_000_000_000_000_000_000n,

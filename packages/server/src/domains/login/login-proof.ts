@@ -1,3 +1,4 @@
+import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { TokenUse } from '../../authn/identity/tokens.ts';
 import { type AuthenticationMethod, treeRoot } from '../../core/model.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
@@ -5,8 +6,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { markVerified } from '../users/contacts.ts';
 import { UserStore } from '../users/store/users.ts';
-import { useOidcToken } from './oauth/token-uses.ts';
-import { LoginStore } from './store/logins.ts';
+import { useOidcToken } from '../../authn/oidc/token-uses.ts';
 
 /** By what a user is logged in. */
 export interface LoginProof {
@@ -33,7 +33,7 @@ export async function consumeForLogin(context: ExecuteContext, proof: LoginProof
   }
   const { issuerId, tokenId, expiresAtMs } = token;
   const use = { tokenId, purpose: 'login', activityId, expiresAtMs };
-  if (!(await store(LoginStore).useToken(issuerId, use, nowMs))) {
+  if (!(await store(UsedTokenStore).useToken(issuerId, use, nowMs))) {
     throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already logged in');
   }
   const place = { organizationId: actor.organizationId, rootId: treeRoot(actor.organization) };

@@ -1,6 +1,5 @@
+import { type OtpType } from '../../core/contact.ts';
 import type { Oauth2CredentialId, OtpId, UserId } from '../../lib/ids.ts';
-
-export type OtpType = 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS';
 
 /** A one-time code that was sent to a contact. */
 export interface Otp {

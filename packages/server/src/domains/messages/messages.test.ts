@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { type OrganizationId, randomId } from '../../lib/ids.ts';
-import { parseSender, senderOf } from './address.ts';
+import { parseSender, senderOf } from './sender-address.ts';
 import { type MailMessage, openContent, type SmsMessage } from './message.ts';
 import { createMessages } from './messages.ts';
 import { hasDevInbox, wayOf } from './ways.ts';

@@ -2,7 +2,8 @@ import type { Keyring } from '@custos/keyring';
 import type { Organization } from '../../core/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
-import { domainOf, parseSender, requireEmailAddress, requireHeaderText, requirePhoneNumber } from './address.ts';
+import { domainOf, requireEmailAddress, requireHeaderText, requirePhoneNumber } from '../../lib/mail-address.ts';
+import { parseSender } from './sender-address.ts';
 import {
   type Content,
   type MailContent,

@@ -5,7 +5,7 @@ import { createKeyring, type Keyring, KeyringError } from '@custos/keyring';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FIRST_RULES_VERSION } from '../../core/model.ts';
+import { FIRST_RULES_VERSION } from '../../storage/authority.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
 import { type OrganizationId, randomId } from '../../lib/ids.ts';

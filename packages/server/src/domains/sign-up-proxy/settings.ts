@@ -5,7 +5,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import { IdShape, integerShape, TimestampShape, textShape } from '../../lib/shapes.ts';
 import { parseUrl } from '../../lib/url.ts';
-import { requireEmailAddress, requireHeaderText } from '../messages/address.ts';
+import { requireEmailAddress, requireHeaderText } from '../../lib/mail-address.ts';
 import { checkCustomization } from '../messages/templates/customization.ts';
 import { loadTemplate } from '../messages/templates/files.ts';
 import { EmailOrEmptyShape } from '../users/shapes/users.ts';

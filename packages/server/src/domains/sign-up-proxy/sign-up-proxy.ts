@@ -43,8 +43,7 @@ export function createSignUpProxy(app: App): SignUpProxy {
     message: 'too many calls from this address, try later',
   });
   // Many people may be behind one address, so that these are more than one contact may have, and fewer than anybody
-  // needs
-  // who wants to send codes to many.
+  // needs who wants to send codes to many.
   const codes = new RequestLimit(settings.proxyCodesPerMinute, elapsed, {
     code: 'MAX_OTP_INITIATED',
     message: 'Max number of OTPs have been initiated',

@@ -6,7 +6,7 @@ import { oidcTreeValue, TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
-import { useOidcToken } from '../login/oauth/token-uses.ts';
+import { useOidcToken } from '../../authn/oidc/token-uses.ts';
 import { AuthProxyStore } from '../sign-up-proxy/store.ts';
 import type { OauthProvider } from './model.ts';
 import type { OauthProviderParams } from './shapes/credentials.ts';

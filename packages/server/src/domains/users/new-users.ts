@@ -5,8 +5,8 @@ import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
-import { type ProvenContacts, requireBoundOrAlone } from '../login/oauth/token-binding.ts';
-import { domainOf, requireDomainName } from '../messages/address.ts';
+import { type ProvenContacts, requireBoundOrAlone } from './token-binding.ts';
+import { domainOf, requireDomainName } from '../../lib/mail-address.ts';
 import {
   type AddContext,
   addApiKeys,

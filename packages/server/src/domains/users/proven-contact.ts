@@ -1,9 +1,9 @@
+import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { VerificationToken } from '@custos/keyring';
 import { contactKindOf, requireIssuedFor, useOf } from '../../authn/identity/tokens.ts';
 import type { Place } from '../../core/place.ts';
 import type { DescribeContext, ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { LoginStore } from '../login/store/logins.ts';
 import { markVerified } from './contacts.ts';
 
 /** A verification token with what it proves. */
@@ -37,7 +37,7 @@ export async function claimContact(
   purpose: 'signup' | 'contact',
 ): Promise<void> {
   const { issuerId, tokenId, expiresAtMs } = useOf(token);
-  if (!(await store(LoginStore).useToken(issuerId, { tokenId, purpose, activityId, expiresAtMs }, nowMs))) {
+  if (!(await store(UsedTokenStore).useToken(issuerId, { tokenId, purpose, activityId, expiresAtMs }, nowMs))) {
     throw new ApiError('INVALID_VERIFICATION_TOKEN', 'this verification token has already been used for this');
   }
   await markVerified(store, place, userId, kind, 'refuse', nowMs);

@@ -1,3 +1,4 @@
+import { SecretStore } from '../secrets/store.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, organization, Place } from '../../../test/storage/place.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
@@ -17,7 +18,6 @@ import { exportPrivateKey } from './operations/export-private-key.ts';
 import { exportWallet } from './operations/export-wallet.ts';
 import { exportWalletAccount } from './operations/export-wallet-account.ts';
 import { updateWallet } from './operations/update-wallet.ts';
-import { ImportStore } from './store/imports.ts';
 import { PrivateKeyStore } from './store/private-keys.ts';
 import { WalletStore } from './store/wallets.ts';
 
@@ -92,8 +92,8 @@ beforeAll(async () => {
     await store(WalletStore).insertAccounts(home.id, accounts);
     await store(WalletStore).insertAccounts(elsewhere.id, [foreignAccount]);
     await store(PrivateKeyStore).insert(home.id, [key]);
-    for (const one of secrets) await store(ImportStore).insertSecret(home.id, one);
-    await store(ImportStore).insertSecret(elsewhere.id, foreignSecret);
+    for (const one of secrets) await store(SecretStore).insert(home.id, one);
+    await store(SecretStore).insert(elsewhere.id, foreignSecret);
   });
 });
 afterAll(() => place[Symbol.asyncDispose]());

@@ -1,6 +1,6 @@
+import { RateWindowStore } from '../../storage/rate-windows.ts';
 import type { AttemptContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { LoginStore } from '../login/store/logins.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -11,6 +11,6 @@ export async function countPerMinute(
   max: number,
   what: string,
 ): Promise<void> {
-  if (await store(LoginStore).countUp(actor.organizationId, name, { max, windowMs: MINUTE_MS, nowMs })) return;
+  if (await store(RateWindowStore).countUp(actor.organizationId, name, { max, windowMs: MINUTE_MS, nowMs })) return;
   throw new ApiError('RATE_LIMIT_EXCEEDED', `at most ${max} ${what} in a minute`, { retryAfterSeconds: 60 });
 }

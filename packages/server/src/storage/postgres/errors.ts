@@ -26,8 +26,7 @@ export const unavailable = (message: string, cause?: Error): ApiError =>
 export function isUnavailable(error: Error): boolean {
   const code = codeOf(error);
   // Class 08 connection, 53 resources, 57P0x shutdown and start-up, 25006 read-only standby, 57014 and 25P03 time-outs;
-  // 25P02 is the echo of one on the
-  // statements that travelled behind it.
+  // 25P02 is the echo of one on the statements that travelled behind it.
   if (/^(08|53|57P0|25006|57014|25P0[234]|55P03|58)/.test(code)) return true;
   if (/^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_)/.test(code)) return true;
   if (error instanceof AggregateError) return true;

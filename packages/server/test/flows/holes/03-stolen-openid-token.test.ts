@@ -19,8 +19,7 @@ import { boundTo, idToken, LOOPBACK, rootUser, signUpParams } from '../fixtures/
 import { keyParams, LISTS, newEmail, newPhone, ProxyWorld, refusal, signUpBody } from '../fixtures/proxy.ts';
 
 // A thief with somebody's OpenID token must not get an account that the victim will log in to. Each attack stands
-// beside
-// the same request by an honest client.
+// beside the same request by an honest client.
 
 const DONE = [200, COMPLETED];
 const INVALID_TOKEN = [400, 'INVALID_OIDC_TOKEN'];

@@ -1,6 +1,7 @@
+import { RateWindowReader } from '../../../src/storage/rate-windows.ts';
+import { RateWindowStore } from '../../../src/storage/rate-windows.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { LoginReader, LoginStore } from '../../../src/domains/login/store/logins.ts';
 import { VelocityReader } from '../../../src/domains/policies/store/velocity.ts';
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import { settleFuture } from '../../../src/timekeeping/settle.ts';
@@ -102,7 +103,7 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
     const key = { organizationId: (await newOrganization()).organizationId as never, name: 'something' };
     const count = () =>
       storage.write((store) =>
-        store(LoginStore).countUp(key.organizationId, key.name, { max: 2, windowMs: MINUTE, nowMs: clock() }),
+        store(RateWindowStore).countUp(key.organizationId, key.name, { max: 2, windowMs: MINUTE, nowMs: clock() }),
       );
     expect([await count(), await count(), await count()]).toEqual([true, true, false]);
     opened.setClock(YEAR);
@@ -110,7 +111,7 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
     opened.setClock(0);
     expect(await count()).toBe(false);
     const latest = async () =>
-      (await storage.read(LoginReader).countsBehind(undefined, 1000)).find(({ name }) => name === key.name)?.latestMs ??
+      (await storage.read(RateWindowReader).countsBehind(undefined, 1000)).find(({ name }) => name === key.name)?.latestMs ??
       0;
     await vi.waitFor(async () => expect(await latest()).toBeLessThan(clock() + HOUR), PATIENCE);
     expect(await count()).toBe(false);

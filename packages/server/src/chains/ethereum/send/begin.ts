@@ -92,8 +92,7 @@ export async function readyToBegin(round: Round, waiting: readonly Send[]): Prom
   const isWaiting = new Set(waiting.map(({ id }) => id));
   const isAwaited = new Set(waiting.map(({ afterId }) => afterId));
   // What goes on with something begun is first, though what was committed since may have a smaller id. What is behind
-  // one
-  // that waits keeps its place: a second approval must not overtake the first one's deposit.
+  // one that waits keeps its place: a second approval must not overtake the first one's deposit.
   const goesOn = ({ afterId }: Send): boolean => afterId !== undefined && !isWaiting.has(afterId);
   let isHeld = false;
   for (const send of [...waiting.filter(goesOn), ...waiting.filter((one) => !goesOn(one))]) {

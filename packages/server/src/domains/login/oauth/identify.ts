@@ -5,7 +5,7 @@ import type { DescribeContext, ExecuteContext, LoginSubject } from '../../../eng
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { OauthReader, OauthStore } from '../../users/store/oauth.ts';
-import { useOidcToken } from './token-uses.ts';
+import { useOidcToken } from '../../../authn/oidc/token-uses.ts';
 
 /** The user of the organization for whom a token was issued. */
 interface Identified {

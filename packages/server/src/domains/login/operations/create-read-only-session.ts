@@ -1,8 +1,8 @@
+import { CredentialStore } from '../../users/store/credentials.ts';
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { randomToken, sha256Hex } from '../../../lib/encoding.ts';
 import { UserStore } from '../../users/store/users.ts';
-import { LoginStore } from '../store/logins.ts';
 
 const SECONDS = 60 * 60;
 
@@ -32,7 +32,7 @@ export const createReadOnlySession = defineActivity({
   async execute({ store, actor, nowMs }, _parameters, { session, expiresAtMs }) {
     const { organization, organizationId, user, userId } = actor;
     await store(UserStore).lock(organizationId, userId, nowMs);
-    await store(LoginStore).insertReadSession(
+    await store(CredentialStore).insertReadSession(
       organizationId,
       { tokenHash: sha256Hex(session), userId, expiresAtMs },
       nowMs,

@@ -12,7 +12,7 @@ import {
   sessionProfileFor,
   signLoginSession,
 } from '../login-session.ts';
-import type { OtpType } from '../model.ts';
+import type { OtpType } from '../../../core/contact.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
 import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
 import { sessionPublicKey } from '../session-keys.ts';

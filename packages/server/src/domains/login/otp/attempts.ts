@@ -1,10 +1,11 @@
+import { OtpStore } from '../store/otps.ts';
+import { OtpReader } from '../store/otps.ts';
 import type { OtpAttempt, OtpCheck } from '@custos/keyring';
 import type { AttemptContext, DescribeContext, ExecuteContext, PrepareContext } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { Otp } from '../model.ts';
-import { LoginReader, LoginStore } from '../store/logins.ts';
-import { contactKeyOf } from './contacts.ts';
+import { contactKeyOf } from '../../../core/contact.ts';
 import { provedRight, supposeWrong } from './limits.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function findCode(
   otpId: string,
   serves: (otp: Otp) => boolean,
 ): Promise<Otp> {
-  const otp = await read(LoginReader).findOtp(actor.organizationId, otpId);
+  const otp = await read(OtpReader).findOtp(actor.organizationId, otpId);
   if (otp === undefined || otp.expiresAtMs <= nowMs || !serves(otp)) throw wrongCode();
   return otp;
 }
@@ -31,7 +32,7 @@ export async function takeAttempt(context: AttemptContext, otp: Otp): Promise<vo
   const { store, actor, nowMs } = context;
   // First the count of the contact, then the code: all transactions that hold both take them in this order.
   if (!(await supposeWrong(context, keyOf(otp)))) throw wrongCode();
-  if (!(await store(LoginStore).takeAttempt(actor.organizationId, otp.id, nowMs))) throw wrongCode();
+  if (!(await store(OtpStore).takeAttempt(actor.organizationId, otp.id, nowMs))) throw wrongCode();
 }
 
 export async function checkCode(context: PrepareContext, otp: Otp, attempt: OtpAttempt): Promise<OtpCheck> {
@@ -44,5 +45,5 @@ export async function checkCode(context: PrepareContext, otp: Otp, attempt: OtpA
 export async function useCode(context: ExecuteContext, otp: Otp): Promise<void> {
   const { store, actor } = context;
   await provedRight(context, keyOf(otp));
-  if (!(await store(LoginStore).takeOtp(actor.organizationId, otp.id))) throw wrongCode();
+  if (!(await store(OtpStore).takeOtp(actor.organizationId, otp.id))) throw wrongCode();
 }

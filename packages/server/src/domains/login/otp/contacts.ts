@@ -1,10 +1,9 @@
 import type { AuthenticationMethod, User } from '../../../core/model.ts';
 import type { DescribeContext } from '../../../engine/define.ts';
-import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
-import { requireEmailAddress, requirePhoneNumber } from '../../messages/address.ts';
+import { requireEmailAddress, requirePhoneNumber } from '../../../lib/mail-address.ts';
 import { UserReader } from '../../users/store/users.ts';
-import type { OtpType } from '../model.ts';
+import type { OtpType } from '../../../core/contact.ts';
 
 /** How a user's record names the contact of a code. */
 export const contactOfType = (type: OtpType): 'email' | 'phone' => (type === 'OTP_TYPE_EMAIL' ? 'email' : 'phone');
@@ -21,16 +20,11 @@ export function checkContact(type: OtpType, contact: string): void {
   }
   requireEmailAddress(contact, 'parameters.contact');
   // Users are found without regard to case, and the lower case of some characters is an ordinary letter: the Kelvin
-  // sign
-  // is a k. Whoever owns such a mailbox must not be taken for the owner of the other one.
+  // sign is a k. Whoever owns such a mailbox must not be taken for the owner of the other one.
   if (contact.normalize('NFKC') !== contact) {
     throw invalidField('parameters.contact', 'must be an email address in its usual characters', 'INVALID_EMAIL');
   }
 }
-
-/** One name for all spellings of a contact, which does not tell it. */
-export const contactKeyOf = (type: OtpType, contact: string): string =>
-  sha256Hex(`${type}:${type === 'OTP_TYPE_EMAIL' ? contact.toLowerCase() : contact}`);
 
 /** The user of the organization acted on who has the contact. */
 export async function userOfContact(

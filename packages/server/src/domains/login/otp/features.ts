@@ -6,7 +6,7 @@ import type { OrganizationId } from '../../../lib/ids.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import type { AuthProxyConfig } from '../../sign-up-proxy/model.ts';
 import { AuthProxyReader } from '../../sign-up-proxy/store.ts';
-import type { OtpType } from '../model.ts';
+import type { OtpType } from '../../../core/contact.ts';
 
 /** A way to log in that organizations turn on (protocol/organizations 2.3). */
 interface LoginFeature {

@@ -1,9 +1,9 @@
+import { RateWindowStore } from '../../../storage/rate-windows.ts';
 import { treeRoot } from '../../../core/model.ts';
 import type { AttemptContext, ExecuteContext } from '../../../engine/define.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
-import { LoginStore } from '../store/logins.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -20,7 +20,7 @@ export async function countMessage(
   const count = async (organizationId: OrganizationId, name: string, limit: number): Promise<void> => {
     // Without a limit it is still held until the transaction ends: codes of one contact are stored one after the other.
     const [max, windowMs] = limit === 0 ? [Number.POSITIVE_INFINITY, 1] : [limit, config.otpWindowSeconds * 1000];
-    if (await store(LoginStore).countUp(organizationId, name, { max, windowMs, nowMs })) return;
+    if (await store(RateWindowStore).countUp(organizationId, name, { max, windowMs, nowMs })) return;
     throw new ApiError('MAX_OTP_INITIATED', 'Max number of OTPs have been initiated', {
       retryAfterSeconds: config.otpWindowSeconds,
     });
@@ -34,7 +34,7 @@ export async function countMessage(
     // Anybody can sign up: what users of sub-organizations send on their own counts together, beside the parent's own.
     if (actor.homeId !== rootId) await count(rootId, 'messages-of-children', ofOrganization);
   }
-  await store(LoginStore).sweepCounts(rootId, nowMs);
+  await store(RateWindowStore).sweepCounts(rootId, nowMs);
 }
 
 const failuresOf = (contactKey: string): string => `wrong-code:${contactKey}`;
@@ -46,7 +46,7 @@ export async function supposeWrong(
 ): Promise<boolean> {
   const max = config.otpFailuresPerDay;
   if (max === 0) return true;
-  return await store(LoginStore).countUp(treeRoot(actor.organization), failuresOf(contactKey), {
+  return await store(RateWindowStore).countUp(treeRoot(actor.organization), failuresOf(contactKey), {
     max,
     windowMs: DAY_MS,
     nowMs,
@@ -56,5 +56,5 @@ export async function supposeWrong(
 /** Takes back what was supposed. */
 export async function provedRight({ store, actor, config }: ExecuteContext, contactKey: string): Promise<void> {
   if (config.otpFailuresPerDay === 0) return;
-  await store(LoginStore).countDown(treeRoot(actor.organization), failuresOf(contactKey));
+  await store(RateWindowStore).countDown(treeRoot(actor.organization), failuresOf(contactKey));
 }

@@ -1,3 +1,4 @@
+import { OtpStore } from '../store/otps.ts';
 import type { Config } from '../../../config/config.ts';
 import { isParents } from '../../../core/actor.ts';
 import type { User } from '../../../core/model.ts';
@@ -5,16 +6,16 @@ import type { ExecuteContext, PrepareContext } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import type { OtpId } from '../../../lib/ids.ts';
 import { randomCode } from '../../../lib/random.ts';
-import { type SenderFields, senderOf } from '../../messages/address.ts';
+import { type SenderFields, senderOf } from '../../messages/sender-address.ts';
 import type { MailMessage, SealedMessage, SmsMessage } from '../../messages/message.ts';
 import { MessageStore } from '../../messages/store.ts';
 import { checkCustomization, type EmailCustomization } from '../../messages/templates/customization.ts';
 import { loadTemplate, type MailTemplate } from '../../messages/templates/files.ts';
 import { otpMail, otpSms } from '../../messages/templates/otp.ts';
-import type { OtpType } from '../model.ts';
-import type { NewOtp } from '../store/logins.ts';
-import { LoginStore } from '../store/logins.ts';
-import { checkContact, contactKeyOf, contactOfType } from './contacts.ts';
+import type { OtpType } from '../../../core/contact.ts';
+import type { NewOtp } from '../store/otps.ts';
+import { checkContact, contactOfType } from './contacts.ts';
+import { contactKeyOf } from '../../../core/contact.ts';
 import { countMessage } from './limits.ts';
 import { lifeOf } from './seconds.ts';
 
@@ -123,6 +124,6 @@ export async function storeCode(
 ): Promise<void> {
   const { store, actor, config, nowMs } = context;
   await countMessage(context, otp.contactKey, userIdentifier);
-  await store(LoginStore).insertOtp(actor.organizationId, otp, config.otpActive);
+  await store(OtpStore).insertOtp(actor.organizationId, otp, config.otpActive);
   await store(MessageStore).insert(message, nowMs);
 }

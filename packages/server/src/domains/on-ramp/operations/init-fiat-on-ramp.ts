@@ -23,10 +23,8 @@ export const initFiatOnRamp = defineActivity({
   check: checkPurchase,
   describe: planPurchase,
   // Coinbase is asked for a session here, and not after the commit, because its token is in the answer. Nothing is
-  // bought
-  // by that, and an unused token ends by itself; but each would count against the provider's limits, so that one
-  // request
-  // asks once, however often it is prepared (protocol/activities 1.3).
+  // bought by that, and an unused token ends by itself; but each would count against the provider's limits, so that one
+  // request asks once, however often it is prepared (protocol/activities 1.3).
   prepare: (context, parameters, plan) => context.once(() => beginPurchase(context, parameters, plan)),
   async execute({ store, actor, nowMs }, { onrampProvider, sandboxMode = false }, begun) {
     const { id, credentialId, onRampUrl, onRampUrlSignature } = begun;

@@ -7,7 +7,7 @@ import type { App } from '../../../engine/app.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId, UserId, WebhookEndpointId } from '../../../lib/ids.ts';
-import { addInvitedUser, type InvitedCredential, verifyInvitedUser } from '../../users/invited-user.ts';
+import { addInvitedUser, type InvitedCredential, verifyInvitedUser } from './invited-user.ts';
 import type { Invitation } from '../model.ts';
 import { InvitationReader, InvitationStore } from '../store.ts';
 import type { AcceptBody } from './calls.ts';

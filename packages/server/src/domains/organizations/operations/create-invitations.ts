@@ -1,3 +1,4 @@
+import { RateWindowStore } from '../../../storage/rate-windows.ts';
 import Type from 'typebox';
 import { isParents } from '../../../core/actor.ts';
 import { treeRoot } from '../../../core/model.ts';
@@ -5,9 +6,8 @@ import { defineActivity, type ExecuteContext, type PrepareContext } from '../../
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
-import { contactKeyOf } from '../../login/otp/contacts.ts';
-import { LoginStore } from '../../login/store/logins.ts';
-import { requireEmailAddress } from '../../messages/address.ts';
+import { contactKeyOf } from '../../../core/contact.ts';
+import { requireEmailAddress } from '../../../lib/mail-address.ts';
 import type { SealedMessage } from '../../messages/message.ts';
 import { MessageStore } from '../../messages/store.ts';
 import { invitationMail } from '../../messages/templates/invitation.ts';
@@ -129,7 +129,7 @@ async function countMails(
   const rootId = treeRoot(actor.organization);
   const count = async (id: OrganizationId, name: string, max: number, more = 1): Promise<void> => {
     const window = { max, windowMs: config.otpWindowSeconds * 1000, nowMs, more };
-    if (max === 0 || (await store(LoginStore).countUp(id, name, window))) return;
+    if (max === 0 || (await store(RateWindowStore).countUp(id, name, window))) return;
     throw new ApiError('RATE_LIMIT_EXCEEDED', 'too many invitations, try later', {
       retryAfterSeconds: config.otpWindowSeconds,
     });
@@ -140,5 +140,5 @@ async function countMails(
   const most = config.otpOrganizationRequests;
   await count(organizationId, 'messages', most, contacts.length);
   if (organizationId !== rootId) await count(rootId, 'messages-of-children', most, contacts.length);
-  await store(LoginStore).sweepCounts(rootId, nowMs);
+  await store(RateWindowStore).sweepCounts(rootId, nowMs);
 }

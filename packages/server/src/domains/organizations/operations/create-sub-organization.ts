@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ClientSignatureShape, VerificationTokenShape } from '../../../authn/shapes.ts';
-import { FIRST_RULES_VERSION } from '../../../core/model.ts';
+import { FIRST_RULES_VERSION } from '../../../storage/authority.ts';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';

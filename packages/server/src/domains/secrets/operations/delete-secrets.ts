@@ -1,8 +1,8 @@
+import { SecretStore } from '../store.ts';
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
-import { ImportStore } from '../../wallets/store/imports.ts';
 
 export const deleteSecrets = defineActivity({
   name: 'delete_secrets',
@@ -14,10 +14,10 @@ export const deleteSecrets = defineActivity({
   result: Type.Object({ secretIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { secretIds }) {
     const ids = [...new Set(secretIds)];
-    if ((await store(ImportStore).secrets(actor.organizationId, ids)).length !== ids.length) {
+    if ((await store(SecretStore).find(actor.organizationId, ids)).length !== ids.length) {
       throw new ApiError('RESOURCE_NOT_FOUND', 'secret not found in this organization');
     }
-    await store(ImportStore).deleteSecrets(actor.organizationId, ids);
+    await store(SecretStore).delete(actor.organizationId, ids);
     return { secretIds: ids };
   },
 });

@@ -1,3 +1,5 @@
+import { SecretReader } from '../store.ts';
+import { SecretStore } from '../store.ts';
 import Type from 'typebox';
 import { secretFacts } from '../../../chains/policy-facts/keys.ts';
 import { type DescribeContext, defineActivity } from '../../../engine/define.ts';
@@ -5,7 +7,6 @@ import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { EncryptionSuiteShape, TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
-import { ImportReader, ImportStore } from '../../wallets/store/imports.ts';
 import type { Secret } from '../model.ts';
 import { KeyValueShape } from '../shapes.ts';
 
@@ -44,7 +45,7 @@ export const exportSecrets = defineActivity({
   },
   async execute({ store, actor }, { secrets }, secretPayloads) {
     const ids = [...new Set(secrets.map((secret) => secret.secretId))];
-    if ((await store(ImportStore).secrets(actor.organizationId, ids)).length !== ids.length) throw secretNotFound();
+    if ((await store(SecretStore).find(actor.organizationId, ids)).length !== ids.length) throw secretNotFound();
     return { secretPayloads };
   },
 });
@@ -55,7 +56,7 @@ async function storedSecrets(
   wanted: readonly { readonly secretId: string }[],
 ): Promise<Secret[]> {
   const ids = [...new Set(wanted.map(({ secretId }) => secretId))];
-  const found = await read(ImportReader).secrets(actor.organizationId, ids);
+  const found = await read(SecretReader).find(actor.organizationId, ids);
   const stored = new Map<string, Secret>(found.map((secret) => [secret.id, secret]));
   return wanted.map(({ secretId }) => {
     const secret = stored.get(secretId);

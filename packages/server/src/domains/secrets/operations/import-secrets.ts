@@ -1,3 +1,4 @@
+import { SecretStore } from '../store.ts';
 import Type from 'typebox';
 import { normalizePublicKey, parsePublicKey } from '../../../authn/public-key.ts';
 import { defineActivity } from '../../../engine/define.ts';
@@ -9,7 +10,6 @@ import type { SecretId } from '../../../lib/ids.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { listShape, NameShape, textShape } from '../../../lib/shapes.ts';
 import { liveTargets, useTarget } from '../../wallets/imports.ts';
-import { ImportStore } from '../../wallets/store/imports.ts';
 import { KeyValueShape } from '../shapes.ts';
 
 const SecretParamsShape = Type.Object({
@@ -66,7 +66,7 @@ export const importSecrets = defineActivity({
     for (const [index, { id, targetId, sealedSecret }] of prepared.entries()) {
       const params = secrets[index] as (typeof secrets)[number];
       await useTarget(context, targetId);
-      await store(ImportStore).insertSecret(actor.organizationId, {
+      await store(SecretStore).insert(actor.organizationId, {
         id,
         name: params.name,
         sealedSecret,

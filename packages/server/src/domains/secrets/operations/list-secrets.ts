@@ -1,8 +1,8 @@
+import { SecretReader } from '../store.ts';
 import Type from 'typebox';
 import { defineQuery } from '../../../engine/define.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
-import { ImportReader } from '../../wallets/store/imports.ts';
 import { renderSecret } from '../render.ts';
 import { KeyValueShape } from '../shapes.ts';
 
@@ -23,7 +23,7 @@ export const listSecrets = defineQuery({
   }),
   async run({ read, actor, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read(ImportReader).secretPage(actor.organizationId, request);
+    const { items, pageInfo } = await read(SecretReader).page(actor.organizationId, request);
     return { secrets: items.map(renderSecret), pageInfo };
   },
 });

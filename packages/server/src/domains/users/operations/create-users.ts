@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, listShape, NameShape } from '../../../lib/shapes.ts';
-import { requireOwnOrFreshBelow } from '../../login/oauth/token-binding.ts';
+import { requireOwnOrFreshBelow } from '../token-binding.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../new-users.ts';
 import {
   ApiKeyParamsShape,

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import type { ApiKey, ApiKeyType, Authenticator, RemovalReason } from '../../../core/model.ts';
+import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
+import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
@@ -289,6 +290,28 @@ export class CredentialStore extends CredentialReader {
       .where('organization_id', '=', organizationId)
       .where('id', '=', authenticatorId)
       .where('sign_count', '<', signCount)
+      .execute();
+  }
+
+  async insertReadSession(
+    organizationId: OrganizationId,
+    session: { readonly tokenHash: string; readonly userId: UserId; readonly expiresAtMs: number },
+    nowMs: number,
+  ): Promise<void> {
+    await this.db
+      .deleteFrom('read_session')
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', session.userId)
+      .where('expires_at_ms', '<=', nowMs)
+      .execute();
+    await this.db
+      .insertInto('read_session')
+      .values({
+        organization_id: organizationId,
+        token_hash: session.tokenHash,
+        user_id: session.userId,
+        expires_at_ms: session.expiresAtMs,
+      })
       .execute();
   }
 }

@@ -1,11 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { OrganizationId, SecretId, UserId } from '../../../lib/ids.ts';
-import type { Page, PageRequest } from '../../../lib/pagination.ts';
-import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { ImportTargetTable, SecretTable } from '../../../storage/schema.ts';
+import type { OrganizationId, UserId } from '../../../lib/ids.ts';
+import type { ImportTargetTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
-import { bury } from '../../../storage/tombstones.ts';
-import type { KeyValue, Secret } from '../../secrets/model.ts';
 import type { ImportKind, ImportTarget } from '../model.ts';
 
 const toTarget = (row: Selectable<ImportTargetTable>): ImportTarget => ({
@@ -17,15 +13,7 @@ const toTarget = (row: Selectable<ImportTargetTable>): ImportTarget => ({
   expiresAtMs: row.expires_at_ms,
 });
 
-const toSecret = (row: Selectable<SecretTable>): Secret => ({
-  id: row.id as SecretId,
-  name: row.name ?? undefined,
-  sealedSecret: row.sealed_secret,
-  staticProperties: JSON.parse(row.static_properties) as KeyValue[],
-  createdAtMs: row.created_at_ms,
-});
-
-/** One-time import keys, and the secrets that were imported as such. */
+/** One-time import keys. */
 export class ImportReader extends Reader {
   /** A user's live targets, newest first. */
   async targets(
@@ -44,23 +32,6 @@ export class ImportReader extends Reader {
       .orderBy('id', 'desc')
       .execute();
     return rows.map(toTarget);
-  }
-
-  async secrets(organizationId: OrganizationId, secretIds: readonly string[]): Promise<Secret[]> {
-    if (secretIds.length === 0) return [];
-    const rows = await this.db
-      .selectFrom('secret')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('id', 'in', [...secretIds])
-      .execute();
-    return rows.map(toSecret);
-  }
-
-  /** Newest first. */
-  async secretPage(organizationId: OrganizationId, request: PageRequest): Promise<Page<Secret>> {
-    const toItems = (rows: Selectable<SecretTable>[]): Secret[] => rows.map(toSecret);
-    return await pageOfRows(this.db, 'secret', organizationId, request, toItems, { order: 'desc' });
   }
 }
 
@@ -116,25 +87,5 @@ export class ImportStore extends ImportReader {
       .where('id', '=', targetId)
       .executeTakeFirst();
     return taken.numDeletedRows === 1n;
-  }
-
-  async insertSecret(organizationId: OrganizationId, secret: Secret): Promise<void> {
-    await this.db
-      .insertInto('secret')
-      .values({
-        organization_id: organizationId,
-        id: secret.id,
-        name: secret.name ?? null,
-        sealed_secret: secret.sealedSecret,
-        static_properties: JSON.stringify(secret.staticProperties),
-        created_at_ms: secret.createdAtMs,
-      })
-      .execute();
-  }
-
-  async deleteSecrets(organizationId: OrganizationId, secretIds: readonly string[]): Promise<void> {
-    const ids = [...secretIds];
-    await this.db.deleteFrom('secret').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
-    await bury(this.db, organizationId, ids);
   }
 }

@@ -1,6 +1,5 @@
-import { ApiError } from '../../lib/errors.ts';
-import { LIMITS } from '../../lib/limits.ts';
-import type { MailMessage, MailSender } from './message.ts';
+import { ApiError } from './errors.ts';
+import { LIMITS } from './limits.ts';
 
 /**
  * Narrower than what standards allow: nothing that an address list, a header or an SMTP command could read as more than
@@ -11,9 +10,9 @@ const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{C}]{1,64}@[^\s@<>()[\]\\,;:"\p{C}]+$/u;
 const LABEL = /^(?!-)[\p{L}\p{N}\p{M}-]{1,63}(?<!-)$/u;
 const PHONE = /^\+[1-9][0-9]{7,14}$/;
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/u;
-const SENDER = /^(?:(.*\S)\s*<([^<>]+)>|([^<>]+))$/;
+export const SENDER = /^(?:(.*\S)\s*<([^<>]+)>|([^<>]+))$/;
 const HEADER_LENGTH_MAX = 255;
-const SENDER_NAME_DEFAULT = 'Notifications';
+export const SENDER_NAME_DEFAULT = 'Notifications';
 
 export function requireEmailAddress(address: string, what: string): void {
   if (address.length > LIMITS.emailLength || !ADDRESS.test(address)) {
@@ -43,26 +42,6 @@ export function requireHeaderText(text: string, what: string): void {
     'REQUEST_INVALID',
     `${what} must be at most ${HEADER_LENGTH_MAX} characters without control characters`,
   );
-}
-
-/** The operator's sender, as an address or `Name <address>`. */
-export function parseSender(text: string): MailSender {
-  const [, name = '', address, bare] = SENDER.exec(text.trim()) ?? [];
-  return { address: (address ?? bare ?? text).trim(), name };
-}
-
-/** The sender fields of requests (protocol/messages 1.4). */
-export interface SenderFields {
-  readonly sendFromEmailAddress?: string | undefined;
-  readonly sendFromEmailSenderName?: string | undefined;
-  readonly replyToEmailAddress?: string | undefined;
-}
-
-/** The sender that a request asks for; whether it is granted is decided where the message is composed. */
-export function senderOf(fields: SenderFields): Pick<MailMessage, 'from' | 'replyTo'> {
-  const { sendFromEmailAddress: address, sendFromEmailSenderName: name, replyToEmailAddress: replyTo } = fields;
-  if (!address) return {};
-  return { from: { address, name: name || SENDER_NAME_DEFAULT }, ...(replyTo && { replyTo }) };
 }
 
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();

@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
-import { networkNamed } from '../../../chains/networks.ts';
-import type { ChainSettings } from '../../../chains/settings.ts';
-import { StartError } from '../../../lib/start-error.ts';
+import { networkNamed } from '../chains/networks.ts';
+import type { ChainSettings } from '../chains/settings.ts';
+import { StartError } from '../lib/start-error.ts';
 
 const KEY_BYTES = 32;
 /** What programs for Solana call a secret key: the seed, and the public key behind it. */

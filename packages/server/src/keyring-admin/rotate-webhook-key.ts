@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openRootKey } from '../../../bootstrap.ts';
-import type { Config } from '../../../config/config.ts';
-import { DeploymentReader, DeploymentStore } from '../../../core/store/deployment.ts';
-import { openBeside, writeBeside } from '../../../keyring-admin/beside.ts';
-import { StartError } from '../../../lib/start-error.ts';
-import type { ServiceKey } from '../../../storage/service-key.ts';
-import type { Storage } from '../../../storage/storage.ts';
-import type { Stores } from '../../../storage/stores.ts';
-import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../keys.ts';
+import { openRootKey } from '../bootstrap.ts';
+import type { Config } from '../config/config.ts';
+import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
+import { openBeside, writeBeside } from './beside.ts';
+import { StartError } from '../lib/start-error.ts';
+import type { ServiceKey } from '../storage/service-key.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Stores } from '../storage/stores.ts';
+import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../domains/webhooks/keys.ts';
 
 /** Long enough for every process, which look for keys each second, to publish the new one before any signs with it. */
 const COMPROMISED_SIGNS_AFTER_MS = 5000;

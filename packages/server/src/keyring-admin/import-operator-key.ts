@@ -1,15 +1,15 @@
 import { DEPLOYMENT_ID, type Keyring, sealHpkeJson } from '@custos/keyring';
-import { openRootKey } from '../../../bootstrap.ts';
-import { chainName, networkOf } from '../../../chains/networks.ts';
-import type { ChainSettings } from '../../../chains/settings.ts';
-import type { Config } from '../../../config/config.ts';
-import { DeploymentReader } from '../../../core/store/deployment.ts';
-import { openBeside, writeBeside } from '../../../keyring-admin/beside.ts';
-import { randomId } from '../../../lib/ids.ts';
-import { StartError } from '../../../lib/start-error.ts';
-import { loadServiceKeys } from '../../../service-keys.ts';
-import type { Storage } from '../../../storage/storage.ts';
-import { SendStore } from '../store/sends.ts';
+import { openRootKey } from '../bootstrap.ts';
+import { chainName, networkOf } from '../chains/networks.ts';
+import type { ChainSettings } from '../chains/settings.ts';
+import type { Config } from '../config/config.ts';
+import { DeploymentReader } from '../core/store/deployment.ts';
+import { openBeside, writeBeside } from './beside.ts';
+import { randomId } from '../lib/ids.ts';
+import { StartError } from '../lib/start-error.ts';
+import { loadServiceKeys } from '../service-keys.ts';
+import type { Storage } from '../storage/storage.ts';
+import { SendStore } from '../domains/sends/store/sends.ts';
 import { type KeyMaterial, parseKeyText } from './key-text.ts';
 
 /** Whose import it is, where somebody's own import names the user. */

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openRootKey } from '../../../bootstrap.ts';
-import { type Config, readConfig } from '../../../config/config.ts';
-import { openServiceKeys } from '../../../service-keys.ts';
-import { openStorage } from '../../../storage/open.ts';
-import { SqliteFile } from '../../../storage/sqlite-driver.ts';
+import { openRootKey } from '../bootstrap.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { openServiceKeys } from '../service-keys.ts';
+import { openStorage } from '../storage/open.ts';
+import { SqliteFile } from '../storage/sqlite-driver.ts';
 import { type RotatedWebhookKey, rotateWebhookKey } from './rotate-webhook-key.ts';
 
 // What `custos webhooks rotate-key` leaves in the database at each moment; its own test runs it beside a service.

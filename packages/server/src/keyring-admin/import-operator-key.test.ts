@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base58 } from '@scure/base';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openRootKey } from '../../../bootstrap.ts';
-import { type Config, readConfig } from '../../../config/config.ts';
-import { openServiceKeys } from '../../../service-keys.ts';
-import { openStorage } from '../../../storage/open.ts';
-import { createSendSigner } from '../signer.ts';
-import { SendReader, SendStore } from '../store/sends.ts';
+import { openRootKey } from '../bootstrap.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { openServiceKeys } from '../service-keys.ts';
+import { openStorage } from '../storage/open.ts';
+import { createSendSigner } from '../domains/sends/signer.ts';
+import { SendReader, SendStore } from '../domains/sends/store/sends.ts';
 import { importOperatorKey } from './import-operator-key.ts';
 import { listConfiguredChains } from './list-chains.ts';
 

@@ -1,9 +1,8 @@
-import type { TokenUse } from '../../../authn/identity/tokens.ts';
-import type { ExecuteContext } from '../../../engine/define.ts';
-import { ApiError } from '../../../lib/errors.ts';
-import type { OrganizationId } from '../../../lib/ids.ts';
-import type { Stores } from '../../../storage/stores.ts';
-import { LoginStore } from '../store/logins.ts';
+import { UsedTokenStore } from '../../core/store/used-tokens.ts';
+import type { TokenUse } from '../identity/tokens.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import type { Stores } from '../../storage/stores.ts';
 
 /** What an OpenID token may be used for, each once in a tree: it registers its identity, and it logs in. */
 type OidcPurpose = 'register' | 'login';
@@ -15,11 +14,11 @@ const USED: Readonly<Record<OidcPurpose, string>> = {
 
 /** Notes a use of a token in the transaction, or refuses it. */
 export async function useOidcToken(
-  { store, activityId, nowMs }: Pick<ExecuteContext, 'activityId' | 'nowMs'> & { readonly store: Stores },
+  { store, activityId, nowMs }: { readonly store: Stores; readonly activityId: string; readonly nowMs: number },
   rootId: OrganizationId,
   { tokenId, expiresAtMs }: Pick<TokenUse, 'tokenId' | 'expiresAtMs'>,
   purpose: OidcPurpose,
 ): Promise<void> {
-  if (await store(LoginStore).useToken(rootId, { tokenId, purpose, activityId, expiresAtMs }, nowMs)) return;
+  if (await store(UsedTokenStore).useToken(rootId, { tokenId, purpose, activityId, expiresAtMs }, nowMs)) return;
   throw new ApiError('INVALID_OIDC_TOKEN', USED[purpose]);
 }

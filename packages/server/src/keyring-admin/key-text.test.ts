@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
-import { StartError } from '../../../lib/start-error.ts';
+import { StartError } from '../lib/start-error.ts';
 import { parseKeyText } from './key-text.ts';
 
 // RFC 8032, 7.1, test 1.

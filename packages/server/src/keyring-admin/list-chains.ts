@@ -1,6 +1,6 @@
-import type { Config } from '../../../config/config.ts';
-import { openBeside } from '../../../keyring-admin/beside.ts';
-import { SendReader } from '../store/sends.ts';
+import type { Config } from '../config/config.ts';
+import { openBeside } from './beside.ts';
+import { SendReader } from '../domains/sends/store/sends.ts';
 
 export interface ListedChain {
   readonly caip2: string;

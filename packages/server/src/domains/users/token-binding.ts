@@ -1,13 +1,13 @@
-import type { IdToken } from '../../../authn/oidc/id-token.ts';
-import { isBoundToKey } from '../../../authn/oidc/nonce.ts';
-import { type Actor, publicKeyOf } from '../../../core/actor.ts';
-import type { ExecuteContext } from '../../../engine/define.ts';
-import { invalidField } from '../../../lib/errors.ts';
-import type { OrganizationId } from '../../../lib/ids.ts';
-import { curveOf } from '../../users/new-credentials.ts';
-import type { NewProvider } from '../../users/new-oauth-providers.ts';
-import type { RootUserParams } from '../../users/shapes/users.ts';
-import { LoginStore } from '../store/logins.ts';
+import { UsedTokenStore } from '../../core/store/used-tokens.ts';
+import type { IdToken } from '../../authn/oidc/id-token.ts';
+import { isBoundToKey } from '../../authn/oidc/nonce.ts';
+import { type Actor, publicKeyOf } from '../../core/actor.ts';
+import type { ExecuteContext } from '../../engine/define.ts';
+import { invalidField } from '../../lib/errors.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { curveOf } from './new-credentials.ts';
+import type { NewProvider } from './new-oauth-providers.ts';
+import type { RootUserParams } from './shapes/users.ts';
 
 // An OpenID token passes through pages, logs and servers, and whoever has it can send it. What it registers must be
 // worth
@@ -113,7 +113,7 @@ async function requireFreshUnless(
       );
     if (token.issuedAtMs === undefined) throw refuse('it does not say when it was issued');
     if (nowMs - token.issuedAtMs >= FRESH_MS) throw refuse('it was issued 10 minutes ago or earlier');
-    if (await store(LoginStore).isUsedAtAll(rootId, token.tokenId)) throw refuse('it has been used before');
+    if (await store(UsedTokenStore).isUsedAtAll(rootId, token.tokenId)) throw refuse('it has been used before');
   }
 }
 
