@@ -3,6 +3,7 @@ import { createEvmNode } from '../../packages/server/src/chains/ethereum/node/ev
 import type { ChainSettings } from '../../packages/server/src/chains/settings.ts';
 import { readConfig } from '../../packages/server/src/config/config.ts';
 import { Watch } from '../../packages/server/src/domains/balances/watch.ts';
+import { provisions } from '../../packages/server/src/domains.ts';
 import { type OrganizationId, randomId } from '../../packages/server/src/lib/ids.ts';
 import { openStorage } from '../../packages/server/src/storage/open.ts';
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
@@ -132,7 +133,14 @@ async function openWatch({ dataDir, databaseUrl }: Service, chain: ChainSettings
   const onIdleError = (error: Error): void => {
     throw error;
   };
-  const storage = await openStorage({ dataDir, databaseUrl, databasePool: POOL_SIZE, nowMs: Date.now(), onIdleError });
+  const storage = await openStorage({
+    provisions,
+    dataDir,
+    databaseUrl,
+    databasePool: POOL_SIZE,
+    nowMs: Date.now(),
+    onIdleError,
+  });
   const ignore = (): void => {};
   const observe = {
     balanceEvents: ignore,

@@ -1,4 +1,5 @@
 import { WebhookReader } from '../../packages/server/src/domains/webhooks/store/webhook-reader.ts';
+import { provisions } from '../../packages/server/src/domains.ts';
 // What the dispatcher asks the database to find something to send, by the service's own code in a process of its own.
 import { openStorage } from '../../packages/server/src/storage/open.ts';
 import { answerParent } from '../child.ts';
@@ -21,7 +22,14 @@ answerParent(async ({ dataDir, databaseUrl, seconds, expected }: Looking): Promi
   const onIdleError = (error: Error): void => {
     throw error;
   };
-  const storage = await openStorage({ dataDir, databaseUrl, databasePool: POOL_SIZE, nowMs: Date.now(), onIdleError });
+  const storage = await openStorage({
+    provisions,
+    dataDir,
+    databaseUrl,
+    databasePool: POOL_SIZE,
+    nowMs: Date.now(),
+    onIdleError,
+  });
   const webhooks = storage.read(WebhookReader);
   const latencies: number[] = [];
   const startedAtUs = nowUs();

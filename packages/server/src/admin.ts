@@ -1,18 +1,19 @@
 import { normalizePublicKey } from './authn/public-key.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { readConfig } from './config/config.ts';
+import { provisions } from './domains.ts';
 import {
   type ImportedOperatorKey,
   importOperatorKey as importKey,
   type OperatorKeyOptions,
 } from './keyring-admin/import-operator-key.ts';
 import { type ListedChain, listConfiguredChains } from './keyring-admin/list-chains.ts';
+import { type Rotated, type RotationOptions, rotateKeyring } from './keyring-admin/rotate.ts';
 import {
   type KeyRotationOptions,
   type RotatedWebhookKey,
   rotateWebhookKey,
 } from './keyring-admin/rotate-webhook-key.ts';
-import { type Rotated, type RotationOptions, rotateKeyring } from './keyring-admin/rotate.ts';
 import { type Unopened, type Verified, verifyKeyring } from './keyring-admin/verify.ts';
 import { LIMITS } from './lib/limits.ts';
 import { StartError } from './lib/start-error.ts';
@@ -47,7 +48,7 @@ export async function initialize(environment: NodeJS.ProcessEnv, wanted: Initial
       throw new StartError(`the ${what} name must have 1 to ${LIMITS.nameLength} characters`);
   }
   const nowMs = Date.now();
-  const storage = await openStorage({ ...config, databaseWaitSeconds: 0, nowMs, onIdleError: () => {} });
+  const storage = await openStorage({ provisions, ...config, databaseWaitSeconds: 0, nowMs, onIdleError: () => {} });
   try {
     const keyring = await openRootKey(storage, config.rootKey, 'inline');
     const { organizationName, userName } = wanted;

@@ -14,6 +14,7 @@ import { users } from './domains/users/index.ts';
 import { wallets } from './domains/wallets/index.ts';
 import { webhooks } from './domains/webhooks/index.ts';
 import type { Domain } from './engine/domain.ts';
+import type { Provision } from './storage/stores.ts';
 
 /** Every domain of the service: the one list to add a new one to. */
 export const domains: readonly Domain[] = [
@@ -33,3 +34,5 @@ export const domains: readonly Domain[] = [
   wallets,
   webhooks,
 ];
+
+export const provisions: readonly Provision[] = domains.flatMap(({ provides = [] }) => provides);

@@ -12,6 +12,7 @@ import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-
 import { hasDevInbox } from './domains/messages/ways.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
 import { threadCourier } from './domains/webhooks/courier/courier.ts';
+import { provisions } from './domains.ts';
 import type { App } from './engine/app.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
@@ -54,6 +55,7 @@ export async function startService(config: Config): Promise<Service> {
   const observe = new Observer(log);
   const nowMs = Date.now();
   const storage = await openStorage({
+    provisions,
     ...config,
     nowMs,
     onIdleError: (error) => log.warn({ reason: error.message }, 'idle database connection lost'),

@@ -1,10 +1,9 @@
 import { type AttestedKey, toActor } from '../core/actor.ts';
+import { Identities, Users } from '../core/directory.ts';
 import { type OauthIdentity, type Organization, treeRoot, type User } from '../core/model.ts';
 import { ActivityReader } from '../core/store/activities.ts';
 import { OrganizationReader, organizationNotFound } from '../core/store/organizations.ts';
 import { oidcTreeValue, TreeReader } from '../core/store/tree.ts';
-import { OauthReader } from '../domains/users/store/oauth.ts';
-import { UserReader } from '../domains/users/store/users.ts';
 import { ApiError } from '../lib/errors.ts';
 import { issuersForStrangers } from './identity/known-issuers.ts';
 import { contactKindOf, requireIssuedFor, useOf } from './identity/tokens.ts';
@@ -74,7 +73,7 @@ async function byContact(
   if (bound !== stamp.publicKey) throw refuse('the verification token is bound to another key');
   const contact = contactKindOf(token);
   const found = async (organization: Organization): Promise<Attested | undefined> => {
-    const user = await read(UserReader).byContact(organization.id, contact, token.contact);
+    const user = await read(Users).byContact(organization.id, contact, token.contact);
     if (user !== undefined) await requireCodeLogin(app, organization, contact);
     return (
       user && {
@@ -124,7 +123,7 @@ async function byOidc(
   const { read } = app.storage;
   const searchesTree = findsSubOrganization && named.parentId === undefined;
   const isKnown = async (identity: OauthIdentity): Promise<boolean> =>
-    (await read(OauthReader).findProvider(named.id, identity)) !== undefined ||
+    (await read(Identities).findProvider(named.id, identity)) !== undefined ||
     (searchesTree && (await read(TreeReader).uniqueHolder(named.id, 'OIDC', oidcTreeValue(identity))) !== undefined);
   const claimed = await Promise.all(refusedAs401(() => claimedIdentities(stamp.token)).map(isKnown));
   // Nobody has it, whether or not it is genuine: no issuer is asked for a stranger's sake.
@@ -137,8 +136,8 @@ async function byOidc(
     throw refuse('the OIDC token is bound to another key');
   }
   const found = async (organization: Organization): Promise<Attested | undefined> => {
-    const provider = await read(OauthReader).findProvider(organization.id, token);
-    const user = provider && (await read(UserReader).find(organization.id, provider.userId));
+    const provider = await read(Identities).findProvider(organization.id, token);
+    const user = provider && (await read(Users).find(organization.id, provider.userId));
     return (
       provider &&
       user && {

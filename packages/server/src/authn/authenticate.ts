@@ -1,10 +1,8 @@
 import { type Credential, toActor } from '../core/actor.ts';
+import { CredentialUses, type Principal, Principals } from '../core/directory.ts';
 import { type ApiKey, type Authenticator, type Organization, treeRoot } from '../core/model.ts';
 import { OrganizationReader, organizationNotFound } from '../core/store/organizations.ts';
 import { TreeReader } from '../core/store/tree.ts';
-import { CredentialStore } from '../domains/users/store/credentials.ts';
-import type { Principal } from '../domains/users/store/principals.ts';
-import { PrincipalReader } from '../domains/users/store/principals.ts';
 import { sha256Hex, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
@@ -37,7 +35,7 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
   const [verified, principal] = await Promise.all([
     verifyApiKeyStamp(stamp, request.body),
     findPrincipal(app, request, 'PUBLIC_KEY', stamp.publicKey, (organizationId) => {
-      const principals = app.storage.read(PrincipalReader);
+      const principals = app.storage.read(Principals);
       const fingerprint = request.fingerprint ?? '';
       return request.byService
         ? principals.byKeyOfTreeRoot(organizationId, stamp.publicKey, fingerprint)
@@ -64,7 +62,7 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
   }
   const { organizationId } = principal.holder;
   if (apiKey.firstUsedAtMs === undefined) {
-    await app.storage.write((store) => store(CredentialStore).markUsed('api_key', organizationId, apiKey.id, nowMs));
+    await app.storage.write((store) => store(CredentialUses).markUsed('api_key', organizationId, apiKey.id, nowMs));
   }
   return await authenticated(
     app,
@@ -97,7 +95,7 @@ async function byPasskey(
   stamp: WebauthnStamp,
 ): Promise<Authenticated> {
   const principal = await findPrincipal(app, request, 'CREDENTIAL_ID', stamp.credentialId, (organizationId) =>
-    app.storage.read(PrincipalReader).byAuthenticator(organizationId, stamp.credentialId, request.fingerprint ?? ''),
+    app.storage.read(Principals).byAuthenticator(organizationId, stamp.credentialId, request.fingerprint ?? ''),
   );
   if (principal?.holder === undefined) {
     throw new ApiError(
@@ -146,8 +144,8 @@ async function rememberUse(
   const firstUse = authenticator.firstUsedAtMs === undefined;
   if (!firstUse && signCount <= authenticator.signCount) return;
   await app.storage.write(async (store) => {
-    if (firstUse) await store(CredentialStore).markUsed('authenticator', organizationId, authenticator.id, app.clock());
-    await store(CredentialStore).raiseSignCount(organizationId, authenticator.id, signCount);
+    if (firstUse) await store(CredentialUses).markUsed('authenticator', organizationId, authenticator.id, app.clock());
+    await store(CredentialUses).raiseSignCount(organizationId, authenticator.id, signCount);
   });
 }
 
@@ -177,7 +175,7 @@ async function byReadSession(
   const { read } = app.storage;
   const organization = await read(OrganizationReader).find(request.organizationId);
   if (organization === undefined || organization.deletedAtMs !== undefined) throw organizationNotFound();
-  const session = await read(PrincipalReader).byReadSession(organization.id, sha256Hex(stamp.token));
+  const session = await read(Principals).byReadSession(organization.id, sha256Hex(stamp.token));
   if (session === undefined || session.expiresAtMs <= app.clock()) {
     throw new ApiError('UNAUTHENTICATED', 'the read-only session is unknown in this organization or has expired');
   }

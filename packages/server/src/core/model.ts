@@ -4,9 +4,11 @@ import type {
   AuthenticatorId,
   ContractInterfaceId,
   MfaPolicyId,
+  OauthProviderId,
   OrganizationId,
   PolicyId,
   SessionProfileId,
+  TagId,
   UserId,
   VelocityControlId,
   VoteId,
@@ -360,4 +362,21 @@ export interface OauthIdentity {
   readonly issuer: string;
   readonly subject: string;
   readonly audience: string;
+}
+
+/** A user with what decisions read of it. */
+export interface MemberRecord {
+  readonly id: UserId;
+  readonly user: User;
+  readonly apiKeys: readonly ApiKey[];
+  readonly authenticators: readonly Authenticator[];
+  readonly tagIds: readonly TagId[];
+}
+
+export interface OauthProvider extends OauthIdentity {
+  readonly id: OauthProviderId;
+  readonly userId: UserId;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
 }

@@ -1,3 +1,4 @@
+import type { Provision } from '../storage/stores.ts';
 import type { Operation } from './define.ts';
 
 /**
@@ -6,4 +7,6 @@ import type { Operation } from './define.ts';
 export interface Domain {
   readonly name: string;
   readonly operations: readonly Operation[];
+  /** Its stores that authentication and decisions read. */
+  readonly provides?: readonly Provision[];
 }

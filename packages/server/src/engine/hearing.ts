@@ -1,7 +1,7 @@
 import type { TokenUse } from '../authn/identity/tokens.ts';
 import { type Actor, sessionProfileIdOf } from '../core/actor.ts';
 import { type MfaPolicy, type MfaRequirement, type Organization, treeRoot } from '../core/model.ts';
-import { SessionProfileReader } from '../domains/login/store/session-profiles.ts';
+import { SessionProfiles } from '../core/rules.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
 import {
   type Approval,
@@ -146,7 +146,7 @@ export async function isInScope({ app, read, matter }: Hearing, actor: Actor): P
   const profileId = sessionProfileIdOf(actor);
   if (profileId === undefined) return true;
   if (CLOSED_TO_PROFILES.has(matter.operation.credentials)) return false;
-  const profile = await read(SessionProfileReader).find(treeRoot(actor.organization), profileId);
+  const profile = await read(SessionProfiles).find(treeRoot(actor.organization), profileId);
   const scope = profile && app.rulebooks.expressions.compile('condition', profile.scope);
   // A profile that is gone or no longer parses narrows to nothing.
   if (scope === undefined || !scope.ok) return false;

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../core/actor.ts';
+import { Credentials, Identities, Users } from '../core/directory.ts';
 import type { Organization } from '../core/model.ts';
 import { type LockMode, OrganizationStore, organizationNotFound } from '../core/store/organizations.ts';
-import { CredentialStore } from '../domains/users/store/credentials.ts';
-import { OauthStore } from '../domains/users/store/oauth.ts';
-import { UserStore } from '../domains/users/store/users.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { WriteOptions } from '../storage/storage.ts';
@@ -34,7 +32,7 @@ export const isSameCourt = (one: Court, other: Court): boolean =>
  * Decides anew, from authentication on, where a user was changed since: its contacts, tags and credentials are read.
  */
 export async function requireUnchanged(stores: Stores, { homeId, user }: Actor): Promise<void> {
-  const current = await stores(UserStore).find(homeId, user.id);
+  const current = await stores(Users).find(homeId, user.id);
   if (current?.revision !== user.revision) throw new Stale();
 }
 
@@ -91,14 +89,14 @@ export async function lockFor(
 async function credentialExists(stores: Stores, { homeId, userId, credential }: Actor): Promise<boolean> {
   switch (credential.kind) {
     case 'api-key':
-      return await stores(CredentialStore).exists('api_key', homeId, credential.apiKey.id);
+      return await stores(Credentials).exists('api_key', homeId, credential.apiKey.id);
     case 'passkey':
-      return await stores(CredentialStore).exists('authenticator', homeId, credential.authenticator.id);
+      return await stores(Credentials).exists('authenticator', homeId, credential.authenticator.id);
     case 'attested': {
       const { providerId } = credential.attested;
       return providerId === undefined
-        ? (await stores(UserStore).find(homeId, userId)) !== undefined
-        : await stores(OauthStore).hasProvider(homeId, providerId);
+        ? (await stores(Users).find(homeId, userId)) !== undefined
+        : await stores(Identities).hasProvider(homeId, providerId);
     }
     case 'read-session':
       return false;

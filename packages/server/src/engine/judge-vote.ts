@@ -1,7 +1,7 @@
 import type { Actor } from '../core/actor.ts';
 import type { MfaRequirement, StoredError, Vote, VoteSelection } from '../core/model.ts';
+import { MfaPolicies } from '../core/rules.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
-import { MfaReader } from '../domains/users/store/mfa.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
 import type { Approval } from '../policy/index.ts';
@@ -244,7 +244,9 @@ async function requirementsOf(
   startsRound: boolean,
   nowMs: number,
 ): Promise<Known> {
-  const requirements = activity.hasMfa ? await read(MfaReader).requirements(activity.organizationId, activity.id) : [];
+  const requirements = activity.hasMfa
+    ? await read(MfaPolicies).requirements(activity.organizationId, activity.id)
+    : [];
   const revoked = new Set(votes.filter((vote) => vote.revoked).map(({ credentialId }) => credentialId));
   return (userId) => {
     const found = requirements.find((requirement) => requirement.userId === userId);

@@ -1,6 +1,5 @@
 import type { AttestedKey, Credential } from '../core/actor.ts';
-import type { ApiKey, Authenticator, Vote } from '../core/model.ts';
-import type { MemberRecord } from '../domains/users/model.ts';
+import type { ApiKey, Authenticator, MemberRecord, Vote } from '../core/model.ts';
 import { toHex } from '../lib/encoding.ts';
 import type { Approval, Member, PolicyCredential } from '../policy/index.ts';
 

@@ -1,7 +1,6 @@
-import { UsedTokenStore } from '../core/store/used-tokens.ts';
 import type { Activity, OpenTo, StoredError, Vote } from '../core/model.ts';
-import { PolicyStore } from '../domains/policies/store/policies.ts';
-import { MfaStore } from '../domains/users/store/mfa.ts';
+import { MfaRequirements, NewEvaluations } from '../core/rules.ts';
+import { UsedTokenStore } from '../core/store/used-tokens.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode, VoteEvaluation } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
@@ -83,7 +82,7 @@ export async function keepGrounds(
 ): Promise<void> {
   const evaluations = atVote(verdict);
   if (evaluations.length > 0) {
-    await stores(PolicyStore).insertEvaluation(organizationId, {
+    await stores(NewEvaluations).insertEvaluation(organizationId, {
       activityId: id,
       voteId: vote.id,
       evaluations: trimmed(evaluations, verdict.decision?.decidingPolicyIds ?? []),
@@ -91,7 +90,8 @@ export async function keepGrounds(
     });
   }
   if (verdict.kind === 'deny') return;
-  for (const requirement of verdict.requirements) await stores(MfaStore).putRequirement(organizationId, requirement);
+  for (const requirement of verdict.requirements)
+    await stores(MfaRequirements).putRequirement(organizationId, requirement);
   for (const { issuerId, tokenId, expiresAtMs } of verdict.spent) {
     // One token proves at most one step of one activity (protocol/login 10.3).
     const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };

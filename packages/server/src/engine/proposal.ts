@@ -1,7 +1,7 @@
 import { type Actor, toActor } from '../core/actor.ts';
+import { Users } from '../core/directory.ts';
 import type { StoredError } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
-import { UserReader } from '../domains/users/store/users.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { Court } from './hold.ts';
 import { submittedWith } from './members.ts';
@@ -17,7 +17,7 @@ export async function proposalOf(
   { activity, votes }: ActivityWithVotes,
 ): Promise<Proposal> {
   const { proposerId, fingerprint } = activity;
-  const user = proposerId && (await read(UserReader).find(authority.id, proposerId));
+  const user = proposerId && (await read(Users).find(authority.id, proposerId));
   if (!user) return PROPOSER_DELETED;
   const own = votes.find((vote) => vote.userId === proposerId && vote.messageDigest === fingerprint);
   if (own?.revoked === true) return CREDENTIAL_REMOVED;

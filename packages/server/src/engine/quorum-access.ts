@@ -1,15 +1,13 @@
 import { allowedOrigins } from '../authn/webauthn-origins.ts';
 import { checkOrigin } from '../authn/webauthn-stamp.ts';
 import type { Config } from '../config/config.ts';
+import type { OtpType } from '../core/contact.ts';
+import { Credentials, Identities, Users } from '../core/directory.ts';
+import type { MemberRecord } from '../core/model.ts';
 import { type Organization, treeRoot } from '../core/model.ts';
 import { OrganizationReader, OrganizationStore } from '../core/store/organizations.ts';
-import type { OtpType } from '../core/contact.ts';
 import { isCodeLoginOpen } from '../domains/login/otp/features.ts';
 import { wayOf } from '../domains/messages/ways.ts';
-import type { MemberRecord } from '../domains/users/model.ts';
-import { CredentialReader } from '../domains/users/store/credentials.ts';
-import { OauthReader } from '../domains/users/store/oauth.ts';
-import { UserReader } from '../domains/users/store/users.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId, UserId } from '../lib/ids.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
@@ -88,7 +86,7 @@ async function accessOf(
   circumstances: Circumstances,
   forMs: number,
 ): Promise<Access> {
-  const members = await store(UserReader).members(organization.id, organization.rootUserIds);
+  const members = await store(Users).members(organization.id, organization.rootUserIds);
   const wayIn = waysInOf(store, organization, circumstances, forMs);
   const able = new Set<UserId>();
   for (const member of members) if (await wayIn(member)) able.add(member.id);
@@ -124,7 +122,7 @@ function waysInOf(
       const others = async (): Promise<boolean> => {
         if (organization.rootThreshold > 1) return false;
         const rest = organization.rootUserIds.filter((userId) => userId !== id);
-        return await store(CredentialReader).someHaveLasting(organizationId, rest, KEPT_KEY_TYPES, nowMs + forMs);
+        return await store(Credentials).someHaveLasting(organizationId, rest, KEPT_KEY_TYPES, nowMs + forMs);
       };
       if (await isCodeLoginOpen(store, organization, type, others)) return true;
     }
@@ -133,6 +131,6 @@ function waysInOf(
   return async (member) =>
     member.apiKeys.some((key) => isLastingKey(key, nowMs, forMs)) ||
     (await hasUsablePasskey(member)) ||
-    (await store(OauthReader).providersOfUser(organizationId, member.id)).length > 0 ||
+    (await store(Identities).providersOfUser(organizationId, member.id)).length > 0 ||
     (await hasCodeLogin(member));
 }

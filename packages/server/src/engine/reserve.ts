@@ -1,7 +1,6 @@
 import type { Actor } from '../core/actor.ts';
 import type { Activity, VelocityControl } from '../core/model.ts';
-import type { VelocityGroup } from '../domains/policies/store/velocity.ts';
-import { VelocityReader, VelocityStore } from '../domains/policies/store/velocity.ts';
+import { VelocityControls, VelocityCounts, type VelocityGroup } from '../core/rules.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { NewId, OrganizationId } from '../lib/ids.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
@@ -42,11 +41,11 @@ export async function reserve(
     const uncounted = byRootQuorum ? undefined : refusedUncounted(control, controls, motion);
     if (uncounted !== undefined) throw notCounted(control, uncounted);
     const counts = countsAgainst(control, motion);
-    if (counts.length === 0 || !(await stores(VelocityStore).lock(organizationId, control.id))) continue;
+    if (counts.length === 0 || !(await stores(VelocityCounts).lock(organizationId, control.id))) continue;
     for (const counted of counts) {
       const total = await totalWith(stores, organizationId, control, counted, nowMs);
       if (!byRootQuorum && !satisfies(control, total)) throw exceeded(control);
-      await stores(VelocityStore).add(organizationId, counted.group, {
+      await stores(VelocityCounts).add(organizationId, counted.group, {
         id: newId(),
         activityId: activity.id,
         amount: counted.amount,
@@ -82,7 +81,7 @@ export async function totalWith(
   nowMs: number,
 ): Promise<bigint> {
   const length = windowMs(control.aggregation);
-  const used = await read(VelocityReader).used(
+  const used = await read(VelocityControls).used(
     organizationId,
     group,
     length === undefined ? undefined : nowMs - length,

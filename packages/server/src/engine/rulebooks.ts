@@ -1,9 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { IpAllowlist, MfaPolicy, Organization, Policy, VelocityControl } from '../core/model.ts';
-import { NetworkReader } from '../domains/policies/store/networks.ts';
-import { PolicyReader } from '../domains/policies/store/policies.ts';
-import { VelocityReader } from '../domains/policies/store/velocity.ts';
-import { MfaReader } from '../domains/users/store/mfa.ts';
+import { Allowlists, MfaPolicies, Policies, VelocityControls } from '../core/rules.ts';
 import { LIMITS } from '../lib/limits.ts';
 import {
   type Compilation,
@@ -48,22 +45,20 @@ export class Rulebooks {
   /** Inside a transaction, `read` is the transaction's. */
   async of({ id, rulesVersion }: Organization, read: ReadStores): Promise<Rulebook> {
     return await this.#books.get(id, rulesVersion, read === this.#outside, async () => {
-      const [policies, controls] = await Promise.all([read(PolicyReader).all(id), read(VelocityReader).all(id)]);
+      const [policies, controls] = await Promise.all([read(Policies).all(id), read(VelocityControls).all(id)]);
       return { policies: preparePolicies(policies, await this.#compile(policies)), controls };
     });
   }
 
   /** Apart from the rest, because every request asks for them, queries too. */
   async allowlistsOf({ id, rulesVersion }: Organization, read: ReadStores): Promise<readonly IpAllowlist[]> {
-    return await this.#allowlists.get(id, rulesVersion, read === this.#outside, () =>
-      read(NetworkReader).allowlists(id),
-    );
+    return await this.#allowlists.get(id, rulesVersion, read === this.#outside, () => read(Allowlists).allowlists(id));
   }
 
   /** In the order in which they are asked. */
   async mfaOf({ id, rulesVersion }: Organization, userId: string, read: ReadStores): Promise<readonly MfaPolicy[]> {
     return await this.#mfa.get(`${id} ${userId}`, rulesVersion, read === this.#outside, () =>
-      read(MfaReader).ofUser(id, userId),
+      read(MfaPolicies).ofUser(id, userId),
     );
   }
 

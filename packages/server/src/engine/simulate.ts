@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Actor, publicKeyOf, sessionProfileIdOf } from '../core/actor.ts';
+import { Users } from '../core/directory.ts';
 import type { IpAllowlist, VelocityControl } from '../core/model.ts';
 import { checkPolicy, textsOf } from '../domains/policies/new-policies.ts';
 import { renderMfaPolicy } from '../domains/users/render/mfa.ts';
-import { UserReader } from '../domains/users/store/users.ts';
 import { firstDuplicate } from '../lib/collections.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId, UserId } from '../lib/ids.ts';
@@ -143,7 +143,7 @@ async function submitterOf(app: App, caller: Actor, userId: string | undefined):
 }
 
 async function recordOf(app: App, { organizationId }: Actor, userId: string, field: string) {
-  const [record] = await app.storage.read(UserReader).members(organizationId, [userId]);
+  const [record] = await app.storage.read(Users).members(organizationId, [userId]);
   if (record === undefined) throw invalidField(field, 'is no user of this organization');
   return record;
 }

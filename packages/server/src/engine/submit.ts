@@ -1,8 +1,8 @@
 import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../core/actor.ts';
 import type { Activity, Organization } from '../core/model.ts';
+import { Evaluations } from '../core/rules.ts';
 import { ActivityReader } from '../core/store/activities.ts';
-import { PolicyReader } from '../domains/policies/store/policies.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
@@ -210,7 +210,7 @@ async function revisit(
   if (found === undefined) throw activityNotFound();
   const { activity, votes } = found;
   if (activity.proposerId === actor.userId && activity.denial !== undefined) {
-    const said = (await app.storage.read(PolicyReader).evaluations(actor.organizationId, activity.id)).at(-1);
+    const said = (await app.storage.read(Evaluations).evaluations(actor.organizationId, activity.id)).at(-1);
     throw denialError(activity.denial.message, (said?.evaluations ?? []) as PolicyEvaluation[], activity.id);
   }
   const isAnothers = activity.proposerId !== actor.userId && !votes.some((vote) => vote.userId === actor.userId);

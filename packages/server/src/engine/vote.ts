@@ -1,10 +1,10 @@
 import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../core/actor.ts';
 import type { Activity, Vote, VoteSelection } from '../core/model.ts';
+import { TreeTrust } from '../core/rules.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
 import { ActivityReader } from '../core/store/activities.ts';
 import { OrganizationReader } from '../core/store/organizations.ts';
-import { AuthProxyReader } from '../domains/sign-up-proxy/store.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
@@ -150,7 +150,7 @@ async function isGranted(
   { authority }: Court,
   { activity, votes }: ActivityWithVotes,
 ): Promise<boolean> {
-  const { enabled, identity } = (await read(AuthProxyReader).ofOrganization(authority.id)) ?? {};
+  const { enabled, identity } = (await read(TreeTrust).ofOrganization(authority.id)) ?? {};
   const isProxys = ({ userId, publicKey }: Vote): boolean =>
     userId === identity?.userId && publicKey === identity.publicKey;
   return enabled === true && activity.proposerId === identity?.userId && votes.some(isProxys);

@@ -1,5 +1,5 @@
+import { Members } from '../core/directory.ts';
 import type { Organization } from '../core/model.ts';
-import { MemberReader } from '../domains/users/store/members.ts';
 import { ApiError } from '../lib/errors.ts';
 import {
   type Approval,
@@ -123,7 +123,7 @@ async function inputOf(
     return { ...base, activity: activityFacts(matter, [{}]), members };
   }
   const approverIds = [...approvals.map(({ userId }) => userId), ...alsoUserIds];
-  const [elements, approvers] = await Promise.all([matter.facts(), read(MemberReader).byIds(id, approverIds)]);
+  const [elements, approvers] = await Promise.all([matter.facts(), read(Members).byIds(id, approverIds)]);
   const present = new Set<string>(approvers.map((record) => record.id));
   const actorId = alsoUserIds.at(-1) ?? approvals.at(-1)?.userId ?? '';
   if (!present.has(actorId)) {
@@ -137,7 +137,7 @@ async function withOthers({ read, organization }: Scales, input: DecisionInput):
   const needs = directoryNeeds(input);
   if (needs === undefined) return input;
   const known = new Set(input.members.map((member) => member.id));
-  const more = (await read(MemberReader).find(organization.id, needs)).map(toMember).filter(({ id }) => !known.has(id));
+  const more = (await read(Members).find(organization.id, needs)).map(toMember).filter(({ id }) => !known.has(id));
   return { ...input, members: [...input.members, ...more] };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Keyring } from '@custos/keyring';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
+import { provisions } from '../domains.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import { followRotations } from './follow.ts';
 import { formatRotation, type ProcessState } from './rotation.ts';
@@ -11,7 +12,12 @@ import { formatRotation, type ProcessState } from './rotation.ts';
 test('a process answers a rotation before it has read the ring, and again after', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'custos-follow-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const storage = await openSqlite({ file: join(folder, 'custos.db'), lockFile: join(folder, 'lock'), nowMs: 0 });
+  const storage = await openSqlite({
+    provisions,
+    file: join(folder, 'custos.db'),
+    lockFile: join(folder, 'lock'),
+    nowMs: 0,
+  });
   onTestFinished(() => storage.close());
   const closing = new AbortController();
   onTestFinished(() => closing.abort());

@@ -6,7 +6,7 @@ import { Retry, translate, unavailable } from './postgres/errors.ts';
 import { SessionPool } from './postgres/pool.ts';
 import type { Session } from './postgres/session.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
-import { openReadStores, openStores, type Stores } from './stores.ts';
+import { openReadStores, openStores, type Provision, type Stores } from './stores.ts';
 import { Turnstile } from './turnstile.ts';
 
 const ATTEMPTS_MAX = 5;
@@ -25,6 +25,7 @@ export interface PostgresOptions {
   readonly turnWaitMs?: number | undefined;
   /** How long a database that is away at the start is waited for. */
   readonly waitMs?: number | undefined;
+  readonly provisions: readonly Provision[];
   readonly nowMs: number;
   readonly onIdleError: (error: Error) => void;
   /** Hears what the start waits for. */
@@ -56,20 +57,29 @@ class PostgresStorage implements Storage {
   readonly #reads: SessionPool;
   readonly #writes: SessionPool;
   readonly #turnWaitMs: number;
+  readonly #provisions: readonly Provision[];
   readonly #turnstile = new Turnstile();
   readonly #stores = new WeakMap<Session, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor({ url, poolSize, timeoutMs = TIMEOUT_MS, turnWaitMs = timeoutMs, onIdleError }: PostgresOptions) {
+  constructor({
+    url,
+    poolSize,
+    provisions,
+    timeoutMs = TIMEOUT_MS,
+    turnWaitMs = timeoutMs,
+    onIdleError,
+  }: PostgresOptions) {
+    this.#provisions = provisions;
     const forReads = Math.max(1, Math.round(poolSize * READ_SHARE));
     const common = { url, timeoutMs, onIdleError };
     this.#timeoutMs = timeoutMs;
     this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
-    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' });
+    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' }, provisions);
   }
 
   get load(): readonly PoolLoad[] {
@@ -149,7 +159,11 @@ class PostgresStorage implements Storage {
   #storesOn(session: Session): Stores {
     let opened = this.#stores.get(session);
     if (opened === undefined) {
-      opened = openStores({ db: kyselyOver(flavour, session.execute), kind: 'postgres' }, nestedSavepoint(session));
+      opened = openStores(
+        { db: kyselyOver(flavour, session.execute), kind: 'postgres' },
+        this.#provisions,
+        nestedSavepoint(session),
+      );
       this.#stores.set(session, opened);
     }
     opened.begin();

@@ -6,7 +6,7 @@ import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
 import { SqliteFile, type SqliteStatement, sqliteErrorName } from './sqlite-driver.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
-import { openReadStores, openStores, type Stores } from './stores.ts';
+import { openReadStores, openStores, type Provision, type Stores } from './stores.ts';
 import { uniqueViolation } from './unique.ts';
 
 /** How many units may share one commit; bounds the wait of the first. */
@@ -29,6 +29,7 @@ export interface SqliteOptions {
   readonly file: string;
   /** A file that is locked while the database is open, so that two services cannot share one data directory. */
   readonly lockFile: string;
+  readonly provisions: readonly Provision[];
   readonly nowMs: number;
 }
 
@@ -41,7 +42,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     const db = kyselyOver(flavour, executeOn(writer));
     await migrateInside(writer, db, options.nowMs);
     reader = new SqliteFile(options.file, { isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
-    return new SqliteStorage(lock, writer, reader, db);
+    return new SqliteStorage(lock, writer, reader, db, options.provisions);
   } catch (error) {
     reader?.close();
     writer?.close();
@@ -135,7 +136,13 @@ class SqliteStorage implements Storage {
   #scheduled = false;
   #closed = false;
 
-  constructor(lock: SqliteFile, writer: SqliteFile, reader: SqliteFile, db: Kysely<Schema>) {
+  constructor(
+    lock: SqliteFile,
+    writer: SqliteFile,
+    reader: SqliteFile,
+    db: Kysely<Schema>,
+    provisions: readonly Provision[],
+  ) {
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
@@ -147,8 +154,8 @@ class SqliteStorage implements Storage {
       release: writer.prepare('RELEASE unit'),
       undo: writer.prepare('ROLLBACK TO unit'),
     };
-    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite' });
-    this.#stores = openStores({ db, kind: 'sqlite' }, nestedSavepoint(writer));
+    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite' }, provisions);
+    this.#stores = openStores({ db, kind: 'sqlite' }, provisions, nestedSavepoint(writer));
   }
 
   /** Reads wait for nobody; writes queue for the one connection that writes. */

@@ -1,16 +1,22 @@
 import { AuthorityVersions } from './authority.ts';
 import type { Connection, Transaction } from './store.ts';
 
-interface ReaderClass<T> {
-  new (connection: Connection): T;
-  readonly writes?: false;
+type ReaderClass<T> = (abstract new (connection: Connection) => T) & { readonly writes?: false };
+
+/** The mark keeps a store that writes out of the hands of whoever may only read. */
+type StoreClass<T> = (abstract new (transaction: Transaction) => T) & { readonly writes: true };
+
+/** An abstract class that the kernel asks for, and the store of a domain that has what it names. */
+export interface Provision {
+  readonly asked: abstract new () => object;
+  readonly given: new (transaction: Transaction) => object;
 }
 
-interface StoreClass<T> {
-  new (transaction: Transaction): T;
-  /** Keeps a store that writes out of the hands of whoever may only read. */
-  readonly writes: true;
-}
+/** A store that lacks something, or that writes where only reading is asked for, does not compile. */
+export const provide = <T extends object, W extends boolean = false>(
+  asked: (abstract new () => T) & { readonly writes?: W },
+  given: (new (transaction: Transaction) => T) & { readonly writes?: W },
+): Provision => ({ asked, given });
 
 /** What queries and decisions may use: `read(UserReader)` is the one reader of that class on this connection. */
 export type ReadStores = <T>(reader: ReaderClass<T>) => T;
@@ -22,15 +28,17 @@ export interface Stores extends ReadStores {
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
 }
 
-export const openReadStores = (connection: Connection): ReadStores => opener(connection);
+export const openReadStores = (connection: Connection, provisions: readonly Provision[]): ReadStores =>
+  opener(connection, provisions);
 
 /** Stores over one connection, for one transaction after the other; each of them calls `begin` first. */
 export function openStores(
   connection: Connection,
+  provisions: readonly Provision[],
   savepoint: Stores['savepoint'],
 ): { readonly stores: Stores; readonly begin: () => void } {
   const authority = new AuthorityVersions(connection.db, connection.kind);
-  const stores: Stores = Object.assign(opener<Transaction>({ ...connection, authority }), {
+  const stores: Stores = Object.assign(opener<Transaction>({ ...connection, authority }, provisions), {
     savepoint: async <T>(inner: () => Promise<T>): Promise<T> => {
       const before = authority.mark();
       try {
@@ -45,13 +53,18 @@ export function openStores(
 }
 
 /** Makes each store once, when it is first asked for. */
-function opener<C>(connection: C): <T>(open: new (connection: C) => T) => T {
+function opener<C extends Connection>(
+  connection: C,
+  provisions: readonly Provision[],
+): <T>(open: abstract new (connection: C) => T) => T {
+  const provided = new Map<unknown, unknown>(provisions.map(({ asked, given }) => [asked, given]));
   const opened = new Map<unknown, unknown>();
-  return <T>(open: new (connection: C) => T): T => {
-    let store = opened.get(open) as T | undefined;
+  return <T>(asked: abstract new (connection: C) => T): T => {
+    let store = opened.get(asked) as T | undefined;
     if (store === undefined) {
-      store = new open(connection);
-      opened.set(open, store);
+      const given = (provided.get(asked) ?? asked) as new (connection: C) => T;
+      store = new given(connection);
+      opened.set(asked, store);
     }
     return store;
   };

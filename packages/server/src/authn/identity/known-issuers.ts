@@ -1,8 +1,7 @@
 import type { Actor } from '../../core/actor.ts';
 import { treeRoot } from '../../core/model.ts';
+import { type TreeProxy, TreeTrust } from '../../core/rules.ts';
 import { TreeReader } from '../../core/store/tree.ts';
-import type { AuthProxyConfig } from '../../domains/sign-up-proxy/model.ts';
-import { AuthProxyReader } from '../../domains/sign-up-proxy/store.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
 import { GOOGLE } from '../oidc/id-token.ts';
@@ -22,25 +21,25 @@ const ISSUERS_OF_METHODS: Readonly<Record<string, readonly string[]>> = {
 export function issuersFor(read: ReadStores, actor: Actor): MayAsk {
   const rootId = treeRoot(actor.organization);
   return async (issuer) => {
-    const proxy = await read(AuthProxyReader).ofOrganization(rootId);
+    const proxy = await read(TreeTrust).ofOrganization(rootId);
     return isOfParent(actor, rootId, proxy) || (await isKnown(read, rootId, proxy, issuer));
   };
 }
 
 /** The same for a caller who has not authenticated. */
 export function issuersForStrangers(read: ReadStores, rootId: OrganizationId): MayAsk {
-  return async (issuer) => isKnown(read, rootId, await read(AuthProxyReader).ofOrganization(rootId), issuer);
+  return async (issuer) => isKnown(read, rootId, await read(TreeTrust).ofOrganization(rootId), issuer);
 }
 
 /** Whether one of the parent's own users stamped the request. The proxy acts as a user of the parent, for anybody. */
-export const isOfParent = (actor: Actor, rootId: OrganizationId, proxy: AuthProxyConfig | undefined): boolean =>
+export const isOfParent = (actor: Actor, rootId: OrganizationId, proxy: TreeProxy | undefined): boolean =>
   actor.homeId === rootId && actor.credential.kind !== 'read-session' && actor.userId !== proxy?.identity?.userId;
 
 /** Named by the configuration of the tree, or by an identity of one of its users. */
 async function isKnown(
   read: ReadStores,
   rootId: OrganizationId,
-  proxy: AuthProxyConfig | undefined,
+  proxy: TreeProxy | undefined,
   issuer: string,
 ): Promise<boolean> {
   const { oidcIssuers = [], allowedAuthMethods = [] } = proxy?.settings ?? {};

@@ -1,4 +1,6 @@
+import { SessionProfiles } from '../../core/rules.ts';
 import type { Domain } from '../../engine/domain.ts';
+import { provide } from '../../storage/stores.ts';
 import { createOauth2Credential } from './operations/create-oauth2-credential.ts';
 import { createReadOnlySession } from './operations/create-read-only-session.ts';
 import { createReadWriteSession } from './operations/create-read-write-session.ts';
@@ -21,6 +23,7 @@ import { recoverUser } from './operations/recover-user.ts';
 import { stampLogin } from './operations/stamp-login.ts';
 import { updateOauth2Credential } from './operations/update-oauth2-credential.ts';
 import { verifyOtp } from './operations/verify-otp.ts';
+import { SessionProfileReader } from './store/session-profiles.ts';
 
 export const login: Domain = {
   name: 'login',
@@ -48,4 +51,5 @@ export const login: Domain = {
     updateOauth2Credential,
     verifyOtp,
   ],
+  provides: [provide(SessionProfiles, SessionProfileReader)],
 };

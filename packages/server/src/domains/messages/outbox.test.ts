@@ -6,6 +6,7 @@ import { createKeyring, type Keyring } from '@custos/keyring';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
+import { provisions } from '../../domains.ts';
 import { randomId } from '../../lib/ids.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -28,7 +29,12 @@ const organization = { id: randomId<'organization'>(), wrappedKey: new Uint8Arra
 beforeEach(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'custos-outbox-'));
   folders.push(folder);
-  storage = await openSqlite({ file: join(folder, 'custos.db'), lockFile: join(folder, 'lock'), nowMs: NOW });
+  storage = await openSqlite({
+    provisions,
+    file: join(folder, 'custos.db'),
+    lockFile: join(folder, 'lock'),
+    nowMs: NOW,
+  });
   keyring = await createKeyring({ rootKey: `file:${join(folder, 'root.key')}`, create: true });
   organization.wrappedKey = await keyring.createOrganizationKey(organization.id);
   const common = { parentId: undefined, name: 'x', rootThreshold: 1, rootUserIds: [], authorityVersion: 1 };

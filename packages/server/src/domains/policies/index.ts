@@ -1,4 +1,13 @@
+import {
+  Allowlists,
+  Evaluations,
+  NewEvaluations,
+  Policies,
+  VelocityControls,
+  VelocityCounts,
+} from '../../core/rules.ts';
 import type { Domain } from '../../engine/domain.ts';
+import { provide } from '../../storage/stores.ts';
 import { createPolicies } from './operations/create-policies.ts';
 import { createPolicy } from './operations/create-policy.ts';
 import { createSmartContractInterface } from './operations/create-smart-contract-interface.ts';
@@ -20,6 +29,9 @@ import { removeIpAllowlist } from './operations/remove-ip-allowlist.ts';
 import { setIpAllowlist } from './operations/set-ip-allowlist.ts';
 import { simulateActivity } from './operations/simulate-activity.ts';
 import { updatePolicy } from './operations/update-policy.ts';
+import { NetworkReader } from './store/networks.ts';
+import { PolicyReader, PolicyStore } from './store/policies.ts';
+import { VelocityReader, VelocityStore } from './store/velocity.ts';
 
 export const policies: Domain = {
   name: 'policies',
@@ -45,5 +57,13 @@ export const policies: Domain = {
     setIpAllowlist,
     simulateActivity,
     updatePolicy,
+  ],
+  provides: [
+    provide(Policies, PolicyReader),
+    provide(Evaluations, PolicyReader),
+    provide(NewEvaluations, PolicyStore),
+    provide(Allowlists, NetworkReader),
+    provide(VelocityControls, VelocityReader),
+    provide(VelocityCounts, VelocityStore),
   ],
 };

@@ -5,10 +5,11 @@ import { createKeyring, type Keyring, KeyringError } from '@custos/keyring';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FIRST_RULES_VERSION } from '../../storage/authority.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
+import { provisions } from '../../domains.ts';
 import { type OrganizationId, randomId } from '../../lib/ids.ts';
+import { FIRST_RULES_VERSION } from '../../storage/authority.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrivateKeyStore } from '../wallets/store/private-keys.ts';
@@ -24,7 +25,7 @@ let signer: SendSigner;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'custos-signer-'));
-  storage = await openSqlite({ file: join(folder, 'custos.db'), lockFile: join(folder, 'lock'), nowMs: 0 });
+  storage = await openSqlite({ provisions, file: join(folder, 'custos.db'), lockFile: join(folder, 'lock'), nowMs: 0 });
   keyring = await createKeyring({ rootKey: `file:${join(folder, 'root.key')}`, create: true });
   signer = createSendSigner({ storage, keyring });
 });

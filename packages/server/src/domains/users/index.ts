@@ -1,4 +1,7 @@
+import { Credentials, CredentialUses, Identities, Members, Principals, Users } from '../../core/directory.ts';
+import { MfaPolicies, MfaRequirements } from '../../core/rules.ts';
 import type { Domain } from '../../engine/domain.ts';
+import { provide } from '../../storage/stores.ts';
 import { createApiKeys } from './operations/create-api-keys.ts';
 import { createApiOnlyUsers } from './operations/create-api-only-users.ts';
 import { createAuthenticators } from './operations/create-authenticators.ts';
@@ -29,6 +32,12 @@ import { updateUserEmail } from './operations/update-user-email.ts';
 import { updateUserName } from './operations/update-user-name.ts';
 import { updateUserPhoneNumber } from './operations/update-user-phone-number.ts';
 import { updateUserTag } from './operations/update-user-tag.ts';
+import { CredentialReader, CredentialStore } from './store/credentials.ts';
+import { MemberReader } from './store/members.ts';
+import { MfaReader, MfaStore } from './store/mfa.ts';
+import { OauthReader } from './store/oauth.ts';
+import { PrincipalReader } from './store/principals.ts';
+import { UserReader } from './store/users.ts';
 
 export const users: Domain = {
   name: 'users',
@@ -63,5 +72,15 @@ export const users: Domain = {
     updateUserPhoneNumber,
     updateUserTag,
     updateUser,
+  ],
+  provides: [
+    provide(Users, UserReader),
+    provide(Members, MemberReader),
+    provide(Identities, OauthReader),
+    provide(Credentials, CredentialReader),
+    provide(CredentialUses, CredentialStore),
+    provide(Principals, PrincipalReader),
+    provide(MfaPolicies, MfaReader),
+    provide(MfaRequirements, MfaStore),
   ],
 };

@@ -1,14 +1,13 @@
 import { isOfParent } from '../../authn/identity/known-issuers.ts';
 import { type IdToken, readIssuer } from '../../authn/oidc/id-token.ts';
-import type { OauthIdentity } from '../../core/model.ts';
+import { useOidcToken } from '../../authn/oidc/token-uses.ts';
+import type { OauthIdentity, OauthProvider } from '../../core/model.ts';
 import type { Place } from '../../core/place.ts';
 import { oidcTreeValue, TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
-import { useOidcToken } from '../../authn/oidc/token-uses.ts';
 import { AuthProxyStore } from '../sign-up-proxy/store.ts';
-import type { OauthProvider } from './model.ts';
 import type { OauthProviderParams } from './shapes/credentials.ts';
 import { linkEmail } from './social-linking.ts';
 import { OauthStore } from './store/oauth.ts';

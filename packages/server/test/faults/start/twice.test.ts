@@ -157,12 +157,9 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
       const created = JSON.parse(done.stdout);
       expect(Object.keys(created)).toEqual(['organizationId', 'userId', 'authProxyConfigId']);
       await using server = await place.start();
-      const file = place.file('root-credentials.json');
-      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd().split('\n')).toEqual([
+      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd()).toBe(
         `Custos is listening on ${server.baseUrl}`,
-        `  credentials   ${file}`,
-        `  try next      npx custos whoami --credentials ${file}`,
-      ]);
+      );
       expect(existsSync(place.file('root-credentials.json'))).toBe(false);
       const { status, body } = await new TestClient(server.baseUrl, created.organizationId, key).query('whoami');
       expect(status).toBe(200);

@@ -9,6 +9,7 @@ import { OrganizationReader } from '../../../src/core/store/organizations.ts';
 import { CredentialReader, CredentialStore } from '../../../src/domains/users/store/credentials.ts';
 import { PrincipalReader } from '../../../src/domains/users/store/principals.ts';
 import { UserReader, UserStore } from '../../../src/domains/users/store/users.ts';
+import { provisions } from '../../../src/domains.ts';
 import { ApiError } from '../../../src/lib/errors.ts';
 import { randomId, type UserId } from '../../../src/lib/ids.ts';
 import { StartError } from '../../../src/lib/start-error.ts';
@@ -267,7 +268,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         const file = join(place.dataDir, 'file');
         writeFileSync(file, 'x');
         const options = { databaseUrl: undefined, databasePool: 2, nowMs: NOW, onIdleError: () => {} };
-        const noFolder = await openStorage({ ...options, dataDir: file }).catch((error: unknown) => error);
+        const noFolder = await openStorage({ provisions, ...options, dataDir: file }).catch((error: unknown) => error);
         expect(noFolder).toBeInstanceOf(StartError);
         writeFileSync(join(place.dataDir, 'custos.db'), 'this is not a database '.repeat(200));
         const noDatabase = await place.open().catch((error: unknown) => error);
@@ -286,6 +287,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         const dataDir = mkdtempSync(join(tmpdir(), 'custos-storage-'));
         const databaseUrl = 'postgres://nobody:secret-password@127.0.0.1:1/none';
         const refused = await openStorage({
+          provisions,
           dataDir,
           databaseUrl,
           databasePool: 2,

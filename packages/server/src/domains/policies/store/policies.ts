@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Policy, PolicyEffect } from '../../../core/model.ts';
+import type { VoteEvaluation } from '../../../core/rules.ts';
 import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, PolicyId, VoteId } from '../../../lib/ids.ts';
@@ -24,15 +25,6 @@ const toPolicy = (row: Selectable<PolicyTable>): Policy => ({
 
 export const policyNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'policy not found in this organization');
-
-/** What the policies said when one vote was judged. */
-export interface VoteEvaluation {
-  readonly activityId: ActivityId;
-  readonly voteId: VoteId;
-  /** As the decision gave it. */
-  readonly evaluations: unknown;
-  readonly createdAtMs: number;
-}
 
 export class PolicyReader extends Reader {
   async get(organizationId: OrganizationId, policyId: string): Promise<Policy> {

@@ -1,5 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../../core/model.ts';
+import type { VelocityGroup } from '../../../core/rules.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, VelocityControlId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
@@ -21,12 +22,6 @@ const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
 });
 
 const notFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'velocity control not found in this organization');
-
-/** The amounts that count against one control in one group. */
-export interface VelocityGroup {
-  readonly controlId: VelocityControlId;
-  readonly groupKey: string;
-}
 
 export interface ControlKey {
   readonly organizationId: OrganizationId;

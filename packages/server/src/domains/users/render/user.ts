@@ -1,7 +1,7 @@
-import type { ApiKey, Authenticator } from '../../../core/model.ts';
+import type { ApiKey, Authenticator, OauthProvider } from '../../../core/model.ts';
 import { toTimestamp } from '../../../lib/clock.ts';
 import { toHex } from '../../../lib/encoding.ts';
-import type { OauthProvider, Tag, UserRecord } from '../model.ts';
+import type { Tag, UserRecord } from '../model.ts';
 import { modelOf } from './authenticator-models.ts';
 import { renderMfaPolicy } from './mfa.ts';
 

@@ -1,23 +1,10 @@
 import { sql } from 'kysely';
+import type { MemberQuery } from '../../../core/directory.ts';
+import type { MemberRecord } from '../../../core/model.ts';
 import { chunks } from '../../../lib/collections.ts';
 import type { OrganizationId, UserId } from '../../../lib/ids.ts';
 import { type Connection, Reader } from '../../../storage/store.ts';
-import type { MemberRecord } from '../model.ts';
 import { UserReader } from './users.ts';
-
-/** Which users a decision wants to know. */
-export interface MemberQuery {
-  readonly userIds: readonly string[];
-  readonly tagIds: readonly string[];
-  readonly emails: readonly string[];
-  readonly aliases: readonly string[];
-  readonly credentialIds: readonly string[];
-  readonly passkeyIds: readonly string[];
-  readonly publicKeys: readonly string[];
-  readonly credentialTypes: readonly string[];
-  /** How many further users, whoever they are. */
-  readonly others: number;
-}
 
 /** Of one tag, name or credential type no more users are looked at: no consensus waits for so many. */
 const PER_NAME_MAX = 1000;

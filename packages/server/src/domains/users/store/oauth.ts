@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
-import type { OauthIdentity } from '../../../core/model.ts';
+import type { OauthIdentity, OauthProvider } from '../../../core/model.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { Oauth2CredentialId, OauthProviderId, OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
@@ -10,7 +10,6 @@ import type { Oauth2CredentialTable, OauthProviderTable } from '../../../storage
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Oauth2Credential, Oauth2Provider } from '../../login/model.ts';
-import type { OauthProvider } from '../model.ts';
 
 export const toOauthProvider = (row: Selectable<OauthProviderTable>): OauthProvider => ({
   id: row.id as OauthProviderId,

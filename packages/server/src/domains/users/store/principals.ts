@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
-import { type ApiKey, type Authenticator, type Organization, treeRoot, type User } from '../../../core/model.ts';
+import type { Principal } from '../../../core/directory.ts';
+import { type ApiKey, type Authenticator, treeRoot, type User } from '../../../core/model.ts';
 import { toOrganization } from '../../../core/store/organizations.ts';
 import type { ActivityId, OrganizationId } from '../../../lib/ids.ts';
 import type { OrganizationTable } from '../../../storage/schema.ts';
@@ -7,16 +8,6 @@ import { statement } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
 import { toUser, type UserRow } from './users.ts';
-
-/** Everything that authenticating a request needs, loaded by one statement. */
-export interface Principal<Credential> {
-  readonly organization: Organization;
-  /** The activity that already carries this request's fingerprint. */
-  readonly activityId: ActivityId | undefined;
-  readonly holder:
-    | { readonly organizationId: OrganizationId; readonly credential: Credential; readonly user: User }
-    | undefined;
-}
 
 type Prefixed<Row, Prefix extends string> = { [Key in keyof Row & string as `${Prefix}${Key}`]: Row[Key] | null };
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { User } from '../../../core/model.ts';
+import type { MemberRecord, User } from '../../../core/model.ts';
 import { chunks, groupBy } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
@@ -11,7 +11,7 @@ import type { Schema, UserTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
-import type { MemberRecord, UserRecord } from '../model.ts';
+import type { UserRecord } from '../model.ts';
 import { toApiKey, toAuthenticator } from './credentials.ts';
 import { toMfaPolicy } from './mfa.ts';
 import { toOauthProvider } from './oauth.ts';

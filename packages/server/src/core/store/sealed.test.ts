@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SEALED_COLUMNS, UNSEALED_COLUMNS } from '../../core/store/sealed.ts';
-import { openSqlite } from '../sqlite.ts';
-import { SqliteFile } from '../sqlite-driver.ts';
+import { provisions } from '../../domains.ts';
+import { openSqlite } from '../../storage/sqlite.ts';
+import { SqliteFile } from '../../storage/sqlite-driver.ts';
+import { SEALED_COLUMNS, UNSEALED_COLUMNS } from './sealed.ts';
 
 interface Column {
   readonly table: string;
@@ -18,7 +19,7 @@ test('every column of bytes is known as sealed, or as not sealed, and every seal
   const folder = mkdtempSync(join(tmpdir(), 'custos-sealed-'));
   try {
     const file = join(folder, 'custos.db');
-    const storage = await openSqlite({ file, lockFile: join(folder, 'lock'), nowMs: 0 });
+    const storage = await openSqlite({ provisions, file, lockFile: join(folder, 'lock'), nowMs: 0 });
     await storage.close();
     const db = new SqliteFile(file, { isReadOnly: true });
     const columns = db
