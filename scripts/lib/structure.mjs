@@ -21,6 +21,7 @@ const DOMAIN_IMPORTS = {
   balances: ['webhooks'],
   deployments: ['wallets'],
   earn: ['sends', 'signing', 'wallets'],
+  features: ['earn', 'organizations', 'sign-up-proxy', 'webhooks'],
   login: ['messages', 'users'],
   messages: [],
   'on-ramp': ['wallets'],

@@ -18,13 +18,15 @@ import { exchangeCode } from './domains/login/oauth2/exchange-code.ts';
 import { createMessages } from './domains/messages/messages.ts';
 import { createOutbox, type Outbox } from './domains/messages/outbox.ts';
 import { createOnRamp } from './domains/on-ramp/on-ramp.ts';
+import { simulate } from './domains/policies/simulation/simulate.ts';
 import { SendDispatcher } from './domains/sends/dispatcher.ts';
 import { createSendSigner } from './domains/sends/signer.ts';
 import { UserRecords } from './domains/users/user-records.ts';
 import { type Courier, localCourier } from './domains/webhooks/courier/courier.ts';
 import { createTargetCheck } from './domains/webhooks/target.ts';
-import { createWebhooks, type RunningWebhooks } from './domains/webhooks/webhooks.ts';
+import { createWebhooks, type RunningWebhooks, type Webhooks } from './domains/webhooks/webhooks.ts';
 import type { App } from './engine/app.ts';
+import { Operations } from './engine/operations.ts';
 import { createReadiness } from './engine/readiness.ts';
 import { Rulebooks } from './engine/rulebooks.ts';
 import { type Clock, monotonicClock, steadyClock, systemClock } from './lib/clock.ts';
@@ -32,6 +34,7 @@ import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { Observer } from './observe.ts';
 import { createGuardedFetch } from './outbound/guarded-fetch.ts';
+import { operations } from './registry.ts';
 import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
 import { Timekeeper } from './timekeeping/timekeeper.ts';
@@ -58,8 +61,14 @@ export interface Parts {
   readonly baseUrl: () => string;
 }
 
+/** An app as HTTP serves it: metrics and the keys of webhooks are shown. */
+export interface ServedApp extends App {
+  readonly observe: Observer;
+  readonly webhooks: Webhooks;
+}
+
 /** An app whose parts can be started and stopped. */
-export interface BuiltApp extends App {
+export interface BuiltApp extends ServedApp {
   readonly outbox: Outbox;
   readonly webhooks: RunningWebhooks;
   readonly sends: SendDispatcher;
@@ -102,7 +111,9 @@ export function buildApp(parts: Parts): BuiltApp {
     checkTarget: createTargetCheck(allow),
     isBusy: () => load.isBusy(),
   });
-  return {
+  const onRamp = createOnRamp({ config, storage, keyring, clock });
+  const oauth2 = oauth2Exchange(config);
+  const app: BuiltApp = {
     config,
     clock,
     elapsed,
@@ -118,11 +129,14 @@ export function buildApp(parts: Parts): BuiltApp {
     rulebooks: new Rulebooks(storage.read),
     interfaces: createInterfaceCache(),
     tokens: createIdentityTokens(serviceKeys, oidc),
-    messages: createMessages({ config, keyring, newId: randomId }),
     outbox: createOutbox({ config, storage, keyring, clock: steady, elapsed, newId: randomId, observe }),
     webhooks,
     nodes,
-    earn,
+    operations: new Operations(operations),
+    services: {
+      query: { earn, onRamp, simulate: (...asked) => simulate(app, ...asked) },
+      prepare: { earn, onRamp, messages: createMessages({ config, keyring, newId: randomId }), oauth2, webhooks },
+    },
     closeChains: () => {
       earn.close?.();
       nodes.close();
@@ -161,14 +175,13 @@ export function buildApp(parts: Parts): BuiltApp {
       },
     }),
     load,
-    oauth2: oauth2Exchange(config),
-    onRamp: createOnRamp({ config, storage, keyring, clock }),
     ownIssuer,
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, elapsed),
     admission,
     observe,
     readiness: createReadiness({ storage, keyring }),
   };
+  return app;
 }
 
 const oauth2Exchange =

@@ -1,6 +1,7 @@
 import { activities } from './domains/activities/index.ts';
 import { deployments } from './domains/deployments/index.ts';
 import { earn } from './domains/earn/index.ts';
+import { features } from './domains/features/index.ts';
 import { login } from './domains/login/index.ts';
 import { messages } from './domains/messages/index.ts';
 import { onRamp } from './domains/on-ramp/index.ts';
@@ -21,6 +22,7 @@ export const domains: readonly Domain[] = [
   activities,
   deployments,
   earn,
+  features,
   login,
   messages,
   onRamp,

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import pino, { type Logger } from 'pino';
+import type { ServedApp } from './app.ts';
 import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
+import { hasDevInbox } from './config/message-ways.ts';
 import { DeploymentReader } from './core/store/deployment.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
-import { hasDevInbox } from './domains/messages/ways.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
 import { threadCourier } from './domains/webhooks/courier/courier.ts';
 import { provisions } from './domains.ts';
-import type { App } from './engine/app.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
@@ -170,13 +170,13 @@ async function listen(server: FastifyInstance, config: Config, port: number, set
 }
 
 /** Metrics and readiness on a port of their own, for scrapers that are not on this machine. */
-function openMetrics(app: App): FastifyInstance {
+function openMetrics(app: ServedApp): FastifyInstance {
   const server = fastify({ logger: false });
   addStatusRoutes(server, app, () => true);
   return server;
 }
 
-async function bootstrap(app: App, baseUrl: string): Promise<Service['created']> {
+async function bootstrap(app: ServedApp, baseUrl: string): Promise<Service['created']> {
   const { config, storage, keyring } = app;
   const pair = newApiKeyPair();
   const first = {

@@ -2,7 +2,6 @@ import type { Actor } from '../core/actor.ts';
 import type { WebauthnEvidence } from '../core/model.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ActivityId, OrganizationId } from '../lib/ids.ts';
-import type { Observer } from '../observe.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TokenReader } from './identity/tokens.ts';
 import type { Stamp } from './stamp-headers.ts';
@@ -11,7 +10,7 @@ import type { Stamp } from './stamp-headers.ts';
 export interface AuthenticationParts {
   readonly storage: Storage;
   readonly clock: Clock;
-  readonly observe: Observer;
+  readonly observe: { signCountDecreased(organizationId: string, authenticatorId: string): void };
   readonly tokens: TokenReader;
 }
 

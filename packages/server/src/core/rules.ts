@@ -82,6 +82,8 @@ export interface TreeProxy {
     readonly oidcIssuers: readonly string[];
     readonly allowedAuthMethods: readonly string[];
     readonly socialLinkingClientIds: readonly string[];
+    readonly emailAuthTemplateId?: string | undefined;
+    readonly walletKitSettings?: Readonly<Record<string, unknown>> | undefined;
   };
 }
 

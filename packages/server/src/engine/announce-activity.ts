@@ -1,6 +1,5 @@
-import { announce, type Place } from '../domains/webhooks/announce.ts';
-import type { NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
-import { wireKeysOfType } from '../registry.ts';
+import { type EventPlace, Events } from '../core/events.ts';
+import type { OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Stores } from '../storage/stores.ts';
 import type { App } from './app.ts';
 import { type RenderedActivity, renderActivity } from './render-activity.ts';
@@ -13,10 +12,10 @@ const BODY_LENGTH_MAX = 2 * 1024 * 1024;
  * called last, when what it did to endpoints is done.
  */
 export async function announceActivity(
-  { config, newId }: { readonly config: Pick<App['config'], 'vendorNames'>; readonly newId: NewId },
+  { config, newId, operations }: Pick<App, 'config' | 'newId' | 'operations'>,
   store: Stores,
   found: RenderedActivity,
-  place: Place,
+  place: EventPlace,
   nowMs: number,
 ): Promise<readonly WebhookEndpointId[]> {
   const { type, status, authorityId } = found.activity;
@@ -26,7 +25,7 @@ export async function announceActivity(
       userId: undefined,
       nowMs,
       vendorNames: config.vendorNames,
-      keysOf: wireKeysOfType,
+      keysOf: (name) => operations.wireKeys(name),
     });
     const told = { ...rendered, result: withoutSession(rendered.result) };
     const length = rendered.votes.reduce((sum, { message }) => sum + message.length, 0);
@@ -43,7 +42,7 @@ export async function announceActivity(
     return shared;
   };
   const facts = { activityTypes: type, statuses: status };
-  return await announce(store, { type: 'ACTIVITY_UPDATES', facts, bodyFor }, place, newId, nowMs);
+  return await store(Events).announce({ type: 'ACTIVITY_UPDATES', facts, bodyFor }, place, newId, nowMs);
 }
 
 /** A session may be used by whoever has it (protocol/webhooks 3.1). */

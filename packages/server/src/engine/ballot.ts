@@ -2,7 +2,6 @@ import type { Authenticated, StampEvidence } from '../authn/stamped.ts';
 import { type Actor, sessionProfileIdOf } from '../core/actor.ts';
 import type { Activity, Vote, VoteSelection } from '../core/model.ts';
 import { redactJson } from '../lib/strict-json.ts';
-import { wireKeysOfType } from '../registry.ts';
 import type { App } from './app.ts';
 import { approvalOf } from './evidence.ts';
 import type { Reader, WireActivity } from './render-activity.ts';
@@ -21,7 +20,7 @@ export const readerFor = (app: App, actor: Actor, nowMs: number): Reader => ({
   userId: actor.userId,
   nowMs,
   vendorNames: app.config.vendorNames,
-  keysOf: wireKeysOfType,
+  keysOf: (type) => app.operations.wireKeys(type),
 });
 
 /**

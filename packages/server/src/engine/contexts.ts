@@ -7,17 +7,12 @@ import type { Nodes } from '../chains/nodes/node.ts';
 import type { Config } from '../config/config.ts';
 import type { Actor } from '../core/actor.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
-import type { Earn } from '../domains/earn/earn.ts';
-import type { Oauth2Exchange } from '../domains/login/oauth2/exchange.ts';
-import type { Messages } from '../domains/messages/messages.ts';
-import type { OnRamp } from '../domains/on-ramp/on-ramp.ts';
-import type { Webhooks } from '../domains/webhooks/webhooks.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { ExpressionCache } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import type { WireActivity } from './render-activity.ts';
 import type { SendLaneName } from './send-lane.ts';
-import type { Simulation, SimulationRequest } from './simulation-shapes.ts';
+import type { PrepareServices, QueryServices } from './services.ts';
 
 // What each step of an operation may use. A step gets no more than its place in the request allows.
 
@@ -28,19 +23,14 @@ interface CommonContext {
 }
 
 /** What a query may use. */
-export interface QueryContext extends CommonContext {
+export interface QueryContext extends CommonContext, QueryServices {
   readonly read: ReadStores;
   /** The wire form of an activity, as this caller may see it. */
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
   /** The activity with the secrets of its result, where this caller's credential proposed it. */
   readonly revealResult: (found: ActivityWithVotes) => Promise<ActivityWithVotes>;
-  readonly simulate: (request: SimulationRequest) => Promise<Simulation>;
-  /** What asks on-ramp providers what became of purchases. */
-  readonly onRamp: OnRamp;
   /** The chains that are configured. */
   readonly nodes: Nodes;
-  /** What Earn reads from them. */
-  readonly earn: Earn;
   /** Tokens that a list can be searched by. */
   readonly tokens: IdentityTokens;
   /** Expressions that were compiled before. */
@@ -70,21 +60,16 @@ export interface FactsContext extends DescribeContext {
  * three exceptions, whose answer is the result and so cannot come after the commit: the exchange of an OAuth 2.0 code,
  * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`.
  */
-export interface PrepareContext extends CommonContext {
+export interface PrepareContext extends CommonContext, PrepareServices {
   /** Whose call makes it happen. */
   readonly caller: ExecuteContext['caller'];
   readonly read: ReadStores;
   readonly keyring: Keyring;
   readonly attestations: Attestations;
   readonly tokens: IdentityTokens;
-  readonly messages: Messages;
-  readonly oauth2: Oauth2Exchange;
-  readonly webhooks: Pick<Webhooks, 'checkTarget' | 'sendNow'>;
   readonly ownIssuer: () => OwnIssuer;
-  readonly onRamp: Pick<OnRamp, 'inTurn'>;
   /** The chains that are configured: to be read from only. */
   readonly nodes: Nodes;
-  readonly earn: Earn;
   /**
    * For what cannot be done twice: it is done once for each request, however often that is prepared
    * (protocol/activities 1.3).

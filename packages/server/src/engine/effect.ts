@@ -1,8 +1,7 @@
 import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { tokensFor } from '../authn/identity/tokens.ts';
 import { type Actor, publicKeyOf } from '../core/actor.ts';
-import { type Activity, type AppProof, type Organization, type Vote } from '../core/model.ts';
-import { FIRST_RULES_VERSION } from '../storage/authority.ts';
+import type { Activity, AppProof, Organization, Vote } from '../core/model.ts';
 import { ActivityStore } from '../core/store/activities.ts';
 import type { LockMode } from '../core/store/organizations.ts';
 import { OrganizationStore } from '../core/store/organizations.ts';
@@ -10,6 +9,7 @@ import type { SealedResult } from '../core/store/sealed-results.ts';
 import { SealedResultStore } from '../core/store/sealed-results.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId, WebhookEndpointId } from '../lib/ids.ts';
+import { FIRST_RULES_VERSION } from '../storage/authority.ts';
 import type { Stores } from '../storage/stores.ts';
 import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
@@ -73,8 +73,7 @@ export interface Cause {
 export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   const { matter, version, activity, votes, caller, nowMs } = cause;
   const { operation, parameters, proposer } = matter;
-  const { keyring, attestations, storage, config, newId, messages, oauth2, webhooks, ownIssuer } = app;
-  const { onRamp, nodes, earn } = app;
+  const { keyring, attestations, storage, config, newId, nodes, ownIssuer, services } = app;
   const common = { actor: proposer, nowMs, config, newId };
   // What a proposal proved was checked and used up then; its result waits.
   const isRelease = operation.useProof !== undefined && activity.status !== 'ACTIVITY_STATUS_CREATED';
@@ -82,19 +81,15 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
   const lock = lockOf(operation, proposer.organization);
   const { prepared, proofs, movements, secret } = await withKeyringErrors(async () => {
     const context = {
+      ...services.prepare,
       ...common,
       caller,
       read: storage.read,
       keyring,
       attestations,
       tokens: tokensFor(app.tokens, issuersFor(storage.read, proposer)),
-      messages,
-      oauth2,
-      webhooks,
       ownIssuer,
-      onRamp,
       nodes,
-      earn,
       once: <T>(work: () => Promise<T>): Promise<T> => {
         cause.attempt.done ??= work();
         return cause.attempt.done as Promise<T>;

@@ -9,8 +9,6 @@ import { withKeyringErrors } from './keyring-errors.ts';
 import { renderActivity } from './render-activity.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
 import { revealResult } from './secret-result.ts';
-import { simulate } from './simulate.ts';
-import type { SimulationRequest } from './simulation-shapes.ts';
 
 /** admit, parse, read: queries change nothing, and no policy governs them (protocol/activities 3.5). */
 export async function query(app: App, operation: QueryOperation, request: RawRequest): Promise<unknown> {
@@ -27,6 +25,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
   const nowMs = app.clock();
   const reader = readerFor(app, actor, nowMs);
   const context = {
+    ...app.services.query,
     actor,
     read: app.storage.read,
     nowMs,
@@ -34,11 +33,8 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
     revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
     tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
-    onRamp: app.onRamp,
     nodes: app.nodes,
-    earn: app.earn,
     expressions: app.rulebooks.expressions,
-    simulate: (wish: SimulationRequest) => simulate(app, actor, wish, nowMs),
   };
   return await withKeyringErrors(() => operation.run(context, parameters));
 }

@@ -1,16 +1,16 @@
 import { allowedOrigins } from '../authn/webauthn-origins.ts';
 import { checkOrigin } from '../authn/webauthn-stamp.ts';
 import type { Config } from '../config/config.ts';
+import { wayOf } from '../config/message-ways.ts';
 import type { OtpType } from '../core/contact.ts';
 import { Credentials, Identities, Users } from '../core/directory.ts';
 import type { MemberRecord } from '../core/model.ts';
 import { type Organization, treeRoot } from '../core/model.ts';
 import { OrganizationReader, OrganizationStore } from '../core/store/organizations.ts';
-import { isCodeLoginOpen } from '../domains/login/otp/features.ts';
-import { wayOf } from '../domains/messages/ways.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId, UserId } from '../lib/ids.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
+import { isCodeLoginOpen } from './login-features.ts';
 import { isLastingKey, KEPT_KEY_TYPES, LASTING_DAYS, LASTING_MS } from './rules/lasting-key.ts';
 
 /** How many members a refusal names. */

@@ -1,5 +1,5 @@
 import type { Activity, AppProof, Organization, StoredError, Vote } from '../core/model.ts';
-import type { WireUser } from '../domains/users/render/user.ts';
+import type { UserSnapshot } from '../core/user-snapshot.ts';
 import { toRfc3339, toTimestamp } from '../lib/clock.ts';
 import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
@@ -83,7 +83,7 @@ function voteFlags(
 const isOthers = ({ authorityId }: Activity, { organization }: Reader): boolean =>
   authorityId !== undefined && authorityId !== organization.id;
 
-const nameOnly = ({ userId, userName, createdAt, updatedAt }: WireUser): WireUser => ({
+const nameOnly = ({ userId, userName, createdAt, updatedAt }: UserSnapshot): UserSnapshot => ({
   userId,
   userName,
   authenticators: [],
@@ -96,7 +96,7 @@ const nameOnly = ({ userId, userName, createdAt, updatedAt }: WireUser): WireUse
 });
 
 function renderVote(vote: Vote, isStrangers: boolean) {
-  const user = vote.userSnapshot as WireUser;
+  const user = vote.userSnapshot as UserSnapshot;
   return {
     id: vote.id,
     userId: vote.userId,

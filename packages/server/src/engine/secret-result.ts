@@ -6,7 +6,6 @@ import type { SealedResult } from '../core/store/sealed-results.ts';
 import { SealedResultReader, SealedResultStore } from '../core/store/sealed-results.ts';
 import { toHex } from '../lib/encoding.ts';
 import { LIMITS } from '../lib/limits.ts';
-import { versionOfType } from '../registry.ts';
 import type { App } from './app.ts';
 import type { SecretResult } from './define.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
@@ -51,7 +50,7 @@ export async function revealResult<Found extends ActivityWithVotes>(
   nowMs: number,
 ): Promise<Found> {
   const { activity } = found;
-  const isSecret = (versionOfType(activity.type)?.version.secretResults.length ?? 0) > 0;
+  const isSecret = (app.operations.find(activity.type)?.version.secretResults.length ?? 0) > 0;
   if (!isSecret || activity.status !== 'ACTIVITY_STATUS_COMPLETED' || !proposed(actor, found)) return found;
   const { organizationId, id } = activity;
   const { read } = app.storage;

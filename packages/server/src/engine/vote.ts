@@ -10,7 +10,6 @@ import { ApiError, invalidField } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { turnAfter } from '../lib/turn.ts';
-import { operationOfType } from '../registry.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import { liveVotes, owesProofs } from './activities/rounds.ts';
 import { isTerminal } from './activities/status.ts';
@@ -168,7 +167,7 @@ async function targetOf(app: App, { proposer, court, found, nowMs }: Proposed): 
   const { read } = app.storage;
   const { activity } = found;
   const { type } = activity;
-  const operation = operationOfType(type);
+  const operation = app.operations.get(type);
   const version = operation.versions.find((candidate) => candidate.type === type);
   assert(version !== undefined, `an operation has a version for ${type}`);
   const parameters = version.decode(await openParameters(app, proposer, activity));

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopbackHost } from '../config/message-ways.ts';
 import { type DevInboxParts, type DevMessage, openDevInbox } from '../domains/messages/dev-inbox.ts';
 import { escapeHtml } from '../domains/messages/templates/html.ts';
-import { isLoopbackHost } from '../domains/messages/ways.ts';
 import { ApiError } from '../lib/errors.ts';
 import { isPrivilegedPeer } from './peer.ts';
 

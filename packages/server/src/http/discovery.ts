@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import type { ServedApp } from '../app.ts';
 import { KEY_SET_SECONDS } from '../domains/webhooks/keys.ts';
-import type { App } from '../engine/app.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 
 /** The issuer's key is not among them: readers of its tokens find it in its own key set. */
@@ -16,7 +16,7 @@ const PUBLISHED: ReadonlySet<string> = new Set([
  * Every public key that clients must trust, in the spelling they compare with (protocol/bundles 5.2). No
  * authentication.
  */
-export function addDiscovery(server: FastifyInstance, app: App): void {
+export function addDiscovery(server: FastifyInstance, app: ServedApp): void {
   const keys = app.serviceKeys
     .filter(({ role }) => PUBLISHED.has(role))
     .map(({ role, publicKey, encoding, keyId }) => ({ role, publicKey, encoding, keyId }));
@@ -27,7 +27,7 @@ export function addDiscovery(server: FastifyInstance, app: App): void {
 }
 
 /** Keys that receivers of webhooks need (protocol/http 1.5). Fastify answers HEAD by the same route. */
-function addWebhookKeys(server: FastifyInstance, { webhooks }: App): void {
+function addWebhookKeys(server: FastifyInstance, { webhooks }: ServedApp): void {
   server.get('/public/v1/discovery/webhooks/jwks', (request, reply) => {
     const body = JSON.stringify(webhooks.keySet());
     const etag = `"${sha256Hex(body).slice(0, 32)}"`;

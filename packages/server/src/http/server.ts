@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { ServedApp } from '../app.ts';
 import { addIssuerRoutes } from '../authn/oidc/own-issuer.ts';
 import { invitationCalls } from '../domains/organizations/invitations/calls.ts';
 import { proxyCalls, proxyPathOf } from '../domains/sign-up-proxy/calls.ts';
 import { createSignUpProxy, type SignUpProxy } from '../domains/sign-up-proxy/sign-up-proxy.ts';
-import type { App } from '../engine/app.ts';
 import { dispatch } from '../engine/dispatch.ts';
 import { ApiError, type ErrorCode, notServed } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
@@ -44,7 +44,7 @@ const WIRE_PATHS: readonly (readonly [string, string])[] = [
 const PROXY_PATHS: readonly string[] = proxyCalls.map(proxyPathOf);
 
 /** The HTTP face of the service: bytes in, JSON out. It decides nothing. */
-export function buildServer(app: App, proxy: SignUpProxy = createSignUpProxy(app)): FastifyInstance {
+export function buildServer(app: ServedApp, proxy: SignUpProxy = createSignUpProxy(app)): FastifyInstance {
   const server = openServer(app, [
     ...WIRE_PATHS.map(([path]) => path),
     ...operations.map(pathOf),
@@ -66,7 +66,7 @@ export function buildServer(app: App, proxy: SignUpProxy = createSignUpProxy(app
 }
 
 /** The sign-up proxy alone, for a port of its own. */
-export function buildProxyServer(app: App, proxy: SignUpProxy): FastifyInstance {
+export function buildProxyServer(app: ServedApp, proxy: SignUpProxy): FastifyInstance {
   const server = openServer(app, PROXY_PATHS);
   addCors(server, ['/v1/']);
   addProxyRoutes(server, app, proxy);
@@ -74,7 +74,7 @@ export function buildProxyServer(app: App, proxy: SignUpProxy): FastifyInstance 
 }
 
 /** A server without routes: bounds, bytes, errors and how it ends. */
-function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
+function openServer(app: ServedApp, postPaths: readonly string[]): FastifyInstance {
   const known: ReadonlySet<string> = new Set(postPaths);
   const inFlight = new InFlight();
   const server = fastify({
@@ -123,7 +123,7 @@ function openServer(app: App, postPaths: readonly string[]): FastifyInstance {
 }
 
 /** During a stop what is in flight finishes; what still arrives on an open connection is told to come again. */
-function refuseWhileClosing(server: FastifyInstance, app: App): void {
+function refuseWhileClosing(server: FastifyInstance, app: ServedApp): void {
   let closing = false;
   server.addHook('preClose', (done) => {
     closing = true;
@@ -136,7 +136,7 @@ function refuseWhileClosing(server: FastifyInstance, app: App): void {
   });
 }
 
-function addOperationRoutes(server: FastifyInstance, app: App): void {
+function addOperationRoutes(server: FastifyInstance, app: ServedApp): void {
   const served = new Set<string>();
   for (const operation of operations) {
     const path = pathOf(operation);

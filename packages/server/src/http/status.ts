@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { App } from '../engine/app.ts';
+import type { ServedApp } from '../app.ts';
 import { CHECKS } from '../engine/readiness.ts';
 import { ApiError } from '../lib/errors.ts';
 import { VERSION } from '../lib/version.ts';
@@ -9,7 +9,7 @@ import { openApi } from '../reference/openapi.ts';
 export type Privileged = (request: FastifyRequest) => boolean;
 
 /** /healthz, /readyz, /metrics and /openapi.json. */
-export function addStatusRoutes(server: FastifyInstance, app: App, privileged: Privileged): void {
+export function addStatusRoutes(server: FastifyInstance, app: ServedApp, privileged: Privileged): void {
   let document: string | undefined;
   server.get('/healthz', (_request, reply) => reply.send({ status: 'alive', version: VERSION }));
   server.get('/readyz', async (request, reply) => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ServedApp } from '../../src/app.ts';
 import type { IdToken } from '../../src/authn/oidc/id-token.ts';
 import { OrganizationReader } from '../../src/core/store/organizations.ts';
 import { AuthProxyReader } from '../../src/domains/sign-up-proxy/store.ts';
-import type { App } from '../../src/engine/app.ts';
 import { dispatch } from '../../src/engine/dispatch.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { LIMITS } from '../../src/lib/limits.ts';
@@ -330,7 +330,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
     const newUsers = () => ({
       users: [{ userName: 'Intruder', ...LISTS, apiKeys: [keyParams(newKeyPair())], userTags: [] }],
     });
-    const init = () => ({ otpType: 'OTP_TYPE_EMAIL', contact: newEmail(), appName: 'App' });
+    const init = () => ({ otpType: 'OTP_TYPE_EMAIL', contact: newEmail(), appName: 'ServedApp' });
 
     test('does from outside nothing at all, and for the proxy only what is in its table', async () => {
       const { root, proxy } = await world.anotherParent();
@@ -428,7 +428,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
   });
 
   describe('many calls', () => {
-    const behind = (app: App, limits: Partial<App['config']>): Partial<App> => ({
+    const behind = (app: ServedApp, limits: Partial<ServedApp['config']>): Partial<ServedApp> => ({
       config: { ...app.config, trustedProxies: ['127.0.0.0/8'], ...limits },
     });
     const at = (proxy: ProxyClient, address: string) => proxy.with({ 'x-forwarded-for': address });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AcceptedBundleStore } from '../../src/core/store/accepted-bundles.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
+import { Oauth2CredentialStore } from '../../src/domains/login/store/oauth2-credentials.ts';
 import { ON_RAMP_STATUSES, type OnRampCredential, type OnRampTransaction } from '../../src/domains/on-ramp/model.ts';
 import { OnRampReader, OnRampStore } from '../../src/domains/on-ramp/store.ts';
-import { OauthStore } from '../../src/domains/users/store/oauth.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -158,7 +158,11 @@ describe.each(DATABASES)('on-ramp on %s', (kind) => {
     const sealed = { sealedSecret: Uint8Array.of(1), createdAtMs: NOW, updatedAtMs: NOW };
     await before.write(async (store) => {
       await store(OnRampStore).insertCredential(first, credentialOf({ ...full, encryptedSecretApiKey: 'secret' }));
-      await store(OauthStore).insertCredential(first, { ...oauth2, ...sealed, encryptedClientSecret: 'ABcd' });
+      await store(Oauth2CredentialStore).insertCredential(first, {
+        ...oauth2,
+        ...sealed,
+        encryptedClientSecret: 'ABcd',
+      });
     });
     await old.close(before);
     await old.run("DROP TABLE accepted_bundle; DELETE FROM schema_migration WHERE name = '0011-accepted-bundles'");

@@ -49,3 +49,12 @@ export interface Earn {
   /** US dollars for one whole unit, decimal; undefined where no source tells. */
   priceOf(chain: ChainSettings, caip19: string): Promise<string | undefined>;
 }
+
+declare module '../../engine/services.ts' {
+  interface QueryServices {
+    readonly earn: Earn;
+  }
+  interface PrepareServices {
+    readonly earn: Earn;
+  }
+}

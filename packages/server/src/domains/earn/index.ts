@@ -1,4 +1,6 @@
 import type { Domain } from '../../engine/domain.ts';
+import { provide } from '../../storage/stores.ts';
+import { FeeWrappers } from '../signing/fee-wrappers.ts';
 import { claimEarnFees } from './operations/claim-earn-fees.ts';
 import { earnDeployWrapper } from './operations/earn-deploy-wrapper.ts';
 import { earnDeposit } from './operations/earn-deposit.ts';
@@ -12,6 +14,7 @@ import { listEarnEnabledVaults } from './operations/list-earn-enabled-vaults.ts'
 import { listEarnPositions } from './operations/list-earn-positions.ts';
 import { listEarnVaults } from './operations/list-earn-vaults.ts';
 import { listSupportedAssets } from './operations/list-supported-assets.ts';
+import { EarnReader } from './store.ts';
 
 export const earn: Domain = {
   name: 'earn',
@@ -30,4 +33,5 @@ export const earn: Domain = {
     listEarnVaults,
     listSupportedAssets,
   ],
+  provides: [provide(FeeWrappers, EarnReader)],
 };

@@ -1,11 +1,11 @@
 import type { Keyring } from '@custos/keyring';
+import { hasDevInbox, type MessageSettings } from '../../config/message-ways.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
 import { toRfc3339 } from '../../lib/clock.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type Content, openContent } from './message.ts';
 import type { KeptMessage } from './store.ts';
 import { MessageReader } from './store.ts';
-import { hasDevInbox, type MessageSettings } from './ways.ts';
 
 /** A message as the development inbox shows it; a text message has neither subject nor HTML. */
 export interface DevMessage {

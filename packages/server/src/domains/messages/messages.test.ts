@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { createKeyring, type Keyring } from '@custos/keyring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../config/config.ts';
+import { hasDevInbox, wayOf } from '../../config/message-ways.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { type OrganizationId, randomId } from '../../lib/ids.ts';
-import { parseSender, senderOf } from './sender-address.ts';
 import { type MailMessage, openContent, type SmsMessage } from './message.ts';
 import { createMessages } from './messages.ts';
-import { hasDevInbox, wayOf } from './ways.ts';
+import { parseSender, senderOf } from './sender-address.ts';
 
 const SMTP = { CUSTOS_SMTP_URL: 'smtp://mail.example', CUSTOS_MAIL_FROM: 'Custos <no-reply@example.org>' };
 const SMS = {

@@ -1,9 +1,9 @@
 import type { Keyring } from '@custos/keyring';
+import { type MessageSettings, wayOf } from '../../config/message-ways.ts';
 import type { Organization } from '../../core/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
 import { domainOf, requireEmailAddress, requireHeaderText, requirePhoneNumber } from '../../lib/mail-address.ts';
-import { parseSender } from './sender-address.ts';
 import {
   type Content,
   type MailContent,
@@ -13,7 +13,7 @@ import {
   type SmsMessage,
   sealContent,
 } from './message.ts';
-import { type MessageSettings, wayOf } from './ways.ts';
+import { parseSender } from './sender-address.ts';
 
 /** Only the development inbox works without a sender. */
 const NO_SENDER: MailSender = { address: 'notifications@localhost', name: '' };
@@ -77,4 +77,10 @@ function chooseSender({ from, replyTo }: MailMessage, config: MessageSettings): 
 function smsContent({ to, text }: SmsMessage): Content {
   requirePhoneNumber(to);
   return { channel: 'sms', to, text };
+}
+
+declare module '../../engine/services.ts' {
+  interface PrepareServices {
+    readonly messages: Messages;
+  }
 }

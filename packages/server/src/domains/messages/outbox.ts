@@ -1,4 +1,5 @@
 import { type Keyring, KeyringError } from '@custos/keyring';
+import type { MessageSettings } from '../../config/message-ways.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -11,7 +12,6 @@ import { type Content, openContent } from './message.ts';
 import { type MessageReport, type Outcome, record } from './record.ts';
 import { type Senders, sendersFor } from './senders/choose.ts';
 import { CHANNELS, type Channel, type ClaimedMessage, MessageReader, MessageStore } from './store.ts';
-import type { MessageSettings } from './ways.ts';
 
 /** Until a message is tried again that could not be opened because the keyring or the database was away. */
 const AWAY_DELAY_MS = 5000;

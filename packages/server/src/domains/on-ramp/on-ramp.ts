@@ -86,3 +86,12 @@ function overall(statuses: readonly OnRampStatus[]): OnRampStatus | undefined {
   const order: readonly OnRampStatus[] = ['COMPLETED', 'PENDING', 'FAILED'];
   return order.find((status) => statuses.includes(status));
 }
+
+declare module '../../engine/services.ts' {
+  interface QueryServices {
+    readonly onRamp: OnRamp;
+  }
+  interface PrepareServices {
+    readonly onRamp: Pick<OnRamp, 'inTurn'>;
+  }
+}

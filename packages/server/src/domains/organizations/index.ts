@@ -7,8 +7,6 @@ import { getOrganization } from './operations/get-organization.ts';
 import { getOrganizationConfigs } from './operations/get-organization-configs.ts';
 import { listSuborgs } from './operations/list-suborgs.ts';
 import { listVerifiedSuborgs } from './operations/list-verified-suborgs.ts';
-import { removeOrganizationFeature } from './operations/remove-organization-feature.ts';
-import { setOrganizationFeature } from './operations/set-organization-feature.ts';
 import { updateOrganizationName } from './operations/update-organization-name.ts';
 import { updateRootQuorum } from './operations/update-root-quorum.ts';
 import { whoami } from './operations/whoami.ts';
@@ -24,8 +22,6 @@ export const organizations: Domain = {
     getOrganization,
     listSuborgs,
     listVerifiedSuborgs,
-    removeOrganizationFeature,
-    setOrganizationFeature,
     updateOrganizationName,
     updateRootQuorum,
     whoami,

@@ -1,9 +1,8 @@
 import type { Nodes } from '../../chains/nodes/node.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { NewId } from '../../lib/ids.ts';
+import type { NewId, WebhookEndpointId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Send, SendLane, SendProgress } from './model.ts';
 import type { SendSigner } from './signer.ts';
 import type { Since } from './since.ts';
@@ -20,7 +19,7 @@ export interface SendParts {
   readonly nodes: Nodes;
   readonly storage: Storage;
   readonly signer: SendSigner;
-  readonly webhooks: Pick<Webhooks, 'wake'>;
+  readonly webhooks: { wake(endpointIds: readonly WebhookEndpointId[]): void };
   readonly clock: Clock;
   /** For what is compared within this process only: it goes on when the clock is set. */
   readonly elapsed: Clock;

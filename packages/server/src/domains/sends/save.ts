@@ -1,9 +1,9 @@
+import { Events } from '../../core/events.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
-import { announce } from '../webhooks/announce.ts';
-import type { SendStatusPayload } from '../webhooks/payloads.ts';
 import { charge, isCharged } from './budget.ts';
 import type { Send, SendLane, SendProgress } from './model.ts';
 import { LaneLost, SendGone, type SendParts } from './parts.ts';
+import type { SendStatusPayload } from './status-payload.ts';
 import { SendStore } from './store/sends.ts';
 
 /**
@@ -38,7 +38,14 @@ export async function saveProgress(
     if (!isNews) return [];
     const { id, parentId } = organization;
     const payload = statusPayload(after, parentId ?? id, nowMs);
-    return await announce(store, { type: 'SEND_TRANSACTION_STATUS_UPDATES', payload }, { id, parentId }, newId, nowMs);
+    const { status, caip2 } = payload.msg;
+    const body = JSON.stringify(payload);
+    const happened = {
+      type: 'SEND_TRANSACTION_STATUS_UPDATES',
+      facts: { statuses: status, caip2 },
+      bodyFor: () => body,
+    } as const;
+    return await store(Events).announce(happened, { id, parentId }, newId, nowMs);
   });
   if (told.length > 0) webhooks.wake(told);
   if (after.state !== send.state) observe.send(after, after.state);

@@ -7,7 +7,6 @@ import { dispatch } from '../../engine/dispatch.ts';
 import type { WireActivity } from '../../engine/render-activity.ts';
 import { sha256, toBase64url } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { operationOfType } from '../../registry.ts';
 import type { ProxyActivity, Visit } from './define.ts';
 import { holderOf, makeIdentity } from './identity.ts';
 import type { AuthProxyConfig } from './model.ts';
@@ -54,7 +53,7 @@ async function submit(caller: Caller, identity: ProxyIdentity, activity: ProxyAc
       requestId: app.newId(),
     }),
   );
-  const answer = await dispatch(app, operationOfType(type), {
+  const answer = await dispatch(app, app.operations.get(type), {
     body,
     headers: { 'x-stamp': await stampFor(caller, identity, body) },
     clientAddress,

@@ -14,13 +14,13 @@ import {
   type ParsedTransaction,
   transactionNamespaces,
 } from '../../chains/transactions.ts';
+import { treeRoot } from '../../core/model.ts';
 import type { FactsContext, Movements } from '../../engine/define.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
-import { EarnReader } from '../earn/store.ts';
-import { managerOf } from '../earn/wrappers.ts';
 import { ContractInterfaceReader } from '../policies/store/contract-interfaces.ts';
 import { WalletReader } from '../wallets/store/wallets.ts';
+import { FeeWrappers } from './fee-wrappers.ts';
 import type { Signer } from './signer.ts';
 
 /**
@@ -93,7 +93,7 @@ export async function payloadAssets(
 
 /** Fee wrappers that the organization may use, and where CustosBatch is. */
 async function ownContracts({ read, actor, config }: FactsContext): Promise<OwnContracts> {
-  const wrappers = await read(EarnReader).wrappers(managerOf(actor.organization));
+  const wrappers = await read(FeeWrappers).wrappers(treeRoot(actor.organization));
   return {
     wrappers: wrappers.map(({ caip2, wrapperAddress, assetAddress }) => ({
       chainReference: referenceOf(caip2),

@@ -3,11 +3,12 @@ import { type IdToken, readIssuer } from '../../authn/oidc/id-token.ts';
 import { useOidcToken } from '../../authn/oidc/token-uses.ts';
 import type { OauthIdentity, OauthProvider } from '../../core/model.ts';
 import type { Place } from '../../core/place.ts';
+import { TreeTrust } from '../../core/rules.ts';
 import { oidcTreeValue, TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
-import { AuthProxyStore } from '../sign-up-proxy/store.ts';
+import { Oauth2CredentialStore } from '../login/store/oauth2-credentials.ts';
 import type { OauthProviderParams } from './shapes/credentials.ts';
 import { linkEmail } from './social-linking.ts';
 import { OauthStore } from './store/oauth.ts';
@@ -104,14 +105,14 @@ async function trustedAudiences(
   { store, actor }: ExecuteContext,
   rootId: OrganizationId,
 ): Promise<(audience: string) => boolean> {
-  const proxy = await store(AuthProxyStore).ofOrganization(rootId);
+  const proxy = await store(TreeTrust).ofOrganization(rootId);
   if (isOfParent(actor, rootId, proxy)) return () => true;
   const kit = proxy?.settings.walletKitSettings?.oauthClientIds;
   const known = new Set([
     ...(proxy?.settings.socialLinkingClientIds ?? []),
     ...Object.values((kit ?? {}) as Record<string, string>),
   ]);
-  for (const { clientId } of await store(OauthStore).allCredentials(rootId)) known.add(clientId);
+  for (const { clientId } of await store(Oauth2CredentialStore).allCredentials(rootId)) known.add(clientId);
   return (audience) => known.has(audience);
 }
 

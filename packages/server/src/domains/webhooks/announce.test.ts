@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { fakeStores } from '../../../test/harness/fake-stores.ts';
+import type { Occurrence } from '../../core/events.ts';
 import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../lib/ids.ts';
 import { announceBalances } from '../balances/announce.ts';
-import { announce, type Occurrence } from './announce.ts';
+import type { SendStatusPayload } from '../sends/status-payload.ts';
+import { announce } from './announce.ts';
 import type { WebhookEndpoint, WebhookEvent, WebhookSubscription } from './model.ts';
-import type { BalancePayload, SendStatusPayload } from './payloads.ts';
+import type { BalancePayload } from './payloads.ts';
 import { WebhookReader } from './store/webhook-reader.ts';
 
 const NOW = 1_800_000_000_000;
@@ -49,6 +51,18 @@ const OCCURRENCES = {
 
 type Happened = Occurrence | (typeof OCCURRENCES)[keyof typeof OCCURRENCES];
 
+type BalanceNews = (typeof OCCURRENCES)[`BALANCE_${'CONFIRMED' | 'FINALIZED'}_UPDATES`];
+
+const isOccurrence = (happened: Happened): happened is Exclude<Happened, BalanceNews> =>
+  !happened.type.startsWith('BALANCE_');
+
+const toOccurrence = (happened: Exclude<Happened, BalanceNews>): Occurrence => {
+  if (!('payload' in happened)) return happened;
+  const { type, payload } = happened;
+  const { status, caip2 } = payload.msg;
+  return { type, facts: { statuses: status, caip2 }, bodyFor: () => JSON.stringify(payload) };
+};
+
 interface WebhookTarget {
   readonly endpointId: WebhookEndpointId;
 }
@@ -78,8 +92,8 @@ function setUp(...listeners: readonly WebhookEndpoint[]) {
   };
   const store = fakeStores([WebhookReader, webhooks]);
   const tell = async (happened: Happened, place = { id: SUB, parentId: PARENT as OrganizationId | undefined }) => {
-    if (happened.type === 'ACTIVITY_UPDATES' || happened.type === 'SEND_TRANSACTION_STATUS_UPDATES') {
-      return { told: await announce(store, happened, place, randomId, NOW), inserted, asked };
+    if (isOccurrence(happened)) {
+      return { told: await announce(webhooks, toOccurrence(happened), place, randomId, NOW), inserted, asked };
     }
     const level = happened.type === 'BALANCE_CONFIRMED_UPDATES' ? 'confirmed' : 'finalized';
     const news = {

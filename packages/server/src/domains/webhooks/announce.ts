@@ -1,25 +1,9 @@
-import type { NewId, OrganizationId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../lib/ids.ts';
-import type { Stores } from '../../storage/stores.ts';
-import { type FilterFacts, passes } from './filters.ts';
+import type { EventFacts, EventPlace, Events, Occurrence } from '../../core/events.ts';
+import type { NewId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../lib/ids.ts';
+import type { Transaction } from '../../storage/store.ts';
+import { passes } from './filters.ts';
 import type { WebhookEndpoint, WebhookEventType } from './model.ts';
-import type { SendStatusPayload } from './payloads.ts';
 import { WebhookStore } from './store/webhooks.ts';
-
-/** Something that endpoints may want to know. */
-export type Occurrence =
-  | {
-      readonly type: 'ACTIVITY_UPDATES';
-      readonly facts: FilterFacts;
-      /** The activity as an organization may see it. */
-      readonly bodyFor: (recipientId: OrganizationId) => string;
-    }
-  | { readonly type: 'SEND_TRANSACTION_STATUS_UPDATES'; readonly payload: SendStatusPayload };
-
-/** Where it happened. */
-export interface Place {
-  readonly id: OrganizationId;
-  readonly parentId: OrganizationId | undefined;
-}
 
 /** Only a parent is told of them, with its own id in the header (protocol/webhooks 1, protocol/webhooks 4.1). */
 export const PARENT_ONLY: ReadonlySet<WebhookEventType> = new Set([
@@ -28,20 +12,35 @@ export const PARENT_ONLY: ReadonlySet<WebhookEventType> = new Set([
   'SEND_TRANSACTION_STATUS_UPDATES',
 ]);
 
-/**
- * Makes an event part of the transaction, for every active endpoint that subscribes to it; nothing is written where
- * none does (protocol/webhooks 1). Answers with the endpoints, for the dispatcher to be woken after the commit.
- */
+/** Writes events for every active endpoint that subscribes to them (protocol/webhooks 1). */
+export class WebhookEvents implements Events {
+  static readonly writes = true;
+  readonly #webhooks: Pick<WebhookStore, 'listeners' | 'insertEvent'>;
+
+  constructor(transaction: Transaction) {
+    this.#webhooks = new WebhookStore(transaction);
+  }
+
+  async announce(
+    occurrence: Occurrence,
+    place: EventPlace,
+    newId: NewId,
+    nowMs: number,
+  ): Promise<readonly WebhookEndpointId[]> {
+    return await announce(this.#webhooks, occurrence, place, newId, nowMs);
+  }
+}
+
 export async function announce(
-  store: Stores,
+  webhooks: Pick<WebhookStore, 'listeners' | 'insertEvent'>,
   occurrence: Occurrence,
-  place: Place,
+  place: EventPlace,
   newId: NewId,
   nowMs: number,
 ): Promise<readonly WebhookEndpointId[]> {
-  const listeners = await store(WebhookStore).listeners(place.id, place.parentId);
+  const listeners = await webhooks.listeners(place.id, place.parentId);
   if (listeners.length === 0) return [];
-  const facts = factsOf(occurrence, place);
+  const facts = { ...occurrence.facts, organizationIds: place.id };
   const eventId: WebhookEventId = newId();
   const told: WebhookEndpointId[] = [];
   const inserted: Promise<void>[] = [];
@@ -57,12 +56,11 @@ export async function announce(
       id: eventId,
       type: occurrence.type,
       aboutId: PARENT_ONLY.has(occurrence.type) ? recipientId : place.id,
-      body:
-        occurrence.type === 'ACTIVITY_UPDATES' ? occurrence.bodyFor(recipientId) : JSON.stringify(occurrence.payload),
+      body: occurrence.bodyFor(recipientId),
       createdAtMs: nowMs,
     };
     const deliveries = endpoints.map(({ id }) => ({ id: newId() as WebhookDeliveryId, endpointId: id }));
-    inserted.push(store(WebhookStore).insertEvent(event, deliveries));
+    inserted.push(webhooks.insertEvent(event, deliveries));
     told.push(...endpoints.map(({ id }) => id));
   }
   await Promise.all(inserted);
@@ -70,18 +68,7 @@ export async function announce(
 }
 
 /** Whether an endpoint subscribes to what happened. */
-export const wants = ({ subscriptions }: WebhookEndpoint, type: WebhookEventType, facts: FilterFacts): boolean =>
+export const wants = ({ subscriptions }: WebhookEndpoint, type: WebhookEventType, facts: EventFacts): boolean =>
   subscriptions.some(
     ({ eventType, isActive, filtersJson }) => eventType === type && isActive && passes(filtersJson, facts),
   );
-
-function factsOf(occurrence: Occurrence, { id }: Place): FilterFacts {
-  switch (occurrence.type) {
-    case 'ACTIVITY_UPDATES':
-      return { ...occurrence.facts, organizationIds: id };
-    case 'SEND_TRANSACTION_STATUS_UPDATES': {
-      const { status, caip2 } = occurrence.payload.msg;
-      return { statuses: status, caip2, organizationIds: id };
-    }
-  }
-}

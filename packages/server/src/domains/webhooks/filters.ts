@@ -1,16 +1,15 @@
 import { chainName } from '../../chains/networks.ts';
+import type { EventFacts } from '../../core/events.ts';
+import { SEND_STATUSES } from '../../core/events.ts';
 import { ACTIVITY_STATUSES } from '../../core/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { parseStrictJson } from '../../lib/strict-json.ts';
 import { activityType } from '../../policy/index.ts';
 import type { WebhookEventType } from './model.ts';
-import { SEND_STATUSES } from './payloads.ts';
 
 /** What filters can look at. */
-export type FilterKey = 'activityTypes' | 'statuses' | 'organizationIds' | 'addresses' | 'caip2';
-/** What an event says under each key that its type has. */
-export type FilterFacts = Readonly<Partial<Record<FilterKey, string>>>;
+export type FilterKey = keyof EventFacts;
 type Filters = Readonly<Partial<Record<FilterKey, readonly string[]>>>;
 
 const ITEMS_MAX = 100;
@@ -76,7 +75,7 @@ export function checkFilters(eventType: WebhookEventType, filtersJson: string, f
 }
 
 /** Whether an event passes filters that were checked when they were stored. */
-export function passes(filtersJson: string | undefined, facts: FilterFacts): boolean {
+export function passes(filtersJson: string | undefined, facts: EventFacts): boolean {
   if (filtersJson === undefined || filtersJson === '') return true;
   const filters = JSON.parse(filtersJson) as Filters;
   return (Object.keys(filters) as FilterKey[]).every((key) => {

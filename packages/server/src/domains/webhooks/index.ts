@@ -1,4 +1,7 @@
+import { Events } from '../../core/events.ts';
 import type { Domain } from '../../engine/domain.ts';
+import { provide } from '../../storage/stores.ts';
+import { WebhookEvents } from './announce.ts';
 import { createWebhookEndpoint } from './operations/create-webhook-endpoint.ts';
 import { deleteWebhookEndpoint } from './operations/delete-webhook-endpoint.ts';
 import { listWebhookDeliveries } from './operations/list-webhook-deliveries.ts';
@@ -18,4 +21,5 @@ export const webhooks: Domain = {
     testWebhookEndpoint,
     updateWebhookEndpoint,
   ],
+  provides: [provide(Events, WebhookEvents)],
 };

@@ -77,3 +77,9 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
     keySet: () => keySet(serviceKeys(), clock(), config.vendorNames),
   };
 }
+
+declare module '../../engine/services.ts' {
+  interface PrepareServices {
+    readonly webhooks: Pick<Webhooks, 'checkTarget' | 'sendNow'>;
+  }
+}

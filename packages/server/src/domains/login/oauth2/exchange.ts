@@ -19,3 +19,9 @@ export interface Exchanged {
 
 /** The providers' endpoints as the operator set them. */
 export type Oauth2Exchange = (exchange: CodeExchange) => Promise<Exchanged>;
+
+declare module '../../../engine/services.ts' {
+  interface PrepareServices {
+    readonly oauth2: Oauth2Exchange;
+  }
+}

@@ -2,9 +2,9 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import type { Oauth2CredentialId } from '../../../lib/ids.ts';
-import { OauthStore } from '../../users/store/oauth.ts';
 import { keepBundle } from '../oauth/keep-bundle.ts';
 import { ClientIdShape, EncryptedClientSecretShape, Oauth2ProviderShape } from '../shapes/oauth.ts';
+import { Oauth2CredentialStore } from '../store/oauth2-credentials.ts';
 
 /** protocol/login 8.1. */
 export const createOauth2Credential = defineActivity({
@@ -30,7 +30,7 @@ export const createOauth2Credential = defineActivity({
   async execute(context, parameters, sealed) {
     const { store, actor, nowMs } = context;
     await keepBundle(context, parameters);
-    await store(OauthStore).insertCredential(actor.organizationId, {
+    await store(Oauth2CredentialStore).insertCredential(actor.organizationId, {
       ...parameters,
       ...sealed,
       createdAtMs: nowMs,

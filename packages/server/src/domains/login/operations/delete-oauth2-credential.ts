@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
-import { OauthStore } from '../../users/store/oauth.ts';
 import { Oauth2CredentialIdShape } from '../shapes/oauth.ts';
+import { Oauth2CredentialStore } from '../store/oauth2-credentials.ts';
 
 export const deleteOauth2Credential = defineActivity({
   name: 'delete_oauth2_credential',
@@ -14,7 +14,7 @@ export const deleteOauth2Credential = defineActivity({
   parameters: Type.Object({ oauth2CredentialId: Oauth2CredentialIdShape }),
   result: Type.Object({ oauth2CredentialId: Type.String() }),
   async execute({ store, actor }, { oauth2CredentialId }) {
-    await store(OauthStore).deleteCredential(actor.organizationId, oauth2CredentialId);
+    await store(Oauth2CredentialStore).deleteCredential(actor.organizationId, oauth2CredentialId);
     return { oauth2CredentialId };
   },
 });

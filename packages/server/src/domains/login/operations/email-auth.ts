@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
+import { TreeTrust } from '../../../core/rules.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
+import { EMAIL_AUTH_FEATURE, requireFeature } from '../../../engine/login-features.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { NameShape } from '../../../lib/shapes.ts';
 import { emailAuthMail } from '../../messages/templates/bundle.ts';
-import { AuthProxyReader } from '../../sign-up-proxy/store.ts';
 import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from '../mailed-key.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
-import { EMAIL_AUTH_FEATURE, requireFeature } from '../otp/features.ts';
 import { sessionKeyName } from '../session-keys.ts';
 import { ContactShape, NamedEmailCustomizationShape, SENDER_PARAMS, UNNAMED_PARAMS } from '../shapes/otp.ts';
 import { SecondsShape } from '../shapes/sessions.ts';
@@ -47,7 +47,7 @@ export const emailAuth = defineActivity({
   // for.
   subject: ({ id }) => ({ userId: id, method: methodOfType('OTP_TYPE_EMAIL'), credentialId: id }),
   async prepare(context, parameters, user) {
-    const proxy = await context.read(AuthProxyReader).ofOrganization(treeRoot(context.actor.organization));
+    const proxy = await context.read(TreeTrust).ofOrganization(treeRoot(context.actor.organization));
     const usual = { templateId: proxy?.settings.emailAuthTemplateId, field: 'emailAuthTemplateId' };
     return await prepareMailedKey(context, parameters, user, emailAuthMail, usual);
   },

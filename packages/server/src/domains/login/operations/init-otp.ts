@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineActivity, legacy } from '../../../engine/define.ts';
-import { CODE_FEATURES, requireFeature } from '../otp/features.ts';
+import { CODE_FEATURES, requireFeature } from '../../../engine/login-features.ts';
 import { checkCodeRequest, codeSeconds, prepareCode, storeCode } from '../otp/new-code.ts';
 import {
   appNameOf,

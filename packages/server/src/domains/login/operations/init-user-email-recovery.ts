@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { defineActivity, legacy } from '../../../engine/define.ts';
+import { EMAIL_RECOVERY_FEATURE, requireFeature } from '../../../engine/login-features.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { recoveryMail } from '../../messages/templates/bundle.ts';
 import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from '../mailed-key.ts';
 import { userOfContact } from '../otp/contacts.ts';
-import { EMAIL_RECOVERY_FEATURE, requireFeature } from '../otp/features.ts';
 import { sessionKeyName } from '../session-keys.ts';
 import { ContactShape, NamedEmailCustomizationShape, SENDER_PARAMS, UNNAMED_PARAMS } from '../shapes/otp.ts';
 import { SecondsShape } from '../shapes/sessions.ts';

@@ -2,9 +2,9 @@ import Type from 'typebox';
 import { defineQuery } from '../../../engine/define.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
-import { OauthReader } from '../../users/store/oauth.ts';
 import { renderOauth2Credential } from '../render/oauth2-credential.ts';
 import { Oauth2CredentialShape } from '../shapes/oauth.ts';
+import { Oauth2CredentialReader } from '../store/oauth2-credentials.ts';
 
 export const listOauth2Credentials = defineQuery({
   name: 'list_oauth2_credentials',
@@ -13,7 +13,7 @@ export const listOauth2Credentials = defineQuery({
   response: Type.Object({ oauth2Credentials: Type.Array(Oauth2CredentialShape), pageInfo: PageInfoShape }),
   async run({ read, actor: { organizationId }, config }, { paginationOptions }) {
     const request = toPageRequest(paginationOptions, config.listMax);
-    const { items, pageInfo } = await read(OauthReader).credentials(organizationId, request);
+    const { items, pageInfo } = await read(Oauth2CredentialReader).credentials(organizationId, request);
     return { oauth2Credentials: items.map((item) => renderOauth2Credential(organizationId, item)), pageInfo };
   },
 });

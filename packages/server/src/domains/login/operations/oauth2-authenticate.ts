@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { textShape } from '../../../lib/shapes.ts';
-import { OauthReader } from '../../users/store/oauth.ts';
 import { exchangeForToken } from '../oauth/issue-token.ts';
 import { sessionPublicKey } from '../session-keys.ts';
 import {
@@ -11,6 +10,7 @@ import {
   Oauth2CredentialIdShape,
   RedirectUriShape,
 } from '../shapes/oauth.ts';
+import { Oauth2CredentialReader } from '../store/oauth2-credentials.ts';
 
 const BEARER_KEY = 'parameters.bearerTokenTargetPublicKey';
 
@@ -42,7 +42,7 @@ export const oauth2Authenticate = defineActivity({
     if (bearerTokenTargetPublicKey) sessionPublicKey(bearerTokenTargetPublicKey, BEARER_KEY);
   },
   describe: ({ read, actor }, { oauth2CredentialId }) =>
-    read(OauthReader).getCredential(actor.organizationId, oauth2CredentialId),
+    read(Oauth2CredentialReader).getCredential(actor.organizationId, oauth2CredentialId),
   // A provider takes a code once, and what was decided may have to be decided again: then the token is the same.
   prepare: (context, { bearerTokenTargetPublicKey: bearerKey, ...parameters }, credential) =>
     context.once(() =>

@@ -2,7 +2,9 @@ import Type, { type Static } from 'typebox';
 import { requireClientSignature } from '../../../authn/client-signature.ts';
 import { contactKindOf, requireIssuedFor, useOf } from '../../../authn/identity/tokens.ts';
 import { ClientSignatureShape, VerificationTokenShape } from '../../../authn/shapes.ts';
+import type { OtpType } from '../../../core/contact.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
+import { CODE_FEATURES, requireOwnFeature } from '../../../engine/login-features.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { consumeForLogin } from '../login-proof.ts';
 import {
@@ -12,9 +14,7 @@ import {
   sessionProfileFor,
   signLoginSession,
 } from '../login-session.ts';
-import type { OtpType } from '../../../core/contact.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
-import { CODE_FEATURES, requireOwnFeature } from '../otp/features.ts';
 import { sessionPublicKey } from '../session-keys.ts';
 import { SESSION_PARAMS } from '../shapes/sessions.ts';
 

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
-import { OauthReader, OauthStore } from '../../users/store/oauth.ts';
 import { keepBundle } from '../oauth/keep-bundle.ts';
 import {
   ClientIdShape,
@@ -9,6 +8,7 @@ import {
   Oauth2CredentialIdShape,
   Oauth2ProviderShape,
 } from '../shapes/oauth.ts';
+import { Oauth2CredentialReader, Oauth2CredentialStore } from '../store/oauth2-credentials.ts';
 
 export const updateOauth2Credential = defineActivity({
   name: 'update_oauth2_credential',
@@ -26,15 +26,15 @@ export const updateOauth2Credential = defineActivity({
   }),
   result: Type.Object({ oauth2CredentialId: Type.String() }),
   describe: ({ read, actor }, { oauth2CredentialId }) =>
-    read(OauthReader).getCredential(actor.organizationId, oauth2CredentialId),
+    read(Oauth2CredentialReader).getCredential(actor.organizationId, oauth2CredentialId),
   async prepare(context, { encryptedClientSecret }, { id }) {
     return await context.keyring.importOauthSecret(holderOf(context, id), encryptedClientSecret);
   },
   async execute(context, { oauth2CredentialId, ...parameters }, sealedSecret) {
     const { store, actor, nowMs } = context;
     await keepBundle(context, parameters);
-    const credential = await store(OauthStore).getCredential(actor.organizationId, oauth2CredentialId);
-    await store(OauthStore).updateCredential(actor.organizationId, {
+    const credential = await store(Oauth2CredentialStore).getCredential(actor.organizationId, oauth2CredentialId);
+    await store(Oauth2CredentialStore).updateCredential(actor.organizationId, {
       ...credential,
       ...parameters,
       sealedSecret,

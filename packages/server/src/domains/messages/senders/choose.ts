@@ -1,7 +1,7 @@
 import type { Keyring } from '@custos/keyring';
+import { type MessageSettings, wayOf } from '../../../config/message-ways.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Channel } from '../store.ts';
-import { type MessageSettings, wayOf } from '../ways.ts';
 import { InboxSender, noSender } from './inbox.ts';
 import type { Sender } from './sender.ts';
 import { SmsSender } from './sms.ts';

@@ -1,6 +1,6 @@
 import type { SMTPPoolOptions } from 'nodemailer/lib/smtp-pool';
+import { isLoopbackHost } from '../../../config/message-ways.ts';
 import { type MailContent, messageIdOf } from '../message.ts';
-import { isLoopbackHost } from '../ways.ts';
 import { type Delivery, type HandOver, type Sender, toLine } from './sender.ts';
 
 const CONNECTIONS_MAX = 8;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineQuery } from '../../../engine/define.ts';
-import { SimulationRequestShape, SimulationShape } from '../../../engine/simulation-shapes.ts';
 import { LIMITS } from '../../../lib/limits.ts';
+import { SimulationRequestShape, SimulationShape } from '../simulation/shapes.ts';
 
 export const simulateActivity = defineQuery({
   name: 'simulate_activity',
@@ -11,7 +11,7 @@ export const simulateActivity = defineQuery({
   bodyLimit: LIMITS.bodyBytes,
   parameters: SimulationRequestShape,
   response: Type.Object({ simulation: SimulationShape }),
-  async run({ simulate }, request) {
-    return { simulation: await simulate(request) };
+  async run({ simulate, actor, nowMs }, request) {
+    return { simulation: await simulate(actor, request, nowMs) };
   },
 });

@@ -8,7 +8,7 @@ import {
   Oauth2ProviderShape,
   RedirectUriShape,
 } from '../../login/shapes/oauth.ts';
-import { OauthReader } from '../../users/store/oauth.ts';
+import { Oauth2CredentialReader } from '../../login/store/oauth2-credentials.ts';
 import { defineProxyCall } from '../define.ts';
 import { demand } from '../methods.ts';
 
@@ -29,9 +29,9 @@ export const oauth2Authenticate = defineProxyCall({
   reply: Type.Object({ oidcToken: Type.String() }),
   demands: (_visit, { provider }) => [demand(METHODS[provider as keyof typeof METHODS])],
   async answer({ app, parent, run }, { provider, clientId, ...parameters }) {
-    const credential = await app.storage.read(OauthReader).findCredential(parent.id, provider, clientId);
+    const credential = await app.storage.read(Oauth2CredentialReader).findCredential(parent.id, provider, clientId);
     if (credential === undefined) {
-      throw (await app.storage.read(OauthReader).hasCredentialAt(parent.id, provider))
+      throw (await app.storage.read(Oauth2CredentialReader).hasCredentialAt(parent.id, provider))
         ? new ApiError(
             'OAUTH2_CREDENTIAL_NOT_FOUND',
             'this organization has no OAuth 2.0 credential for this provider and client id',

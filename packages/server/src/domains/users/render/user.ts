@@ -77,3 +77,7 @@ export function renderTag(tag: Tag) {
     updatedAt: toTimestamp(tag.updatedAtMs),
   };
 }
+
+declare module '../../../core/user-snapshot.ts' {
+  interface UserSnapshot extends WireUser {}
+}

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { defineActivity } from '../../../engine/define.ts';
+import { FeatureNameShape, FeatureShape } from '../../organizations/shapes.ts';
 import { turnProxyOff } from '../../sign-up-proxy/switch.ts';
 import { dropFeatureEndpoint } from '../../webhooks/feature-endpoint.ts';
-import { FeatureNameShape, FeatureShape } from '../shapes.ts';
 
 export const removeOrganizationFeature = defineActivity({
   name: 'remove_organization_feature',

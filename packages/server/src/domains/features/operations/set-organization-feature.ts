@@ -5,10 +5,10 @@ import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { earnConfigOf } from '../../earn/config.ts';
+import { type FeatureName, FeatureNameShape, FeatureShape } from '../../organizations/shapes.ts';
 import { prepareProxyKey, turnProxyOff, turnProxyOn } from '../../sign-up-proxy/switch.ts';
 import { dropFeatureEndpoint, putFeatureEndpoint } from '../../webhooks/feature-endpoint.ts';
 import { WEBHOOK_URL_MAX } from '../../webhooks/shapes.ts';
-import { type FeatureName, FeatureNameShape, FeatureShape } from '../shapes.ts';
 
 const VALUE_MAX = 16_384;
 

@@ -1,5 +1,4 @@
-import type { Config } from '../../config/config.ts';
-import type { Channel } from './store.ts';
+import type { Config } from './config.ts';
 
 export type MessageSettings = Pick<
   Config,
@@ -25,7 +24,7 @@ export function hasDevInbox(settings: MessageSettings): boolean {
   return smtpUrl === undefined && smsUrl === undefined && databaseUrl === undefined && isLoopbackHost(host);
 }
 
-export function wayOf(channel: Channel, settings: MessageSettings): Way {
+export function wayOf(channel: 'email' | 'sms', settings: MessageSettings): Way {
   if (hasDevInbox(settings)) return 'inbox';
   return (channel === 'email' ? settings.smtpUrl : settings.smsUrl) === undefined ? 'none' : 'provider';
 }

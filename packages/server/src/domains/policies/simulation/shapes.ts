@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { MfaPolicyShape } from '../domains/users/shapes/mfa.ts';
-import { IdShape, NameShape, textShape } from '../lib/shapes.ts';
-import { EffectShape, ExpressionShape, PolicyEvaluationShape } from './shapes/rules.ts';
+import { EffectShape, ExpressionShape, PolicyEvaluationShape } from '../../../engine/shapes/rules.ts';
+import { IdShape, NameShape, textShape } from '../../../lib/shapes.ts';
+import { MfaPolicyShape } from '../../users/shapes/mfa.ts';
 
 /** A policy that is not stored. With the id of one that is, it stands in for it. */
 const DraftPolicyShape = Type.Object({

@@ -1,31 +1,37 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Actor, publicKeyOf, sessionProfileIdOf } from '../core/actor.ts';
-import { Users } from '../core/directory.ts';
-import type { IpAllowlist, VelocityControl } from '../core/model.ts';
-import { checkPolicy, textsOf } from '../domains/policies/new-policies.ts';
-import { renderMfaPolicy } from '../domains/users/render/mfa.ts';
-import { firstDuplicate } from '../lib/collections.ts';
-import { ApiError, invalidField } from '../lib/errors.ts';
-import type { ActivityId, UserId } from '../lib/ids.ts';
-import { LIMITS } from '../lib/limits.ts';
-import { parseAddress } from '../lib/network.ts';
-import { type Approval, type Decision, type Policy, preparePolicies } from '../policy/index.ts';
-import { versionOfType } from '../registry.ts';
-import type { App } from './app.ts';
-import { approvalOf, approverOf } from './evidence.ts';
-import { requireModest } from './expressions.ts';
-import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from './hearing.ts';
-import { type Matter, openMatter } from './matter.ts';
-import { toMember } from './members.ts';
-import { orRefusal } from './rejection.ts';
-import { renderEvaluation } from './render-evaluation.ts';
-import { countsAgainst, totalWith } from './reserve.ts';
-import { isAllowedFrom } from './rules/allowlist.ts';
-import { isMetAtOnce } from './rules/mfa.ts';
-import { groupOf, type Motion, motionsFor, refusedUncounted, satisfies, toDecimal } from './rules/velocity.ts';
-import type { Simulation, SimulationRequest } from './simulation-shapes.ts';
-import { requireScope } from './submit.ts';
-import { standingOf, weigh } from './weigh.ts';
+import { type Actor, publicKeyOf, sessionProfileIdOf } from '../../../core/actor.ts';
+import { Users } from '../../../core/directory.ts';
+import type { IpAllowlist, VelocityControl } from '../../../core/model.ts';
+import type { App } from '../../../engine/app.ts';
+import { approvalOf, approverOf } from '../../../engine/evidence.ts';
+import { requireModest } from '../../../engine/expressions.ts';
+import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from '../../../engine/hearing.ts';
+import { type Matter, openMatter } from '../../../engine/matter.ts';
+import { toMember } from '../../../engine/members.ts';
+import { orRefusal } from '../../../engine/rejection.ts';
+import { renderEvaluation } from '../../../engine/render-evaluation.ts';
+import { countsAgainst, totalWith } from '../../../engine/reserve.ts';
+import { isAllowedFrom } from '../../../engine/rules/allowlist.ts';
+import { isMetAtOnce } from '../../../engine/rules/mfa.ts';
+import {
+  groupOf,
+  type Motion,
+  motionsFor,
+  refusedUncounted,
+  satisfies,
+  toDecimal,
+} from '../../../engine/rules/velocity.ts';
+import { requireScope } from '../../../engine/submit.ts';
+import { standingOf, weigh } from '../../../engine/weigh.ts';
+import { firstDuplicate } from '../../../lib/collections.ts';
+import { ApiError, invalidField } from '../../../lib/errors.ts';
+import type { ActivityId, UserId } from '../../../lib/ids.ts';
+import { LIMITS } from '../../../lib/limits.ts';
+import { parseAddress } from '../../../lib/network.ts';
+import { type Approval, type Decision, type Policy, preparePolicies } from '../../../policy/index.ts';
+import { renderMfaPolicy } from '../../users/render/mfa.ts';
+import { checkPolicy, textsOf } from '../new-policies.ts';
+import type { Simulation, SimulationRequest } from './shapes.ts';
 
 /** Somebody whose approval is supposed. */
 interface Supposed {
@@ -162,7 +168,7 @@ async function matterOf(app: App, submitter: Actor, { request }: SimulationReque
   if (request.organizationId !== undefined && request.organizationId !== organizationId) {
     throw invalidField('request.organizationId', 'must be the organization of the simulation');
   }
-  const served = versionOfType(request.type);
+  const served = app.operations.find(request.type);
   if (served === undefined) throw invalidField('request.type', 'must be a type of activity that this service executes');
   const { operation, version } = served;
   const parameters = version.decode(request.parameters);
@@ -320,4 +326,10 @@ function statusOf({ outcome, reason }: Decision, { isDenied, mfa, velocity, netw
   if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') return 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
   const isStopped = reason !== 'ROOT_QUORUM' && velocity.some(({ satisfied }) => !satisfied);
   return isStopped ? 'REFUSED' : 'ACTIVITY_STATUS_COMPLETED';
+}
+
+declare module '../../../engine/services.ts' {
+  interface QueryServices {
+    readonly simulate: (caller: Actor, wish: SimulationRequest, nowMs: number) => Promise<Simulation>;
+  }
 }

@@ -1,12 +1,11 @@
-import { type Organization, treeRoot } from '../../../core/model.ts';
-import { OrganizationReader } from '../../../core/store/organizations.ts';
-import type { DescribeContext } from '../../../engine/define.ts';
-import { ApiError } from '../../../lib/errors.ts';
-import type { OrganizationId } from '../../../lib/ids.ts';
-import type { ReadStores } from '../../../storage/stores.ts';
-import type { AuthProxyConfig } from '../../sign-up-proxy/model.ts';
-import { AuthProxyReader } from '../../sign-up-proxy/store.ts';
-import type { OtpType } from '../../../core/contact.ts';
+import type { OtpType } from '../core/contact.ts';
+import { type Organization, treeRoot } from '../core/model.ts';
+import { type TreeProxy, TreeTrust } from '../core/rules.ts';
+import { OrganizationReader } from '../core/store/organizations.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { OrganizationId } from '../lib/ids.ts';
+import type { ReadStores } from '../storage/stores.ts';
+import type { DescribeContext } from './define.ts';
 
 /** A way to log in that organizations turn on (protocol/organizations 2.3). */
 interface LoginFeature {
@@ -33,7 +32,7 @@ export async function requireFeature({ read, actor }: DescribeContext, feature: 
   const { organization, organizationId, homeId, userId } = actor;
   const rootId = treeRoot(organization);
   if (organizationId !== rootId && !(await isOn(read, organizationId, feature))) throw disabled(feature);
-  const proxy = await read(AuthProxyReader).ofOrganization(rootId);
+  const proxy = await read(TreeTrust).ofOrganization(rootId);
   if (proxy?.identity === undefined || proxy.identity.userId !== userId || homeId !== rootId) {
     if (!(await isOn(read, rootId, feature))) throw disabled(feature);
     return;
@@ -61,12 +60,12 @@ export async function isCodeLoginOpen(
   const feature = CODE_FEATURES[type];
   if (!(await isOn(read, organization.id, feature))) return false;
   const rootId = treeRoot(organization);
-  const proxy = await read(AuthProxyReader).ofOrganization(rootId);
+  const proxy = await read(TreeTrust).ofOrganization(rootId);
   if (proxy?.identity !== undefined && isAllowedToProxy(proxy, feature)) return true;
   return organization.id === rootId ? await hasOtherSender() : await isOn(read, rootId, feature);
 }
 
-const isAllowedToProxy = ({ enabled, settings }: AuthProxyConfig, { proxyMethod }: LoginFeature): boolean =>
+const isAllowedToProxy = ({ enabled, settings }: TreeProxy, { proxyMethod }: LoginFeature): boolean =>
   enabled && proxyMethod !== undefined && settings.allowedAuthMethods.includes(proxyMethod);
 
 async function isOn(read: ReadStores, organizationId: OrganizationId, { names }: LoginFeature): Promise<boolean> {
