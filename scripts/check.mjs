@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CITING_FILES, findBrokenCitations } from './lib/citations.mjs';
 import { installCompat } from './lib/compat.mjs';
-import { AGAINST_THE_FLOW, findMisplacedImports } from './lib/structure.mjs';
+import { findMisplacedImports } from './lib/structure.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -83,7 +83,7 @@ function checkCitations() {
 function checkStructure() {
   const files = listFiles('packages/server/src/*.ts').filter((file) => !file.endsWith('.test.ts'));
   const texts = new Map(files.map((file) => [file, readText(file)]));
-  const faults = findMisplacedImports(texts, AGAINST_THE_FLOW);
+  const faults = findMisplacedImports(texts);
   if (faults.length > 0) throw new Error(faults.join('\n'));
 }
 

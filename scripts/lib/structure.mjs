@@ -36,47 +36,6 @@ const DOMAIN_IMPORTS = {
   webhooks: [],
 };
 
-/** Imports that still run against the flow. The list only ever gets shorter: an entry that is not needed is refused. */
-export const AGAINST_THE_FLOW = [
-  'authn -> root',
-  'authn -> sign-up-proxy',
-  'authn -> users',
-  'chains -> balances',
-  'chains -> earn',
-  'chains -> policies',
-  'chains -> secrets',
-  'chains -> sends',
-  'chains -> wallets',
-  'engine -> earn',
-  'engine -> login',
-  'engine -> messages',
-  'engine -> on-ramp',
-  'engine -> policies',
-  'engine -> root',
-  'engine -> sign-up-proxy',
-  'engine -> users',
-  'engine -> webhooks',
-  'login -> sign-up-proxy',
-  'organizations -> earn',
-  'organizations -> login',
-  'organizations -> sign-up-proxy',
-  'organizations -> webhooks',
-  'sends -> keyring-admin',
-  'sends -> root',
-  'sends -> webhooks',
-  'sign-up-proxy -> root',
-  'signing -> earn',
-  'storage -> core',
-  'users -> login',
-  'users -> messages',
-  'users -> organizations',
-  'users -> sign-up-proxy',
-  'wallets -> secrets',
-  'webhooks -> keyring-admin',
-  'webhooks -> login',
-  'webhooks -> root',
-];
-
 const SOURCE = 'packages/server/src/';
 /** The text is not parsed: imports start a line, and a name in braces may fill several. */
 const IMPORTS = /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm;
@@ -84,11 +43,9 @@ const IMPORTS = /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'(\.[^']+)
 /**
  * Imports that the rules do not allow, and circles.
  * @param {ReadonlyMap<string, string>} texts The source files, by their path in the repository.
- * @param {readonly string[]} exceptions `from -> to` of folders that still wait to be turned around.
  */
-export function findMisplacedImports(texts, exceptions) {
+export function findMisplacedImports(texts) {
   const faults = [];
-  const used = new Set();
   const graph = new Map();
   for (const [file, text] of texts) {
     const targets = [];
@@ -97,14 +54,10 @@ export function findMisplacedImports(texts, exceptions) {
       if (!texts.has(target)) continue;
       if (isType === undefined && fixed !== undefined) targets.push(target);
       const fault = misplaced(file, target);
-      if (fault === undefined) continue;
-      const edge = `${placeOf(file).folder} -> ${placeOf(target).folder}`;
-      if (exceptions.includes(edge)) used.add(edge);
-      else faults.push(`${file} imports ${target}: ${fault}`);
+      if (fault !== undefined) faults.push(`${file} imports ${target}: ${fault}`);
     }
     graph.set(file, targets);
   }
-  faults.push(...exceptions.filter((edge) => !used.has(edge)).map((edge) => `the exception ${edge} is not needed`));
   faults.push(...circlesIn(graph).map((circle) => `a circle: ${circle.join(' -> ')}`));
   return faults;
 }

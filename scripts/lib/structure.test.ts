@@ -5,9 +5,9 @@ const SOURCE = 'packages/server/src/';
 const imports = (...lines: readonly string[]): string => lines.map((line) => `${line};\n`).join('');
 
 /** Every file that an import names is there. */
-function faultsOf(files: Record<string, string>, exceptions: readonly string[] = []): string[] {
+function faultsOf(files: Record<string, string>): string[] {
   const texts = new Map(Object.entries(files).map(([file, text]) => [`${SOURCE}${file}`, text]));
-  return findMisplacedImports(texts, exceptions);
+  return findMisplacedImports(texts);
 }
 
 const leaf = {
@@ -79,10 +79,4 @@ test('a circle is named by its files; types close none', () => {
   };
   expect(faultsOf(circle)).toEqual([`a circle: ${SOURCE}lib/a.ts -> ${SOURCE}lib/b.ts -> ${SOURCE}lib/a.ts`]);
   expect(faultsOf({ ...circle, 'lib/b.ts': imports("import type { A } from './a.ts'") })).toEqual([]);
-});
-
-test('an exception is allowed while it is needed', () => {
-  const files = { ...leaf, 'engine/vote.ts': imports("import { a } from '../domains/users/model.ts'") };
-  expect(faultsOf(files, ['engine -> users'])).toEqual([]);
-  expect(faultsOf(leaf, ['engine -> users'])).toEqual(['the exception engine -> users is not needed']);
 });

@@ -331,6 +331,11 @@ describe('import and export', () => {
       code: 'INVALID_MNEMONIC',
       message: expect.stringContaining('invalid mnemonic'),
     });
+    // White space behind a phrase may be what an editor left there.
+    await expect(importPhrase(`${ABANDON}\n `)).rejects.toMatchObject({ code: 'INVALID_MNEMONIC' });
+    expect((await importPhrase(`${ABANDON}\n--PASS--\n `)).accounts).not.toEqual(
+      (await importPhrase(ABANDON)).accounts,
+    );
     const framed = ambiguous.replace('\n', '\n--PASS--\n');
     const key = deriveKey(await seedOf(ABANDON, framed.split('--PASS--\n')[1] ?? ''), ETHEREUM.curve, ETHEREUM.path);
     expect((await importPhrase(framed)).accounts[0]?.publicKey).toBe(toHex(publicKeyOf(ETHEREUM.curve, key)));

@@ -1,5 +1,4 @@
 import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
-import { FIRST_RULES_VERSION } from './storage/authority.ts';
 import { ActivityStore } from './core/store/activities.ts';
 import { DeploymentReader, DeploymentStore } from './core/store/deployment.ts';
 import { OrganizationStore } from './core/store/organizations.ts';
@@ -11,6 +10,7 @@ import { sha256Hex } from './lib/encoding.ts';
 import { type NewId, type OrganizationId, randomId, type UserId } from './lib/ids.ts';
 import { StartError } from './lib/start-error.ts';
 import { BOOTSTRAP_TYPE } from './registry.ts';
+import { FIRST_RULES_VERSION } from './storage/authority.ts';
 import type { Storage } from './storage/storage.ts';
 
 /**

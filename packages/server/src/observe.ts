@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { SendObserver } from './chains/send/parts.ts';
 import type { Activity } from './core/model.ts';
 import type { BalancePlace } from './domains/balances/model.ts';
 import type { OutboxObserver } from './domains/messages/outbox.ts';
-import type { SendObserver } from './domains/sends/parts.ts';
 import type { DeliveryObserver } from './domains/webhooks/recorder.ts';
 import type { ErrorCode } from './lib/errors.ts';
 import { VERSION } from './lib/version.ts';

@@ -1,16 +1,16 @@
 import type { AddressFormat, Curve } from '@custos/keyring';
-import type { BalanceLevel } from '../domains/balances/model.ts';
-import type { ChainReader, ReaderObserver } from '../domains/balances/reader.ts';
-import type { Send } from '../domains/sends/model.ts';
-import type { Round } from '../domains/sends/parts.ts';
 import type { JsonValue } from '../lib/strict-json.ts';
 import type { Namespaces } from '../policy/index.ts';
+import type { BalanceLevel } from './balances/level.ts';
+import type { ChainReader, ReaderObserver } from './balances/reader.ts';
 import type { AssetFee, AssetId, AssetMovements } from './caip19.ts';
 import type { ContractInterface, ContractInterfaceType } from './contract-interface.ts';
 import type { OwnContracts } from './ethereum/call-movements.ts';
 import type { FieldTables } from './field-table.ts';
 import type { ChainNode, Nodes } from './nodes/node.ts';
 import type { NodeOptions } from './nodes/rpc.ts';
+import type { Send } from './send/model.ts';
+import type { Round } from './send/parts.ts';
 import type { ChainAsset, ChainSettings } from './settings.ts';
 import type { Candidates, FittedSignable } from './signable.ts';
 

@@ -1,6 +1,6 @@
 import type { OrganizationId, UserId } from '../lib/ids.ts';
-import type { ApiKey, AuthenticationMethod, Authenticator, Organization, User } from './model.ts';
 import type { RemovalReason } from '../storage/tombstones.ts';
+import type { ApiKey, AuthenticationMethod, Authenticator, Organization, User } from './model.ts';
 import { treeRoot } from './model.ts';
 
 /** The credential that stamped a request. */

@@ -73,6 +73,11 @@ export abstract class SessionProfiles {
   abstract find(rootId: OrganizationId, profileId: string): Promise<SessionProfile | undefined>;
 }
 
+/** Clients of the tree at OAuth 2.0 providers. */
+export abstract class OauthClients {
+  abstract allCredentials(rootId: OrganizationId): Promise<readonly { readonly clientId: string }[]>;
+}
+
 /** What the sign-up proxy of a tree may do, as far as others have to know. */
 export interface TreeProxy {
   readonly enabled: boolean;

@@ -6,6 +6,7 @@ import type { TokenReader } from '../authn/identity/tokens.ts';
 import type { OwnIssuer } from '../authn/oidc/own-issuer.ts';
 import type { InterfaceCache } from '../chains/contract-interface.ts';
 import type { Nodes } from '../chains/nodes/node.ts';
+import type { SendLaneName } from '../chains/send/model.ts';
 import type { Config } from '../config/config.ts';
 import type { User } from '../core/model.ts';
 import type { UserSnapshot } from '../core/user-snapshot.ts';
@@ -19,7 +20,6 @@ import type { EngineObserver } from './observer.ts';
 import type { Operations } from './operations.ts';
 import type { Readiness } from './readiness.ts';
 import type { Rulebooks } from './rulebooks.ts';
-import type { SendLaneName } from './send-lane.ts';
 import type { PrepareServices, QueryServices } from './services.ts';
 
 /** Every dependency of a running service, built once at start and handed down. */

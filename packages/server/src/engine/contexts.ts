@@ -4,6 +4,7 @@ import type { IdentityTokens } from '../authn/identity/tokens.ts';
 import type { OwnIssuer } from '../authn/oidc/own-issuer.ts';
 import type { InterfaceCache } from '../chains/contract-interface.ts';
 import type { Nodes } from '../chains/nodes/node.ts';
+import type { SendLaneName } from '../chains/send/model.ts';
 import type { Config } from '../config/config.ts';
 import type { Actor } from '../core/actor.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
@@ -11,7 +12,6 @@ import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { ExpressionCache } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import type { WireActivity } from './render-activity.ts';
-import type { SendLaneName } from './send-lane.ts';
 import type { PrepareServices, QueryServices } from './services.ts';
 
 // What each step of an operation may use. A step gets no more than its place in the request allows.

@@ -1,5 +1,6 @@
 import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { tokensFor } from '../authn/identity/tokens.ts';
+import type { SendLaneName } from '../chains/send/model.ts';
 import { type Actor, publicKeyOf } from '../core/actor.ts';
 import type { Activity, AppProof, Organization, Vote } from '../core/model.ts';
 import { ActivityStore } from '../core/store/activities.ts';
@@ -24,7 +25,6 @@ import { keepingQuorumAccess } from './quorum-access.ts';
 import { reserve } from './reserve.ts';
 import type { Rulebook } from './rulebooks.ts';
 import { sealResult } from './secret-result.ts';
-import type { SendLaneName } from './send-lane.ts';
 
 /** On what grounds an effect runs. */
 export interface Grounds {

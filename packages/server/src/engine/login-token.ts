@@ -1,8 +1,8 @@
-import { UsedTokenStore } from '../core/store/used-tokens.ts';
 import type { TokenUse } from '../authn/identity/tokens.ts';
+import { useOidcToken } from '../authn/oidc/token-uses.ts';
 import type { Actor } from '../core/actor.ts';
 import type { Activity } from '../core/model.ts';
-import { useOidcToken } from '../authn/oidc/token-uses.ts';
+import { UsedTokenStore } from '../core/store/used-tokens.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Stores } from '../storage/stores.ts';
 

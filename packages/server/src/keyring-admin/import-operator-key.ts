@@ -4,12 +4,12 @@ import { chainName, networkOf } from '../chains/networks.ts';
 import type { ChainSettings } from '../chains/settings.ts';
 import type { Config } from '../config/config.ts';
 import { DeploymentReader } from '../core/store/deployment.ts';
-import { openBeside, writeBeside } from './beside.ts';
+import { SendStore } from '../domains/sends/store/sends.ts';
 import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
 import { loadServiceKeys } from '../service-keys.ts';
 import type { Storage } from '../storage/storage.ts';
-import { SendStore } from '../domains/sends/store/sends.ts';
+import { openBeside, writeBeside } from './beside.ts';
 import { type KeyMaterial, parseKeyText } from './key-text.ts';
 
 /** Whose import it is, where somebody's own import names the user. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
-import { openBeside } from './beside.ts';
 import { SendReader } from '../domains/sends/store/sends.ts';
+import { openBeside } from './beside.ts';
 
 export interface ListedChain {
   readonly caip2: string;

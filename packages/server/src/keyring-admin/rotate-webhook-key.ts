@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
 import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
-import { openBeside, writeBeside } from './beside.ts';
+import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../domains/webhooks/keys.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
-import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../domains/webhooks/keys.ts';
+import { openBeside, writeBeside } from './beside.ts';
 
 /** Long enough for every process, which look for keys each second, to publish the new one before any signs with it. */
 const COMPROMISED_SIGNS_AFTER_MS = 5000;

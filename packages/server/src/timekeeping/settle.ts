@@ -1,13 +1,12 @@
-import { RateWindowReader } from '../storage/rate-windows.ts';
-import { RateWindowStore } from '../storage/rate-windows.ts';
 import { setImmediate } from 'node:timers/promises';
 import { ClockReader, ClockStore } from '../core/store/clock.ts';
-import type { CountKey } from '../storage/rate-windows.ts';
 import type { ControlKey } from '../domains/policies/store/velocity.ts';
 import { VelocityReader, VelocityStore } from '../domains/policies/store/velocity.ts';
 import { minuteOf } from '../domains/sends/sponsorship-model.ts';
 import { SponsorshipStore } from '../domains/sends/store/sponsorship.ts';
 import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
+import type { CountKey } from '../storage/rate-windows.ts';
+import { RateWindowReader, RateWindowStore } from '../storage/rate-windows.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** So much is looked at before others get their turn: the embedded database never lets go of the thread by itself. */

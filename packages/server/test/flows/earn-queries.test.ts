@@ -1,11 +1,11 @@
 import { getAddress, type Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createNodes } from '../../src/chains/nodes/nodes.ts';
+import type { Send } from '../../src/chains/send/model.ts';
 import { chains as readChains } from '../../src/config/chains.ts';
 import { createEarn } from '../../src/domains/earn/create-earn.ts';
 import type { EarnRequest, EarnWrapper } from '../../src/domains/earn/model.ts';
 import { EarnStore } from '../../src/domains/earn/store.ts';
-import type { Send } from '../../src/domains/sends/model.ts';
 import { SendStore } from '../../src/domains/sends/store/sends.ts';
 import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts';
 import { stubContract, stubToken } from '../chain/stub-contracts.ts';

@@ -11,7 +11,7 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { EthereumSendRequest, Send, SendProgress } from '../../src/domains/sends/model.ts';
+import type { EthereumSendRequest, Send, SendProgress } from '../../src/chains/send/model.ts';
 import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { GENESIS, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { StubNode } from '../chain/stub-node.ts';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Send, SendBlock, SendPurpose } from '../../src/chains/send/model.ts';
 import type { EarnRequest, EarnWrapper } from '../../src/domains/earn/model.ts';
 import { EarnReader, EarnStore } from '../../src/domains/earn/store.ts';
-import type { Send, SendBlock, SendPurpose } from '../../src/domains/sends/model.ts';
 import { SendStore } from '../../src/domains/sends/store/sends.ts';
 import type { OrganizationId, SendId } from '../../src/lib/ids.ts';
 import { randomId } from '../../src/lib/ids.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { foreignLane, type Send } from '../../src/chains/send/model.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
-import { foreignLane, type Send } from '../../src/domains/sends/model.ts';
 import { OPEN_LENGTH_MAX, SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';

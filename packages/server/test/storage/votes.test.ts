@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Activity, Vote } from '../../src/core/model.ts';
-import type { RemovalReason } from '../../src/storage/tombstones.ts';
 import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
 import { SealedResultReader, SealedResultStore } from '../../src/core/store/sealed-results.ts';
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
 import { UserStore } from '../../src/domains/users/store/users.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import type { RemovalReason } from '../../src/storage/tombstones.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, Place, withOrganization } from './place.ts';
 

@@ -1,5 +1,3 @@
-import { SecretReader } from '../../src/domains/secrets/store.ts';
-import { SecretStore } from '../../src/domains/secrets/store.ts';
 import { describe, expect, test } from 'vitest';
 import type { AppProof } from '../../src/core/model.ts';
 import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
@@ -7,6 +5,7 @@ import { DeploymentReader, DeploymentStore } from '../../src/core/store/deployme
 import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
 import { TreeReader, TreeStore } from '../../src/core/store/tree.ts';
 import type { Secret } from '../../src/domains/secrets/model.ts';
+import { SecretReader, SecretStore } from '../../src/domains/secrets/store.ts';
 import type { ImportKind, ImportTarget, PrivateKey, Wallet, WalletAccount } from '../../src/domains/wallets/model.ts';
 import { ImportReader, ImportStore } from '../../src/domains/wallets/store/imports.ts';
 import { PrivateKeyReader, PrivateKeyStore } from '../../src/domains/wallets/store/private-keys.ts';

@@ -1,8 +1,8 @@
 import { UsedTokenStore } from '../../core/store/used-tokens.ts';
-import type { TokenUse } from '../identity/tokens.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Stores } from '../../storage/stores.ts';
+import type { TokenUse } from '../identity/tokens.ts';
 
 /** What an OpenID token may be used for, each once in a tree: it registers its identity, and it logs in. */
 type OidcPurpose = 'register' | 'login';

@@ -21,7 +21,10 @@ export function walletFacts(wallet: NamedKey): WalletFacts {
 }
 
 /** `wallet_account`. Of two spellings of a path the one that is really derived counts: Ed25519 hardens every level. */
-export function walletAccountFacts(account: { readonly address: string; readonly pathKey: string }): WalletAccountFacts {
+export function walletAccountFacts(account: {
+  readonly address: string;
+  readonly pathKey: string;
+}): WalletAccountFacts {
   const levels = account.pathKey.split('/').slice(1);
   assert(
     levels.length > 0 && levels.every((level) => /^[0-9]+'?$/.test(level)),

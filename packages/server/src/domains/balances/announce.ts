@@ -1,10 +1,11 @@
+import type { BalanceLevel } from '../../chains/balances/level.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { NewId, OrganizationId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../lib/ids.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { wants } from '../webhooks/announce.ts';
 import type { BalancePayload } from '../webhooks/payloads.ts';
 import { WebhookStore } from '../webhooks/store/webhooks.ts';
-import { BALANCE_EVENT_TYPES, type BalanceLevel } from './model.ts';
+import { BALANCE_EVENT_TYPES } from './model.ts';
 
 interface BalanceNews {
   readonly eventId: WebhookEventId;

@@ -1,8 +1,5 @@
+import type { BalanceLevel } from '../../chains/balances/level.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
-
-/** `confirmed`: as deep as the chain's setting wants. `finalized`: the chain does not undo it. */
-export const BALANCE_LEVELS = ['confirmed', 'finalized'] as const;
-export type BalanceLevel = (typeof BALANCE_LEVELS)[number];
 /** What endpoints subscribe to, to hear of a level. */
 export const BALANCE_EVENT_TYPES = {
   confirmed: 'BALANCE_CONFIRMED_UPDATES',

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
+import type { BalanceLevel } from '../../chains/balances/level.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
 import { jsonRows } from '../../storage/json-rows.ts';
 import { statement } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { WebhookSubscription } from '../webhooks/model.ts';
-import type { BalanceCursor, BalanceLevel, BalancePlace, Holder } from './model.ts';
+import type { BalanceCursor, BalancePlace, Holder } from './model.ts';
 
 export interface BalanceSubscriber {
   readonly organizationId: OrganizationId;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Change, WatchedBlock } from '../../chains/balances/reader.ts';
 import type { NewId, WebhookEndpointId, WebhookEventId } from '../../lib/ids.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { BalancePayload } from '../webhooks/payloads.ts';
 import { announceBalances } from './announce.ts';
 import type { BalanceCursor, Holder } from './model.ts';
-import type { Change, WatchedBlock } from './reader.ts';
 
 /** News of one change for one organization, as they are kept until their block stays. */
 export interface News {

@@ -1,4 +1,5 @@
 import type { AddressFormat } from '@custos/keyring';
+import type { Audience, ChainReader, WatchedBlock } from '../../chains/balances/reader.ts';
 import { networkOf } from '../../chains/networks.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -6,7 +7,6 @@ import type { NewId, OrganizationId, WebhookEndpointId } from '../../lib/ids.ts'
 import type { Storage } from '../../storage/storage.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { BalanceCursor, BalancePlace, Holder } from './model.ts';
-import type { Audience, ChainReader, WatchedBlock } from './reader.ts';
 import { BalanceWatchReader, BalanceWatchStore } from './store.ts';
 import { type News, newsOf, tell, undoing } from './tell.ts';
 

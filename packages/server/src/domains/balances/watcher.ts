@@ -1,3 +1,5 @@
+import { BALANCE_LEVELS, type BalanceLevel } from '../../chains/balances/level.ts';
+import type { ChainReader, ReaderObserver } from '../../chains/balances/reader.ts';
 import { serviceOf } from '../../chains/index.ts';
 import type { Nodes } from '../../chains/nodes/node.ts';
 import type { ConfiguredChains } from '../../chains/settings.ts';
@@ -6,8 +8,7 @@ import { tellOnce } from '../../workers/away.ts';
 import { pause } from '../../workers/pause.ts';
 import type { WorkerObserver } from '../../workers/strategy.ts';
 import { chainsOf } from '../webhooks/filters.ts';
-import { BALANCE_EVENT_TYPES, BALANCE_LEVELS, type BalanceLevel, type BalancePlace } from './model.ts';
-import type { ChainReader, ReaderObserver } from './reader.ts';
+import { BALANCE_EVENT_TYPES, type BalancePlace } from './model.ts';
 import type { BalanceSubscriber } from './store.ts';
 import { BalanceWatchReader, BalanceWatchStore } from './store.ts';
 import { type BalanceObserver, Watch, type WatchParts } from './watch.ts';

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import type { Hex } from '../../chains/nodes/node.ts';
+import type { Send } from '../../chains/send/model.ts';
 import type { QueryContext } from '../../engine/define.ts';
 import type { OrganizationId, SendId } from '../../lib/ids.ts';
 import { IdShape } from '../../lib/shapes.ts';
 import type { ReadStores } from '../../storage/stores.ts';
-import type { Send } from '../sends/model.ts';
 import { SendReader } from '../sends/store/sends.ts';
 import type { EarnRequest, EarnRequestKind, EarnWrapper } from './model.ts';
 import { EarnReader } from './store.ts';

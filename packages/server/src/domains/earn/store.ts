@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
+import type { SendBlock } from '../../chains/send/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
 import { findRow } from '../../storage/organization-rows.ts';
 import type { ChainSendTable, EarnRequestTable, EarnWrapperTable } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
-import type { SendBlock } from '../sends/model.ts';
 import type { EarnProvider, EarnRequest, EarnRequestKind, EarnTotals, EarnWrapper } from './model.ts';
 
 const toWrapper = (row: Selectable<EarnWrapperTable>): EarnWrapper => ({

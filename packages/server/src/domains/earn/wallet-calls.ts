@@ -1,12 +1,12 @@
 import { ethereumNetwork } from '../../chains/ethereum/network.ts';
 import { configuredChain } from '../../chains/networks.ts';
+import type { SendCall, SendPurpose } from '../../chains/send/model.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { DescribeContext, ExecuteContext, FactsContext, Movements } from '../../engine/define.ts';
 import type { EarnRequestId, SendId } from '../../lib/ids.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import { resolveSender, transactionMovements, transactionsOf } from '../sends/calls.ts';
 import { toRequest } from '../sends/ethereum-request.ts';
-import type { SendCall, SendPurpose } from '../sends/model.ts';
 import { insertSend, requireSponsor, sponsorOf } from '../sends/new-send.ts';
 import { transactionFacts } from '../signing/facts.ts';
 import type { Signer } from '../signing/signer.ts';

@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { earnSplitterAbi, earnWrapperAbi } from '../../chains/contracts/artifacts.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
-import type { SendCall } from '../sends/model.ts';
+import type { SendCall } from '../../chains/send/model.ts';
 import type { EarnWrapper } from './model.ts';
 
 const tokenAbi = parseAbi(['function approve(address spender, uint256 amount) returns (bool)']);

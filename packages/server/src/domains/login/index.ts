@@ -1,4 +1,4 @@
-import { SessionProfiles } from '../../core/rules.ts';
+import { OauthClients, SessionProfiles } from '../../core/rules.ts';
 import type { Domain } from '../../engine/domain.ts';
 import { provide } from '../../storage/stores.ts';
 import { createOauth2Credential } from './operations/create-oauth2-credential.ts';
@@ -23,6 +23,7 @@ import { recoverUser } from './operations/recover-user.ts';
 import { stampLogin } from './operations/stamp-login.ts';
 import { updateOauth2Credential } from './operations/update-oauth2-credential.ts';
 import { verifyOtp } from './operations/verify-otp.ts';
+import { Oauth2CredentialReader } from './store/oauth2-credentials.ts';
 import { SessionProfileReader } from './store/session-profiles.ts';
 
 export const login: Domain = {
@@ -51,5 +52,5 @@ export const login: Domain = {
     updateOauth2Credential,
     verifyOtp,
   ],
-  provides: [provide(SessionProfiles, SessionProfileReader)],
+  provides: [provide(OauthClients, Oauth2CredentialReader), provide(SessionProfiles, SessionProfileReader)],
 };

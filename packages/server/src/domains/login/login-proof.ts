@@ -1,12 +1,12 @@
-import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { TokenUse } from '../../authn/identity/tokens.ts';
+import { useOidcToken } from '../../authn/oidc/token-uses.ts';
 import { type AuthenticationMethod, treeRoot } from '../../core/model.ts';
+import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { markVerified } from '../users/contacts.ts';
 import { UserStore } from '../users/store/users.ts';
-import { useOidcToken } from '../../authn/oidc/token-uses.ts';
 
 /** By what a user is logged in. */
 export interface LoginProof {

@@ -1,15 +1,15 @@
 import { isParents } from '../../core/actor.ts';
+import { contactKeyOf } from '../../core/contact.ts';
 import { type ApiKey, treeRoot, type User } from '../../core/model.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { targetKeyOf } from '../../engine/holder.ts';
 import { requireEmailAddress } from '../../lib/mail-address.ts';
-import { type SenderFields, senderOf } from '../messages/sender-address.ts';
 import type { SealedMessage } from '../messages/message.ts';
+import { type SenderFields, senderOf } from '../messages/sender-address.ts';
 import { MessageStore } from '../messages/store.ts';
 import type { BundleMailInput } from '../messages/templates/bundle.ts';
 import { checkCustomization, type EmailCustomization } from '../messages/templates/customization.ts';
 import type { MailText } from '../messages/templates/layout.ts';
-import { contactKeyOf } from '../../core/contact.ts';
 import { countMessage } from './otp/limits.ts';
 import { templateOf } from './otp/new-code.ts';
 import { addSessionKey, type NewSessionKey, parseSessionSeconds, SESSION_SECONDS } from './session-keys.ts';

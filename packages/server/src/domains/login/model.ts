@@ -1,4 +1,4 @@
-import { type OtpType } from '../../core/contact.ts';
+import type { OtpType } from '../../core/contact.ts';
 import type { Oauth2CredentialId, OtpId, UserId } from '../../lib/ids.ts';
 
 /** A one-time code that was sent to a contact. */

@@ -1,7 +1,5 @@
-import { type MailSender } from './message.ts';
-import { SENDER } from '../../lib/mail-address.ts';
-import { type MailMessage } from './message.ts';
-import { SENDER_NAME_DEFAULT } from '../../lib/mail-address.ts';
+import { SENDER, SENDER_NAME_DEFAULT } from '../../lib/mail-address.ts';
+import type { MailMessage, MailSender } from './message.ts';
 
 /** The operator's sender, as an address or `Name <address>`. */
 export function parseSender(text: string): MailSender {

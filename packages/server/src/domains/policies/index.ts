@@ -1,3 +1,4 @@
+import { ContractInterfaces } from '../../chains/send/sends.ts';
 import {
   Allowlists,
   Evaluations,
@@ -29,6 +30,7 @@ import { removeIpAllowlist } from './operations/remove-ip-allowlist.ts';
 import { setIpAllowlist } from './operations/set-ip-allowlist.ts';
 import { simulateActivity } from './operations/simulate-activity.ts';
 import { updatePolicy } from './operations/update-policy.ts';
+import { ContractInterfaceReader } from './store/contract-interfaces.ts';
 import { NetworkReader } from './store/networks.ts';
 import { PolicyReader, PolicyStore } from './store/policies.ts';
 import { VelocityReader, VelocityStore } from './store/velocity.ts';
@@ -59,6 +61,7 @@ export const policies: Domain = {
     updatePolicy,
   ],
   provides: [
+    provide(ContractInterfaces, ContractInterfaceReader),
     provide(Policies, PolicyReader),
     provide(Evaluations, PolicyReader),
     provide(NewEvaluations, PolicyStore),

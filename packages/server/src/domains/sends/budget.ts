@@ -1,17 +1,13 @@
+import { costOf, type SponsoredCost, USD_DIGITS } from '../../chains/send/cost.ts';
+import { OverBudget } from '../../chains/send/errors.ts';
+import type { Send } from '../../chains/send/model.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import { NATIVE_DIGITS } from '../../chains/settings.ts';
 import type { Organization } from '../../core/model.ts';
 import { formatUnits, toUnits } from '../../lib/amount.ts';
 import type { Stores } from '../../storage/stores.ts';
-import { costOf } from './cost.ts';
-import type { Send } from './model.ts';
-import { DAY_MINUTES, firstMinute, minuteOf, type SponsoredCost, USD_DIGITS } from './sponsorship-model.ts';
+import { DAY_MINUTES, firstMinute, minuteOf } from './sponsorship-model.ts';
 import { SponsorshipStore } from './store/sponsorship.ts';
-
-/** The operator does not pay for it: a limit would be passed. */
-export class OverBudget extends Error {
-  override readonly name = 'OverBudget';
-}
 
 /** Whether what becomes of a send changes what the operator has paid. */
 export const isCharged = ({ attempts }: Pick<Send, 'attempts'>): boolean => attempts[0]?.maxCost !== undefined;

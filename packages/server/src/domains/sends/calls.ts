@@ -2,13 +2,13 @@ import type { AssetFee } from '../../chains/caip19.ts';
 import { ethereumAddress } from '../../chains/ethereum/address.ts';
 import { coinFee } from '../../chains/ethereum/fees.ts';
 import type { EthereumTransaction } from '../../chains/ethereum/transaction.ts';
+import type { SendCall } from '../../chains/send/model.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { ParsedTransaction } from '../../chains/transactions.ts';
 import type { DescribeContext, FactsContext, Movements } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { movementsOf, transactionAssets } from '../signing/facts.ts';
 import { findSigner, type Signer } from '../signing/signer.ts';
-import type { SendCall } from './model.ts';
 
 /** What the caller fixed of a transaction besides its calls; what is left open is 0 for whoever judges it. */
 export interface CallTerms {

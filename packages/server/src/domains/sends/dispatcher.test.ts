@@ -6,8 +6,8 @@ import { DATABASES } from '../../../test/harness/databases.ts';
 import { FROM, LANE, OPERATOR, OPERATOR_SECRET, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { NOW } from '../../../test/storage/place.ts';
 import type { EvmNode, Hex } from '../../chains/nodes/node.ts';
+import { foreignLane } from '../../chains/send/model.ts';
 import type { SendId } from '../../lib/ids.ts';
-import { foreignLane } from './model.ts';
 import { SendReader } from './store/sends.ts';
 
 describe.each(DATABASES)('sends on %s', (kind) => {

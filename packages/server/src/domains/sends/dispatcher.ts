@@ -1,11 +1,11 @@
+import type { SendLaneName } from '../../chains/send/model.ts';
+import type { LaneMemory, SendParts } from '../../chains/send/parts.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
-import type { SendLaneName } from '../../engine/send-lane.ts';
 import { boundedMap } from '../../lib/bounded-map.ts';
 import { tellOnce } from '../../workers/away.ts';
 import type { Strategy, Topic } from '../../workers/strategy.ts';
 import { LeasedWorker } from '../../workers/worker.ts';
 import { Lane, type LaneClaim, type LaneEnd } from './lane.ts';
-import type { LaneMemory, SendParts } from './parts.ts';
 import { SendReader, SendStore } from './store/sends.ts';
 
 /** Addresses that one process works on at a time. */

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { EthereumSendRequest, SendCall } from '../../chains/send/model.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import {
   checkChecksum,
@@ -11,7 +12,6 @@ import {
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
 import type { CallTerms } from './calls.ts';
-import type { EthereumSendRequest, SendCall } from './model.ts';
 
 // What a caller may ask of a transaction of an EVM chain, and the send that it becomes.
 

@@ -2,11 +2,11 @@ import { pad } from 'viem';
 import { tokenAssets } from '../../chains/assets.ts';
 import type { EvmBlock, EvmLog, EvmNode, Hex } from '../../chains/nodes/node.ts';
 import { NodeError } from '../../chains/nodes/node-error.ts';
+import type { Send } from '../../chains/send/model.ts';
 import type { QueryContext } from '../../engine/define.ts';
 import { groupBy } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { type HistoryPage, type HistoryPlace, INDEX_MAX, isOlder } from './history-cursor.ts';
-import type { Send } from './model.ts';
 import { SendReader } from './store/sends.ts';
 
 /** `Transfer(address,address,uint256)` of ERC-20; a token of ERC-721 has a fourth topic. */

@@ -1,4 +1,6 @@
+import { Sends } from '../../chains/send/sends.ts';
 import type { Domain } from '../../engine/domain.ts';
+import { provide } from '../../storage/stores.ts';
 import { ethSendRawTransaction } from './operations/eth-send-raw-transaction.ts';
 import { ethSendTransaction } from './operations/eth-send-transaction.ts';
 import { getGasUsage } from './operations/get-gas-usage.ts';
@@ -8,6 +10,7 @@ import { getWalletAddressBalances } from './operations/get-wallet-address-balanc
 import { listEthTransactionHistory } from './operations/list-eth-transaction-history.ts';
 import { solSendTransaction } from './operations/sol-send-transaction.ts';
 import { upsertGasUsageConfig } from './operations/upsert-gas-usage-config.ts';
+import { SendReader } from './store/sends.ts';
 
 export const sends: Domain = {
   name: 'sends',
@@ -22,4 +25,5 @@ export const sends: Domain = {
     solSendTransaction,
     upsertGasUsageConfig,
   ],
+  provides: [provide(Sends, SendReader)],
 };

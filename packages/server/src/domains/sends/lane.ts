@@ -1,9 +1,9 @@
 import { serviceOf } from '../../chains/index.ts';
+import type { SendLane } from '../../chains/send/model.ts';
+import { LaneLost, type LaneMemory, type Round, type SendParts } from '../../chains/send/parts.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Lease } from '../../workers/lease.ts';
 import type { Claim } from '../../workers/strategy.ts';
-import type { SendLane } from './model.ts';
-import { LaneLost, type LaneMemory, type Round, type SendParts } from './parts.ts';
 import { saveProgress } from './save.ts';
 import { SendReader, SendStore } from './store/sends.ts';
 

@@ -1,9 +1,9 @@
 import { networkOf } from '../../chains/networks.ts';
+import type { Send, SendPurpose, SendRequest } from '../../chains/send/model.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { DescribeContext, ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
-import type { Send, SendPurpose, SendRequest } from './model.ts';
 import { SendReader, SendStore } from './store/sends.ts';
 
 interface NewSend {

@@ -1,8 +1,8 @@
+import type { Send, SendLane, SendProgress } from '../../chains/send/model.ts';
+import { LaneLost, SendGone, type SendParts } from '../../chains/send/parts.ts';
 import { Events } from '../../core/events.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import { charge, isCharged } from './budget.ts';
-import type { Send, SendLane, SendProgress } from './model.ts';
-import { LaneLost, SendGone, type SendParts } from './parts.ts';
 import type { SendStatusPayload } from './status-payload.ts';
 import { SendStore } from './store/sends.ts';
 

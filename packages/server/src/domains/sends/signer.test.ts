@@ -5,6 +5,8 @@ import { createKeyring, type Keyring, KeyringError } from '@custos/keyring';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SignerGone } from '../../chains/send/errors.ts';
+import type { SendSigner } from '../../chains/send/signer.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
 import { provisions } from '../../domains.ts';
@@ -14,7 +16,7 @@ import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrivateKeyStore } from '../wallets/store/private-keys.ts';
 import { WalletStore } from '../wallets/store/wallets.ts';
-import { createSendSigner, type SendSigner, SignerGone } from './signer.ts';
+import { createSendSigner } from './signer.ts';
 
 const DIGESTS = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 

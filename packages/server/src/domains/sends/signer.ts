@@ -1,4 +1,6 @@
-import { type Curve, DEPLOYMENT_ID, type Keyring, type Signature, type SigningKey } from '@custos/keyring';
+import { type Curve, DEPLOYMENT_ID, type Keyring, type SigningKey } from '@custos/keyring';
+import { SignerGone } from '../../chains/send/errors.ts';
+import type { SendScheme, SendSigner } from '../../chains/send/signer.ts';
 import { DeploymentReader } from '../../core/store/deployment.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
@@ -6,34 +8,6 @@ import type { Storage } from '../../storage/storage.ts';
 import { PrivateKeyReader } from '../wallets/store/private-keys.ts';
 import { WalletReader } from '../wallets/store/wallets.ts';
 import { SendReader } from './store/sends.ts';
-
-export type SendScheme = 'ecdsa' | 'eddsa';
-
-/**
- * Signs what is sent. The activity that asked for a send was judged when it was accepted; here only the key has to be
- * there still. Throws SignerGone when it is not, and a KeyringError while the keyring is away.
- */
-export interface SendSigner {
-  /** By the key of an address of the organization; the signatures are in the order of the payloads. */
-  sign(
-    organizationId: OrganizationId,
-    address: string,
-    scheme: SendScheme,
-    payloads: readonly Uint8Array[],
-  ): Promise<Signature[]>;
-  /** By the key that was imported for the chain with `custos chains import-key`. */
-  signAsOperator(
-    caip2: string,
-    address: string,
-    scheme: SendScheme,
-    payloads: readonly Uint8Array[],
-  ): Promise<Signature[]>;
-}
-
-/** The key or its organization was deleted, or the operator's key was never imported: there is nothing to wait for. */
-export class SignerGone extends Error {
-  override readonly name = 'SignerGone';
-}
 
 interface SignerParts {
   readonly storage: Pick<Storage, 'read'>;

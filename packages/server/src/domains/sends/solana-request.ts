@@ -1,4 +1,5 @@
 import { unparsable } from '../../chains/input.ts';
+import type { SolanaSendRequest } from '../../chains/send/model.ts';
 import { hasDurableNonce, isBlockhash, NO_BLOCKHASH, withBlockhash } from '../../chains/solana/blockhash.ts';
 import { highestFee, usesAccount } from '../../chains/solana/fee.ts';
 import { requiredSigners, requireOthersSigned, solanaAddress } from '../../chains/solana/signatures.ts';
@@ -7,7 +8,6 @@ import type { DescribeContext } from '../../engine/define.ts';
 import { toHex } from '../../lib/encoding.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { findSigner, type Signer } from '../signing/signer.ts';
-import type { SolanaSendRequest } from './model.ts';
 
 /** What an operator pays for one sponsored transaction at most: a thousandth of a SOL. */
 const SPONSORED_FEE_MAX = 1_000_000n;

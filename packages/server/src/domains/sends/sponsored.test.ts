@@ -5,10 +5,10 @@ import { DATABASES } from '../../../test/harness/databases.ts';
 import { BATCH, ENDPOINT, FROM, OPERATOR, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { builderOf, organization } from '../../../test/storage/place.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
+import type { Send } from '../../chains/send/model.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import { randomId, type SendId } from '../../lib/ids.ts';
 import { WebhookStore } from '../webhooks/store/webhooks.ts';
-import type { Send } from './model.ts';
 
 describe.each(DATABASES)('sponsored sends on %s', (kind) => {
   const world = sendsOn(kind);

@@ -13,15 +13,6 @@ export interface GasUsageConfig {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
-
-/** What sends cost the operator. */
-export interface SponsoredCost {
-  /** In billionths of the native asset: gwei, lamports. */
-  readonly native: bigint;
-  /** In millionths of a US dollar, at the operator's price; 0 where there was none. */
-  readonly usdMicros: bigint;
-}
-export const USD_DIGITS = 6;
 export const DAY_MINUTES = 24 * 60;
 /** The longest window that costs can be asked for. */
 export const WINDOW_MINUTES_MAX = 30 * DAY_MINUTES;

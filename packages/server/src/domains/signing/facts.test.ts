@@ -12,6 +12,7 @@ import type { ActivityOperation, FactsContext, Movements } from '../../engine/de
 import { randomId } from '../../lib/ids.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { ReadStores } from '../../storage/stores.ts';
 import { ContractInterfaceStore } from '../policies/store/contract-interfaces.ts';
 import type { PrivateKey, Wallet, WalletAccount } from '../wallets/model.ts';
 import { PrivateKeyStore } from '../wallets/store/private-keys.ts';
@@ -324,28 +325,25 @@ describe('raw payloads', () => {
 
 test('until somebody judges, the signer is all that is read', async () => {
   const reads: string[] = [];
-  const recorded = (name: string, reader: object): object =>
-    new Proxy(reader, {
+  const read = ((reader: abstract new () => object) =>
+    new Proxy(storage.read(reader), {
       get: (target, member) => {
-        reads.push(`${name}.${String(member)}`);
+        reads.push(`${reader.name}.${String(member)}`);
         const value: unknown = Reflect.get(target, member);
         return typeof value === 'function' ? value.bind(target) : value;
       },
-    });
-  const read = Object.fromEntries(
-    Object.entries(storage.read).map(([name, reader]) => [name, recorded(name, reader as object)]),
-  );
+    })) as ReadStores;
   const context = { ...contextOf(), read } as unknown as FactsContext;
   const parameters = { signWith: ETHEREUM, type: 'TRANSACTION_TYPE_ETHEREUM', unsignedTransaction: ethereum() };
   const described = await signTransaction.describe?.(context, parameters);
-  expect(reads).toEqual(['wallets.signer']);
+  expect(reads).toEqual(['WalletReader.signer']);
   // A limit on amounts needs the transaction and nothing more.
   await signTransaction.movements?.(context, parameters, described);
-  expect(reads).toEqual(['wallets.signer']);
+  expect(reads).toEqual(['WalletReader.signer']);
   const { transaction } = described as { transaction: () => unknown };
   expect(transaction()).toBe(transaction());
   await signTransaction.facts?.(context, parameters, described);
-  expect(reads.slice(1).sort()).toEqual(['contractInterfaces.ofAddresses', 'wallets.get']);
+  expect(reads.slice(1).sort()).toEqual(['ContractInterfaceReader.ofAddresses', 'WalletReader.get']);
 });
 
 test('a wallet that goes away while its rules are asked for stops the request', async () => {

@@ -3,12 +3,11 @@ import { type IdToken, readIssuer } from '../../authn/oidc/id-token.ts';
 import { useOidcToken } from '../../authn/oidc/token-uses.ts';
 import type { OauthIdentity, OauthProvider } from '../../core/model.ts';
 import type { Place } from '../../core/place.ts';
-import { TreeTrust } from '../../core/rules.ts';
+import { OauthClients, TreeTrust } from '../../core/rules.ts';
 import { oidcTreeValue, TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
-import { Oauth2CredentialStore } from '../login/store/oauth2-credentials.ts';
 import type { OauthProviderParams } from './shapes/credentials.ts';
 import { linkEmail } from './social-linking.ts';
 import { OauthStore } from './store/oauth.ts';
@@ -112,7 +111,7 @@ async function trustedAudiences(
     ...(proxy?.settings.socialLinkingClientIds ?? []),
     ...Object.values((kit ?? {}) as Record<string, string>),
   ]);
-  for (const { clientId } of await store(Oauth2CredentialStore).allCredentials(rootId)) known.add(clientId);
+  for (const { clientId } of await store(OauthClients).allCredentials(rootId)) known.add(clientId);
   return (audience) => known.has(audience);
 }
 

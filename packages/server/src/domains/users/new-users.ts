@@ -5,7 +5,6 @@ import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
-import { type ProvenContacts, requireBoundOrAlone } from './token-binding.ts';
 import { domainOf, requireDomainName } from '../../lib/mail-address.ts';
 import {
   type AddContext,
@@ -24,6 +23,7 @@ import {
 } from './new-oauth-providers.ts';
 import type { RootUserParams } from './shapes/users.ts';
 import { UserStore } from './store/users.ts';
+import { type ProvenContacts, requireBoundOrAlone } from './token-binding.ts';
 
 /** An email address as it is stored: the domain has one spelling, the local part is the receiver's business. */
 export function normalizeEmail(email: string | undefined): string | undefined {

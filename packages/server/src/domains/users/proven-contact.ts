@@ -1,7 +1,7 @@
-import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { VerificationToken } from '@custos/keyring';
 import { contactKindOf, requireIssuedFor, useOf } from '../../authn/identity/tokens.ts';
 import type { Place } from '../../core/place.ts';
+import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { DescribeContext, ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { markVerified } from './contacts.ts';

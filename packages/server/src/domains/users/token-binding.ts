@@ -1,7 +1,7 @@
-import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { IdToken } from '../../authn/oidc/id-token.ts';
 import { isBoundToKey } from '../../authn/oidc/nonce.ts';
 import { type Actor, publicKeyOf } from '../../core/actor.ts';
+import { UsedTokenStore } from '../../core/store/used-tokens.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';

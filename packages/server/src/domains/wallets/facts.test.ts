@@ -1,4 +1,3 @@
-import { SecretStore } from '../secrets/store.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOW, organization, Place } from '../../../test/storage/place.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
@@ -10,6 +9,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Secret } from '../secrets/model.ts';
 import { exportSecrets } from '../secrets/operations/export-secrets.ts';
 import { importSecrets } from '../secrets/operations/import-secrets.ts';
+import { SecretStore } from '../secrets/store.ts';
 import type { PrivateKey, Wallet, WalletAccount } from './model.ts';
 import { createWalletAccounts } from './operations/create-wallet-accounts.ts';
 import { deleteWalletAccounts } from './operations/delete-wallet-accounts.ts';

@@ -1,6 +1,6 @@
-import { RateWindowStore } from '../../storage/rate-windows.ts';
 import type { AttemptContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { RateWindowStore } from '../../storage/rate-windows.ts';
 
 const MINUTE_MS = 60_000;
 

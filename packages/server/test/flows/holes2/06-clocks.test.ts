@@ -1,9 +1,8 @@
-import { RateWindowReader } from '../../../src/storage/rate-windows.ts';
-import { RateWindowStore } from '../../../src/storage/rate-windows.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { VelocityReader } from '../../../src/domains/policies/store/velocity.ts';
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
+import { RateWindowReader, RateWindowStore } from '../../../src/storage/rate-windows.ts';
 import { settleFuture } from '../../../src/timekeeping/settle.ts';
 import { StubError, StubNode } from '../../chain/stub-node.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
@@ -111,8 +110,8 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
     opened.setClock(0);
     expect(await count()).toBe(false);
     const latest = async () =>
-      (await storage.read(RateWindowReader).countsBehind(undefined, 1000)).find(({ name }) => name === key.name)?.latestMs ??
-      0;
+      (await storage.read(RateWindowReader).countsBehind(undefined, 1000)).find(({ name }) => name === key.name)
+        ?.latestMs ?? 0;
     await vi.waitFor(async () => expect(await latest()).toBeLessThan(clock() + HOUR), PATIENCE);
     expect(await count()).toBe(false);
     opened.advance(2 * MINUTE);

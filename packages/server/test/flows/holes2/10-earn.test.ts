@@ -11,8 +11,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { earnWrapperAbi } from '../../../src/chains/contracts/artifacts.ts';
 import type { EvmLog } from '../../../src/chains/nodes/node.ts';
+import type { Send } from '../../../src/chains/send/model.ts';
 import { EarnStore } from '../../../src/domains/earn/store.ts';
-import type { Send } from '../../../src/domains/sends/model.ts';
 import { SendStore } from '../../../src/domains/sends/store/sends.ts';
 import { type OrganizationId, randomId } from '../../../src/lib/ids.ts';
 import { createSubOrganization, type TestClient } from '../../harness/client.ts';

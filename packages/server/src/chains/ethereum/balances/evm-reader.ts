@@ -1,4 +1,6 @@
-import type { BalanceLevel } from '../../../domains/balances/model.ts';
+import { chunks } from '../../../lib/collections.ts';
+import { nativeAsset, tokenAssets } from '../../assets.ts';
+import type { BalanceLevel } from '../../balances/level.ts';
 import {
   type Audience,
   type ChainReader,
@@ -6,9 +8,7 @@ import {
   ChangeSum,
   type ReaderObserver,
   type WatchedBlock,
-} from '../../../domains/balances/reader.ts';
-import { chunks } from '../../../lib/collections.ts';
-import { nativeAsset, tokenAssets } from '../../assets.ts';
+} from '../../balances/reader.ts';
 import type { EvmFullBlock, EvmLog, EvmNode, Hex } from '../../nodes/node.ts';
 import { readReceipts, readTransfers, readWholeBlock } from './evm-block.ts';
 

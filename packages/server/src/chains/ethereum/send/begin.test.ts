@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { chainSettings } from '../../../../test/chain/chain-settings.ts';
 import { fakeStores } from '../../../../test/harness/fake-stores.ts';
-import type { Send } from '../../../domains/sends/model.ts';
-import type { Round } from '../../../domains/sends/parts.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { randomId, type SendId } from '../../../lib/ids.ts';
 import type { EvmNode } from '../../nodes/node.ts';
+import type { Send } from '../../send/model.ts';
+import type { Round } from '../../send/parts.ts';
+import { Sends } from '../../send/sends.ts';
 import { begin, type Line, readyToBegin } from './begin.ts';
 
 const [ORGANIZATION, ACTIVITY] = [randomId<'organization'>(), randomId<'activity'>()];
@@ -43,7 +43,7 @@ async function ready(lane: readonly Send[]): Promise<{ begin: string[]; failed: 
     parts: {
       clock: () => 0,
       storage: {
-        read: fakeStores([SendReader, { find: async (_: unknown, id: string) => lane.find((send) => send.id === id) }]),
+        read: fakeStores([Sends, { find: async (_: unknown, id: string) => lane.find((send) => send.id === id) }]),
       },
     },
     chain: chainSettings(),

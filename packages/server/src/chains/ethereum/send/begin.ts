@@ -1,7 +1,9 @@
 import { KeyringError } from '@custos/keyring';
 import { BaseError, keccak256, parseTransaction } from 'viem';
-import { OverBudget } from '../../../domains/sends/budget.ts';
-import { isPaidByOperator } from '../../../domains/sends/cost.ts';
+import type { ReadStores } from '../../../storage/stores.ts';
+import type { CallRefusal, EvmNode, Hex } from '../../nodes/node.ts';
+import { isPaidByOperator } from '../../send/cost.ts';
+import { OverBudget, SignerGone } from '../../send/errors.ts';
 import {
   type EthereumSendRequest,
   laneAddress,
@@ -9,12 +11,9 @@ import {
   type RawSendRequest,
   type Send,
   type SendError,
-} from '../../../domains/sends/model.ts';
-import { progressOf, type Round, unlessGone } from '../../../domains/sends/parts.ts';
-import { SignerGone } from '../../../domains/sends/signer.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
-import type { ReadStores } from '../../../storage/stores.ts';
-import type { CallRefusal, EvmNode, Hex } from '../../nodes/node.ts';
+} from '../../send/model.ts';
+import { progressOf, type Round, unlessGone } from '../../send/parts.ts';
+import { Sends } from '../../send/sends.ts';
 import type { ChainSettings } from '../../settings.ts';
 import { isDelegation } from '../delegation.ts';
 import { draft, estimateOf, NotYet, transactionOf, Unsendable } from './build.ts';
@@ -60,8 +59,8 @@ export async function openLine({ parts, chain, lane }: Round, node: EvmNode): Pr
   const address = laneAddress(lane.lane) as Hex;
   const [count, taken, out, code] = await Promise.all([
     node.transactionCount(address, 'pending'),
-    parts.storage.read(SendReader).takenNonces(chain.caip2, lane.lane),
-    parts.storage.read(SendReader).onTheWay(chain.caip2, lane.lane),
+    parts.storage.read(Sends).takenNonces(chain.caip2, lane.lane),
+    parts.storage.read(Sends).onTheWay(chain.caip2, lane.lane),
     node.code(address),
   ]);
   return {
@@ -80,7 +79,7 @@ async function isSponsoredNow(
   account: string,
 ): Promise<boolean> {
   if (operatorAddress === undefined || operatorAddress === account) return false;
-  return (await read(SendReader).onTheWay(caip2, operatorAddress)).has(account);
+  return (await read(Sends).onTheWay(caip2, operatorAddress)).has(account);
 }
 
 /**
@@ -160,7 +159,7 @@ async function hindranceOf({ parts, chain }: Round, send: Send): Promise<string 
   if (deadline !== undefined && deadline * 1000 <= nowMs) return 'its deadline passed before it could be sent';
   let sinceMs = send.createdAtMs;
   if (send.afterId !== undefined) {
-    const before = await parts.storage.read(SendReader).find(send.organizationId, send.afterId);
+    const before = await parts.storage.read(Sends).find(send.organizationId, send.afterId);
     if (before === undefined || before.state === 'FAILED') {
       return `the transaction before it failed: ${before?.error?.message ?? 'it is gone'}`;
     }

@@ -1,8 +1,8 @@
 import type { TransactionSerializable } from 'viem';
-import type { EthereumSendRequest, Send } from '../../../domains/sends/model.ts';
-import type { Round } from '../../../domains/sends/parts.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import type { EvmAuthorization, EvmEstimate, EvmFees, EvmNode, Hex } from '../../nodes/node.ts';
+import type { EthereumSendRequest, Send } from '../../send/model.ts';
+import type { Round } from '../../send/parts.ts';
+import { Sends } from '../../send/sends.ts';
 import { delegateOf, isDelegatedTo, isDelegation } from '../delegation.ts';
 import {
   authorize,
@@ -91,7 +91,7 @@ async function sponsoredDraft(
   const authorizationList: EvmAuthorization[] = [];
   if (!(await delegatedTo(node, account, contract))) {
     // An authorization takes a nonce of the account, which its own transactions on their way have taken already.
-    const own = await parts.storage.read(SendReader).onTheWay(chain.caip2, send.sender);
+    const own = await parts.storage.read(Sends).onTheWay(chain.caip2, send.sender);
     if (own.size > 0)
       throw new NotYet('the account has transactions of its own on their way, and cannot borrow code beside them');
     authorizationList.push(await authorize(round, send, key, contract, await node.transactionCount(account, 'latest')));

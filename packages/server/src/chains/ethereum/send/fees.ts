@@ -1,6 +1,6 @@
-import type { EthereumSendRequest } from '../../../domains/sends/model.ts';
-import type { Round } from '../../../domains/sends/parts.ts';
 import type { EvmFees, EvmNode } from '../../nodes/node.ts';
+import type { EthereumSendRequest } from '../../send/model.ts';
+import type { Round } from '../../send/parts.ts';
 import { Unsendable } from './build.ts';
 
 /** Nothing is signed that pays more than so many times what nodes advise. */

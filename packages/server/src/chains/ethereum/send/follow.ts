@@ -1,23 +1,17 @@
 import { KeyringError } from '@custos/keyring';
 import { encodeEventTopics } from 'viem';
-import { withdrawnIn } from '../../../domains/earn/withdrawn.ts';
-import {
-  laneAddress,
-  type Send,
-  type SendAttempt,
-  type SendBlock,
-  type SendError,
-} from '../../../domains/sends/model.ts';
-import { progressOf, type Round } from '../../../domains/sends/parts.ts';
-import { SignerGone } from '../../../domains/sends/signer.ts';
-import { hasLasted, isWatchOver, type Since, sinceOf } from '../../../domains/sends/since.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { isOfFuture } from '../../../lib/clock.ts';
 import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
+import { SignerGone } from '../../send/errors.ts';
+import { laneAddress, type Send, type SendAttempt, type SendBlock, type SendError } from '../../send/model.ts';
+import { progressOf, type Round } from '../../send/parts.ts';
+import { Sends } from '../../send/sends.ts';
+import { hasLasted, isWatchOver, type Since, sinceOf } from '../../send/since.ts';
 import type { ChainSettings } from '../../settings.ts';
 import { isDelegatedTo } from '../delegation.ts';
 import { blockWith } from '../node/block-with.ts';
+import { withdrawnIn } from '../withdrawn.ts';
 import { BATCH_LIFE_SECONDS } from './build.ts';
 import { raisedFees } from './fees.ts';
 import { giveNonceOn, handOver, REBROADCAST_AFTER_MS } from './hand-over.ts';
@@ -80,7 +74,7 @@ export async function follow(round: Round, node: EvmNode, send: Send, view: View
 
 /** Whether another send that says the same got the nonce that this one gave on: its bytes are the same then. */
 const isAnothers = async ({ parts }: Round, { caip2, nonce }: Send, { attempt }: Landed): Promise<boolean> =>
-  nonce === undefined && (await parts.storage.read(SendReader).isTaken(caip2, attempt.hash));
+  nonce === undefined && (await parts.storage.read(Sends).isTaken(caip2, attempt.hash));
 
 /** The attempt that is in a block. `unclear`: nodes contradict themselves or each other, so that nobody is believed. */
 async function findLanded(node: EvmNode, { attempts }: Send): Promise<Landed | 'unclear' | undefined> {

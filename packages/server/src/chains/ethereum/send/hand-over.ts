@@ -1,6 +1,6 @@
-import type { Send, SendAttempt } from '../../../domains/sends/model.ts';
-import { progressOf, type Round } from '../../../domains/sends/parts.ts';
 import type { Broadcast, EvmNode, Hex } from '../../nodes/node.ts';
+import type { Send, SendAttempt } from '../../send/model.ts';
+import { progressOf, type Round } from '../../send/parts.ts';
 
 /** How long a node is left alone with bytes that it was given. */
 export const REBROADCAST_AFTER_MS = 15_000;

@@ -1,8 +1,8 @@
 import { type Abi, decodeErrorResult, parseAbi } from 'viem';
-import { ContractInterfaceReader } from '../../../domains/policies/store/contract-interfaces.ts';
-import type { RevertEntry, Send, SendError } from '../../../domains/sends/model.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import type { CallRefusal, Hex } from '../../nodes/node.ts';
+import type { RevertEntry, Send, SendError } from '../../send/model.ts';
+import { ContractInterfaces } from '../../send/sends.ts';
 
 const TEXT_MAX = 1000;
 
@@ -109,7 +109,7 @@ const PANICS: Readonly<Record<string, string>> = {
 async function interfacesOf(read: ReadStores, { organizationId, request }: Send): Promise<Abi[]> {
   if (request.kind !== 'ethereum') return [];
   const addresses = [...new Set(request.calls.map(({ to }) => to))];
-  const found = await read(ContractInterfaceReader).ofAddresses(
+  const found = await read(ContractInterfaces).ofAddresses(
     organizationId,
     'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
     addresses,

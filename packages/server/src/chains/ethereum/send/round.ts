@@ -1,9 +1,9 @@
-import { isPaidByOperator } from '../../../domains/sends/cost.ts';
-import { laneAddress, type Send } from '../../../domains/sends/model.ts';
-import { LaneLost, type Round, SendGone, unlessGone } from '../../../domains/sends/parts.ts';
 import { chunks } from '../../../lib/collections.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { NodeError } from '../../nodes/node-error.ts';
+import { isPaidByOperator } from '../../send/cost.ts';
+import { laneAddress, type Send } from '../../send/model.ts';
+import { LaneLost, type Round, SendGone, unlessGone } from '../../send/parts.ts';
 import { begin, openLine, readyToBegin } from './begin.ts';
 import { follow, isDue, type View } from './follow.ts';
 import { fillGap, findGap } from './gap.ts';

@@ -7,12 +7,12 @@ import {
   type TransactionSerializable,
 } from 'viem';
 import { hashAuthorization } from 'viem/utils';
-import { costTerms, isPaidByOperator } from '../../../domains/sends/cost.ts';
-import type { Send, SendAttempt, SendCall } from '../../../domains/sends/model.ts';
-import type { Round } from '../../../domains/sends/parts.ts';
 import { toHex } from '../../../lib/encoding.ts';
 import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import type { EvmAuthorization, EvmFees, Hex } from '../../nodes/node.ts';
+import { costTerms, isPaidByOperator } from '../../send/cost.ts';
+import type { Send, SendAttempt, SendCall } from '../../send/model.ts';
+import type { Round } from '../../send/parts.ts';
 
 /** What CustosBatch hashes (EIP-712). */
 const BATCH_TYPES = {

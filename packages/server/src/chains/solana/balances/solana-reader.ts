@@ -1,6 +1,6 @@
-import type { BalanceLevel } from '../../../domains/balances/model.ts';
-import { type Audience, type ChainReader, type Change, ChangeSum } from '../../../domains/balances/reader.ts';
 import { nativeAsset, tokenAssets } from '../../assets.ts';
+import type { BalanceLevel } from '../../balances/level.ts';
+import { type Audience, type ChainReader, type Change, ChangeSum } from '../../balances/reader.ts';
 import type { SolanaBlock, SolanaNode } from '../../nodes/node.ts';
 
 /** Slots that are asked for together; most have a block. */

@@ -1,12 +1,11 @@
 import { KeyringError } from '@custos/keyring';
-import { OverBudget } from '../../../domains/sends/budget.ts';
-import { costTerms } from '../../../domains/sends/cost.ts';
-import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../../domains/sends/model.ts';
-import { progressOf } from '../../../domains/sends/parts.ts';
-import { SignerGone } from '../../../domains/sends/signer.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { assert } from '../../../lib/assert.ts';
 import type { SolanaBlockhash, SolanaRefusal } from '../../nodes/node.ts';
+import { costTerms } from '../../send/cost.ts';
+import { OverBudget, SignerGone } from '../../send/errors.ts';
+import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../send/model.ts';
+import { progressOf } from '../../send/parts.ts';
+import { Sends } from '../../send/sends.ts';
 import { withBlockhash } from '../blockhash.ts';
 import { highestFee } from '../fee.ts';
 import { isSigned, requiredSigners, transactionId } from '../signatures.ts';
@@ -78,7 +77,7 @@ async function attemptOf(
   const hash = transactionId(slots);
   // Two payments that say the same under one blockhash are one transaction to the network: the second has to wait for
   // the next blockhash. Who brings a blockhash along asks for that very transaction, however often.
-  if (fresh !== undefined && (await parts.read(SendReader).hasHash(send.caip2, hash))) return undefined;
+  if (fresh !== undefined && (await parts.read(Sends).hasHash(send.caip2, hash))) return undefined;
   return {
     hash,
     raw: Buffer.from(wireBytes(slots, message)).toString('base64'),

@@ -1,5 +1,5 @@
-import type { SendError } from '../../../domains/sends/model.ts';
 import type { SolanaRefusal, SolanaTransactionDetails } from '../../nodes/node.ts';
+import type { SendError } from '../../send/model.ts';
 
 const LOG_LENGTH_MAX = 10_000;
 

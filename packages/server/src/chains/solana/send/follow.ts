@@ -1,8 +1,8 @@
-import type { Send, SendAttempt, SendBlock, SendProgress } from '../../../domains/sends/model.ts';
-import { progressOf } from '../../../domains/sends/parts.ts';
-import { isWatchOver, sinceOf } from '../../../domains/sends/since.ts';
 import type { SolanaNode, SolanaSignatureStatus, SolanaTransactionDetails } from '../../nodes/node.ts';
 import { NodeError } from '../../nodes/node-error.ts';
+import type { Send, SendAttempt, SendBlock, SendProgress } from '../../send/model.ts';
+import { progressOf } from '../../send/parts.ts';
+import { isWatchOver, sinceOf } from '../../send/since.ts';
 import { parseWire } from '../solana.ts';
 import { EXPIRED, executionError } from './errors.ts';
 import type { SolanaParts } from './parts.ts';

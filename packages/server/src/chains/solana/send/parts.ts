@@ -1,7 +1,7 @@
-import type { Send, SendProgress } from '../../../domains/sends/model.ts';
-import type { Since } from '../../../domains/sends/since.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import type { SolanaNode } from '../../nodes/node.ts';
+import type { Send, SendProgress } from '../../send/model.ts';
+import type { Since } from '../../send/since.ts';
 
 /** What one step of a send on Solana works with. */
 export interface SolanaParts {

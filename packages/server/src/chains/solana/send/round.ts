@@ -1,5 +1,5 @@
-import type { Send } from '../../../domains/sends/model.ts';
-import { type Round, unlessGone } from '../../../domains/sends/parts.ts';
+import type { Send } from '../../send/model.ts';
+import { type Round, unlessGone } from '../../send/parts.ts';
 import type { SolanaParts } from './parts.ts';
 import { solanaStep } from './step.ts';
 

@@ -5,12 +5,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeSolana, readWire, SOLANA_CHAIN } from '../../../../test/chain/fake-solana.ts';
 import { messageOf, payment, RECEIVER, type TestTransaction, wireOf } from '../../../../test/chain/solana-transfer.ts';
 import { fakeStores } from '../../../../test/harness/fake-stores.ts';
-import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../../domains/sends/model.ts';
-import { SignerGone } from '../../../domains/sends/signer.ts';
-import type { Since } from '../../../domains/sends/since.ts';
-import { SendReader } from '../../../domains/sends/store/sends.ts';
 import { randomId } from '../../../lib/ids.ts';
 import { NodeError } from '../../nodes/node-error.ts';
+import { SignerGone } from '../../send/errors.ts';
+import type { Send, SendAttempt, SendProgress, SolanaSendRequest } from '../../send/model.ts';
+import { Sends } from '../../send/sends.ts';
+import type { Since } from '../../send/since.ts';
 import type { SolanaParts } from './parts.ts';
 import { solanaStep } from './step.ts';
 
@@ -85,7 +85,7 @@ async function step(overrides: Partial<SolanaParts> = {}): Promise<SendProgress 
   };
   const parts: SolanaParts = {
     node: chain.node({ ...SOLANA_CHAIN, operatorAddress: PAYER }),
-    read: fakeStores([SendReader, { hasHash: async (_caip2: string, hash: string) => taken.has(hash) }]),
+    read: fakeStores([Sends, { hasHash: async (_caip2: string, hash: string) => taken.has(hash) }]),
     sign,
     nowMs,
     elapsedMs: nowMs,

@@ -1,4 +1,4 @@
-import type { Send, SendProgress } from '../../../domains/sends/model.ts';
+import type { Send, SendProgress } from '../../send/model.ts';
 import { begin } from './begin.ts';
 import { follow } from './follow.ts';
 import type { SolanaParts } from './parts.ts';

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { isEthereumAddress, toChecksum } from '../../../chains/ethereum/address.ts';
+import { withdrawnIn } from '../../../chains/ethereum/withdrawn.ts';
 import type { Hex } from '../../../chains/nodes/node.ts';
 import { TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
@@ -13,7 +14,6 @@ import { assetValues } from '../asset-values.ts';
 import type { EarnTotals, EarnWrapper } from '../model.ts';
 import { EarnPositionShape } from '../shapes.ts';
 import { EarnReader } from '../store.ts';
-import { withdrawnIn } from '../withdrawn.ts';
 import { readPositions, type WrapperPosition } from '../wrapper.ts';
 import { accountOf, managerOf } from '../wrappers.ts';
 

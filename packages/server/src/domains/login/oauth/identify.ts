@@ -1,11 +1,11 @@
 import { type IdToken, UnknownIssuerError } from '../../../authn/oidc/id-token.ts';
 import { isBoundTo } from '../../../authn/oidc/nonce.ts';
+import { useOidcToken } from '../../../authn/oidc/token-uses.ts';
 import { treeRoot } from '../../../core/model.ts';
 import type { DescribeContext, ExecuteContext, LoginSubject } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { OauthReader, OauthStore } from '../../users/store/oauth.ts';
-import { useOidcToken } from '../../../authn/oidc/token-uses.ts';
 
 /** The user of the organization for whom a token was issued. */
 interface Identified {

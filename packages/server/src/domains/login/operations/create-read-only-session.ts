@@ -1,7 +1,7 @@
-import { CredentialStore } from '../../users/store/credentials.ts';
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { randomToken, sha256Hex } from '../../../lib/encoding.ts';
+import { CredentialStore } from '../../users/store/credentials.ts';
 import { UserStore } from '../../users/store/users.ts';
 
 const SECONDS = 60 * 60;

@@ -1,11 +1,10 @@
-import { OtpStore } from '../store/otps.ts';
-import { OtpReader } from '../store/otps.ts';
 import type { OtpAttempt, OtpCheck } from '@custos/keyring';
+import { contactKeyOf } from '../../../core/contact.ts';
 import type { AttemptContext, DescribeContext, ExecuteContext, PrepareContext } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { Otp } from '../model.ts';
-import { contactKeyOf } from '../../../core/contact.ts';
+import { OtpReader, OtpStore } from '../store/otps.ts';
 import { provedRight, supposeWrong } from './limits.ts';
 
 /**

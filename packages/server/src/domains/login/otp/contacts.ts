@@ -1,9 +1,9 @@
+import type { OtpType } from '../../../core/contact.ts';
 import type { AuthenticationMethod, User } from '../../../core/model.ts';
 import type { DescribeContext } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import { requireEmailAddress, requirePhoneNumber } from '../../../lib/mail-address.ts';
 import { UserReader } from '../../users/store/users.ts';
-import type { OtpType } from '../../../core/contact.ts';
 
 /** How a user's record names the contact of a code. */
 export const contactOfType = (type: OtpType): 'email' | 'phone' => (type === 'OTP_TYPE_EMAIL' ? 'email' : 'phone');

@@ -1,9 +1,9 @@
-import { RateWindowStore } from '../../../storage/rate-windows.ts';
 import { treeRoot } from '../../../core/model.ts';
 import type { AttemptContext, ExecuteContext } from '../../../engine/define.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
+import { RateWindowStore } from '../../../storage/rate-windows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -1,21 +1,21 @@
-import { OtpStore } from '../store/otps.ts';
 import type { Config } from '../../../config/config.ts';
 import { isParents } from '../../../core/actor.ts';
+import type { OtpType } from '../../../core/contact.ts';
+import { contactKeyOf } from '../../../core/contact.ts';
 import type { User } from '../../../core/model.ts';
 import type { ExecuteContext, PrepareContext } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import type { OtpId } from '../../../lib/ids.ts';
 import { randomCode } from '../../../lib/random.ts';
-import { type SenderFields, senderOf } from '../../messages/sender-address.ts';
 import type { MailMessage, SealedMessage, SmsMessage } from '../../messages/message.ts';
+import { type SenderFields, senderOf } from '../../messages/sender-address.ts';
 import { MessageStore } from '../../messages/store.ts';
 import { checkCustomization, type EmailCustomization } from '../../messages/templates/customization.ts';
 import { loadTemplate, type MailTemplate } from '../../messages/templates/files.ts';
 import { otpMail, otpSms } from '../../messages/templates/otp.ts';
-import type { OtpType } from '../../../core/contact.ts';
 import type { NewOtp } from '../store/otps.ts';
+import { OtpStore } from '../store/otps.ts';
 import { checkContact, contactOfType } from './contacts.ts';
-import { contactKeyOf } from '../../../core/contact.ts';
 import { countMessage } from './limits.ts';
 import { lifeOf } from './seconds.ts';
 

@@ -7,11 +7,11 @@ import type { App } from '../../../engine/app.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId, UserId, WebhookEndpointId } from '../../../lib/ids.ts';
-import { addInvitedUser, type InvitedCredential, verifyInvitedUser } from './invited-user.ts';
 import type { Invitation } from '../model.ts';
 import { InvitationReader, InvitationStore } from '../store.ts';
 import type { AcceptBody } from './calls.ts';
 import type { InvitationRequest } from './desk.ts';
+import { addInvitedUser, type InvitedCredential, verifyInvitedUser } from './invited-user.ts';
 import { requireOpen } from './open.ts';
 
 const TYPE = 'ACTIVITY_TYPE_ACCEPT_INVITATION_V2';

@@ -1,12 +1,12 @@
 import type { VerifiedAuthenticator } from '../../../authn/attestations.ts';
 import { type Organization, treeRoot } from '../../../core/model.ts';
 import type { UserId } from '../../../lib/ids.ts';
-import type { Invitation } from '../model.ts';
 import { type AddContext, type VerifyContext, verifyAuthenticators } from '../../users/new-credentials.ts';
 import { addUsersWithKeys, checkNewUsers } from '../../users/new-users.ts';
 import type { ApiKeyParams, AuthenticatorParams } from '../../users/shapes/credentials.ts';
 import { TagStore } from '../../users/store/tags.ts';
 import { pairs } from '../../users/user-tags.ts';
+import type { Invitation } from '../model.ts';
 
 /** The one credential that an invited person brings. */
 export interface InvitedCredential {

@@ -1,13 +1,13 @@
-import { RateWindowStore } from '../../../storage/rate-windows.ts';
 import Type from 'typebox';
 import { isParents } from '../../../core/actor.ts';
+import { contactKeyOf } from '../../../core/contact.ts';
 import { treeRoot } from '../../../core/model.ts';
 import { defineActivity, type ExecuteContext, type PrepareContext } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
-import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
-import { contactKeyOf } from '../../../core/contact.ts';
 import { requireEmailAddress } from '../../../lib/mail-address.ts';
+import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
+import { RateWindowStore } from '../../../storage/rate-windows.ts';
 import type { SealedMessage } from '../../messages/message.ts';
 import { MessageStore } from '../../messages/store.ts';
 import { invitationMail } from '../../messages/templates/invitation.ts';

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { ClientSignatureShape, VerificationTokenShape } from '../../../authn/shapes.ts';
-import { FIRST_RULES_VERSION } from '../../../storage/authority.ts';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { TreeStore } from '../../../core/store/tree.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId, UserId, WalletId } from '../../../lib/ids.ts';
 import { integerShape, listShape, NameShape } from '../../../lib/shapes.ts';
+import { FIRST_RULES_VERSION } from '../../../storage/authority.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../../users/new-users.ts';
 import { claimContact } from '../../users/proven-contact.ts';
 import {

@@ -1,8 +1,8 @@
-import { SecretStore } from '../store.ts';
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
+import { SecretStore } from '../store.ts';
 
 export const deleteSecrets = defineActivity({
   name: 'delete_secrets',

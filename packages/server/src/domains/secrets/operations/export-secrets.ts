@@ -1,5 +1,3 @@
-import { SecretReader } from '../store.ts';
-import { SecretStore } from '../store.ts';
 import Type from 'typebox';
 import { secretFacts } from '../../../chains/policy-facts/keys.ts';
 import { type DescribeContext, defineActivity } from '../../../engine/define.ts';
@@ -9,6 +7,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import type { Secret } from '../model.ts';
 import { KeyValueShape } from '../shapes.ts';
+import { SecretReader, SecretStore } from '../store.ts';
 
 const ExportSecretParamsShape = Type.Object({
   secretId: IdShape,

@@ -1,4 +1,3 @@
-import { SecretStore } from '../store.ts';
 import Type from 'typebox';
 import { normalizePublicKey, parsePublicKey } from '../../../authn/public-key.ts';
 import { defineActivity } from '../../../engine/define.ts';
@@ -11,6 +10,7 @@ import { LIMITS } from '../../../lib/limits.ts';
 import { listShape, NameShape, textShape } from '../../../lib/shapes.ts';
 import { liveTargets, useTarget } from '../../wallets/imports.ts';
 import { KeyValueShape } from '../shapes.ts';
+import { SecretStore } from '../store.ts';
 
 const SecretParamsShape = Type.Object({
   name: Type.Optional(NameShape),

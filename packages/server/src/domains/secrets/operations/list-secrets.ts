@@ -1,10 +1,10 @@
-import { SecretReader } from '../store.ts';
 import Type from 'typebox';
 import { defineQuery } from '../../../engine/define.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderSecret } from '../render.ts';
 import { KeyValueShape } from '../shapes.ts';
+import { SecretReader } from '../store.ts';
 
 export const listSecrets = defineQuery({
   name: 'list_secrets',

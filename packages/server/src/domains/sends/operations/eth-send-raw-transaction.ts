@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { parseSignedEthereumTransaction } from '../../../chains/ethereum/signed-transaction.ts';
 import { configuredChain } from '../../../chains/networks.ts';
+import { foreignLane } from '../../../chains/send/model.ts';
 import { EthereumChainShape } from '../../../chains/shapes.ts';
 import type { ParsedTransaction } from '../../../chains/transactions.ts';
 import { batchedCalls } from '../../../chains/transactions.ts';
@@ -11,7 +12,6 @@ import type { SendId } from '../../../lib/ids.ts';
 import { both, SIGNERS } from '../../../policy/index.ts';
 import { movementsOf, signedAssets, transactionFacts } from '../../signing/facts.ts';
 import { findSigner } from '../../signing/signer.ts';
-import { foreignLane } from '../model.ts';
 import { insertSend } from '../new-send.ts';
 
 /** Public nodes relay no transaction that is longer. */

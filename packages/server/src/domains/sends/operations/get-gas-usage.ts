@@ -1,8 +1,9 @@
 import Type from 'typebox';
+import { USD_DIGITS } from '../../../chains/send/cost.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { formatUnits } from '../../../lib/amount.ts';
 import { IdShape } from '../../../lib/shapes.ts';
-import { DAY_MINUTES, firstMinute, USD_DIGITS } from '../sponsorship-model.ts';
+import { DAY_MINUTES, firstMinute } from '../sponsorship-model.ts';
 import { SponsorshipReader } from '../store/sponsorship.ts';
 
 export const getGasUsage = defineQuery({

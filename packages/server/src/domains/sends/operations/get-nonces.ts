@@ -5,6 +5,7 @@ import { isDelegatedTo } from '../../../chains/ethereum/delegation.ts';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { configuredChain } from '../../../chains/networks.ts';
 import type { EvmNode, Hex } from '../../../chains/nodes/node.ts';
+import { nextNonce } from '../../../chains/send/model.ts';
 import type { ChainSettings } from '../../../chains/settings.ts';
 import { EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
@@ -13,7 +14,6 @@ import { randomId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { findSigner } from '../../signing/signer.ts';
 import { batchNonceOf } from '../ethereum-request.ts';
-import { nextNonce } from '../model.ts';
 import { SendReader } from '../store/sends.ts';
 
 const TRIES_MAX = 5;

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { networkOf } from '../../../chains/networks.ts';
+import type { Send, SendError } from '../../../chains/send/model.ts';
 import { SEND_STATES } from '../../../chains/settings.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
-import type { Send, SendError } from '../model.ts';
 import { SendReader } from '../store/sends.ts';
 
 const text = Type.Optional(Type.String());

@@ -1,12 +1,19 @@
 import { type Selectable, sql } from 'kysely';
+import type {
+  OperatorKey,
+  Send,
+  SendBlock,
+  SendLane,
+  SendLaneName,
+  SendProgress,
+  SendPurpose,
+} from '../../../chains/send/model.ts';
 import type { SendState } from '../../../chains/settings.ts';
-import type { SendLaneName } from '../../../engine/send-lane.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../../lib/ids.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import type { ChainSendTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
-import type { OperatorKey, Send, SendBlock, SendLane, SendProgress, SendPurpose } from '../model.ts';
 
 const toSend = (row: Selectable<ChainSendTable>): Send => ({
   organizationId: row.organization_id as OrganizationId,

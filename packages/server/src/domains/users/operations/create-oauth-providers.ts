@@ -3,10 +3,10 @@ import { treeRoot } from '../../../core/model.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
-import { requireOwnOrFresh } from '../token-binding.ts';
 import { addOauthProviders, checkOauthProviders, verifyOauthProviders } from '../new-oauth-providers.ts';
 import { OauthProviderParamsShape, OauthProviderParamsV1Shape } from '../shapes/credentials.ts';
 import { UserReader, UserStore } from '../store/users.ts';
+import { requireOwnOrFresh } from '../token-binding.ts';
 
 const FIELD = 'parameters.oauthProviders';
 const SECRETS = ['oauthProviders.*.oidcToken'];

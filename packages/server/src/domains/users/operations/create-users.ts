@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, listShape, NameShape } from '../../../lib/shapes.ts';
-import { requireOwnOrFreshBelow } from '../token-binding.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../new-users.ts';
 import {
   ApiKeyParamsShape,
@@ -15,6 +14,7 @@ import {
 } from '../shapes/credentials.ts';
 import { AccessTypeShape, EmailOrEmptyShape, PhoneOrEmptyShape, UserParamsShape } from '../shapes/users.ts';
 import { TagReader, TagStore } from '../store/tags.ts';
+import { requireOwnOrFreshBelow } from '../token-binding.ts';
 import { pairs } from '../user-tags.ts';
 
 const common = { userName: NameShape, userEmail: Type.Optional(EmailOrEmptyShape), userTags: IdListOrEmptyShape };

@@ -1,6 +1,5 @@
 import { type Selectable, sql } from 'kysely';
 import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
-import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
@@ -9,6 +8,7 @@ import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { ApiKeyTable, AuthenticatorTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
+import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
 
 export type ApiKeyRow = Selectable<ApiKeyTable>;

@@ -1,6 +1,5 @@
-import type { SendState } from '../../chains/settings.ts';
-import type { SendLaneName } from '../../engine/send-lane.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../lib/ids.ts';
+import type { SendState } from '../settings.ts';
 
 /** What a send is for: somebody's own, or a step of Earn. */
 export const SEND_PURPOSES = [
@@ -180,3 +179,9 @@ export const foreignLane = (organizationId: OrganizationId, address: string): st
 
 /** The address whose nonces a lane takes. */
 export const laneAddress = (lane: string): string => lane.slice(lane.lastIndexOf(' ') + 1);
+
+/** The sends of one paying address on one chain. */
+export interface SendLaneName {
+  readonly caip2: string;
+  readonly lane: string;
+}

@@ -1,4 +1,4 @@
-import type { ChainAsset } from '../../chains/settings.ts';
+import type { ChainAsset } from '../settings.ts';
 
 /** What a block changed for an address: one for each transaction and asset. */
 export interface Change {

@@ -1,9 +1,8 @@
-import { nativeCaip19 } from '../../chains/assets.ts';
-import { networkOf } from '../../chains/networks.ts';
-import type { ChainSettings } from '../../chains/settings.ts';
-import { NATIVE_DIGITS } from '../../chains/settings.ts';
+import { nativeCaip19 } from '../assets.ts';
+import { networkOf } from '../networks.ts';
+import type { ChainSettings } from '../settings.ts';
+import { NATIVE_DIGITS } from '../settings.ts';
 import type { Send, SendAttempt } from './model.ts';
-import { type SponsoredCost, USD_DIGITS } from './sponsorship-model.ts';
 
 /** More than any limit: sums of it stay within what databases count with. */
 const COUNTED_MAX = 10n ** 15n;
@@ -50,3 +49,13 @@ function worthOf(native: bigint, usdPrice = '0'): bigint {
 const roundedUp = (amount: bigint, unit: bigint): bigint => (amount + unit - 1n) / unit;
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+
+/** What sends cost the operator. */
+export interface SponsoredCost {
+  /** In billionths of the native asset: gwei, lamports. */
+  readonly native: bigint;
+  /** In millionths of a US dollar, at the operator's price; 0 where there was none. */
+  readonly usdMicros: bigint;
+}
+
+export const USD_DIGITS = 6;

@@ -1,8 +1,8 @@
-import type { Nodes } from '../../chains/nodes/node.ts';
-import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { NewId, WebhookEndpointId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Nodes } from '../nodes/node.ts';
+import type { ChainSettings } from '../settings.ts';
 import type { Send, SendLane, SendProgress } from './model.ts';
 import type { SendSigner } from './signer.ts';
 import type { Since } from './since.ts';
