@@ -11,12 +11,12 @@ import { hasLasted, isWatchOver, type Since, sinceOf } from '../../send/since.ts
 import type { ChainSettings } from '../../settings.ts';
 import { isDelegatedTo } from '../delegation.ts';
 import { blockWith } from '../node/block-with.ts';
-import { withdrawnIn } from '../withdrawn.ts';
 import { BATCH_LIFE_SECONDS } from './build.ts';
 import { raisedFees } from './fees.ts';
 import { giveNonceOn, handOver, REBROADCAST_AFTER_MS } from './hand-over.ts';
 import { refusalError } from './revert.ts';
 import { callOf, feesOf, lastNonceOf, payerOf, signAttempt, withFees } from './transaction.ts';
+import { withdrawnIn } from './withdrawn.ts';
 
 /** Blocks on top of a transaction after which it is not looked at again, on chains that do not tell what is final. */
 const SETTLED_DEPTH = 12n;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { isEthereumAddress, toChecksum } from '../../../chains/ethereum/address.ts';
-import { withdrawnIn } from '../../../chains/ethereum/withdrawn.ts';
+import { withdrawnIn } from '../../../chains/ethereum/send/withdrawn.ts';
 import type { Hex } from '../../../chains/nodes/node.ts';
 import { TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
