@@ -13,7 +13,7 @@ const PACKAGE = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** The thread runs built files, so that a test of it with old ones would test something else. */
 beforeAll(() => {
-  for (const folder of ['webhooks/courier', 'outbound']) {
+  for (const folder of ['domains/webhooks/courier', 'outbound']) {
     for (const file of readdirSync(join(PACKAGE, 'src', folder))) {
       if (file.endsWith('.test.ts')) continue;
       const built = statSync(join(PACKAGE, 'dist', folder, file.replace(/\.ts$/, '.js')), { throwIfNoEntry: false });
