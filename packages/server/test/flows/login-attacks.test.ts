@@ -348,6 +348,7 @@ describe('attacks on logins', () => {
       JSON.stringify([
         await read(client, activityId),
         (await client.query('get_policy_evaluations', { activityId })).body.policyEvaluations,
+        (await client.query('get_activity_votes', { activityId })).body.votes,
       ]);
     // Of its own users and to the parent everything is told.
     expect((await read(user, own)).votes[0].user.userEmail).toBe(email);

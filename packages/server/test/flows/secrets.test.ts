@@ -238,6 +238,11 @@ describe.each(DATABASES)('secret parameters on %s', (database) => {
       expect(done.body.activity.intent).toEqual(kept);
       await expectNowhere(secrets);
       await expectVerifiable(activity.id, [body, approval]);
+      const { votes } = (await root.query('get_activity_votes', { activityId: activity.id })).body;
+      expect(votes.map((vote: { message: string; redacted?: boolean }) => [vote.message, vote.redacted])).toEqual([
+        [redacted(body, secrets), true],
+        [approval, undefined],
+      ]);
     });
 
     test('executed at once', async () => {

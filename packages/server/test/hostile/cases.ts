@@ -323,6 +323,7 @@ const CASES: Readonly<Record<string, Build>> = {
   list_verified_suborgs: byRoot((tenant) => ({ filterType: 'EMAIL', filterValue: `second@${tenant.marker}.example` })),
   whoami: byRoot(() => ({})),
   list_app_proofs: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
+  get_activity_votes: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
   get_wallet: byRoot((tenant) => ({ walletId: tenant.ids.wallet })),
   list_wallets: byRoot(() => ({})),
   get_wallet_account: byRoot((tenant) => ({

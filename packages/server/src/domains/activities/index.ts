@@ -1,11 +1,12 @@
 import type { Domain } from '../../engine/domain.ts';
 import { approveActivity } from './operations/approve-activity.ts';
 import { getActivity } from './operations/get-activity.ts';
+import { getActivityVotes } from './operations/get-activity-votes.ts';
 import { listActivities } from './operations/list-activities.ts';
 import { listAppProofs } from './operations/list-app-proofs.ts';
 import { rejectActivity } from './operations/reject-activity.ts';
 
 export const activities: Domain = {
   name: 'activities',
-  operations: [approveActivity, getActivity, listActivities, listAppProofs, rejectActivity],
+  operations: [approveActivity, getActivity, getActivityVotes, listActivities, listAppProofs, rejectActivity],
 };

@@ -27,6 +27,13 @@ export const VoteShape = Type.Object({
   ),
 });
 
+/** A vote for verification elsewhere: `message` has the signed bytes unless it is redacted. */
+export const StampedVoteShape = Type.Object({
+  ...VoteShape.properties,
+  /** These are not the signed bytes: secrets are digests here, or only the digest of a large body was kept. */
+  redacted: Type.Optional(Type.Boolean()),
+});
+
 /** protocol/bundles 6.2. */
 export const AppProofShape = Type.Object({
   scheme: Type.String(),

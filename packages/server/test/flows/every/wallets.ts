@@ -738,6 +738,24 @@ export const WALLET_QUERIES: Readonly<Record<string, QueryCase>> = {
   list_private_keys: { answer: () => ({ privateKeys: [], pageInfo: EMPTY_PAGE }) },
   list_private_key_tags: { answer: () => ({ privateKeyTags: [], pageInfo: EMPTY_PAGE }) },
   list_secrets: { answer: () => ({ secrets: [], pageInfo: EMPTY_PAGE }) },
+  get_activity_votes: {
+    parameters: withId('activityId', async ({ root }) => {
+      const wallet = { walletName: 'Voted', accounts: [ETHEREUM] };
+      return (await root.submit('create_wallet', wallet)).body.activity.id;
+    }),
+    answer: () => ({
+      votes: [
+        expect.objectContaining({
+          selection: 'VOTE_SELECTION_APPROVED',
+          message: expect.stringContaining('ACTIVITY_TYPE_CREATE_WALLET'),
+          publicKey: expect.stringMatching(/^0[23][0-9a-f]{64}$/),
+          signature: expect.stringMatching(/^30[0-9a-f]+$/),
+          scheme: 'SIGNATURE_SCHEME_TK_API_P256',
+        }),
+      ],
+      pageInfo: PAGE_INFO,
+    }),
+  },
   list_app_proofs: {
     parameters: withId('activityId', async ({ root }) => {
       const wallet = { walletName: 'Proven', accounts: [ETHEREUM] };
