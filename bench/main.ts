@@ -221,7 +221,7 @@ async function profile(options: Options): Promise<void> {
   const tell = (lastSeconds: number): void => {
     const [main, ...threads] = profilesIn(folder).map((name) => join(folder, name));
     print(table([['function', 'self'], ...topFunctions(main as string, lastSeconds, PROFILED_FUNCTIONS)]));
-    // The courier of webhooks is the one thread that the service has besides.
+    // The poster of webhooks is the one thread that the service has besides.
     for (const thread of threads) {
       print(
         `\n${table([['function of another thread', 'self'], ...topFunctions(thread, lastSeconds, PROFILED_FUNCTIONS)])}`,

@@ -23,7 +23,7 @@ const BUNDLES = {
       'policy/index',
       'chains/policy-facts/index',
       'registry',
-      'domains/webhooks/courier/worker',
+      'domains/webhooks/poster/worker',
     ],
     external: [
       '@custos/keyring',

@@ -138,7 +138,7 @@ export function sqliteUnit(db: ReturnType<typeof openSqlite>, unit: Unit): () =>
   };
 }
 
-/** The same as one statement, which PostgreSQL commits by itself: one round trip. */
+/** The same as one statement, which PostgreSQL commits by itself: one round post. */
 export function postgresUnit(unit: Unit): () => { name: string; text: string; values: unknown[] } {
   let parameters = 0;
   const parameter = (): string => {

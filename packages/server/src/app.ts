@@ -22,13 +22,13 @@ import { simulate } from './domains/policies/simulation/simulate.ts';
 import { SendDispatcher } from './domains/sends/dispatcher.ts';
 import { createSendSigner } from './domains/sends/signer.ts';
 import { UserRecords } from './domains/users/user-records.ts';
-import { type Courier, localCourier } from './domains/webhooks/courier/courier.ts';
+import { localPoster, type Poster } from './domains/webhooks/poster/poster.ts';
 import { createTargetCheck } from './domains/webhooks/target.ts';
 import { createWebhooks, type RunningWebhooks, type Webhooks } from './domains/webhooks/webhooks.ts';
+import { AccessRulesCache } from './engine/access-rules.ts';
 import type { App } from './engine/app.ts';
 import { Operations } from './engine/operations.ts';
 import { createReadiness } from './engine/readiness.ts';
-import { Rulebooks } from './engine/rulebooks.ts';
 import { type Clock, monotonicClock, steadyClock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
@@ -53,7 +53,7 @@ export interface Parts {
   /** Goes on when the clock is set; for what is compared within this process only. */
   readonly elapsed?: Clock;
   /** Who posts webhooks; in this thread unless told otherwise. */
-  readonly courier?: Courier;
+  readonly poster?: Poster;
   /** How chains are asked, and what Earn reads from them; by the settings unless told otherwise. */
   readonly nodes?: Nodes;
   readonly earn?: Earn;
@@ -107,7 +107,7 @@ export function buildApp(parts: Parts): BuiltApp {
     steady,
     elapsed,
     observe,
-    courier: parts.courier ?? localCourier({ allow }),
+    poster: parts.poster ?? localPoster({ allow }),
     checkTarget: createTargetCheck(allow),
     isBusy: () => load.isBusy(),
   });
@@ -126,7 +126,7 @@ export function buildApp(parts: Parts): BuiltApp {
       verify: async (input, origins) => (await import('./authn/attestation.ts')).verifyAttestation(input, origins),
     },
     userRecords: new UserRecords(),
-    rulebooks: new Rulebooks(storage.read),
+    accessRules: new AccessRulesCache(storage.read),
     interfaces: createInterfaceCache(),
     tokens: createIdentityTokens(serviceKeys, oidc),
     outbox: createOutbox({ config, storage, keyring, clock: steady, elapsed, newId: randomId, observe }),

@@ -454,7 +454,7 @@ test('attempts are counted wherever there is something to guess, or a request of
 });
 
 test('whatever sends a message says so', () => {
-  const sending = activities.filter(({ sends }) => sends).map(({ name }) => name);
+  const sending = activities.filter(({ sendsMessages }) => sendsMessages).map(({ name }) => name);
   expect(sending.sort()).toEqual([
     'create_invitations',
     'email_auth',
@@ -465,7 +465,7 @@ test('whatever sends a message says so', () => {
 });
 
 test('whatever leaves transactions for chains says so', () => {
-  const broadcasting = activities.filter(({ broadcasts }) => broadcasts).map(({ name }) => name);
+  const broadcasting = activities.filter(({ sendsTransactions }) => sendsTransactions).map(({ name }) => name);
   expect(broadcasting.sort()).toEqual([
     'claim_earn_fees',
     'earn_deploy_wrapper',

@@ -12,7 +12,7 @@ import { hasDevInbox } from './config/message-ways.ts';
 import { DeploymentReader } from './core/store/deployment.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
-import { threadCourier } from './domains/webhooks/courier/courier.ts';
+import { threadPoster } from './domains/webhooks/poster/poster.ts';
 import { provisions } from './domains.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
@@ -77,7 +77,7 @@ export async function startService(config: Config): Promise<Service> {
       serviceKeys,
       log,
       observe,
-      courier: threadCourier({
+      poster: threadPoster({
         allow: config.outboundAllow,
         died: (cause) =>
           log.error({ err: cause }, 'the thread that delivers webhooks ended; the next delivery starts another'),

@@ -20,7 +20,7 @@ export class FailedAuthLimit {
   }
 
   /** The error to answer with: the given one, or RATE_LIMIT_EXCEEDED when this address has failed too often. */
-  judge(address: string, error: ApiError): ApiError {
+  decide(address: string, error: ApiError): ApiError {
     if (this.#perMinute === 0) return error;
     const nowMs = this.#clock();
     if (

@@ -33,7 +33,7 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   if (isRecovery && !acceptsRecovery) {
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the key of a recovery can only complete that recovery');
   }
-  // Its configuration judges the sign-up proxy (protocol/organizations 8.2).
+  // Its configuration decides the sign-up proxy (protocol/organizations 8.2).
   if (!byService) await requireAllowedAddress(app, caller.actor, request.clientAddress);
   const { organization, organizationId } = caller.actor;
   const turn = request.passage?.asTenant(treeRoot(organization), organizationId, waitsOutside);
@@ -42,11 +42,11 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
 }
 
 /**
- * The lists of the organization that owns the credential judge (protocol/organizations 8.2). The answer says nothing of
+ * The lists of the organization that owns the credential decide (protocol/organizations 8.2). The answer says nothing of
  * the rules.
  */
 async function requireAllowedAddress(app: App, actor: Actor, address: string | undefined): Promise<void> {
-  const allowlists = await app.rulebooks.allowlistsOf(actor.home, app.storage.read);
+  const allowlists = await app.accessRules.allowlistsOf(actor.home, app.storage.read);
   if (allowlists.length === 0 || isAllowedFrom(allowlists, publicKeyOf(actor), address)) return;
   throw new ApiError('IP_NOT_ALLOWED', 'requests from this address are not allowed');
 }

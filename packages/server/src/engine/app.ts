@@ -16,10 +16,10 @@ import type { RequestLoad } from '../lib/request-load.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ReadStores } from '../storage/stores.ts';
+import type { AccessRulesCache } from './access-rules.ts';
 import type { EngineObserver } from './observer.ts';
 import type { Operations } from './operations.ts';
 import type { Readiness } from './readiness.ts';
-import type { Rulebooks } from './rulebooks.ts';
 import type { PrepareServices, QueryServices } from './services.ts';
 
 /** Every dependency of a running service, built once at start and handed down. */
@@ -39,7 +39,7 @@ export interface App {
   readonly operations: Operations;
   /** What domains offer to operations. */
   readonly services: { readonly query: QueryServices; readonly prepare: PrepareServices };
-  readonly rulebooks: Rulebooks;
+  readonly accessRules: AccessRulesCache;
   readonly interfaces: InterfaceCache;
   readonly tokens: TokenReader;
   readonly outbox: { wake(): void };

@@ -13,26 +13,26 @@ import { type ActivityMover, isTerminal } from './activities/status.ts';
 import { type Asked, admit } from './admit.ts';
 import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
-import type { ActivityAnswer, Submission } from './ballot.ts';
+import { isSameVoteOutcome, type VoteOutcome } from './decide-vote.ts';
 import { denialError, denialReason } from './denial.ts';
-import type { Effect } from './effect.ts';
+import type { Execution } from './execution.ts';
 import {
   type AttemptNote,
-  type Court,
+  type Authority,
   hasBegun,
   inTurn,
-  isSameCourt,
+  isSameAuthority,
   lockFor,
   requireSameDescription,
   requireUnchanged,
   Stale,
 } from './hold.ts';
-import { isSameJudgement, type Judgement } from './judge-vote.ts';
 import { spendLoginToken } from './login-token.ts';
 import { nextState } from './next-state.ts';
-import { abandonedWith, evaluationsOf, keepGrounds } from './outcome.ts';
+import { abandonedWith, evaluationsOf, keepReasons } from './outcome.ts';
 import { prepareVote } from './prepare-vote.ts';
 import { revealResult } from './secret-result.ts';
+import type { ActivityAnswer, Submission } from './vote-draft.ts';
 import type { Prepared, Target, VoteRequest } from './vote-request.ts';
 
 /** How often a request is decided anew because something changed under it. */
@@ -58,7 +58,7 @@ export async function decideAndCommit(app: App, { request, asked, changing, open
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const caller = await admit(app, request, asked);
     const opened = await open(caller);
-    if (!('judge' in opened)) return opened;
+    if (!('decide' in opened)) return opened;
     try {
       return await attemptOnce(app, opened, note);
     } catch (error) {
@@ -69,34 +69,34 @@ export async function decideAndCommit(app: App, { request, asked, changing, open
 }
 
 async function attemptOnce(app: App, request: VoteRequest, note: AttemptNote): Promise<ActivityAnswer> {
-  const { actor, court, found, target, bytes } = request;
-  const decided = await request.judge({ read: app.storage.read, court, matter: target?.matter, found });
+  const { actor, authority, found, target, bytes } = request;
+  const decided = await request.decide({ read: app.storage.read, authority, intent: target?.intent, found });
   if (decided.kind === 'read') {
-    assert(found !== undefined, 'a submission that is judged is new');
+    assert(found !== undefined, 'a submission that is decided is new');
     return request.answer(found, decided);
   }
   await turnAfter(bytes);
   const draft = await request.draft(decided);
   // Keys are used and bytes are sealed before the transaction, which waits for nothing but the database.
   const prepared = await prepareVote(app, request, { draft, decided, note });
-  const outcome = await commit(app, request, prepared, note);
-  wakeUp(app, outcome, prepared.effect, target);
+  const committed = await commit(app, request, prepared, note);
+  wakeUp(app, committed, prepared.execution, target);
   await turnAfter(bytes);
-  const { judgement } = outcome;
-  if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny') {
-    const { verdict } = judgement;
+  const { voteOutcome } = committed;
+  if (voteOutcome.kind === 'approve' && voteOutcome.outcome.kind === 'deny') {
+    const { outcome } = voteOutcome;
     // Why another organization refused is not for everybody who proves something to it.
-    const isTold = actor.homeId === court.authority.id;
-    const why = isTold ? (verdict.why ?? denialReason(verdict.decision)) : denialReason(undefined);
-    throw denialError(why, isTold ? evaluationsOf(verdict) : [], outcome.id);
+    const isTold = actor.homeId === authority.decider.id;
+    const why = isTold ? (outcome.why ?? denialReason(outcome.decision)) : denialReason(undefined);
+    throw denialError(why, isTold ? evaluationsOf(outcome) : [], committed.id);
   }
-  const shown = found === undefined ? outcome.direct : await revealResult(app, actor, outcome, request.nowMs);
-  return request.answer(shown, judgement);
+  const shown = found === undefined ? committed.direct : await revealResult(app, actor, committed, request.nowMs);
+  return request.answer(shown, voteOutcome);
 }
 
 /** What the transaction left, and whom it is to be told. */
-type Outcome = ActivityWithVotes & {
-  readonly judgement: Judgement;
+type Committed = ActivityWithVotes & {
+  readonly voteOutcome: VoteOutcome;
   /** With the secrets of the result, which only the direct answer to the proposer shows. */
   readonly direct: ActivityWithVotes;
   readonly hasMoved: boolean;
@@ -105,11 +105,11 @@ type Outcome = ActivityWithVotes & {
 };
 
 /** Commits the vote if what was decided still stands. */
-async function commit(app: App, request: VoteRequest, prepared: Prepared, note: AttemptNote): Promise<Outcome> {
+async function commit(app: App, request: VoteRequest, prepared: Prepared, note: AttemptNote): Promise<Committed> {
   const { actor, submission, found } = request;
-  const { effect } = prepared;
-  const mode = effect?.lock ?? 'shared';
-  const options = inTurn(actor, { mode, isLong: effect?.isLong ?? false, note });
+  const { execution } = prepared;
+  const mode = execution?.lock ?? 'shared';
+  const options = inTurn(actor, { mode, isLong: execution?.isLong ?? false, note });
   try {
     return await app.storage.write(async (stores) => {
       // A client that left is not worked for, unless something was done for it that stands.
@@ -132,35 +132,35 @@ async function commit(app: App, request: VoteRequest, prepared: Prepared, note: 
 
 /** What the transaction found under its locks. */
 interface Held {
-  readonly court: Court;
+  readonly authority: Authority;
   /** Undefined before the first vote. */
   readonly locked: ActivityWithVotes | undefined;
-  readonly judgement: Judgement;
+  readonly voteOutcome: VoteOutcome;
   /** Throws Stale where the parameters are by now about something else than what was prepared. */
   readonly requireSame: () => Promise<void>;
 }
 
 /** Makes sure, for the rest of the transaction, that what was decided still stands. */
-async function hold(stores: Stores, request: VoteRequest, { expected, effect }: Prepared): Promise<Held> {
+async function hold(stores: Stores, request: VoteRequest, { expected, execution }: Prepared): Promise<Held> {
   const { actor, target } = request;
   // Organizations before the activity, in every transaction: otherwise two of them could wait for each other.
-  const court = await lockFor(stores, actor, effect?.lock ?? 'shared', request.court.authority.id);
+  const authority = await lockFor(stores, actor, execution?.lock ?? 'shared', request.authority.decider.id);
   const locked = request.found && (await lockActivity(stores, actor, request.found));
-  const isUnchanged = isSameCourt(court, request.court);
+  const isUnchanged = isSameAuthority(authority, request.authority);
   if (!isUnchanged) await requireUnchangedUsers(stores, request);
-  const matter = target?.matter.inside(stores, isUnchanged);
+  const intent = target?.intent.inside(stores, isUnchanged);
   const requireSame = async (): Promise<void> => {
-    if (isUnchanged || target === undefined || matter === undefined) return;
-    await requireSameDescription(target.matter, matter);
+    if (isUnchanged || target === undefined || intent === undefined) return;
+    await requireSameDescription(target.intent, intent);
   };
   // A first vote depends on the organization alone, so its decision stands while that is unchanged
   // (docs/decisions/0001).
-  // Others may have voted since a later one was judged, so it is judged again, with the activity's row held.
-  if (locked === undefined && isUnchanged) return { court, locked, judgement: expected, requireSame };
-  const judgement = await request.judge({ read: stores, court, matter, found: locked });
-  // What a submission has drafted and prepared serves one verdict only.
-  if (locked === undefined && !isSameJudgement(judgement, expected)) throw new Stale();
-  return { court, locked, judgement, requireSame };
+  // Others may have voted since a later one was decided, so it is decided again, with the activity's row held.
+  if (locked === undefined && isUnchanged) return { authority, locked, voteOutcome: expected, requireSame };
+  const voteOutcome = await request.decide({ read: stores, authority, intent, found: locked });
+  // What a submission has drafted and prepared serves one outcome only.
+  if (locked === undefined && !isSameVoteOutcome(voteOutcome, expected)) throw new Stale();
+  return { authority, locked, voteOutcome, requireSame };
 }
 
 /** Writes the vote, and what it makes happen. */
@@ -169,30 +169,30 @@ async function record(
   stores: Stores,
   request: VoteRequest,
   { prepared, held }: { readonly prepared: Prepared; readonly held: Held },
-): Promise<Outcome> {
+): Promise<Committed> {
   const { actor, target, nowMs } = request;
-  const { draft, effect } = prepared;
-  const { court, locked, judgement, requireSame } = held;
-  const announced = (found: ActivityWithVotes) => announceActivity(app, stores, found, court.target, nowMs);
-  if (judgement.kind === 'read' || judgement.kind === 'fail') {
+  const { draft, execution } = prepared;
+  const { authority, locked, voteOutcome, requireSame } = held;
+  const announced = (found: ActivityWithVotes) => announceActivity(app, stores, found, authority.target, nowMs);
+  if (voteOutcome.kind === 'read' || voteOutcome.kind === 'fail') {
     assert(locked !== undefined, 'a first vote is an approval');
-    if (judgement.kind === 'read') return { ...locked, judgement, direct: locked, hasMoved: false, told: [] };
-    const activity = abandonedWith({ ...locked.activity, updatedAtMs: nowMs }, judgement.failure);
+    if (voteOutcome.kind === 'read') return { ...locked, voteOutcome, direct: locked, hasMoved: false, told: [] };
+    const activity = abandonedWith({ ...locked.activity, updatedAtMs: nowMs }, voteOutcome.failure);
     await stores(ActivityStore).update(activity);
     const failed = { ...locked, activity };
-    return { ...failed, judgement, direct: failed, hasMoved: true, told: await announced(failed) };
+    return { ...failed, voteOutcome, direct: failed, hasMoved: true, told: await announced(failed) };
   }
-  const startsRound = judgement.kind === 'approve' && judgement.startsRound;
+  const startsRound = voteOutcome.kind === 'approve' && voteOutcome.startsRound;
   const current = locked?.activity ?? draft.activity;
   const roundStartedAtMs = startsRound ? nowMs : current.roundStartedAtMs;
-  const vote: Vote = { ...draft.vote, roundStartedAtMs, counts: judgement.kind === 'reject' || judgement.counts };
+  const vote: Vote = { ...draft.vote, roundStartedAtMs, counts: voteOutcome.kind === 'reject' || voteOutcome.counts };
   const next = await nextState(stores, {
     activity: { ...current, roundStartedAtMs, updatedAtMs: nowMs },
     vote,
-    by: moverOf(actor, current, judgement),
-    judgement,
-    effect,
-    target: court.target,
+    by: moverOf(actor, current, voteOutcome),
+    voteOutcome,
+    execution,
+    target: authority.target,
     secretResults: target?.version.secretResults ?? [],
     requireSame,
   });
@@ -205,14 +205,14 @@ async function record(
     await stores(ActivityStore).update(activity);
   }
   if (secret !== undefined) await stores(SealedResultStore).insert(organizationId, id, secret, nowMs);
-  const proofs = activity.status === 'ACTIVITY_STATUS_COMPLETED' ? (effect?.proofs ?? []) : [];
+  const proofs = activity.status === 'ACTIVITY_STATUS_COMPLETED' ? (execution?.proofs ?? []) : [];
   await stores(ActivityStore).insertProofs(organizationId, id, proofs);
-  if (judgement.kind === 'approve') await keepGrounds(stores, activity, vote, judgement.verdict);
+  if (voteOutcome.kind === 'approve') await keepReasons(stores, activity, vote, voteOutcome.outcome);
   if (locked === undefined && !isTerminal(activity.status)) await spendLoginToken(stores, actor, activity);
   const stored = { id, activity, votes: [...(locked?.votes ?? []), vote], proofs };
   return {
     ...stored,
-    judgement,
+    voteOutcome,
     direct: { ...stored, activity: { ...activity, result: next.result } },
     hasMoved: activity.status !== current.status,
     // Last: endpoints are told of what stands when all of this is done.
@@ -221,7 +221,7 @@ async function record(
 }
 
 /** As whom the voter moves the activity. While proofs are missing, only those who owe them approve. */
-function moverOf({ userId }: Actor, { status, proposerId }: Activity, { kind }: Judgement): ActivityMover {
+function moverOf({ userId }: Actor, { status, proposerId }: Activity, { kind }: VoteOutcome): ActivityMover {
   if (userId === proposerId) return 'proposer';
   return kind === 'approve' && status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED' ? 'login-user' : 'voter';
 }
@@ -242,18 +242,23 @@ export const activityNotFound = (): ApiError =>
 /** The voter, and the proposer as whom it would run. */
 async function requireUnchangedUsers(stores: Stores, { actor, target }: VoteRequest): Promise<void> {
   await requireUnchanged(stores, actor);
-  const proposer = target?.matter.proposer;
+  const proposer = target?.intent.proposer;
   if (proposer !== undefined && proposer !== actor) await requireUnchanged(stores, proposer);
 }
 
 /** Everybody who waits for what was committed; once, and only after the commit. */
-function wakeUp(app: App, { activity, hasMoved, told }: Outcome, effect: Effect | undefined, target?: Target): void {
+function wakeUp(
+  app: App,
+  { activity, hasMoved, told }: Committed,
+  execution: Execution | undefined,
+  target?: Target,
+): void {
   if (hasMoved) app.observe.activity(activity);
   app.webhooks.wake(told);
   const hasRun = hasMoved && activity.status === 'ACTIVITY_STATUS_COMPLETED';
-  if (!hasRun || effect === undefined || target === undefined) return;
-  const { operation } = target.matter;
-  effect.announce();
-  if (operation.sends) app.outbox.wake();
-  if (operation.broadcasts) app.sends.wake(effect.lanes);
+  if (!hasRun || execution === undefined || target === undefined) return;
+  const { operation } = target.intent;
+  execution.announce();
+  if (operation.sendsMessages) app.outbox.wake();
+  if (operation.sendsTransactions) app.sends.wake(execution.lanes);
 }

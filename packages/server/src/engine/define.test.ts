@@ -54,7 +54,7 @@ describe('an activity', () => {
       ours: false,
       findsSubOrganization: false,
       accepts: { attested: false, recovery: false },
-      sends: false,
+      sendsMessages: false,
     });
     expect(operation.versions.map(({ secretResults }) => secretResults)).toEqual([[], []]);
     expect([operation.subject, operation.attempt]).toEqual([undefined, undefined]);
@@ -98,7 +98,7 @@ describe('an activity', () => {
       policy: { governedBy: 'policy', resource: 'OTP', action: 'CREATE' },
       credentials: 'none',
       accepts: { attested: true },
-      sends: true,
+      sendsMessages: true,
       parameters: Type.Object({}),
       older: [
         legacy('ACTIVITY_TYPE_TELL', Type.Object({}), () => ({}), {

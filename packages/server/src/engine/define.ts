@@ -115,9 +115,9 @@ interface ActivityOptions {
   /** Whether a parent's id also finds the one sub-organization that holds the credential (protocol/stamps 7.2). */
   readonly findsSubOrganization: boolean;
   /** Whether it leaves messages in the outbox. */
-  readonly sends: boolean;
+  readonly sendsMessages: boolean;
   /** Whether it leaves transactions for chains. */
-  readonly broadcasts: boolean;
+  readonly sendsTransactions: boolean;
 }
 
 /** The safe value of each, so that to forget one opens nothing. */
@@ -132,8 +132,8 @@ const ACTIVITY_DEFAULTS: ActivityOptions = {
   scope: 'any',
   ours: false,
   findsSubOrganization: false,
-  sends: false,
-  broadcasts: false,
+  sendsMessages: false,
+  sendsTransactions: false,
 };
 
 /** Stamps that serve here besides those of keys and passkeys: of a key that a token attests, of a recovery. */

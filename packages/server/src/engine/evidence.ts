@@ -1,7 +1,7 @@
 import type { Actor } from '../core/actor.ts';
 import type { ApiKey, AuthenticationMethod } from '../core/model.ts';
 import type { Approval } from '../policy/index.ts';
-import type { Approver } from './hearing.ts';
+import type { Approver } from './authorize.ts';
 import { ofApiKey, ofAttestedKey, ofPasskey } from './members.ts';
 import type { MfaEvidence } from './rules/mfa.ts';
 

@@ -12,7 +12,7 @@ export async function guardAuthentication<T>(
     return await authenticate();
   } catch (error) {
     if (error instanceof ApiError && error.httpStatus === 401)
-      throw app.failedAuth.judge(request.clientAddress ?? '', error);
+      throw app.failedAuth.decide(request.clientAddress ?? '', error);
     throw error;
   }
 }

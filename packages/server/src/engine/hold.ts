@@ -7,7 +7,7 @@ import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { WriteOptions } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
-import type { Matter } from './matter.ts';
+import type { Intent } from './intent.ts';
 
 /** What was decided before the transaction no longer holds in it: nothing is done, and it is decided anew. */
 export class Stale extends Error {}
@@ -16,16 +16,16 @@ export class Stale extends Error {}
  * Who decides what happens where: the two differ where a parent runs a login in its sub-organization
  * (protocol/consensus 5.2).
  */
-export interface Court {
+export interface Authority {
   /** Whose users, policies and quorum decide. */
-  readonly authority: Organization;
+  readonly decider: Organization;
   /** The organization acted on. */
   readonly target: Organization;
 }
 
 /** Whether nothing that a decision reads has changed between the two. */
-export const isSameCourt = (one: Court, other: Court): boolean =>
-  one.authority.authorityVersion === other.authority.authorityVersion &&
+export const isSameAuthority = (one: Authority, other: Authority): boolean =>
+  one.decider.authorityVersion === other.decider.authorityVersion &&
   one.target.authorityVersion === other.target.authorityVersion;
 
 /**
@@ -37,7 +37,7 @@ export async function requireUnchanged(stores: Stores, { homeId, user }: Actor):
 }
 
 /** Decides anew where the transaction finds the parameters to be about something else than what was prepared. */
-export async function requireSameDescription(prepared: Matter, inside: Matter): Promise<void> {
+export async function requireSameDescription(prepared: Intent, inside: Intent): Promise<void> {
   if (!isDeepStrictEqual(await inside.describe(), await prepared.describe())) throw new Stale();
 }
 
@@ -70,7 +70,7 @@ export async function lockFor(
   actor: Actor,
   mode: LockMode,
   authorityId: OrganizationId = actor.homeId,
-): Promise<Court> {
+): Promise<Authority> {
   // The parent first, always: who holds a sub-organization never waits for its parent.
   const parent =
     authorityId === actor.organizationId ? undefined : await stores(OrganizationStore).lock(authorityId, 'shared');
@@ -83,7 +83,7 @@ export async function lockFor(
   if (!isPresent) {
     throw new ApiError('UNAUTHENTICATED', 'the credential was removed while the request was being handled');
   }
-  return { authority: parent ?? target, target };
+  return { decider: parent ?? target, target };
 }
 
 async function credentialExists(stores: Stores, { homeId, userId, credential }: Actor): Promise<boolean> {

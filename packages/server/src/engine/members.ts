@@ -41,7 +41,7 @@ export const ofAttestedKey = (userId: string, { publicKey, providerId, token }: 
 });
 
 /**
- * The credential that a vote was given with, as far as an effect may ask: effects run as the proposer's, with the
+ * The credential that a vote was given with, as far as an execution may ask: effects run as the proposer's, with the
  * proposer's credential, whoever completes them. Undefined where an older version did not keep what it was.
  */
 export function submittedWith(vote: Vote): Credential | undefined {

@@ -3,11 +3,11 @@ import type { SealedResult } from '../core/store/sealed-results.ts';
 import type { Stores } from '../storage/stores.ts';
 import { approvers } from './activities/rounds.ts';
 import { type ActivityMover, moveOn } from './activities/status.ts';
-import { attempt, type Effect, type Grounds } from './effect.ts';
-import type { Verdict } from './hearing.ts';
+import type { Outcome } from './authorize.ts';
+import type { VoteOutcome } from './decide-vote.ts';
+import { attempt, type Execution, type Reasons } from './execution.ts';
 import { Stale } from './hold.ts';
-import type { Judgement } from './judge-vote.ts';
-import { afterVerdict, failedWith } from './outcome.ts';
+import { afterOutcome, failedWith } from './outcome.ts';
 import { shownAtOnce, withoutSecrets } from './secret-result.ts';
 
 interface Turn {
@@ -15,8 +15,8 @@ interface Turn {
   readonly activity: Activity;
   readonly vote: Vote;
   readonly by: ActivityMover;
-  readonly judgement: Extract<Judgement, { kind: 'approve' | 'reject' }>;
-  readonly effect: Effect | undefined;
+  readonly voteOutcome: Extract<VoteOutcome, { kind: 'approve' | 'reject' }>;
+  readonly execution: Execution | undefined;
   /** The organization acted on, as the transaction holds it. */
   readonly target: Organization;
   /** Fields of the result that are not stored with it. */
@@ -33,51 +33,56 @@ interface Next {
   readonly secret: SealedResult | undefined;
 }
 
-/** What a vote makes of an activity. It runs the effect where the vote completes what it waits for. */
+/** What a vote makes of an activity. It runs the execution where the vote completes what it waits for. */
 export async function nextState(stores: Stores, turn: Turn): Promise<Next> {
-  const { activity, judgement, effect, by } = turn;
-  if (judgement.kind === 'reject') {
+  const { activity, voteOutcome, execution, by } = turn;
+  if (voteOutcome.kind === 'reject') {
     return without({ ...activity, status: moveOn(activity.status, 'rejected', by), openTo: undefined });
   }
-  const { verdict } = judgement;
-  if (verdict.kind === 'execute') {
+  const { outcome } = voteOutcome;
+  if (outcome.kind === 'execute') {
     // A vote that came meanwhile lets this one complete the activity, for which nothing was prepared.
-    if (effect === undefined) throw new Stale();
-    return await execute(stores, turn, effect, { ...judgement, verdict });
+    if (execution === undefined) throw new Stale();
+    return await execute(stores, turn, execution, { ...voteOutcome, outcome });
   }
-  const after = without(afterVerdict(activity, verdict, by));
-  if (!isFirst(activity) || effect === undefined) return after;
+  const after = without(afterOutcome(activity, outcome, by));
+  if (!isFirst(activity) || execution === undefined) return after;
   // What a proposal proves is used up when it is stored; approvals release only what came of it.
   await turn.requireSame();
-  await effect.prove(stores);
-  return { ...after, secret: effect.secret };
+  await execution.prove(stores);
+  return { ...after, secret: execution.secret };
 }
 
 const isFirst = ({ status }: Activity): boolean => status === 'ACTIVITY_STATUS_CREATED';
 
 const without = (activity: Activity): Next => ({ activity, result: activity.result, secret: undefined });
 
-type Approved = Extract<Judgement, { kind: 'approve' }> & { readonly verdict: Extract<Verdict, { kind: 'execute' }> };
+type Approved = Extract<VoteOutcome, { kind: 'approve' }> & { readonly outcome: Extract<Outcome, { kind: 'execute' }> };
 
-async function execute(stores: Stores, turn: Turn, effect: Effect, { verdict, rules, live }: Approved): Promise<Next> {
+async function execute(
+  stores: Stores,
+  turn: Turn,
+  execution: Execution,
+  { outcome, rules, live }: Approved,
+): Promise<Next> {
   const { target, vote, by, secretResults } = turn;
   const activity: Activity = {
     ...turn.activity,
     openTo: undefined,
-    hasMfa: turn.activity.hasMfa || verdict.requirements.length > 0,
+    hasMfa: turn.activity.hasMfa || outcome.requirements.length > 0,
   };
-  if (effect.isDescribed) await turn.requireSame();
-  const byRootQuorum = verdict.decision.reason === 'ROOT_QUORUM';
-  const grounds: Grounds = { target, approvers: approvers([...live, vote]), rules, byRootQuorum };
+  if (execution.isDescribed) await turn.requireSame();
+  const byRootQuorum = outcome.decision.reason === 'ROOT_QUORUM';
+  const reasons: Reasons = { target, approvers: approvers([...live, vote]), rules, byRootQuorum };
   const done = isFirst(activity)
     ? // Its failure undoes all of the submission.
-      { failed: false as const, value: await effect.run(stores, grounds) }
+      { failed: false as const, value: await execution.run(stores, reasons) }
     : // Its failure undoes only its own writes and is stored with the activity: the vote stands (protocol/activities 3.3).
-      await attempt(() => stores.savepoint(() => effect.run(stores, grounds)));
+      await attempt(() => stores.savepoint(() => execution.run(stores, reasons)));
   if (done.failed) {
     return without(failedWith(activity, { errorCode: done.error.code, message: done.error.message }, by));
   }
-  const { secret } = effect;
+  const { secret } = execution;
   return {
     activity: {
       ...activity,

@@ -5,41 +5,41 @@ import { ApiError } from '../lib/errors.ts';
 import type { Decision, PolicyEvaluation, PolicyTrace, TraceNode, VoteEvaluation } from '../policy/index.ts';
 import type { Stores } from '../storage/stores.ts';
 import { type ActivityEvent, type ActivityMover, moveOn } from './activities/status.ts';
+import type { Outcome } from './authorize.ts';
 import { denialReason } from './denial.ts';
-import type { Verdict } from './hearing.ts';
 
 /** More users than this are not named; whoever else asks is told that the approval may count. */
 const NAMED_MAX = 1000;
 
-/** Who may still approve, as the flags of an activity tell it; votes themselves are always judged anew. */
+/** Who may still approve, as the flags of an activity tell it; votes themselves are always decided anew. */
 export function openToOf({ openTo }: Decision): OpenTo {
   const userIds = [...new Set(openTo.policies.flatMap((policy) => policy.userIds))];
   const anyone = openTo.policies.some((policy) => policy.anyone) || userIds.length > NAMED_MAX;
   return { anyone, userIds: anyone ? [] : userIds };
 }
 
-/** What a verdict that executes nothing makes of the activity. */
-export function afterVerdict(
+/** What an outcome that executes nothing makes of the activity. */
+export function afterOutcome(
   activity: Activity,
-  verdict: Exclude<Verdict, { kind: 'execute' }>,
+  outcome: Exclude<Outcome, { kind: 'execute' }>,
   by: ActivityMover,
 ): Activity {
   const moved = (event: ActivityEvent): Activity => ({ ...activity, status: moveOn(activity.status, event, by) });
-  switch (verdict.kind) {
+  switch (outcome.kind) {
     case 'deny': {
-      const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: verdict.why ?? denialReason(verdict.decision) };
+      const denial = { errorCode: 'REQUEST_NOT_AUTHORIZED', message: outcome.why ?? denialReason(outcome.decision) };
       return { ...moved('denied'), denial, openTo: undefined };
     }
     case 'authenticate': {
       // Who may approve besides stays as it is until this approval counts.
-      const openTo = activity.openTo ?? openToOf(verdict.decision);
+      const openTo = activity.openTo ?? openToOf(outcome.decision);
       return { ...moved('proofs-missing'), openTo, hasMfa: true };
     }
     case 'wait':
       return {
         ...moved('approvals-missing'),
-        openTo: openToOf(verdict.decision),
-        hasMfa: activity.hasMfa || verdict.requirements.length > 0,
+        openTo: openToOf(outcome.decision),
+        hasMfa: activity.hasMfa || outcome.requirements.length > 0,
       };
   }
 }
@@ -60,39 +60,39 @@ export const abandonedWith = (activity: Activity, failure: StoredError): Activit
   openTo: undefined,
 });
 
-export const evaluationsOf = (verdict: Pick<Verdict, 'decision'>): readonly PolicyEvaluation[] =>
-  told(verdict.decision?.evaluations ?? []);
+export const evaluationsOf = (outcome: Pick<Outcome, 'decision'>): readonly PolicyEvaluation[] =>
+  told(outcome.decision?.evaluations ?? []);
 
 /** Where factors are missing, the policies that would allow it, now or after further approvals, wait for them first. */
-function atVote(verdict: Verdict): readonly VoteEvaluation[] {
-  const evaluations = evaluationsOf(verdict);
-  if (verdict.kind !== 'authenticate') return evaluations;
-  const deciding = new Set(verdict.decision.decidingPolicyIds);
+function atVote(outcome: Outcome): readonly VoteEvaluation[] {
+  const evaluations = evaluationsOf(outcome);
+  if (outcome.kind !== 'authenticate') return evaluations;
+  const deciding = new Set(outcome.decision.decidingPolicyIds);
   return evaluations.map((evaluation) =>
     deciding.has(evaluation.policyId) ? { ...evaluation, outcome: 'OUTCOME_REQUIRES_AUTHENTICATORS' } : evaluation,
   );
 }
 
-/** Keeps with the vote what led to its verdict. */
-export async function keepGrounds(
+/** Keeps with the vote what led to its outcome. */
+export async function keepReasons(
   stores: Stores,
   { organizationId, id }: Activity,
   vote: Vote,
-  verdict: Verdict,
+  outcome: Outcome,
 ): Promise<void> {
-  const evaluations = atVote(verdict);
+  const evaluations = atVote(outcome);
   if (evaluations.length > 0) {
     await stores(NewEvaluations).insertEvaluation(organizationId, {
       activityId: id,
       voteId: vote.id,
-      evaluations: trimmed(evaluations, verdict.decision?.decidingPolicyIds ?? []),
+      evaluations: trimmed(evaluations, outcome.decision?.decidingPolicyIds ?? []),
       createdAtMs: vote.createdAtMs,
     });
   }
-  if (verdict.kind === 'deny') return;
-  for (const requirement of verdict.requirements)
+  if (outcome.kind === 'deny') return;
+  for (const requirement of outcome.requirements)
     await stores(MfaRequirements).putRequirement(organizationId, requirement);
-  for (const { issuerId, tokenId, expiresAtMs } of verdict.spent) {
+  for (const { issuerId, tokenId, expiresAtMs } of outcome.spent) {
     // One token proves at most one step of one activity (protocol/login 10.3).
     const use = { tokenId, purpose: 'proof', activityId: id, expiresAtMs };
     if (!(await stores(UsedTokenStore).useToken(issuerId, use, vote.createdAtMs))) {

@@ -1,13 +1,13 @@
 import type { App } from './app.ts';
-import { attempt, callerOf, failingEffect, prepareEffect } from './effect.ts';
+import type { VoteOutcome } from './decide-vote.ts';
+import { attempt, callerOf, failingExecution, prepareExecution } from './execution.ts';
 import { type AttemptNote, hasBegun } from './hold.ts';
-import type { Judgement } from './judge-vote.ts';
 import { orRefusal, shortenRejected } from './rejection.ts';
 import type { Draft, Prepared, VoteRequest } from './vote-request.ts';
 
 interface Decided {
   readonly draft: Draft;
-  readonly decided: Judgement;
+  readonly decided: VoteOutcome;
   readonly note: AttemptNote;
 }
 
@@ -16,7 +16,7 @@ export async function prepareVote(app: App, request: VoteRequest, decided: Decid
   const prepared = await prepareApproval(app, request, decided);
   const { draft, expected } = prepared;
   if (request.found !== undefined || expected.kind !== 'approve') return prepared;
-  return { ...prepared, draft: shortenRejected(draft, expected.verdict, request.submission) };
+  return { ...prepared, draft: shortenRejected(draft, expected.outcome, request.submission) };
 }
 
 /**
@@ -28,19 +28,19 @@ async function prepareApproval(
   { actor, submission, target, found, nowMs }: VoteRequest,
   { draft, decided, note }: Decided,
 ): Promise<Prepared> {
-  const unprepared: Prepared = { draft, expected: decided, effect: undefined };
+  const unprepared: Prepared = { draft, expected: decided, execution: undefined };
   if (decided.kind !== 'approve' || target === undefined) return unprepared;
-  const { verdict, rules, live, counts } = decided;
-  const { matter, version } = target;
-  const executes = verdict.kind === 'execute';
+  const { outcome, rules, live, counts } = decided;
+  const { intent, version } = target;
+  const executes = outcome.kind === 'execute';
   // What a proposal proves is checked and used up now, also where its result has to wait.
-  const proves = found === undefined && matter.operation.useProof !== undefined && verdict.kind !== 'deny';
+  const proves = found === undefined && intent.operation.useProof !== undefined && outcome.kind !== 'deny';
   if (!executes && !proves) return unprepared;
   // Nobody waits for the answer any more, and nothing that stands was done yet.
   if (!hasBegun(note)) submission.request.passage?.requireClient();
   const prepare = () =>
-    prepareEffect(app, {
-      matter,
+    prepareExecution(app, {
+      intent,
       version,
       activity: draft.activity,
       votes: [...live, { ...draft.vote, counts }],
@@ -52,12 +52,14 @@ async function prepareApproval(
     });
   if (found === undefined) {
     const prepared = await orRefusal(prepare);
-    if ('kind' in prepared) return { ...unprepared, expected: { ...decided, verdict: prepared } };
-    return { ...unprepared, effect: prepared };
+    if ('kind' in prepared) return { ...unprepared, expected: { ...decided, outcome: prepared } };
+    return { ...unprepared, execution: prepared };
   }
   const prepared = await attempt(prepare);
   return {
     ...unprepared,
-    effect: prepared.failed ? failingEffect(matter.operation, actor.organization, prepared.error) : prepared.value,
+    execution: prepared.failed
+      ? failingExecution(intent.operation, actor.organization, prepared.error)
+      : prepared.value,
   };
 }

@@ -3,7 +3,7 @@ import { Users } from '../core/directory.ts';
 import type { StoredError } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
 import type { ReadStores } from '../storage/stores.ts';
-import type { Court } from './hold.ts';
+import type { Authority } from './hold.ts';
 import { submittedWith } from './members.ts';
 
 /** Whose proposal a waiting activity is, or why it can no longer run: it runs as its proposer's or not at all. */
@@ -13,16 +13,16 @@ export type Proposal =
 
 export async function proposalOf(
   read: ReadStores,
-  { authority, target }: Court,
+  { decider, target }: Authority,
   { activity, votes }: ActivityWithVotes,
 ): Promise<Proposal> {
   const { proposerId, fingerprint } = activity;
-  const user = proposerId && (await read(Users).find(authority.id, proposerId));
+  const user = proposerId && (await read(Users).find(decider.id, proposerId));
   if (!user) return PROPOSER_DELETED;
   const own = votes.find((vote) => vote.userId === proposerId && vote.messageDigest === fingerprint);
   if (own?.revoked === true) return CREDENTIAL_REMOVED;
   const credential = own && submittedWith(own);
-  return credential === undefined ? CREDENTIAL_UNKNOWN : { proposer: toActor(target, authority, user, credential) };
+  return credential === undefined ? CREDENTIAL_UNKNOWN : { proposer: toActor(target, decider, user, credential) };
 }
 
 const ended = (message: string): { readonly ended: StoredError } => ({

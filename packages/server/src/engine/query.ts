@@ -3,12 +3,12 @@ import { tokensFor } from '../authn/identity/tokens.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
 import { admit } from './admit.ts';
 import type { App } from './app.ts';
-import { readerFor } from './ballot.ts';
 import type { QueryOperation } from './define.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import { renderActivity } from './render-activity.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
 import { revealResult } from './secret-result.ts';
+import { readerFor } from './vote-draft.ts';
 
 /** admit, parse, read: queries change nothing, and no policy governs them (protocol/activities 3.5). */
 export async function query(app: App, operation: QueryOperation, request: RawRequest): Promise<unknown> {
@@ -34,7 +34,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
     tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
     nodes: app.nodes,
-    expressions: app.rulebooks.expressions,
+    expressions: app.accessRules.expressions,
   };
   return await withKeyringErrors(() => operation.run(context, parameters));
 }

@@ -1,10 +1,10 @@
 import type { Activity, Vote } from '../core/model.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { Submission } from './ballot.ts';
-import type { Verdict } from './hearing.ts';
+import type { Outcome } from './authorize.ts';
 import type { RawRequest } from './request.ts';
+import type { Submission } from './vote-draft.ts';
 
-type Denial = Extract<Verdict, { kind: 'deny' }>;
+type Denial = Extract<Outcome, { kind: 'deny' }>;
 
 /** A refused body above this is not kept: a user without rights must not be able to fill the database. */
 const KEPT_BYTES_MAX = 4096;
@@ -12,10 +12,10 @@ const KEPT_BYTES_MAX = 4096;
 /** What is stored of a refused activity and its vote: of a large body its size and its digest, and no sealed copy. */
 export function shortenRejected<Draft extends { readonly activity: Activity; readonly vote: Vote }>(
   draft: Draft,
-  verdict: Verdict,
+  outcome: Outcome,
   { request, body }: Submission,
 ): Draft {
-  if (verdict.kind !== 'deny' || request.body.length <= KEPT_BYTES_MAX) return draft;
+  if (outcome.kind !== 'deny' || request.body.length <= KEPT_BYTES_MAX) return draft;
   const omittedBody = { bytes: request.body.length, sha256: body.fingerprint.replace(/^sha256:/, '') };
   return {
     ...draft,
@@ -25,8 +25,8 @@ export function shortenRejected<Draft extends { readonly activity: Activity; rea
 }
 
 /** Whether the body is stored, so that its secrets have to be sealed. */
-export const keepsBody = (verdict: Verdict, request: RawRequest): boolean =>
-  verdict.kind !== 'deny' || request.body.length <= KEPT_BYTES_MAX;
+export const keepsBody = (outcome: Outcome, request: RawRequest): boolean =>
+  outcome.kind !== 'deny' || request.body.length <= KEPT_BYTES_MAX;
 
 /**
  * Some rights are no matter of policies: a user imports for itself, a session with a profile makes sessions of that

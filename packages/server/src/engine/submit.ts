@@ -9,20 +9,20 @@ import type { ActivityId } from '../lib/ids.ts';
 import { turnAfter } from '../lib/turn.ts';
 import type { PolicyEvaluation } from '../policy/index.ts';
 import type { App } from './app.ts';
-import { type ActivityAnswer, draftVote, keptText, readerFor, type Submission } from './ballot.ts';
+import { authorize, isInScope, type MfaSubject, type Outcome, openAuthorization, subjectOf } from './authorize.ts';
 import { activityNotFound, decideAndCommit } from './decide-and-commit.ts';
+import type { VoteOutcome } from './decide-vote.ts';
 import type { ActivityOperation, ActivityVersion } from './define.ts';
 import { denialError } from './denial.ts';
 import { approverOf } from './evidence.ts';
-import { hear, isInScope, openHearing, type Party, subjectOf, type Verdict } from './hearing.ts';
 import { Stale } from './hold.ts';
-import type { Judgement } from './judge-vote.ts';
-import { openMatter } from './matter.ts';
+import { openIntent } from './intent.ts';
 import { keepsBody, orRefusal } from './rejection.ts';
 import { renderActivity } from './render-activity.ts';
 import { parseSubmitBody, type RawRequest, requireLive } from './request.ts';
 import { revealResult } from './secret-result.ts';
 import { furtherVote } from './vote.ts';
+import { type ActivityAnswer, draftVote, keptText, readerFor, type Submission } from './vote-draft.ts';
 import type { Draft, VoteRequest } from './vote-request.ts';
 
 /** A submission: the first vote on the activity that it describes. */
@@ -79,54 +79,54 @@ async function firstVote(app: App, submitted: Submitted): Promise<VoteRequest> {
   requireScope(operation, actor.organization);
   const grantedByService = request.byService === true && operation.proxyRuns;
   const about = { operation, type: body.type, parameters, proposer: actor, grantedByService, nowMs };
-  const matter = openMatter(app, app.storage.read, about);
-  await matter.lookUp();
+  const intent = openIntent(app, app.storage.read, about);
+  await intent.lookUp();
   const id: ActivityId = app.newId();
   return {
     actor,
     submission,
-    court: { authority: actor.home, target: actor.organization },
-    target: { matter, version },
+    authority: { decider: actor.home, target: actor.organization },
+    target: { intent, version },
     found: undefined,
     bytes: request.body.length,
     nowMs,
-    judge: judgeSubmission(app, submitted, { id, nowMs }),
-    draft: (judgement) => draftSubmission(app, submitted, { id, judgement, nowMs }),
+    decide: decideSubmission(app, submitted, { id, nowMs }),
+    draft: (voteOutcome) => draftSubmission(app, submitted, { id, voteOutcome, nowMs }),
     answer: (found) => ({ activity: renderActivity(found, readerFor(app, actor, nowMs), body.parameters) }),
   };
 }
 
 /** A submission is an approval, with none before it. */
-function judgeSubmission(
+function decideSubmission(
   app: App,
   { caller, submission }: Submitted,
   { id, nowMs }: { readonly id: ActivityId; readonly nowMs: number },
-): VoteRequest['judge'] {
+): VoteRequest['decide'] {
   const { actor } = caller;
   const { fingerprint } = submission.body;
   const approver = approverOf(actor, fingerprint);
   let isDescribed = false;
-  return async ({ read, court, matter }) => {
-    assert(matter !== undefined, 'a submission is about something');
-    const hearing = await openHearing(app, { read, court, matter, activityId: id, nowMs });
-    const { rules } = hearing;
-    const approved = (verdict: Verdict): Judgement => {
+  return async ({ read, authority, intent }) => {
+    assert(intent !== undefined, 'a submission is about something');
+    const authorization = await openAuthorization(app, { read, authority, intent, activityId: id, nowMs });
+    const { rules } = authorization;
+    const approved = (outcome: Outcome): VoteOutcome => {
       // Proofs that somebody else owes do not hold back the proposer's own approval.
-      const counts = !(verdict.kind === 'authenticate' && verdict.owedBy === actor.userId);
-      return { kind: 'approve', verdict, rules, live: [], counts, startsRound: false };
+      const counts = !(outcome.kind === 'authenticate' && outcome.owedBy === actor.userId);
+      return { kind: 'approve', outcome, rules, live: [], counts, startsRound: false };
     };
-    if (!(await isInScope(hearing, actor))) return approved({ kind: 'deny', decision: undefined });
-    const own: Party = { organization: court.authority, userId: actor.userId, evidence: approver.evidence };
-    const parties = async (): Promise<Party[]> => {
+    if (!(await isInScope(authorization, actor))) return approved({ kind: 'deny', decision: undefined });
+    const own: MfaSubject = { organization: authority.decider, userId: actor.userId, evidence: approver.evidence };
+    const mfaSubjects = async (): Promise<MfaSubject[]> => {
       // To describe a login may take a call to its issuer, for which no transaction waits.
       if (read !== app.storage.read && !isDescribed) throw new Stale();
-      await matter.describe();
+      await intent.describe();
       isDescribed = true;
-      const subject = await subjectOf(hearing, actor, fingerprint);
+      const subject = await subjectOf(authorization, actor, fingerprint);
       return subject === undefined ? [own] : [own, subject];
     };
-    const given = { approvals: [approver.approval], parties, known: () => undefined, phase: 'SUBMISSION' as const };
-    return approved(await orRefusal(() => hear(hearing, given)));
+    const given = { approvals: [approver.approval], mfaSubjects, known: () => undefined, phase: 'SUBMISSION' as const };
+    return approved(await orRefusal(() => authorize(authorization, given)));
   };
 }
 
@@ -153,11 +153,11 @@ export function requireScope(operation: ActivityOperation, organization: Organiz
 async function draftSubmission(
   app: App,
   { operation, version, caller, submission }: Submitted,
-  { id, judgement, nowMs }: { readonly id: ActivityId; readonly judgement: Judgement; readonly nowMs: number },
+  { id, voteOutcome, nowMs }: { readonly id: ActivityId; readonly voteOutcome: VoteOutcome; readonly nowMs: number },
 ): Promise<Draft> {
   const { actor } = caller;
   const { request, body } = submission;
-  const isKept = judgement.kind !== 'approve' || keepsBody(judgement.verdict, request);
+  const isKept = voteOutcome.kind !== 'approve' || keepsBody(voteOutcome.outcome, request);
   const secrets = isKept ? version.secrets : [];
   const sealedBody =
     secrets.length === 0

@@ -2,25 +2,25 @@ import type { Actor } from '../core/actor.ts';
 import type { Activity, Vote } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
 import type { ReadStores } from '../storage/stores.ts';
-import type { ActivityAnswer, Submission } from './ballot.ts';
+import type { VoteOutcome } from './decide-vote.ts';
 import type { ActivityVersion } from './define.ts';
-import type { Effect } from './effect.ts';
-import type { Court } from './hold.ts';
-import type { Judgement } from './judge-vote.ts';
-import type { Matter } from './matter.ts';
+import type { Execution } from './execution.ts';
+import type { Authority } from './hold.ts';
+import type { Intent } from './intent.ts';
+import type { ActivityAnswer, Submission } from './vote-draft.ts';
 
 /** What a vote is about to run, with its parameters as they were sent. */
 export interface Target {
-  readonly matter: Matter;
+  readonly intent: Intent;
   readonly version: ActivityVersion;
 }
 
-/** The state that a vote is judged on: outside the transaction first, and again in it. */
+/** The state that a vote is decided on: outside the transaction first, and again in it. */
 export interface State {
   readonly read: ReadStores;
-  readonly court: Court;
+  readonly authority: Authority;
   /** Undefined where nothing is pending. */
-  readonly matter: Matter | undefined;
+  readonly intent: Intent | undefined;
   /** The activity with its earlier votes; undefined before the first one. */
   readonly found: ActivityWithVotes | undefined;
 }
@@ -39,21 +39,21 @@ export interface VoteRequest {
   readonly actor: Actor;
   readonly submission: Submission;
   /** Who decides, as it was before the decision. */
-  readonly court: Court;
+  readonly authority: Authority;
   readonly target: Target | undefined;
   readonly found: ActivityWithVotes | undefined;
   /** The length of the activity's body: other requests get a turn before and after work on a long one. */
   readonly bytes: number;
   readonly nowMs: number;
-  readonly judge: (state: State) => Promise<Judgement>;
-  readonly draft: (judgement: Judgement) => Promise<Draft>;
-  readonly answer: (found: ActivityWithVotes, judgement: Judgement) => ActivityAnswer;
+  readonly decide: (state: State) => Promise<VoteOutcome>;
+  readonly draft: (voteOutcome: VoteOutcome) => Promise<Draft>;
+  readonly answer: (found: ActivityWithVotes, voteOutcome: VoteOutcome) => ActivityAnswer;
 }
 
 /** What is committed if it still holds in the transaction. */
 export interface Prepared {
   readonly draft: Draft;
   /** What was decided before the transaction. */
-  readonly expected: Judgement;
-  readonly effect: Effect | undefined;
+  readonly expected: VoteOutcome;
+  readonly execution: Execution | undefined;
 }

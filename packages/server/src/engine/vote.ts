@@ -14,16 +14,16 @@ import type { ReadStores } from '../storage/stores.ts';
 import { liveVotes, owesProofs } from './activities/rounds.ts';
 import { isTerminal } from './activities/status.ts';
 import type { App } from './app.ts';
-import { type ActivityAnswer, draftVote, readerFor, type Submission } from './ballot.ts';
 import { activityNotFound, decideAndCommit } from './decide-and-commit.ts';
+import { type CastVote, decideVote, type VoteOutcome } from './decide-vote.ts';
 import type { VoteOperation } from './define.ts';
 import { approverOf } from './evidence.ts';
-import type { Court } from './hold.ts';
-import { type Ballot, type Judgement, judgeVote } from './judge-vote.ts';
-import { openMatter } from './matter.ts';
+import type { Authority } from './hold.ts';
+import { openIntent } from './intent.ts';
 import { type Proposal, proposalOf } from './proposal.ts';
 import { renderActivity } from './render-activity.ts';
 import { isLive, parseSubmitBody, type RawRequest } from './request.ts';
+import { type ActivityAnswer, draftVote, readerFor, type Submission } from './vote-draft.ts';
 import type { Target, VoteRequest } from './vote-request.ts';
 
 /** approve_activity and reject_activity: the answer is the target activity (protocol/consensus 2.1). */
@@ -78,11 +78,11 @@ export async function furtherVote(
   if (found === undefined) throw activityNotFound();
   const bytes = found.activity.body?.length ?? 0;
   await turnAfter(bytes);
-  const court = await courtOf(read, found.activity);
-  const actor = actorBefore(caller.actor, court);
+  const authority = await authorityOf(read, found.activity);
+  const actor = actorBefore(caller.actor, authority);
   const nowMs = app.clock();
   const { request, body } = submission;
-  const ballot: Ballot = {
+  const cast: CastVote = {
     approver: approverOf(actor, body.fingerprint),
     selection,
     digest: body.fingerprint,
@@ -90,19 +90,19 @@ export async function furtherVote(
     isLive: isLive(body.timestampMs, nowMs),
     nowMs,
   };
-  const proposal = await openProposal(read, court, found);
+  const proposal = await openProposal(read, authority, found);
   return {
     actor,
     submission,
-    court,
-    target: proposal?.proposer && (await targetOf(app, { proposer: proposal.proposer, court, found, nowMs })),
+    authority,
+    target: proposal?.proposer && (await targetOf(app, { proposer: proposal.proposer, authority, found, nowMs })),
     found,
     bytes,
     nowMs,
-    judge: async ({ found: current, ...state }) => {
+    decide: async ({ found: current, ...state }) => {
       assert(current !== undefined, 'a further vote is about an activity');
-      const now = current === found ? proposal : await openProposal(state.read, state.court, current);
-      return await judgeVote({ ...state, app, found: current, ended: now?.ended }, ballot);
+      const now = current === found ? proposal : await openProposal(state.read, state.authority, current);
+      return await decideVote({ ...state, app, found: current, ended: now?.ended }, cast);
     },
     draft: async ({ kind }) => {
       if (kind === 'approve') requireRoom(found, request);
@@ -110,12 +110,16 @@ export async function furtherVote(
       const about = { activity, selection, secrets, nowMs };
       return { activity, vote: await draftVote(app, { ...caller, actor }, submission, about) };
     },
-    answer: (shown, judgement) => answer(app, actor, { shown, judgement, nowMs }),
+    answer: (shown, voteOutcome) => answer(app, actor, { shown, voteOutcome, nowMs }),
   };
 }
 
-const openProposal = async (read: ReadStores, court: Court, found: ActivityWithVotes): Promise<Proposal | undefined> =>
-  isTerminal(found.activity.status) ? undefined : await proposalOf(read, court, found);
+const openProposal = async (
+  read: ReadStores,
+  authority: Authority,
+  found: ActivityWithVotes,
+): Promise<Proposal | undefined> =>
+  isTerminal(found.activity.status) ? undefined : await proposalOf(read, authority, found);
 
 /** Every vote shows what was signed, so many approvals of a large body by the same bytes would be too long to read. */
 function requireRoom({ votes }: ActivityWithVotes, { body }: RawRequest): void {
@@ -128,28 +132,28 @@ function requireRoom({ votes }: ActivityWithVotes, { body }: RawRequest): void {
 }
 
 /** Who decides an activity that was proposed before. */
-async function courtOf(read: ReadStores, { organizationId, authorityId }: Activity): Promise<Court> {
+async function authorityOf(read: ReadStores, { organizationId, authorityId }: Activity): Promise<Authority> {
   const target = await read(OrganizationReader).get(organizationId);
-  const authority = authorityId === undefined ? target : await read(OrganizationReader).get(authorityId);
-  return { authority, target };
+  const decider = authorityId === undefined ? target : await read(OrganizationReader).get(authorityId);
+  return { decider, target };
 }
 
 /** The voter, with its organizations as they are now. A parent's user votes only on what the parent decides. */
-function actorBefore(actor: Actor, { authority, target }: Court): Actor {
+function actorBefore(actor: Actor, { decider, target }: Authority): Actor {
   if (actor.homeId === target.id) return { ...actor, organization: target, home: target };
-  if (actor.homeId !== authority.id) {
+  if (actor.homeId !== decider.id) {
     throw new ApiError('ORGANIZATION_MISMATCH', 'a vote needs a credential of the organization that it acts on');
   }
-  return { ...actor, organization: target, home: authority };
+  return { ...actor, organization: target, home: decider };
 }
 
 /** Whether the sign-up proxy proposed it, whose rights its configuration gives (protocol/sign-up-proxy 4.2). */
 async function isGranted(
   read: ReadStores,
-  { authority }: Court,
+  { decider }: Authority,
   { activity, votes }: ActivityWithVotes,
 ): Promise<boolean> {
-  const { enabled, identity } = (await read(TreeTrust).ofOrganization(authority.id)) ?? {};
+  const { enabled, identity } = (await read(TreeTrust).ofOrganization(decider.id)) ?? {};
   const isProxys = ({ userId, publicKey }: Vote): boolean =>
     userId === identity?.userId && publicKey === identity.publicKey;
   return enabled === true && activity.proposerId === identity?.userId && votes.some(isProxys);
@@ -157,13 +161,13 @@ async function isGranted(
 
 interface Proposed {
   readonly proposer: Actor;
-  readonly court: Court;
+  readonly authority: Authority;
   readonly found: ActivityWithVotes;
   readonly nowMs: number;
 }
 
 /** The sealed parameters are opened only when they may be needed. */
-async function targetOf(app: App, { proposer, court, found, nowMs }: Proposed): Promise<Target> {
+async function targetOf(app: App, { proposer, authority, found, nowMs }: Proposed): Promise<Target> {
   const { read } = app.storage;
   const { activity } = found;
   const { type } = activity;
@@ -171,9 +175,9 @@ async function targetOf(app: App, { proposer, court, found, nowMs }: Proposed): 
   const version = operation.versions.find((candidate) => candidate.type === type);
   assert(version !== undefined, `an operation has a version for ${type}`);
   const parameters = version.decode(await openParameters(app, proposer, activity));
-  const grantedByService = operation.proxyRuns && (await isGranted(read, court, found));
-  const matter = openMatter(app, read, { operation, type, parameters, proposer, grantedByService, nowMs });
-  return { version, matter };
+  const grantedByService = operation.proxyRuns && (await isGranted(read, authority, found));
+  const intent = openIntent(app, read, { operation, type, parameters, proposer, grantedByService, nowMs });
+  return { version, intent };
 }
 
 async function openParameters(app: App, { organization }: Actor, activity: Activity): Promise<unknown> {
@@ -188,23 +192,25 @@ async function openParameters(app: App, { organization }: Actor, activity: Activ
 
 interface Shown {
   readonly shown: ActivityWithVotes;
-  readonly judgement: Judgement;
+  readonly voteOutcome: VoteOutcome;
   readonly nowMs: number;
 }
 
 /**
  * A voter who has to prove more before the vote counts is told so, whatever others have to do (protocol/login 10.2).
  */
-function answer(app: App, actor: Actor, { shown, judgement, nowMs }: Shown): ActivityAnswer {
+function answer(app: App, actor: Actor, { shown, voteOutcome, nowMs }: Shown): ActivityAnswer {
   const { activity, votes } = shown;
   const owes =
     activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' &&
-    (judgement.kind === 'read'
+    (voteOutcome.kind === 'read'
       ? owesProofs(liveVotes(activity, votes, nowMs), actor.userId)
-      : isOwedBy(actor, judgement));
+      : isOwedBy(actor, voteOutcome));
   const told: Activity = owes ? { ...activity, status: 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED' } : activity;
   return { activity: renderActivity({ ...shown, activity: told }, readerFor(app, actor, nowMs)) };
 }
 
-const isOwedBy = ({ userId }: Actor, judgement: Judgement): boolean =>
-  judgement.kind === 'approve' && judgement.verdict.kind === 'authenticate' && judgement.verdict.owedBy === userId;
+const isOwedBy = ({ userId }: Actor, voteOutcome: VoteOutcome): boolean =>
+  voteOutcome.kind === 'approve' &&
+  voteOutcome.outcome.kind === 'authenticate' &&
+  voteOutcome.outcome.owedBy === userId;

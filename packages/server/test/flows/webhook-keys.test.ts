@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createLocalJWKSet, importJWK, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DeploymentReader, DeploymentStore } from '../../src/core/store/deployment.ts';
-import type { Courier, Parcel } from '../../src/domains/webhooks/courier/courier.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../../src/domains/webhooks/keys.ts';
+import type { Poster, Posting } from '../../src/domains/webhooks/poster/poster.ts';
 import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../src/lib/ids.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { newKeyPair, stampFor } from '../harness/client.ts';
@@ -48,7 +48,7 @@ async function accepts(
 }
 
 /** Of names and values in turn. */
-function byName(headers: Parcel['headers']): Record<string, string> {
+function byName(headers: Posting['headers']): Record<string, string> {
   const names: Record<string, string> = {};
   for (let at = 0; at < headers.length; at += 2) names[headers[at]?.toLowerCase() ?? ''] = headers[at + 1] ?? '';
   return names;
@@ -232,7 +232,7 @@ describe('the key set', () => {
 });
 
 /** A receiver that keeps the key set for as long as it may, by the clock of the service, and verifies what comes. */
-class CachingReceiver implements Courier {
+class CachingReceiver implements Poster {
   /** Set once the service has an address. */
   app!: TestApp;
   readonly keysUsed = new Map<string, number>();
@@ -242,7 +242,7 @@ class CachingReceiver implements Courier {
   refetches = 0;
   #kept: { readonly keys: readonly PublishedKey[]; readonly untilMs: number } | undefined;
 
-  async deliver({ headers, body }: Pick<Parcel, 'headers' | 'body'>) {
+  async deliver({ headers, body }: Pick<Posting, 'headers' | 'body'>) {
     const names = byName(headers);
     const nowMs = this.app.app.clock();
     const check = () => accepts(() => this.#keys(nowMs), names, Buffer.from(body), nowMs);
@@ -272,15 +272,15 @@ class CachingReceiver implements Courier {
 }
 
 test('endpoints of an organization that get an event together share its signature, and others do not', async () => {
-  const parcels: Parcel[] = [];
-  const courier: Courier = {
-    async deliver(parcel) {
-      parcels.push(parcel);
+  const postings: Posting[] = [];
+  const poster: Poster = {
+    async deliver(posting) {
+      postings.push(posting);
       return { latencyMs: 1, status: 200 };
     },
     async close() {},
   };
-  await using app = await openTestApp('sqlite', LOOPBACK, { courier });
+  await using app = await openTestApp('sqlite', LOOPBACK, { poster });
   const [child, parent]: [OrganizationId, OrganizationId] = [randomId(), randomId()];
   const id = randomId() as WebhookEventId;
   // What each of the two is told of the same event.
@@ -293,13 +293,13 @@ test('endpoints of an organization that get an event together share its signatur
   await Promise.all([send(child), send(parent), send(child)]);
   expect(signing.mock.calls.flatMap(([, messages]) => messages)).toHaveLength(2);
   const signatures = new Map<string, Set<string>>();
-  for (const { headers, body } of parcels) {
+  for (const { headers, body } of postings) {
     const named = byName(headers);
     expect(await accepts(fetchKeysOf(app), named, Buffer.from(body), app.app.clock())).toBe(true);
     const known = signatures.get(body) ?? new Set();
     signatures.set(body, known.add(named['x-service-signature'] ?? ''));
   }
-  expect(parcels).toHaveLength(3);
+  expect(postings).toHaveLength(3);
   expect([...signatures.values()].map(({ size }) => size)).toEqual([1, 1]);
   expect(new Set([...signatures.values()].flatMap((some) => [...some])).size).toBe(2);
 });
@@ -307,7 +307,7 @@ test('endpoints of an organization that get an event together share its signatur
 describe('a rotation', () => {
   async function openReceiving() {
     const receiver = new CachingReceiver();
-    const app = await openTestApp('sqlite', LOOPBACK, { courier: receiver });
+    const app = await openTestApp('sqlite', LOOPBACK, { poster: receiver });
     receiver.app = app;
     const kids = async () => (await fetchKeysOf(app)()).map(({ kid }) => kid);
     const storedKids = async () =>

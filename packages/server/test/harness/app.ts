@@ -29,7 +29,7 @@ export interface TestApp extends AsyncDisposable {
 export async function openTestApp(
   database: DatabaseKind,
   env: Record<string, string> = {},
-  parts: Pick<Parts, 'courier' | 'nodes' | 'earn'> = {},
+  parts: Pick<Parts, 'poster' | 'nodes' | 'earn'> = {},
 ): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'custos-app-'));
   const postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;

@@ -9,9 +9,9 @@ import {
 } from '../../../test/harness/webhook-fakes.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Receipt } from './courier/courier.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { WebhookEndpoint } from './model.ts';
+import type { Receipt } from './poster/poster.ts';
 
 // Time stands still but for what a test lets pass, so that a dispatcher's second takes none.
 

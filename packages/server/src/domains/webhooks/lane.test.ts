@@ -10,10 +10,10 @@ import {
   REFUSED,
 } from '../../../test/harness/webhook-fakes.ts';
 import { Lease } from '../../workers/lease.ts';
-import type { Receipt } from './courier/courier.ts';
 import { createGate } from './gate.ts';
 import { Lane, type LaneEnd } from './lane.ts';
 import type { DueDelivery, WebhookEndpoint } from './model.ts';
+import type { Receipt } from './poster/poster.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { WebhookSender } from './sender.ts';
 

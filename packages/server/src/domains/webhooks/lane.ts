@@ -7,7 +7,7 @@ import type { Gate } from './gate.ts';
 import type { DueDelivery, WebhookEndpoint } from './model.ts';
 import type { Recorder } from './recorder.ts';
 import { type Attempted, resultOf } from './result.ts';
-import type { SignedParcel, WebhookSender } from './sender.ts';
+import type { SignedPosting, WebhookSender } from './sender.ts';
 import { BATCH_LENGTH_MAX, WebhookReader } from './store/webhook-reader.ts';
 
 /** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
@@ -60,7 +60,7 @@ export interface LaneEnd {
 
 interface Line {
   readonly delivery: DueDelivery;
-  readonly parcel: Promise<SignedParcel>;
+  readonly posting: Promise<SignedPosting>;
 }
 
 /** The deliveries of one endpoint, one after the other, for as long as this process holds its lane. */
@@ -187,9 +187,9 @@ export class Lane {
       ? this.#signAhead(endpoint, batch, SIGNED_AHEAD, SIGNED_TOGETHER)
       : this.#signAhead(endpoint, batch, 0, 1);
     const work = async (): Promise<void> => {
-      for (const { delivery, parcel } of line) {
+      for (const { delivery, posting } of line) {
         begun += 1;
-        const attempted = await this.#attempt(endpoint, delivery, parcel);
+        const attempted = await this.#attempt(endpoint, delivery, posting);
         if (this.#lease.isOver && attempted.attempt.status === undefined) return;
         this.#record(endpoint, attempted);
         this.#note(attempted);
@@ -225,26 +225,26 @@ export class Lane {
     while (signed.length + batch.length > 0) {
       if (signed.length <= ahead) {
         const next = batch.splice(0, together);
-        signed.push(...next.map((delivery) => ({ delivery, parcel: this.#sign(endpoint, delivery) })));
+        signed.push(...next.map((delivery) => ({ delivery, posting: this.#sign(endpoint, delivery) })));
       }
       yield signed.shift() as Line;
     }
   }
 
   #sign(endpoint: WebhookEndpoint, { eventId: id, eventType: type, aboutId, body }: DueDelivery) {
-    const parcel = this.#parts.send(endpoint, { id, type, aboutId, body });
+    const posting = this.#parts.send(endpoint, { id, type, aboutId, body });
     // Who takes it hears of it; nobody may, and that is no concern of the process.
-    parcel.catch(() => {});
-    return parcel;
+    posting.catch(() => {});
+    return posting;
   }
 
-  async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, signed: Promise<SignedParcel>): Promise<Attempted> {
+  async #attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, signed: Promise<SignedPosting>): Promise<Attempted> {
     const { clock, elapsed } = this.#parts;
     const first = await signed;
     const isFresh = elapsed() - first.signedAtMs <= SIGNED_MS_MAX;
-    const parcel = isFresh ? first : await this.#sign(endpoint, delivery);
+    const posting = isFresh ? first : await this.#sign(endpoint, delivery);
     const atMs = clock();
-    const receipt = await parcel.post();
+    const receipt = await posting.post();
     // What is kept until it is written down needs no body.
     const { body: _, ...rest } = delivery;
     return resultOf(rest, receipt, atMs, clock(), Math.random());

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { BROKEN_OFF, DELIVERED, deliveryOf, endpointOf, FakeQueue } from '../../../test/harness/webhook-fakes.ts';
-import type { Receipt } from './courier/courier.ts';
+import type { Receipt } from './poster/poster.ts';
 import { createRecorder } from './recorder.ts';
 import { resultOf } from './result.ts';
 

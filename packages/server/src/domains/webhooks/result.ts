@@ -1,6 +1,6 @@
 import type { OutboundReason } from '../../outbound/outbound-error.ts';
-import type { Receipt } from './courier/courier.ts';
 import type { DeliveryResult, QueuedDelivery, WebhookAttempt } from './model.ts';
+import type { Receipt } from './poster/poster.ts';
 import { nextAttemptAt, retryAfterMs } from './schedule.ts';
 import { type DeliveryVerdict, isTriedAgain, verdictOf } from './verdict.ts';
 

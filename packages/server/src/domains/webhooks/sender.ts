@@ -1,12 +1,12 @@
 import { WEBHOOKS_LENGTH_MAX } from '@custos/keyring';
 import type { Clock } from '../../lib/clock.ts';
-import type { Courier, Receipt } from './courier/courier.ts';
 import { deliveryHeaders } from './headers.ts';
 import type { WebhookEndpoint, WebhookEvent } from './model.ts';
+import type { Poster, Receipt } from './poster/poster.ts';
 import type { EndpointSigner } from './share.ts';
 
 /** One event for one endpoint, signed at a moment. */
-export interface SignedParcel {
+export interface SignedPosting {
   /** By the time that passes. */
   readonly signedAtMs: number;
   /** Never rejects. */
@@ -17,10 +17,10 @@ export interface SignedParcel {
 export type WebhookSender = (
   endpoint: Pick<WebhookEndpoint, 'organizationId' | 'id' | 'url'>,
   event: Pick<WebhookEvent, 'id' | 'type' | 'aboutId' | 'body'>,
-) => Promise<SignedParcel>;
+) => Promise<SignedPosting>;
 
 export const createWebhookSender =
-  (sign: EndpointSigner, courier: Courier, vendorNames: boolean, elapsed: Clock): WebhookSender =>
+  (sign: EndpointSigner, poster: Poster, vendorNames: boolean, elapsed: Clock): WebhookSender =>
   async (endpoint, event) => {
     // Nothing as large is announced; if ever, it must not hold up what comes behind it for three days.
     if (event.body.length > WEBHOOKS_LENGTH_MAX) {
@@ -32,6 +32,6 @@ export const createWebhookSender =
     const headers = deliveryHeaders({ event, ...signed }, vendorNames);
     return {
       signedAtMs,
-      post: () => courier.deliver({ url: endpoint.url, headers, body: event.body }),
+      post: () => poster.deliver({ url: endpoint.url, headers, body: event.body }),
     };
   };

@@ -3,7 +3,7 @@ import { unlessAborted, withDeadline } from '../../outbound/deadline.ts';
 import { addressesOf, checkAddresses, parseTarget, type Target } from '../../outbound/guard.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import { createResolveHost, type ResolveHost, systemLookup } from '../../outbound/resolve-host.ts';
-import { webhookGuard } from './courier/rules.ts';
+import { webhookGuard } from './poster/rules.ts';
 
 /** Whether webhooks may be sent to a URL as things stand; every delivery asks again. Throws INVALID_WEBHOOK_URL. */
 export type TargetCheck = (url: string) => Promise<void>;

@@ -3,11 +3,11 @@ import type { Clock } from '../../lib/clock.ts';
 import type { WebhookEndpointId } from '../../lib/ids.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Courier, Receipt } from './courier/courier.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { keySet } from './keys.ts';
 import type { WebhookEndpoint, WebhookEvent } from './model.ts';
 import { createPace } from './pace.ts';
+import type { Poster, Receipt } from './poster/poster.ts';
 import type { DeliveryObserver } from './recorder.ts';
 import { createWebhookSender } from './sender.ts';
 import { shareSignatures } from './share.ts';
@@ -40,7 +40,7 @@ export interface WebhookParts {
   readonly steady: Clock;
   readonly elapsed: Clock;
   readonly observe: DeliveryObserver;
-  readonly courier: Courier;
+  readonly poster: Poster;
   readonly checkTarget: TargetCheck;
   /** Whether requests are being answered. */
   readonly isBusy: () => boolean;
@@ -52,9 +52,9 @@ export interface RunningWebhooks extends Webhooks {
 }
 
 export function createWebhooks(parts: WebhookParts): RunningWebhooks {
-  const { config, storage, keyring, serviceKeys, clock, steady, elapsed, observe, courier, checkTarget } = parts;
+  const { config, storage, keyring, serviceKeys, clock, steady, elapsed, observe, poster, checkTarget } = parts;
   const sign = shareSignatures(createWebhookSigner(keyring, serviceKeys, clock), serviceKeys, clock);
-  const send = createWebhookSender(sign, courier, config.vendorNames, elapsed);
+  const send = createWebhookSender(sign, poster, config.vendorNames, elapsed);
   const pace = createPace(parts.isBusy);
   const dispatcher = new Dispatcher({
     storage,
@@ -65,7 +65,7 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
       return await send(endpoint, event);
     },
     observe,
-    breakOff: () => courier.close(),
+    breakOff: () => poster.close(),
     sweep: createSweep(storage, steady, elapsed, config.webhookRetentionDays, serviceKeys, observe),
   });
   return {

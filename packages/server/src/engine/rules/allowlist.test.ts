@@ -43,7 +43,7 @@ describe('the list of the organization', () => {
 
 describe('the list of a key', () => {
   test.each<[string, readonly IpAllowlist[], string, boolean]>([
-    ['judges its key without one of the organization', [ofKey('key', [OFFICE])], OUTSIDE, false],
+    ['decides its key without one of the organization', [ofKey('key', [OFFICE])], OUTSIDE, false],
     ['lets its key in', [ofKey('key', [OFFICE])], INSIDE, true],
     ['is enforced whatever enabled says', [ofKey('key', [OFFICE], { enabled: false })], OUTSIDE, false],
     ['wins over that of the organization', [list([]), ofKey('key', [OFFICE])], INSIDE, true],
@@ -71,7 +71,7 @@ describe('an address that cannot be told', () => {
       const open = { onEvaluationError: 'ALLOW' } as const;
       expect(isAllowedFrom([list(['0.0.0.0/0', '::/0'])], 'key', address)).toBe(false);
       expect(isAllowedFrom([list([OFFICE], open)], 'key', address)).toBe(true);
-      // The key's list judges, so its word counts.
+      // The key's list decides, so its word counts.
       expect(isAllowedFrom([list([OFFICE], open), ofKey('key', [OFFICE])], 'key', address)).toBe(false);
       expect(isAllowedFrom([list([OFFICE]), ofKey('key', [OFFICE], open)], 'key', address)).toBe(true);
     },

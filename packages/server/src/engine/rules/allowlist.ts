@@ -15,7 +15,7 @@ export function isAllowedFrom(
 }
 
 /**
- * A key's own list with a rule judges it, enforced always; else the organization's, where it is enabled
+ * A key's own list with a rule decides it, enforced always; else the organization's, where it is enabled
  * (protocol/organizations 8.2).
  */
 function judging(lists: readonly IpAllowlist[], publicKey: string | undefined): IpAllowlist | undefined {

@@ -4,7 +4,7 @@ import { textShape } from '../../lib/shapes.ts';
 
 export const NotesShape = textShape(LIMITS.notesLength);
 
-/** A policy-language expression; its length in code points is judged by the language itself. */
+/** A policy-language expression; its length in code points is decided by the language itself. */
 export const ExpressionShape = textShape(4 * LIMITS.expressionLength);
 
 export const EffectShape = Type.Enum(['EFFECT_ALLOW', 'EFFECT_DENY']);

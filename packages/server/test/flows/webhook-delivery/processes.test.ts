@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Courier, localCourier, type Parcel } from '../../../src/domains/webhooks/courier/courier.ts';
 import type { WebhookEvent } from '../../../src/domains/webhooks/model.ts';
+import { localPoster, type Poster, type Posting } from '../../../src/domains/webhooks/poster/poster.ts';
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../../src/domains/webhooks/webhooks.ts';
 import { provisions } from '../../../src/domains.ts';
@@ -15,7 +15,7 @@ const ALLOW = ['127.0.0.0/8'];
 
 describe('one process', () => {
   test('waits for no answer longer than its patience, and tries again', async () => {
-    await using world = await World.open('sqlite', localCourier({ allow: ALLOW, timeoutMs: 300 }));
+    await using world = await World.open('sqlite', localPoster({ allow: ALLOW, timeoutMs: 300 }));
     const { sub, hook, tell: told } = await world.newListener();
     hook.answerNext('hang');
     const [eventId] = (await told(1)).eventIds as [string];
@@ -95,7 +95,7 @@ describe('one process', () => {
       steady: app.clock,
       elapsed: app.elapsed,
       observe: app.observe,
-      courier: localCourier({ allow: ALLOW }),
+      poster: localPoster({ allow: ALLOW }),
       checkTarget: app.webhooks.checkTarget,
       isBusy: () => false,
       ...extra,
@@ -194,13 +194,13 @@ describe('one process', () => {
   });
 
   describe('tests an endpoint', () => {
-    const answering = (answer: string): Courier => ({
+    const answering = (answer: string): Poster => ({
       deliver: async () => ({ latencyMs: 3, status: 418, answer }),
       close: async () => {},
     });
 
     test('and tells what came back, but not what it said inside the operator’s networks', async () => {
-      await using world = await World.open('sqlite', localCourier({ allow: ALLOW, timeoutMs: 300 }));
+      await using world = await World.open('sqlite', localPoster({ allow: ALLOW, timeoutMs: 300 }));
       const { parent, receiver } = world;
       const hook = receiver.hook();
       const endpointId = (await parent.run('create_webhook_endpoint', { url: hook.url, name: 'one' })).endpointId;
@@ -276,21 +276,21 @@ test('two processes on one database share the endpoints and never work on one to
   const underWay = new Map<string, Set<string>>();
   const seen = { together: 0, by: new Map<string, number>() };
   /** Notes who posts where. */
-  const watched = (owner: string): Courier => {
-    const courier = localCourier({ allow: ALLOW });
+  const watched = (owner: string): Poster => {
+    const poster = localPoster({ allow: ALLOW });
     return {
-      async deliver(parcel: Parcel) {
-        const here = underWay.get(parcel.url) ?? new Set();
-        underWay.set(parcel.url, here.add(owner));
+      async deliver(posting: Posting) {
+        const here = underWay.get(posting.url) ?? new Set();
+        underWay.set(posting.url, here.add(owner));
         seen.together = Math.max(seen.together, here.size);
         seen.by.set(owner, (seen.by.get(owner) ?? 0) + 1);
         try {
-          return await courier.deliver(parcel);
+          return await poster.deliver(posting);
         } finally {
           here.delete(owner);
         }
       },
-      close: () => courier.close(),
+      close: () => poster.close(),
     };
   };
   await using world = await World.open('postgres', watched('first'));
@@ -305,7 +305,7 @@ test('two processes on one database share the endpoints and never work on one to
     steady: app.clock,
     elapsed: app.elapsed,
     observe: app.observe,
-    courier: watched('second'),
+    poster: watched('second'),
     checkTarget: app.webhooks.checkTarget,
     isBusy: () => false,
   });

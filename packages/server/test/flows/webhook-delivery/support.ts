@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import type { Courier } from '../../../src/domains/webhooks/courier/courier.ts';
+import type { Poster } from '../../../src/domains/webhooks/poster/poster.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization } from '../../harness/client.ts';
 import type { DATABASES, DatabaseKind } from '../../harness/databases.ts';
@@ -36,10 +36,10 @@ export class World implements AsyncDisposable {
 
   static async open(
     database: (typeof DATABASES)[number],
-    courier?: Courier,
+    poster?: Poster,
     env: Record<string, string> = {},
   ): Promise<World> {
-    const app = await openTestApp(database, { ...LOOPBACK, ...env }, courier === undefined ? {} : { courier });
+    const app = await openTestApp(database, { ...LOOPBACK, ...env }, poster === undefined ? {} : { poster });
     return new World(app, await WebhookReceiver.start());
   }
 

@@ -33,7 +33,7 @@ export const claimEarnFees = defineActivity({
   credentials: 'none',
   lock: 'shared',
   scope: 'parent',
-  broadcasts: true,
+  sendsTransactions: true,
   parameters: Type.Object({ wrapperAddress: EthereumAddressShape }),
   result: Type.Object({ claimRequestId: Type.String() }),
   check: ({ wrapperAddress }) => checkChecksum('parameters.wrapperAddress', wrapperAddress),

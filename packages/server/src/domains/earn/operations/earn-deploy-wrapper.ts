@@ -28,7 +28,7 @@ export const earnDeployWrapper = defineActivity({
   // Of two requests with the same terms the second must find the wrapper of the first.
   lock: 'exclusive',
   scope: 'parent',
-  broadcasts: true,
+  sendsTransactions: true,
   parameters: Type.Object({
     vaultAddress: EthereumAddressShape,
     chainCaip2: EthereumChainShape,

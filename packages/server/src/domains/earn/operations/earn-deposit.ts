@@ -23,7 +23,7 @@ export const earnDeposit = defineActivity({
   },
   credentials: 'none',
   lock: 'shared',
-  broadcasts: true,
+  sendsTransactions: true,
   parameters: Type.Object({
     wrapperAddress: EthereumAddressShape,
     signWith: EthereumAddressShape,

@@ -25,7 +25,7 @@ export const earnWithdraw = defineActivity({
   },
   credentials: 'none',
   lock: 'shared',
-  broadcasts: true,
+  sendsTransactions: true,
   parameters: Type.Object({
     wrapperAddress: EthereumAddressShape,
     signWith: EthereumAddressShape,

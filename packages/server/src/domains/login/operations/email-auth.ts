@@ -31,7 +31,7 @@ export const emailAuth = defineActivity({
   parentRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
-  sends: true,
+  sendsMessages: true,
   parameters: Type.Object({ ...base, emailCustomization: NamedEmailCustomizationShape }),
   older: [
     legacy('ACTIVITY_TYPE_EMAIL_AUTH_V2', UnnamedShape, withAppName),

@@ -27,7 +27,7 @@ export const initOtpAuth = defineActivity({
   credentials: 'none',
   parentRuns: true,
   lock: 'shared',
-  sends: true,
+  sendsMessages: true,
   parameters: Type.Unsafe<Parameters>(ParametersShape),
   older: [
     legacy(

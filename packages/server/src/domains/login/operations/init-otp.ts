@@ -34,7 +34,7 @@ export const initOtp = defineActivity({
   parentRuns: true,
   proxyRuns: true,
   lock: 'shared',
-  sends: true,
+  sendsMessages: true,
   parameters: Type.Unsafe<Parameters>(ParametersShape),
   older: [
     legacy(

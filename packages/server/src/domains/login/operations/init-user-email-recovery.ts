@@ -25,7 +25,7 @@ export const initUserEmailRecovery = defineActivity({
   parentRuns: true,
   // The user's row is held; a new key changes no decision that is being taken.
   lock: 'shared',
-  sends: true,
+  sendsMessages: true,
   parameters: Type.Object({ ...base, emailCustomization: NamedEmailCustomizationShape }),
   older: [legacy('ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY', Type.Object({ ...base, ...UNNAMED_PARAMS }), withAppName)],
   result: Type.Object({ userId: Type.String() }),

@@ -66,7 +66,7 @@ async function findInvited(
 
 /** Where only some networks may call, nobody joins from elsewhere. */
 async function requireAllowedAddress(app: App, organization: Organization, address: string | undefined): Promise<void> {
-  const allowlists = await app.rulebooks.allowlistsOf(organization, app.storage.read);
+  const allowlists = await app.accessRules.allowlistsOf(organization, app.storage.read);
   if (isAllowedFrom(allowlists, undefined, address)) return;
   throw new ApiError('IP_NOT_ALLOWED', 'requests from this address are not allowed');
 }

@@ -39,7 +39,7 @@ export const createInvitations = defineActivity({
   policy: { governedBy: 'policy', resource: 'INVITATION', action: 'CREATE' },
   // Its acceptance makes a user with credentials.
   credentials: 'mints',
-  sends: true,
+  sendsMessages: true,
   parameters: Type.Object({
     invitations: Type.Array(InvitationParamsShape, { minItems: 1, maxItems: INVITATIONS_MAX }),
   }),

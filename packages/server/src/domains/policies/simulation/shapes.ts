@@ -16,7 +16,7 @@ const DraftPolicyShape = Type.Object({
 
 export const SimulationRequestShape = Type.Object({
   organizationId: IdShape,
-  /** A submit body; what does not matter for a decision may be left out. */
+  /** A submit body; what does not intent for a decision may be left out. */
   request: Type.Object({
     type: Type.String({ maxLength: 128 }),
     organizationId: Type.Optional(IdShape),

@@ -3,10 +3,18 @@ import { type Actor, publicKeyOf, sessionProfileIdOf } from '../../../core/actor
 import { Users } from '../../../core/directory.ts';
 import type { IpAllowlist, VelocityControl } from '../../../core/model.ts';
 import type { App } from '../../../engine/app.ts';
+import {
+  type Authorization,
+  enforcedMfa,
+  isInScope,
+  openAuthorization,
+  ruleInputsOf,
+  subjectOf,
+} from '../../../engine/authorize.ts';
+import { decideByRules, standingOf } from '../../../engine/decide-by-rules.ts';
 import { approvalOf, approverOf } from '../../../engine/evidence.ts';
 import { requireModest } from '../../../engine/expressions.ts';
-import { enforcedMfa, type Hearing, isInScope, openHearing, scalesOf, subjectOf } from '../../../engine/hearing.ts';
-import { type Matter, openMatter } from '../../../engine/matter.ts';
+import { type Intent, openIntent } from '../../../engine/intent.ts';
 import { toMember } from '../../../engine/members.ts';
 import { orRefusal } from '../../../engine/rejection.ts';
 import { renderEvaluation } from '../../../engine/render-evaluation.ts';
@@ -22,7 +30,6 @@ import {
   toDecimal,
 } from '../../../engine/rules/velocity.ts';
 import { requireScope } from '../../../engine/submit.ts';
-import { standingOf, weigh } from '../../../engine/weigh.ts';
 import { firstDuplicate } from '../../../lib/collections.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { ActivityId, UserId } from '../../../lib/ids.ts';
@@ -49,11 +56,11 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
   }
   const atMs = wish.atMs === undefined ? nowMs : Number(wish.atMs);
   const submitter = await submitterOf(app, caller, wish.submitterUserId);
-  const matter = await matterOf(app, submitter, wish, atMs);
-  const hearing = await rehearsal(app, submitter, matter, wish, atMs);
+  const intent = await intentOf(app, submitter, wish, atMs);
+  const authorization = await rehearsal(app, submitter, intent, wish, atMs);
 
-  const first = await weigh(
-    scalesOf(hearing),
+  const first = await decideByRules(
+    ruleInputsOf(authorization),
     [approvalOf(submitter)],
     'SUBMISSION',
     wish.approverUserIds?.length ? 0 : TREES_SHOWN,
@@ -67,25 +74,28 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
     // Each vote is a decision of its own, and other requests come in between.
     await setImmediate();
     const voter = await supposedOf(app, submitter, userId);
-    if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS' || !(await counts(hearing, approvals, voter.approval))) {
+    if (
+      decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS' ||
+      !(await counts(authorization, approvals, voter.approval))
+    ) {
       refused.push(userId);
       continue;
     }
     approvals.push(voter.approval);
     voters.push(voter.userId);
-    decision = await weigh(scalesOf(hearing), approvals, 'VOTE', 0);
+    decision = await decideByRules(ruleInputsOf(authorization), approvals, 'VOTE', 0);
   }
   if (approverIds.length > 0) {
     await setImmediate();
     const phase = approvals.length === 1 ? 'SUBMISSION' : 'VOTE';
-    decision = await weigh(scalesOf(hearing), approvals, phase, TREES_SHOWN);
+    decision = await decideByRules(ruleInputsOf(authorization), approvals, phase, TREES_SHOWN);
   }
-  const covers = await isInScope(hearing, submitter);
-  const isDenied = !covers || isDenial(decision) || (await orRefusal(() => requireDescribed(matter))) !== undefined;
-  const mfa = await mfaOf(hearing, submitter, voters, isDenied);
-  const subject = isDenied ? undefined : await matter.subject();
-  const velocity = await velocityOf(hearing, isDenied);
-  const allowlists = await app.rulebooks.allowlistsOf(submitter.organization, app.storage.read);
+  const covers = await isInScope(authorization, submitter);
+  const isDenied = !covers || isDenial(decision) || (await orRefusal(() => requireDescribed(intent))) !== undefined;
+  const mfa = await mfaOf(authorization, submitter, voters, isDenied);
+  const subject = isDenied ? undefined : await intent.subject();
+  const velocity = await velocityOf(authorization, isDenied);
+  const allowlists = await app.accessRules.allowlistsOf(submitter.organization, app.storage.read);
   const network = networkOf(allowlists, submitter, wish.sourceAddress);
   return {
     status: statusOf(decision, {
@@ -163,7 +173,7 @@ async function supposedOf(app: App, submitter: Actor, userId: string): Promise<S
   return { userId: record.id, approval: { userId: record.id, credential } };
 }
 
-async function matterOf(app: App, submitter: Actor, { request }: SimulationRequest, nowMs: number): Promise<Matter> {
+async function intentOf(app: App, submitter: Actor, { request }: SimulationRequest, nowMs: number): Promise<Intent> {
   const { organization, organizationId } = submitter;
   if (request.organizationId !== undefined && request.organizationId !== organizationId) {
     throw invalidField('request.organizationId', 'must be the organization of the simulation');
@@ -173,7 +183,7 @@ async function matterOf(app: App, submitter: Actor, { request }: SimulationReque
   const { operation, version } = served;
   const parameters = version.decode(request.parameters);
   requireScope(operation, organization);
-  const matter = openMatter(app, app.storage.read, {
+  const intent = openIntent(app, app.storage.read, {
     operation,
     type: request.type,
     parameters,
@@ -181,21 +191,27 @@ async function matterOf(app: App, submitter: Actor, { request }: SimulationReque
     grantedByService: false,
     nowMs,
   });
-  await matter.lookUp();
-  return matter;
+  await intent.lookUp();
+  return intent;
 }
 
-/** A hearing under the stored rules and the drafts. */
+/** A authorization under the stored rules and the drafts. */
 async function rehearsal(
   app: App,
   { organization }: Actor,
-  matter: Matter,
+  intent: Intent,
   { draftPolicies = [] }: SimulationRequest,
   nowMs: number,
-): Promise<Hearing> {
-  const court = { authority: organization, target: organization };
-  const hearing = await openHearing(app, { read: app.storage.read, court, matter, activityId: NO_ACTIVITY, nowMs });
-  if (draftPolicies.length === 0) return hearing;
+): Promise<Authorization> {
+  const authority = { decider: organization, target: organization };
+  const authorization = await openAuthorization(app, {
+    read: app.storage.read,
+    authority,
+    intent,
+    activityId: NO_ACTIVITY,
+    nowMs,
+  });
+  if (draftPolicies.length === 0) return authorization;
   requireModest(draftPolicies.flatMap(textsOf), 'draftPolicies', LIMITS.draftsLength);
   const drafts = draftPolicies.map((draft, index): Policy => {
     checkPolicy(draft, `draftPolicies.${index}`);
@@ -206,23 +222,23 @@ async function rehearsal(
       effect: draft.effect as Policy['effect'],
     };
   });
-  const stored = hearing.rules.policies.policies.map(({ policy }) => policy);
+  const stored = authorization.rules.policies.policies.map(({ policy }) => policy);
   const known = new Set(stored.map(({ id }) => id));
   const replaced = draftPolicies.flatMap(({ policyId }) => (policyId === undefined ? [] : [policyId]));
   if (firstDuplicate(replaced) !== undefined || !replaced.every((id) => known.has(id))) {
     throw invalidField('draftPolicies', 'a policyId must be that of a stored policy, and stand here once');
   }
   const kept = stored.filter(({ id }) => !replaced.includes(id));
-  const policies = preparePolicies([...kept, ...drafts], app.rulebooks.expressions);
-  return { ...hearing, rules: { ...hearing.rules, policies } };
+  const policies = preparePolicies([...kept, ...drafts], app.accessRules.expressions);
+  return { ...authorization, rules: { ...authorization.rules, policies } };
 }
 
-const counts = async (hearing: Hearing, earlier: readonly Approval[], vote: Approval): Promise<boolean> =>
-  (await standingOf(scalesOf(hearing), earlier, vote)).counts;
+const counts = async (authorization: Authorization, earlier: readonly Approval[], vote: Approval): Promise<boolean> =>
+  (await standingOf(ruleInputsOf(authorization), earlier, vote)).counts;
 
 /** What each voter would have to prove; the submission's own stamp counts as the first proof if it fits. */
 async function mfaOf(
-  hearing: Hearing,
+  authorization: Authorization,
   submitter: Actor,
   voters: readonly UserId[],
   isDenied: boolean,
@@ -230,16 +246,16 @@ async function mfaOf(
   const found: Simulation['mfa'] = [];
   for (const userId of voters) {
     const { evidence } = approverOf(submitter, '');
-    const own = { organization: hearing.organization, userId, evidence };
+    const own = { organization: authorization.organization, userId, evidence };
     // For a login the user who is logged in has to prove something too.
     const isAsked = !isDenied && userId === submitter.userId;
-    const subject = isAsked ? await subjectOf(hearing, submitter, '') : undefined;
-    for (const party of subject === undefined ? [own] : [own, subject]) {
-      const policy = await enforcedMfa(hearing, party);
+    const subject = isAsked ? await subjectOf(authorization, submitter, '') : undefined;
+    for (const mfaSubject of subject === undefined ? [own] : [own, subject]) {
+      const policy = await enforcedMfa(authorization, mfaSubject);
       if (policy === undefined) continue;
-      const isShown = party !== own || userId === submitter.userId;
-      const satisfied = isShown && isMetAtOnce(policy.steps, party.evidence.method);
-      found.push({ userId: party.userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
+      const isShown = mfaSubject !== own || userId === submitter.userId;
+      const satisfied = isShown && isMetAtOnce(policy.steps, mfaSubject.evidence.method);
+      found.push({ userId: mfaSubject.userId, mfaPolicy: renderMfaPolicy(policy), satisfied });
     }
   }
   return found;
@@ -247,16 +263,16 @@ async function mfaOf(
 
 /** What a denied request would have moved is told as far as it can be described. */
 async function velocityOf(
-  { read, rules, matter, organization, nowMs }: Hearing,
+  { read, rules, intent, organization, nowMs }: Authorization,
   isDenied: boolean,
 ): Promise<Simulation['velocity']> {
   if (rules.controls.length === 0) return [];
-  const moved = await matter.movements().catch((error: unknown) => {
+  const moved = await intent.movements().catch((error: unknown) => {
     if (isDenied && error instanceof ApiError) return undefined;
     throw error;
   });
   if (moved === undefined) return [];
-  const motion = { activityType: matter.type, userId: matter.proposer.userId, ...moved, walletId: moved.walletId };
+  const motion = { activityType: intent.type, userId: intent.proposer.userId, ...moved, walletId: moved.walletId };
   const said: Simulation['velocity'] = [];
   for (const control of rules.controls) {
     const uncounted = refusedUncounted(control, rules.controls, motion);
@@ -306,9 +322,9 @@ const isDenial = ({ outcome }: Pick<Decision, 'outcome'>): boolean =>
   outcome === 'OUTCOME_DENY_EXPLICIT' || outcome === 'OUTCOME_DENY_IMPLICIT';
 
 /** As a submission: whatever is not denied is told why it cannot be done. */
-async function requireDescribed(matter: Matter): Promise<void> {
-  await matter.describe();
-  const refusal = matter.refusal();
+async function requireDescribed(intent: Intent): Promise<void> {
+  await intent.describe();
+  const refusal = intent.refusal();
   if (refusal !== undefined) throw refusal;
 }
 

@@ -32,7 +32,7 @@ export const ethSendRawTransaction = defineActivity({
   },
   credentials: 'none',
   lock: 'shared',
-  broadcasts: true,
+  sendsTransactions: true,
   parameters: Type.Object({
     signedTransaction: Type.String({
       pattern: '^(?:0x)?[0-9a-fA-F]+$',

@@ -42,7 +42,7 @@ export const ethSendTransaction = defineActivity({
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN', namespaces: both(SIGNERS, [['eth.tx']]) },
   credentials: 'none',
   lock: 'shared',
-  broadcasts: true,
+  sendsTransactions: true,
   parameters: Type.Object({
     ...common,
     calls: Type.Array(EthereumCallShape, { minItems: 1, maxItems: CALLS_MAX }),

@@ -32,7 +32,7 @@ export const solSendTransaction = defineActivity({
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'SIGN', namespaces: both(SIGNERS, [['solana.tx']]) },
   credentials: 'none',
   lock: 'shared',
-  broadcasts: true,
+  sendsTransactions: true,
   parameters: Type.Object({
     ...common,
     signWiths: Type.Array(AddressShape, { minItems: 1, maxItems: SIGNERS_MAX }),

@@ -8,7 +8,7 @@ import type { App } from './app.ts';
 import type { ActivityOperation, FactsContext, LoginSubject, Movements } from './define.ts';
 
 /** What is to be decided: an operation with its parameters, and what they are about. */
-export interface Matter {
+export interface Intent {
   readonly operation: ActivityOperation;
   readonly type: string;
   readonly parameters: unknown;
@@ -28,9 +28,9 @@ export interface Matter {
   readonly refusal: () => ApiError | undefined;
   readonly movements: () => Promise<Movements>;
   /**
-   * The same matter inside a transaction: what was found out stays, unless it may have changed; the rest is read there.
+   * The same intent inside a transaction: what was found out stays, unless it may have changed; the rest is read there.
    */
-  readonly inside: (read: ReadStores, isUnchanged: boolean) => Matter;
+  readonly inside: (read: ReadStores, isUnchanged: boolean) => Intent;
 }
 
 interface Request {
@@ -42,7 +42,7 @@ interface Request {
   readonly nowMs: number;
 }
 
-/** What was found out about a matter so far. */
+/** What was found out about an intent so far. */
 interface Findings {
   described?: Promise<unknown>;
   facts?: Promise<readonly Namespaces[]>;
@@ -55,13 +55,13 @@ const tellsOfObject = ({ httpStatus, code }: ApiError): boolean =>
   httpStatus === 404 || httpStatus === 409 || httpStatus === 403 || ERROR_CODES[code] === 'FAILED_PRECONDITION';
 
 /** Nothing is found out before it is asked for, and then once. */
-export function openMatter(
+export function openIntent(
   app: App,
   read: ReadStores,
   request: Request,
   known: Findings = {},
   tokens: IdentityTokens = remembering(tokensFor(app.tokens, issuersFor(app.storage.read, request.proposer))),
-): Matter {
+): Intent {
   const { operation, type, parameters, proposer, grantedByService, nowMs } = request;
   const { config, interfaces } = app;
   const context: FactsContext = { actor: proposer, nowMs, config, read, interfaces, tokens };
@@ -105,13 +105,13 @@ export function openMatter(
       known.movements ??= readMovements();
       return await known.movements;
     },
-    inside: (stores, isUnchanged) => openMatter(app, stores, request, isUnchanged ? { ...known } : {}, tokens),
+    inside: (stores, isUnchanged) => openIntent(app, stores, request, isUnchanged ? { ...known } : {}, tokens),
   };
 }
 
 /** The activity as policies see it. Where none is asked, what it is about need not be known. */
 export function activityFacts(
-  { operation, type, parameters, proposer }: Matter,
+  { operation, type, parameters, proposer }: Intent,
   elements: readonly Namespaces[],
 ): ActivityFacts {
   if (operation.policy.governedBy === 'root-quorum') return { governedBy: 'rootQuorum', type };
@@ -135,11 +135,11 @@ function kindOf(operation: ActivityOperation, type: string): string {
 }
 
 /** The same for rules that look at one element at a time. */
-export async function conditionFacts(matter: Matter): Promise<ConditionFacts[]> {
-  const facts = activityFacts(matter, await matter.facts());
+export async function conditionFacts(intent: Intent): Promise<ConditionFacts[]> {
+  const facts = activityFacts(intent, await intent.facts());
   if (facts.governedBy === 'rootQuorum') {
     // Such an activity has no kind, resource or action of its own; a scope that names none of them still covers it.
-    return [{ activity: { type: matter.type, kind: '', resource: '', action: '', params: {} } }];
+    return [{ activity: { type: intent.type, kind: '', resource: '', action: '', params: {} } }];
   }
   const { type, kind, resource, action, params } = facts;
   return facts.elements.map((namespaces) => ({ ...namespaces, activity: { type, kind, resource, action, params } }));

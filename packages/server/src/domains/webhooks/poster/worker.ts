@@ -1,23 +1,23 @@
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { localCourier, type Receipt } from './courier.ts';
-import type { ParcelBatch, ReceiptBatch, ThreadSettings } from './thread.ts';
+import { localPoster, type Receipt } from './poster.ts';
+import type { PostingBatch, ReceiptBatch, ThreadSettings } from './thread.ts';
 
-// The thread of threadCourier.
+// The thread of threadPoster.
 
 /** A third of what a thread of requests gets where both want all; with less it would fall behind a busy service. */
 const NICENESS = 5;
 
 if (parentPort === null) throw new Error('this file is the entry of a worker thread');
 const port = parentPort;
-const courier = localCourier(workerData as ThreadSettings);
+const poster = localPoster(workerData as ThreadSettings);
 let outgoing: [number, Receipt][] = [];
 
 yieldToRequests();
 
-port.on('message', (batch: ParcelBatch) => {
-  for (const [ticket, parcel] of batch) {
-    void courier.deliver(parcel).then((receipt) => {
+port.on('message', (batch: PostingBatch) => {
+  for (const [ticket, posting] of batch) {
+    void poster.deliver(posting).then((receipt) => {
       if (outgoing.push([ticket, receipt]) === 1) setImmediate(report);
     });
   }

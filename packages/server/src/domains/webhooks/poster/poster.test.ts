@@ -6,21 +6,21 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, serve, serveBytes } from '../../../../test/harness/loopback.ts';
 import { selfSigned } from '../../../../test/harness/self-signed.ts';
 import { createHostCache } from '../../../outbound/host-cache.ts';
-import { type Courier, type LocalCourierParts, localCourier, type Parcel, type Receipt } from './courier.ts';
+import { startPost } from './post.ts';
+import { type LocalPosterParts, localPoster, type Poster, type Posting, type Receipt } from './poster.ts';
 import { createRoutes } from './routes.ts';
 import { webhookGuard } from './rules.ts';
 import { createSlots } from './slots.ts';
-import { startTrip } from './trip.ts';
 
 const HEADERS = ['Content-Type', 'application/json', 'X-Service-Event-Id', 'event-1'];
 
-function courier(parts: Partial<LocalCourierParts> = {}): Courier {
-  const made = localCourier({ allow: ['127.0.0.1/32'], ...parts });
+function poster(parts: Partial<LocalPosterParts> = {}): Poster {
+  const made = localPoster({ allow: ['127.0.0.1/32'], ...parts });
   onTestFinished(() => made.close());
   return made;
 }
 
-const at = (port: number, path = '/hook'): Parcel => ({
+const at = (port: number, path = '/hook'): Posting => ({
   url: `http://127.0.0.1:${port}${path}`,
   headers: HEADERS,
   body: '{"name":"Zoë"}',
@@ -57,7 +57,7 @@ const wellOr =
   };
 
 describe('what is sent', () => {
-  test('one POST with the headers and the bytes of the parcel', async () => {
+  test('one POST with the headers and the bytes of the posting', async () => {
     const seen: unknown[] = [];
     const port = await serve(async (request, response) => {
       const { method, url, headers } = request;
@@ -65,7 +65,7 @@ describe('what is sent', () => {
       response.writeHead(201).end();
     });
 
-    const receipt = await courier().deliver(at(port, '/hook?a=b'));
+    const receipt = await poster().deliver(at(port, '/hook?a=b'));
 
     expect(receipt).toEqual({ latencyMs: expect.any(Number), status: 201 });
     expect(seen).toEqual([
@@ -87,17 +87,17 @@ describe('what is sent', () => {
 
   test('a header that would be two is not sent', async () => {
     const port = await serve(wellOr((_request, response) => response.end()));
-    const parcel = at(port);
-    expect(await courier().deliver(parcel)).toMatchObject({ status: 200 });
-    const split = { ...parcel, headers: [...HEADERS, 'X-Service-Event-Type', 'A\r\nX-Other: B'] };
-    expect(await courier().deliver(split)).toMatchObject({ error: 'network' });
+    const posting = at(port);
+    expect(await poster().deliver(posting)).toMatchObject({ status: 200 });
+    const split = { ...posting, headers: [...HEADERS, 'X-Service-Event-Type', 'A\r\nX-Other: B'] };
+    expect(await poster().deliver(split)).toMatchObject({ error: 'network' });
   });
 });
 
 describe('what comes back', () => {
   test.each([200, 204, 299, 302, 304, 400, 408, 410, 429, 500, 503, 599])('%i is an answer', async (status) => {
     const port = await serve(wellOr((_request, response) => response.writeHead(status).end()));
-    expect(await courier().deliver(at(port))).toEqual({ latencyMs: expect.any(Number), status });
+    expect(await poster().deliver(at(port))).toEqual({ latencyMs: expect.any(Number), status });
   });
 
   test('a redirect is not followed', async () => {
@@ -107,7 +107,7 @@ describe('what comes back', () => {
       if (request.url === '/elsewhere') visits += 1;
       response.writeHead(request.url === '/hook' ? 307 : 200, { location: '/elsewhere' }).end();
     });
-    const sender = courier();
+    const sender = poster();
     expect(await sender.deliver(at(port, '/elsewhere'))).toMatchObject({ status: 200 });
     expect(visits).toBe(1);
     expect(await sender.deliver(at(port))).toMatchObject({ status: 307 });
@@ -121,7 +121,7 @@ describe('what comes back', () => {
         response.writeHead(503, { 'retry-after': value }).end();
       }),
     );
-    const sender = courier();
+    const sender = poster();
     expect(await sender.deliver(at(port))).toMatchObject({ retryAfter: 'Wed, 21 Oct 2026 07:28:00 GMT' });
     expect(await sender.deliver(at(port, '/long'))).toMatchObject({ retryAfter: '9'.repeat(64) });
     expect(await sender.deliver(at(port, '/well'))).not.toHaveProperty('retryAfter');
@@ -129,7 +129,7 @@ describe('what comes back', () => {
 
   test('the answer is shown for public targets, and never for those of the list', async () => {
     const port = await serve(wellOr((_request, response) => response.end('\u001bWrong')));
-    expect(await courier().deliver(at(port))).not.toHaveProperty('answer');
+    expect(await poster().deliver(at(port))).not.toHaveProperty('answer');
 
     const routes = createRoutes(
       webhookGuard(['127.0.0.1/32']),
@@ -145,7 +145,7 @@ describe('what comes back', () => {
       underWay: createSlots<() => void>(),
       patience: { connectMs: 5e3, totalMs: 1e4 },
     };
-    const receipt = await new Promise<Receipt>((resolve) => startTrip(parts, at(port), resolve));
+    const receipt = await new Promise<Receipt>((resolve) => startPost(parts, at(port), resolve));
     expect(receipt).toMatchObject({ status: 200, answer: '\ufffdWrong' });
   });
 });
@@ -215,7 +215,7 @@ describe('receivers that misbehave', () => {
     ],
   ])('one that %s', async (_what, behave, expected) => {
     const port = await serveBytes(behave);
-    expect(await courier().deliver(at(port))).toEqual({ latencyMs: expect.any(Number), ...expected });
+    expect(await poster().deliver(at(port))).toEqual({ latencyMs: expect.any(Number), ...expected });
   });
 
   test.each<[string, (socket: Socket) => void, Partial<Receipt>]>([
@@ -233,7 +233,7 @@ describe('receivers that misbehave', () => {
     });
     const [said, left] = [once(receiver, 'said'), once(receiver, 'left')];
     let isOver = false;
-    const delivery = courier().deliver(at(port));
+    const delivery = poster().deliver(at(port));
     void delivery.then(() => {
       isOver = true;
     });
@@ -258,7 +258,7 @@ describe('receivers that misbehave', () => {
         more();
       }),
     );
-    expect(await courier().deliver(at(port))).toEqual({ latencyMs: expect.any(Number), status: 500 });
+    expect(await poster().deliver(at(port))).toEqual({ latencyMs: expect.any(Number), status: 500 });
     await Promise.all(left);
   });
 
@@ -266,7 +266,7 @@ describe('receivers that misbehave', () => {
     const pass = stopTime();
     const receiver = new EventEmitter();
     const port = await serveBytes(() => receiver.emit('heard'));
-    const sender = courier({ resolveHost: () => new Promise(() => {}) });
+    const sender = poster({ resolveHost: () => new Promise(() => {}) });
     const finished: string[] = [];
     const start = async (url: string): Promise<void> => {
       expect(await sender.deliver({ ...at(port), url })).toMatchObject({ error: 'timeout' });
@@ -292,7 +292,7 @@ describe('receivers that misbehave', () => {
 
   test('a port where nobody listens, and no URL at all', async () => {
     const port = await serve(() => {});
-    const sender = courier();
+    const sender = poster();
     expect(await sender.deliver({ ...at(port), url: 'hooks.test' })).toMatchObject({ error: 'bad-url' });
     expect(await sender.deliver({ ...at(port), url: 'http://127.0.0.1:1/' })).toMatchObject({ error: 'network' });
   });
@@ -309,7 +309,7 @@ describe('connections', () => {
   test('are used again, also for another path of the same origin', async () => {
     const sockets = new Set<Socket>();
     const port = await serve(countSockets(sockets));
-    const sender = courier();
+    const sender = poster();
     for (const path of ['/a', '/a', '/b', '/a?c']) await sender.deliver(at(port, path));
     expect(sockets.size).toBe(1);
 
@@ -323,7 +323,7 @@ describe('connections', () => {
   test('are not shared by names', async () => {
     const sockets = new Set<Socket>();
     const port = await serve(countSockets(sockets));
-    const sender = courier({ resolveHost: async () => ['127.0.0.1'] });
+    const sender = poster({ resolveHost: async () => ['127.0.0.1'] });
     for (const name of ['one.test', 'two.test', 'one.test', 'two.test'])
       expect(await sender.deliver({ ...at(port), url: `http://${name}:${port}/` })).toMatchObject({ status: 200 });
     expect(sockets.size).toBe(2);
@@ -338,7 +338,7 @@ describe('connections', () => {
       asked.push(name);
       return ['127.0.0.1'];
     };
-    const sender = courier({ resolveHost, clock: () => nowMs });
+    const sender = poster({ resolveHost, clock: () => nowMs });
     const deliver = () => sender.deliver({ ...at(port), url: `http://one.test:${port}/` });
     await Promise.all(Array.from({ length: 10 }, deliver));
     await deliver();
@@ -365,11 +365,11 @@ describe('connections', () => {
 
   test('what meets a connection that was just closed is sent once more on a new one', async () => {
     const { port, seen, sockets } = await serveOnce((_response, request) => request.socket.destroy());
-    const sender = courier();
-    const parcel = at(port);
-    expect(await sender.deliver(parcel)).toMatchObject({ status: 200 });
-    expect(await sender.deliver(parcel)).toMatchObject({ status: 200 });
-    expect(seen).toEqual([parcel.body, parcel.body, parcel.body]);
+    const sender = poster();
+    const posting = at(port);
+    expect(await sender.deliver(posting)).toMatchObject({ status: 200 });
+    expect(await sender.deliver(posting)).toMatchObject({ status: 200 });
+    expect(seen).toEqual([posting.body, posting.body, posting.body]);
     expect(sockets.size).toBe(2);
   });
 
@@ -377,7 +377,7 @@ describe('connections', () => {
     const { port, seen } = await serveOnce((_response, request) => {
       request.socket.write('HTTP/1.1 2', () => request.socket.destroy());
     });
-    const sender = courier();
+    const sender = poster();
     expect(await sender.deliver(at(port))).toMatchObject({ status: 200 });
     expect(await sender.deliver(at(port))).toMatchObject({ error: 'network' });
     expect(seen).toHaveLength(2);
@@ -389,18 +389,18 @@ describe('connections', () => {
       requests += 1;
       request.socket.destroy();
     });
-    expect(await courier().deliver(at(port))).toMatchObject({ error: 'network' });
+    expect(await poster().deliver(at(port))).toMatchObject({ error: 'network' });
     expect(requests).toBe(1);
   });
 
-  test('a closed courier breaks off what is under way and begins nothing', async () => {
+  test('a closed poster breaks off what is under way and begins nothing', async () => {
     const requests: IncomingMessage[] = [];
     let arrived = (): void => {};
     const port = await serve((request) => {
       requests.push(request);
       arrived();
     });
-    const sender = courier({ resolveHost: () => new Promise(() => {}) });
+    const sender = poster({ resolveHost: () => new Promise(() => {}) });
     const first = new Promise<void>((resolve) => {
       arrived = resolve;
     });
@@ -428,8 +428,8 @@ describe('TLS', () => {
 
   test('the certificate must be trusted and must name the host', async () => {
     const { port, names } = await serveTls((request, response) => request.resume().on('end', () => response.end()));
-    const trusting = courier({ resolveHost, ca });
-    const to = (host: string): Parcel => ({ ...at(port), url: `https://${host}:${port}/` });
+    const trusting = poster({ resolveHost, ca });
+    const to = (host: string): Posting => ({ ...at(port), url: `https://${host}:${port}/` });
 
     expect(await trusting.deliver(to('secure.test'))).toMatchObject({ status: 200 });
     expect(await trusting.deliver(to('secure.test'))).toMatchObject({ status: 200 });
@@ -437,7 +437,7 @@ describe('TLS', () => {
     expect(names).toEqual(['secure.test', 'secure.test']);
     expect(await trusting.deliver(to('other.test'))).toMatchObject({ error: 'tls' });
     expect(await trusting.deliver(to('127.0.0.1'))).toMatchObject({ error: 'tls' });
-    expect(await courier({ resolveHost }).deliver(to('secure.test'))).toMatchObject({ error: 'tls' });
+    expect(await poster({ resolveHost }).deliver(to('secure.test'))).toMatchObject({ error: 'tls' });
   });
 
   test('a connection that was just closed is replaced there too', async () => {
@@ -453,16 +453,16 @@ describe('TLS', () => {
         response.end();
       }
     });
-    const sender = courier({ resolveHost, ca });
-    const parcel = { ...at(port), url: `https://secure.test:${port}/` };
-    expect(await sender.deliver(parcel)).toMatchObject({ status: 200 });
-    expect(await sender.deliver(parcel)).toMatchObject({ status: 200 });
+    const sender = poster({ resolveHost, ca });
+    const posting = { ...at(port), url: `https://secure.test:${port}/` };
+    expect(await sender.deliver(posting)).toMatchObject({ status: 200 });
+    expect(await sender.deliver(posting)).toMatchObject({ status: 200 });
     expect(dropped).toBe(1);
   });
 
   test('a receiver that does not speak it', async () => {
     const port = await serve((_request, response) => response.end());
-    expect(await courier().deliver(at(port))).toMatchObject({ status: 200 });
-    expect(await courier().deliver({ ...at(port), url: `https://127.0.0.1:${port}/` })).toMatchObject({ error: 'tls' });
+    expect(await poster().deliver(at(port))).toMatchObject({ status: 200 });
+    expect(await poster().deliver({ ...at(port), url: `https://127.0.0.1:${port}/` })).toMatchObject({ error: 'tls' });
   });
 });

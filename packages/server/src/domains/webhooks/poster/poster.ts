@@ -3,16 +3,16 @@ import type { BreakOff } from '../../../outbound/converse.ts';
 import { createHostCache } from '../../../outbound/host-cache.ts';
 import { OutboundError, type OutboundReason } from '../../../outbound/outbound-error.ts';
 import { createResolveHost, type ResolveHost, systemLookup } from '../../../outbound/resolve-host.ts';
+import { startPost } from './post.ts';
 import { createRoutes } from './routes.ts';
 import { webhookGuard } from './rules.ts';
 import { createSlots } from './slots.ts';
 import { startThread, type Thread, type ThreadParts } from './thread.ts';
-import { startTrip } from './trip.ts';
 
-export interface Parcel {
+export interface Posting {
   readonly url: string;
   /**
-   * Names and values in turn, without Host, Content-Length and what else concerns the connection: the courier adds
+   * Names and values in turn, without Host, Content-Length and what else concerns the connection: the poster adds
    * those.
    */
   readonly headers: readonly string[];
@@ -32,14 +32,14 @@ export interface Receipt {
 }
 
 /** Posts webhooks under the rules for URLs that tenants supply. */
-export interface Courier {
+export interface Poster {
   /** Never rejects. */
-  deliver(parcel: Parcel): Promise<Receipt>;
+  deliver(posting: Posting): Promise<Receipt>;
   /** Breaks off what is under way, and whatever comes later. */
   close(): Promise<void>;
 }
 
-export interface LocalCourierParts {
+export interface LocalPosterParts {
   /** Normalised blocks, see lib/network.ts. */
   readonly allow: readonly string[];
   readonly resolveHost?: ResolveHost;
@@ -54,22 +54,22 @@ const TIMEOUT_MS = 10_000;
 const UNDELIVERED: Receipt = { latencyMs: 0, error: 'network' };
 
 /** Delivers in this thread. */
-export function localCourier(parts: LocalCourierParts): Courier {
+export function localPoster(parts: LocalPosterParts): Poster {
   const { allow, ca, timeoutMs: totalMs = TIMEOUT_MS, clock = monotonicClock } = parts;
   const resolveHost = parts.resolveHost ?? createResolveHost(allow.length > 0 ? systemLookup : undefined);
   const routes = createRoutes(webhookGuard(allow), createHostCache(resolveHost, clock), ca);
   const underWay = createSlots<BreakOff>();
-  const trip = { routes, underWay, patience: { connectMs: totalMs / 2, totalMs } };
+  const post = { routes, underWay, patience: { connectMs: totalMs / 2, totalMs } };
   let isClosed = false;
   return {
-    deliver: (parcel) =>
+    deliver: (posting) =>
       new Promise((resolve) => {
         if (isClosed) resolve(UNDELIVERED);
-        else startTrip(trip, parcel, resolve);
+        else startPost(post, posting, resolve);
       }),
     async close() {
       isClosed = true;
-      for (const breakOff of underWay.takeAll()) breakOff(new OutboundError('network', 'the courier was closed'));
+      for (const breakOff of underWay.takeAll()) breakOff(new OutboundError('network', 'the poster was closed'));
       routes.close();
     },
   };
@@ -79,16 +79,16 @@ export function localCourier(parts: LocalCourierParts): Courier {
  * Delivers in a thread of its own, so that deliveries do not take the time of requests. It starts with the first
  * delivery and again with the next one after a death, which ends what was under way.
  */
-export function threadCourier(parts: ThreadParts): Courier {
+export function threadPoster(parts: ThreadParts): Poster {
   let thread: Thread | undefined;
   let isClosed = false;
   return {
-    async deliver(parcel) {
+    async deliver(posting) {
       if (isClosed) return UNDELIVERED;
       thread ??= startThread(parts, (dead) => {
         if (thread === dead) thread = undefined;
       });
-      return thread.deliver(parcel);
+      return thread.deliver(posting);
     },
     async close() {
       isClosed = true;

@@ -1,7 +1,7 @@
 import { type BreakOff, converse, type Exchange, type Outcome } from '../../../outbound/converse.ts';
 import { OutboundError } from '../../../outbound/outbound-error.ts';
 import { answerText } from './answer-text.ts';
-import type { Parcel, Receipt } from './courier.ts';
+import type { Posting, Receipt } from './poster.ts';
 import type { Route, Routes } from './routes.ts';
 import type { Slots } from './slots.ts';
 
@@ -9,7 +9,7 @@ import type { Slots } from './slots.ts';
 const ANSWER = { maxBytes: 64 * 1024, acceptPartial: true };
 const RETRY_AFTER_LENGTH_MAX = 64;
 
-export interface TripParts {
+export interface PostParts {
   readonly routes: Routes;
   readonly patience: Patience;
   readonly underWay: Slots<BreakOff>;
@@ -23,12 +23,12 @@ interface Patience {
 }
 
 /**
- * One parcel on its way: the name, the connection, the answer. `ended` is called once, perhaps at once, and nothing is
+ * One posting on its way: the name, the connection, the answer. `ended` is called once, perhaps at once, and nothing is
  * thrown. Meanwhile `underWay` has what breaks it off.
  */
-export function startTrip(
-  { routes, patience: { connectMs, totalMs }, underWay }: TripParts,
-  { url, headers, body }: Parcel,
+export function startPost(
+  { routes, patience: { connectMs, totalMs }, underWay }: PostParts,
+  { url, headers, body }: Posting,
   ended: (receipt: Receipt) => void,
 ): void {
   const startedAtMs = performance.now();
@@ -108,7 +108,7 @@ export function startTrip(
 const tooLate = (what: string): OutboundError => new OutboundError('timeout', `${what} in time`);
 
 /** In the form that is written as it is, without an object of headers in between. */
-const headerList = ({ host }: Route, headers: Parcel['headers'], body: string): string[] => [
+const headerList = ({ host }: Route, headers: Posting['headers'], body: string): string[] => [
   'Host',
   host,
   'Content-Length',

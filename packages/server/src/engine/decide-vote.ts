@@ -6,41 +6,41 @@ import { ApiError } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
 import type { Approval } from '../policy/index.ts';
 import type { ReadStores } from '../storage/stores.ts';
+import type { AccessRules } from './access-rules.ts';
 import { approvals, approvers, inRound, liveVotes, owesProofs, roundIsOpen } from './activities/rounds.ts';
 import { isTerminal } from './activities/status.ts';
 import type { App } from './app.ts';
-import { denialError, denialReason } from './denial.ts';
 import {
   type Approver,
+  type Authorization,
+  authorize,
   enforcedMfa,
-  type Hearing,
-  hear,
   isInScope,
-  openHearing,
-  type Party,
-  scalesOf,
+  type MfaSubject,
+  type Outcome,
+  openAuthorization,
+  ruleInputsOf,
   subjectOf,
-  type Verdict,
-} from './hearing.ts';
-import type { Court } from './hold.ts';
-import type { Matter } from './matter.ts';
+} from './authorize.ts';
+import { standingOf } from './decide-by-rules.ts';
+import { denialError, denialReason } from './denial.ts';
+import type { Authority } from './hold.ts';
+import type { Intent } from './intent.ts';
 import { toApprovals } from './members.ts';
-import type { Rulebook } from './rulebooks.ts';
 import { isSatisfied } from './rules/mfa.ts';
-import { standingOf } from './weigh.ts';
 
 const USELESS_VOTES_MAX = 50;
 
-/** What a vote would do, judged on one state of organization and activity. */
-export type Judgement =
+/** What a vote would do, decided on one state of organization and activity. */
+export type VoteOutcome =
   | { readonly kind: 'read' }
   /** The activity can no longer run, whatever the vote says. */
   | { readonly kind: 'fail'; readonly failure: StoredError }
   | { readonly kind: 'reject' }
   | {
       readonly kind: 'approve';
-      readonly verdict: Verdict;
-      readonly rules: Rulebook;
+      readonly outcome: Outcome;
+      readonly rules: AccessRules;
       /** The earlier votes that are alive. */
       readonly live: readonly Vote[];
       /** Whether the user's approval counts from now on; a further one of the same user adds only its credential. */
@@ -48,17 +48,17 @@ export type Judgement =
       readonly startsRound: boolean;
     };
 
-/** Whether a submission leads to the same; its grounds may have changed, and those of the transaction are kept. */
-export const isSameJudgement = (now: Judgement, before: Judgement): boolean =>
+/** Whether a submission leads to the same; its reasons may have changed, and those of the transaction are kept. */
+export const isSameVoteOutcome = (now: VoteOutcome, before: VoteOutcome): boolean =>
   now.kind === 'approve' &&
   before.kind === 'approve' &&
-  now.verdict.kind === before.verdict.kind &&
-  askedBy(now.verdict).join() === askedBy(before.verdict).join();
+  now.outcome.kind === before.outcome.kind &&
+  askedBy(now.outcome).join() === askedBy(before.outcome).join();
 
-const askedBy = (verdict: Verdict): string[] =>
-  verdict.kind === 'deny' ? [] : verdict.requirements.map(({ mfaPolicyId }) => mfaPolicyId);
+const askedBy = (outcome: Outcome): string[] =>
+  outcome.kind === 'deny' ? [] : outcome.requirements.map(({ mfaPolicyId }) => mfaPolicyId);
 
-export interface Ballot {
+export interface CastVote {
   readonly approver: Approver;
   readonly selection: VoteSelection;
   readonly digest: string;
@@ -68,31 +68,31 @@ export interface Ballot {
   readonly nowMs: number;
 }
 
-/** The state that a vote is judged on: outside the transaction first, and again in it. */
-export interface Bench {
+/** The state that a vote is decided on: outside the transaction first, and again in it. */
+export interface VoteContext {
   readonly app: App;
   readonly read: ReadStores;
-  readonly court: Court;
+  readonly authority: Authority;
   readonly found: ActivityWithVotes;
   /** What a pending activity would run; undefined where nothing is pending. */
-  readonly matter: Matter | undefined;
+  readonly intent: Intent | undefined;
   /** Why a pending activity cannot run any more. */
   readonly ended: StoredError | undefined;
 }
 
 /** Throws what the voter must be told; a stale or repeated body only reads (protocol/consensus 2.3). */
-export async function judgeVote(bench: Bench, ballot: Ballot): Promise<Judgement> {
-  const { activity, votes } = bench.found;
-  const { selection, digest, nowMs } = ballot;
-  const { userId } = ballot.approver.actor;
+export async function decideVote(context: VoteContext, cast: CastVote): Promise<VoteOutcome> {
+  const { activity, votes } = context.found;
+  const { selection, digest, nowMs } = cast;
+  const { userId } = cast.approver.actor;
   const mine = votes.filter((vote) => vote.userId === userId);
-  if (!ballot.isLive || mine.some((vote) => vote.messageDigest === digest)) return { kind: 'read' };
+  if (!cast.isLive || mine.some((vote) => vote.messageDigest === digest)) return { kind: 'read' };
   const live = liveVotes(activity, votes, nowMs);
   const isOpen =
     activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' ||
     activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
-  if (isOpen && bench.ended !== undefined) return { kind: 'fail', failure: bench.ended };
-  if (!isOpen || bench.matter === undefined) {
+  if (isOpen && context.ended !== undefined) return { kind: 'fail', failure: context.ended };
+  if (!isOpen || context.intent === undefined) {
     // The bytes of the activity itself are also how its state is asked for.
     const asksForState = digest === activity.fingerprint;
     if (asksForState || live.some((vote) => vote.userId === userId && vote.selection === selection)) {
@@ -101,40 +101,45 @@ export async function judgeVote(bench: Bench, ballot: Ballot): Promise<Judgement
     const state = isTerminal(activity.status) ? 'already decided' : 'not open for votes';
     throw new ApiError('ACTIVITY_ALREADY_DECIDED', `the activity is ${state}: ${activity.status}`);
   }
-  const { app, read, court, matter } = bench;
-  const hearing = await openHearing(app, { read, court, matter, activityId: activity.id, nowMs });
-  if (!(await isInScope(hearing, ballot.approver.actor))) throw denialError(denialReason(undefined), []);
-  if (selection === 'VOTE_SELECTION_REJECTED') return await judgeRejection(hearing, ballot, bench.found);
-  const judgement = await judgeApproval(hearing, ballot, bench.found);
+  const { app, read, authority, intent } = context;
+  const authorization = await openAuthorization(app, { read, authority, intent, activityId: activity.id, nowMs });
+  if (!(await isInScope(authorization, cast.approver.actor))) throw denialError(denialReason(undefined), []);
+  if (selection === 'VOTE_SELECTION_REJECTED') return await decideRejection(authorization, cast, context.found);
+  const voteOutcome = await decideApproval(authorization, cast, context.found);
   // It was allowed to wait, and is not denied because what it is about is gone or cannot be described any more.
-  const refusal = matter.refusal();
-  if (judgement.kind === 'approve' && judgement.verdict.kind === 'deny' && refusal !== undefined) throw refusal;
-  return judgement;
+  const refusal = intent.refusal();
+  if (voteOutcome.kind === 'approve' && voteOutcome.outcome.kind === 'deny' && refusal !== undefined) throw refusal;
+  return voteOutcome;
 }
 
 /** Anyone whose approval could count may reject, and so may the proposer (protocol/consensus 2.5). */
-async function judgeRejection(
-  hearing: Hearing,
-  ballot: Ballot,
+async function decideRejection(
+  authorization: Authorization,
+  cast: CastVote,
   { activity, votes }: ActivityWithVotes,
-): Promise<Judgement> {
-  const { approval, actor } = ballot.approver;
-  if (actor.credential.kind === 'attested' || actor.homeId !== hearing.organization.id) throw notEligible();
-  const isEntitled = activity.proposerId === actor.userId || servesRootQuorum(hearing, actor);
-  const earlier = toApprovals(approvals(liveVotes(activity, votes, ballot.nowMs)));
-  if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approval)).counts) throw notEligible(hearing);
+): Promise<VoteOutcome> {
+  const { approval, actor } = cast.approver;
+  if (actor.credential.kind === 'attested' || actor.homeId !== authorization.organization.id) throw notEligible();
+  const isEntitled = activity.proposerId === actor.userId || servesRootQuorum(authorization, actor);
+  const earlier = toApprovals(approvals(liveVotes(activity, votes, cast.nowMs)));
+  if (!isEntitled && !(await standingOf(ruleInputsOf(authorization), earlier, approval)).counts)
+    throw notEligible(authorization);
   return { kind: 'reject' };
 }
 
-async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWithVotes): Promise<Judgement> {
+async function decideApproval(
+  authorization: Authorization,
+  cast: CastVote,
+  found: ActivityWithVotes,
+): Promise<VoteOutcome> {
   const { activity, votes } = found;
-  const { approver, nowMs } = ballot;
+  const { approver, nowMs } = cast;
   const { actor, evidence } = approver;
   const { userId } = actor;
   const startsRound = !roundIsOpen(activity, nowMs);
-  const known = await requirementsOf(hearing, found, startsRound, nowMs);
+  const known = await requirementsOf(authorization, found, startsRound, nowMs);
   const live = liveVotes(activity, votes, nowMs, (voterId) => !owes(known(voterId)));
-  const subject = await subjectOf(hearing, hearing.matter.proposer, activity.fingerprint);
+  const subject = await subjectOf(authorization, authorization.intent.proposer, activity.fingerprint);
   const isAwaited = activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
   const proposerOwes = activity.proposerId !== undefined && owes(known(activity.proposerId));
   const awaitedId = proposerOwes || subject === undefined ? activity.proposerId : subject.userId;
@@ -142,9 +147,9 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
     throw new ApiError('FAILED_PRECONDITION', 'nobody else can vote before the required factors are proven');
   }
   const provesOnly = subject?.userId === userId;
-  if (isAwaited && provesOnly) return await judgeProof(hearing, ballot, found, known);
+  if (isAwaited && provesOnly) return await decideProof(authorization, cast, found, known);
   // Who decides is of the organization that decides.
-  if (actor.homeId !== hearing.organization.id) throw notEligible();
+  if (actor.homeId !== authorization.organization.id) throw notEligible();
   const { credential } = actor;
   if (credential.kind === 'attested' && (provesOnly || !owesProofs(live, userId))) {
     throw new ApiError('UNAUTHENTICATED', 'an attested stamp proves a factor that is asked for; it is no vote');
@@ -155,56 +160,60 @@ async function judgeApproval(hearing: Hearing, ballot: Ballot, found: ActivityWi
   // One's own earlier approvals count with this one, once what is to be proven is proven; proofs of a login do not.
   const earlier = toApprovals(approvals(live, provesOnly ? undefined : userId));
   // The quorum can act even where what the activity is about is gone and no policy can be asked.
-  const isEntitled = isAwaited || servesRootQuorum(hearing, actor);
-  if (!isEntitled && !(await standingOf(scalesOf(hearing), earlier, approver.approval)).counts) {
-    throw notEligible(hearing);
+  const isEntitled = isAwaited || servesRootQuorum(authorization, actor);
+  if (!isEntitled && !(await standingOf(ruleInputsOf(authorization), earlier, approver.approval)).counts) {
+    throw notEligible(authorization);
   }
-  const own: Party = { organization: hearing.organization, userId, evidence };
-  const parties = isAwaited && subject !== undefined ? [own, subject] : [own];
+  const own: MfaSubject = { organization: authorization.organization, userId, evidence };
+  const mfaSubjects = isAwaited && subject !== undefined ? [own, subject] : [own];
   // While the proposer proves who it is, the activity is still being submitted.
-  const verdict = await hear(hearing, {
+  const outcome = await authorize(authorization, {
     approvals: withApproval(earlier, approver),
-    parties: async () => parties,
+    mfaSubjects: async () => mfaSubjects,
     known,
     phase: isAwaited ? 'SUBMISSION' : 'VOTE',
   });
-  if (verdict.kind === 'execute' && !isAwaited) await requireProvenLogin(hearing, subject, known);
+  if (outcome.kind === 'execute' && !isAwaited) await requireProvenLogin(authorization, subject, known);
   const isCounted = approvers(live).includes(userId);
-  const isKnown = live.some((vote) => vote.userId === userId && vote.credentialId === ballot.credentialId);
-  if (verdict.kind === 'wait' && isCounted && isKnown) return { kind: 'read' };
-  if (isUseless(verdict, userId, known) && isKnown && countOf(live, userId) >= USELESS_VOTES_MAX) {
+  const isKnown = live.some((vote) => vote.userId === userId && vote.credentialId === cast.credentialId);
+  if (outcome.kind === 'wait' && isCounted && isKnown) return { kind: 'read' };
+  if (isUseless(outcome, userId, known) && isKnown && countOf(live, userId) >= USELESS_VOTES_MAX) {
     return { kind: 'read' };
   }
-  const counts = !(verdict.kind === 'authenticate' && verdict.owedBy === userId) && !isCounted;
-  return { kind: 'approve', verdict, rules: hearing.rules, live, counts, startsRound };
+  const counts = !(outcome.kind === 'authenticate' && outcome.owedBy === userId) && !isCounted;
+  return { kind: 'approve', outcome, rules: authorization.rules, live, counts, startsRound };
 }
 
 /** The user of a login proves who it is. That is no approval: those of the proposer and others decide. */
-async function judgeProof(
-  hearing: Hearing,
-  { approver }: Ballot,
+async function decideProof(
+  authorization: Authorization,
+  { approver }: CastVote,
   { activity, votes }: ActivityWithVotes,
   known: Known,
-): Promise<Judgement> {
+): Promise<VoteOutcome> {
   const { evidence, actor } = approver;
   const { userId } = actor;
-  const live = liveVotes(activity, votes, hearing.nowMs, (voterId) => !owes(known(voterId)));
+  const live = liveVotes(activity, votes, authorization.nowMs, (voterId) => !owes(known(voterId)));
   const given = toApprovals(approvals(live));
   // The approval that asked for it lapses with its round, and a login is asked for again sooner than approved again.
   if (given.length === 0) throw new ApiError('FAILED_PRECONDITION', 'the login was not completed in time');
-  const party: Party = { organization: hearing.target, userId, evidence };
-  const parties = async () => [party];
-  const verdict = await hear(hearing, { approvals: given, parties, known, phase: 'SUBMISSION' });
-  if (isUseless(verdict, userId, known) && countOf(live, userId) >= USELESS_VOTES_MAX) return { kind: 'read' };
-  return { kind: 'approve', verdict, rules: hearing.rules, live, counts: false, startsRound: false };
+  const mfaSubject: MfaSubject = { organization: authorization.target, userId, evidence };
+  const mfaSubjects = async () => [mfaSubject];
+  const outcome = await authorize(authorization, { approvals: given, mfaSubjects, known, phase: 'SUBMISSION' });
+  if (isUseless(outcome, userId, known) && countOf(live, userId) >= USELESS_VOTES_MAX) return { kind: 'read' };
+  return { kind: 'approve', outcome, rules: authorization.rules, live, counts: false, startsRound: false };
 }
 
 /** Others completed it: what the user of the login has to prove must be proven, by that user and for this round. */
-async function requireProvenLogin(hearing: Hearing, subject: Party | undefined, known: Known): Promise<void> {
+async function requireProvenLogin(
+  authorization: Authorization,
+  subject: MfaSubject | undefined,
+  known: Known,
+): Promise<void> {
   if (subject === undefined) return;
   const requirement = known(subject.userId);
   const isOwed =
-    requirement === undefined ? (await enforcedMfa(hearing, subject)) !== undefined : !isSatisfied(requirement);
+    requirement === undefined ? (await enforcedMfa(authorization, subject)) !== undefined : !isSatisfied(requirement);
   if (!isOwed) return;
   throw new ApiError(
     'FAILED_PRECONDITION',
@@ -221,15 +230,15 @@ function withApproval(earlier: readonly Approval[], { actor, approval }: Approve
 }
 
 /** A factor that proves nothing new is kept as a vote without weight, though not any number of them. */
-function isUseless(verdict: Verdict, userId: UserId, known: Known): boolean {
-  if (verdict.kind !== 'authenticate' || verdict.owedBy !== userId) return false;
-  const now = verdict.requirements.find((requirement) => requirement.userId === userId);
+function isUseless(outcome: Outcome, userId: UserId, known: Known): boolean {
+  if (outcome.kind !== 'authenticate' || outcome.owedBy !== userId) return false;
+  const now = outcome.requirements.find((requirement) => requirement.userId === userId);
   return now?.proofs.length === (known(userId)?.proofs.length ?? 0);
 }
 
 const countOf = (live: readonly Vote[], userId: UserId): number => live.filter((vote) => vote.userId === userId).length;
 
-const servesRootQuorum = ({ organization }: Hearing, { userId }: Actor): boolean =>
+const servesRootQuorum = ({ organization }: Authorization, { userId }: Actor): boolean =>
   organization.rootUserIds.includes(userId) && organization.rootUserIds.length >= organization.rootThreshold;
 
 type Known = (userId: UserId) => MfaRequirement | undefined;
@@ -239,7 +248,7 @@ const owes = (requirement: MfaRequirement | undefined): boolean =>
 
 /** What users have to prove in this round, as far as it was asked for. */
 async function requirementsOf(
-  { read }: Hearing,
+  { read }: Authorization,
   { activity, votes }: ActivityWithVotes,
   startsRound: boolean,
   nowMs: number,
@@ -264,8 +273,8 @@ function withoutProofsOf(revoked: ReadonlySet<string>, requirement: MfaRequireme
 /**
  * Where policies saw nothing of what it is about, because that is gone, nobody can tell whose vote would have counted.
  */
-const notEligible = (hearing?: Hearing): ApiError =>
-  hearing?.matter.refusal() ??
+const notEligible = (authorization?: Authorization): ApiError =>
+  authorization?.intent.refusal() ??
   denialError(
     'Your vote does not count for this activity: the user is not part of any consensus that this activity waits for',
     [],

@@ -13,7 +13,7 @@ import {
 import type { ReadStores } from '../storage/stores.ts';
 
 /** What of an organization decides about requests, ready to be asked. */
-export interface Rulebook {
+export interface AccessRules {
   readonly policies: PolicySet;
   readonly controls: readonly VelocityControl[];
 }
@@ -28,10 +28,10 @@ const USERS_MAX = 10_000;
  * Rules by organization and version. Every change of a rule raises the version, and a rule is read after the version it is
  * kept under, so what is found here is never older than the decision that uses it.
  */
-export class Rulebooks {
+export class AccessRulesCache {
   readonly expressions: ExpressionCache = createExpressionCache();
   readonly #outside: ReadStores;
-  readonly #books = new VersionedCache<Rulebook>(CHARACTERS_MAX, weightOf);
+  readonly #books = new VersionedCache<AccessRules>(CHARACTERS_MAX, weightOf);
   readonly #allowlists = new VersionedCache<readonly IpAllowlist[]>(LISTS_WEIGHT_MAX, (lists) =>
     lists.reduce((sum, { rules }) => sum + rules.length + 1, 1),
   );
@@ -43,7 +43,7 @@ export class Rulebooks {
   }
 
   /** Inside a transaction, `read` is the transaction's. */
-  async of({ id, rulesVersion }: Organization, read: ReadStores): Promise<Rulebook> {
+  async of({ id, rulesVersion }: Organization, read: ReadStores): Promise<AccessRules> {
     return await this.#books.get(id, rulesVersion, read === this.#outside, async () => {
       const [policies, controls] = await Promise.all([read(Policies).all(id), read(VelocityControls).all(id)]);
       return { policies: preparePolicies(policies, await this.#compile(policies)), controls };
@@ -85,7 +85,7 @@ export class Rulebooks {
   }
 }
 
-const weightOf = ({ policies, controls }: Rulebook): number =>
+const weightOf = ({ policies, controls }: AccessRules): number =>
   policies.policies.reduce(
     (sum, { policy }) =>
       sum + 100 + [policy.condition, policy.consensus, policy.time].reduce((all, text) => all + (text?.length ?? 0), 0),
@@ -101,14 +101,14 @@ interface Kept<T> {
 /** One version of each entry; the least recently used go first when all together are too heavy. */
 class VersionedCache<T> {
   readonly #weightMax: number;
-  readonly #weigh: (value: T) => number;
+  readonly #decideByRules: (value: T) => number;
   readonly #kept = new Map<string, Kept<T>>();
   readonly #loading = new Map<string, Promise<T>>();
   #weight = 0;
 
-  constructor(weightMax: number, weigh: (value: T) => number) {
+  constructor(weightMax: number, decideByRules: (value: T) => number) {
     this.#weightMax = weightMax;
-    this.#weigh = weigh;
+    this.#decideByRules = decideByRules;
   }
 
   /**
@@ -140,7 +140,7 @@ class VersionedCache<T> {
     const kept = this.#kept.get(key);
     if (kept !== undefined && kept.version >= version) return value;
     this.#drop(key);
-    const weight = this.#weigh(value);
+    const weight = this.#decideByRules(value);
     if (weight > this.#weightMax / 2) return value;
     this.#kept.set(key, { version, value, weight });
     this.#weight += weight;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../../test/harness/loopback.ts';
 import { createTargetCheck } from '../target.ts';
-import { localCourier, type Receipt } from './courier.ts';
+import { localPoster, type Receipt } from './poster.ts';
 
 // Where a tenant may send us, at registration and at each delivery. Every attack stands beside what is permitted.
 
@@ -34,8 +34,8 @@ async function world(allow: readonly string[]): Promise<World> {
     asked.push(name);
     return made.records;
   };
-  const courier = localCourier({ allow, resolveHost, clock: () => made.nowMs });
-  onTestFinished(() => courier.close());
+  const poster = localPoster({ allow, resolveHost, clock: () => made.nowMs });
+  onTestFinished(() => poster.close());
   const check = createTargetCheck(allow, { resolveHost });
   return Object.assign(made, {
     register: (url: string) =>
@@ -43,7 +43,7 @@ async function world(allow: readonly string[]): Promise<World> {
         () => 'registered' as const,
         (error: { code: string }) => error.code,
       ),
-    deliver: (url: string) => courier.deliver({ url, headers: [], body: '{}' }),
+    deliver: (url: string) => poster.deliver({ url, headers: [], body: '{}' }),
   });
 }
 
@@ -181,9 +181,9 @@ describe('the records of a name', () => {
     // Without a name server of ours: these names are never asked of anybody.
     const port = await serve((request, response) => request.resume().on('end', () => response.end()));
     const deliver = async (allow: readonly string[]): Promise<Receipt> => {
-      const courier = localCourier({ allow });
-      onTestFinished(() => courier.close());
-      return await courier.deliver({ url: `http://${name}:${port}/`, headers: [], body: '{}' });
+      const poster = localPoster({ allow });
+      onTestFinished(() => poster.close());
+      return await poster.deliver({ url: `http://${name}:${port}/`, headers: [], body: '{}' });
     };
     expect(await deliver([...LOOPBACK, '::1/128'])).toEqual(DELIVERED);
     expect(await deliver(LOOPBACK)).toEqual(refused('forbidden-address'));
@@ -276,10 +276,10 @@ describe('the rest of a URL', () => {
         request.resume();
         response.writeHead(request.url === '/well' ? 200 : 308, { location }).end();
       });
-      const courier = localCourier({ allow: LOOPBACK });
-      onTestFinished(() => courier.close());
+      const poster = localPoster({ allow: LOOPBACK });
+      onTestFinished(() => poster.close());
       const deliver = (path: string) =>
-        courier.deliver({ url: `http://127.0.0.1:${port}${path}`, headers: [], body: '{}' });
+        poster.deliver({ url: `http://127.0.0.1:${port}${path}`, headers: [], body: '{}' });
       expect(await deliver('/well')).toEqual(DELIVERED);
       expect(await deliver('/hook')).toEqual({ latencyMs: expect.any(Number), status: 308 });
       expect(paths).toEqual(['/well', '/hook']);

@@ -12,32 +12,32 @@ import { ApiError } from '../lib/errors.ts';
 import type { UserId, WebhookEndpointId } from '../lib/ids.ts';
 import { FIRST_RULES_VERSION } from '../storage/authority.ts';
 import type { Stores } from '../storage/stores.ts';
+import type { AccessRules } from './access-rules.ts';
 import { announceActivity } from './announce-activity.ts';
 import type { App } from './app.ts';
 import { makeProofs } from './app-proofs.ts';
 import type { ActivityOperation, ActivityVersion, ExecuteContext } from './define.ts';
-import { type AttemptNote, type Court, Stale } from './hold.ts';
+import { type AttemptNote, type Authority, Stale } from './hold.ts';
+import type { Intent } from './intent.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
-import type { Matter } from './matter.ts';
 import { abandonedWith } from './outcome.ts';
 import { PROPOSER_DELETED_FAILURE } from './proposal.ts';
 import { keepingQuorumAccess } from './quorum-access.ts';
 import { reserve } from './reserve.ts';
-import type { Rulebook } from './rulebooks.ts';
 import { sealResult } from './secret-result.ts';
 
-/** On what grounds an effect runs. */
-export interface Grounds {
+/** On what reasons an execution runs. */
+export interface Reasons {
   /** The organization acted on, as the transaction holds it. */
   readonly target: Organization;
   readonly approvers: readonly UserId[];
-  readonly rules: Rulebook;
+  readonly rules: AccessRules;
   /** The root quorum stands above velocity controls too (protocol/consensus 5.1). */
   readonly byRootQuorum: boolean;
 }
 
 /** What an allowed activity does: keys and proofs were used before the transaction, the rest happens in it. */
-export interface Effect {
+export interface Execution {
   readonly lock: LockMode;
   readonly isLong: boolean;
   /** Whether it was prepared for what the parameters are about, which the transaction then has to find unchanged. */
@@ -52,11 +52,11 @@ export interface Effect {
   /** Uses up what the request proves, in the transaction that stores a proposal which waits. */
   readonly prove: (stores: Stores) => Promise<void>;
   /** The result, with its secrets. */
-  readonly run: (stores: Stores, grounds: Grounds) => Promise<unknown>;
+  readonly run: (stores: Stores, reasons: Reasons) => Promise<unknown>;
 }
 
-export interface Cause {
-  readonly matter: Matter;
+export interface ExecutionRequest {
+  readonly intent: Intent;
   readonly version: ActivityVersion;
   readonly activity: Activity;
   /** The votes that allow it, for its proofs. */
@@ -70,9 +70,9 @@ export interface Cause {
   readonly nowMs: number;
 }
 
-export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
-  const { matter, version, activity, votes, caller, nowMs } = cause;
-  const { operation, parameters, proposer } = matter;
+export async function prepareExecution(app: App, cause: ExecutionRequest): Promise<Execution> {
+  const { intent, version, activity, votes, caller, nowMs } = cause;
+  const { operation, parameters, proposer } = intent;
   const { keyring, attestations, storage, config, newId, nodes, ownIssuer, services } = app;
   const common = { actor: proposer, nowMs, config, newId };
   // What a proposal proved was checked and used up then; its result waits.
@@ -94,9 +94,9 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
         cause.attempt.done ??= work();
         return cause.attempt.done as Promise<T>;
       },
-      expressions: app.rulebooks.expressions,
+      expressions: app.accessRules.expressions,
     };
-    const value = isRelease ? undefined : await operation.prepare?.(context, parameters, await matter.describe());
+    const value = isRelease ? undefined : await operation.prepare?.(context, parameters, await intent.describe());
     const keepsSecret = !isRelease && operation.secretResult !== undefined;
     const prove = async (): Promise<AppProof[]> => {
       const addresses = operation.newAddresses?.(parameters, value) ?? [];
@@ -105,7 +105,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
     return {
       prepared: value,
       proofs: cause.executes && activity.wantsProofs ? await prove() : [],
-      movements: cause.hasControls ? await matter.movements() : undefined,
+      movements: cause.hasControls ? await intent.movements() : undefined,
       secret: keepsSecret
         ? await sealResult(app, proposer.organization, activity, operation.secretResult(value))
         : undefined,
@@ -174,7 +174,7 @@ export async function prepareEffect(app: App, cause: Cause): Promise<Effect> {
 }
 
 /** Stands for what could not be prepared: its failure is stored with the activity when it would have run. */
-export const failingEffect = (operation: ActivityOperation, place: Organization, error: ApiError): Effect => ({
+export const failingExecution = (operation: ActivityOperation, place: Organization, error: ApiError): Execution => ({
   lock: lockOf(operation, place),
   isLong: false,
   isDescribed: false,
@@ -241,11 +241,11 @@ async function failProposals(
 }
 
 /** In a transaction of its own: what was tried counts, also when the rest fails or is refused. */
-async function noteAttempt({ storage, config }: App, { matter, attempt, nowMs }: Cause): Promise<void> {
-  const { operation, parameters, proposer } = matter;
+async function noteAttempt({ storage, config }: App, { intent, attempt, nowMs }: ExecutionRequest): Promise<void> {
+  const { operation, parameters, proposer } = intent;
   const note = operation.attempt;
   if (note === undefined || attempt.isNoted) return;
-  const described = await matter.describe();
+  const described = await intent.describe();
   await storage.write((store) => note({ actor: proposer, nowMs, config, store }, parameters, described));
   attempt.isNoted = true;
 }
@@ -253,7 +253,7 @@ async function noteAttempt({ storage, config }: App, { matter, attempt, nowMs }:
 /**
  * How an operation holds the organization acted on, in its present state; what it alters is read by that one's rules.
  */
-export function lockOf({ lock }: ActivityOperation, { rulesVersion }: Court['target']): LockMode {
+export function lockOf({ lock }: ActivityOperation, { rulesVersion }: Authority['target']): LockMode {
   if (lock !== 'exclusive-with-rules') return lock;
   return rulesVersion > FIRST_RULES_VERSION ? 'exclusive' : 'shared';
 }

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { LocalCourierParts, Parcel, Receipt } from './courier.ts';
+import type { LocalPosterParts, Posting, Receipt } from './poster.ts';
 import { createSlots } from './slots.ts';
 
 /** What can be handed to a thread. */
-export type ThreadSettings = Pick<LocalCourierParts, 'allow' | 'ca' | 'timeoutMs'>;
+export type ThreadSettings = Pick<LocalPosterParts, 'allow' | 'ca' | 'timeoutMs'>;
 
 export interface ThreadParts extends ThreadSettings {
   /** Is told of each thread. */
@@ -16,11 +16,11 @@ export interface ThreadParts extends ThreadSettings {
 }
 
 /** Many at a time, because each message has a price of its own. */
-export type ParcelBatch = readonly (readonly [ticket: number, parcel: Parcel])[];
+export type PostingBatch = readonly (readonly [ticket: number, posting: Posting])[];
 export type ReceiptBatch = readonly (readonly [ticket: number, receipt: Receipt])[];
 
 export interface Thread {
-  deliver(parcel: Parcel): Promise<Receipt>;
+  deliver(posting: Posting): Promise<Receipt>;
   end(): Promise<void>;
 }
 
@@ -38,15 +38,15 @@ export function startThread(
     ...(ca === undefined ? {} : { ca }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
-  const worker = new Worker(join(packageFolder(), 'dist', 'domains', 'webhooks', 'courier', 'worker.js'), {
+  const worker = new Worker(join(packageFolder(), 'dist', 'domains', 'webhooks', 'poster', 'worker.js'), {
     workerData: settings,
   });
   const waiting = createSlots<Waiting>();
-  let outgoing: [number, Parcel][] = [];
+  let outgoing: [number, Posting][] = [];
   let isGone = false;
 
   function post(): void {
-    const batch: ParcelBatch = outgoing;
+    const batch: PostingBatch = outgoing;
     outgoing = [];
     if (!isGone) worker.postMessage(batch);
   }
@@ -65,10 +65,10 @@ export function startThread(
   }
 
   const thread: Thread = {
-    deliver: (parcel) =>
+    deliver: (posting) =>
       new Promise((resolve) => {
         const ticket = waiting.put({ sinceMs: performance.now(), resolve });
-        if (outgoing.push([ticket, parcel]) === 1) setImmediate(post);
+        if (outgoing.push([ticket, posting]) === 1) setImmediate(post);
       }),
     async end() {
       if (!isGone) leave();

@@ -16,16 +16,16 @@ import {
   voteStanding,
 } from '../policy/index.ts';
 import type { ReadStores } from '../storage/stores.ts';
-import { activityFacts, type Matter } from './matter.ts';
+import { activityFacts, type Intent } from './intent.ts';
 import { toMember } from './members.ts';
 
 /** What a decision is taken on. */
-export interface Scales {
+export interface RuleInputs {
   /** The database as the transaction sees it, or as it is outside of one. */
   readonly read: ReadStores;
   readonly organization: Organization;
   readonly policies: PolicySet;
-  readonly matter: Matter;
+  readonly intent: Intent;
   readonly nowMs: number;
 }
 
@@ -33,17 +33,17 @@ export interface Scales {
  * Policies and root quorum on the approvals so far (protocol/policies 8.3, steps 2 to 9), with the trees of so many
  * policies.
  */
-export async function weigh(
-  scales: Scales,
+export async function decideByRules(
+  inputs: RuleInputs,
   approvals: readonly Approval[],
   phase: DecisionInput['phase'],
   treesMax: number,
 ): Promise<Decision> {
-  const known = await inputOf(scales, approvals, phase);
+  const known = await inputOf(inputs, approvals, phase);
   const first = decide(known);
   // Others have to be known only where their approvals are awaited; most decisions know enough.
   if (!mayAwaitOthers(known, first)) return withTrees(known, first, treesMax);
-  const input = await withOthers(scales, known);
+  const input = await withOthers(inputs, known);
   return withTrees(input, input === known ? first : decide(input), treesMax);
 }
 
@@ -96,44 +96,44 @@ function withTrees(input: DecisionInput, decision: Decision, treesMax: number): 
   };
 }
 
-/** What a further vote would count for, judged on the approvals without it. */
+/** What a further vote would count for, decided on the approvals without it. */
 export async function standingOf(
-  scales: Scales,
+  inputs: RuleInputs,
   approvals: readonly Approval[],
   vote: Approval,
 ): Promise<VoteStanding> {
-  const known = await inputOf(scales, approvals.length === 0 ? [vote] : approvals, 'VOTE', [vote.userId]);
-  return voteStanding({ ...(await withOthers(scales, known)), approvals }, vote);
+  const known = await inputOf(inputs, approvals.length === 0 ? [vote] : approvals, 'VOTE', [vote.userId]);
+  return voteStanding({ ...(await withOthers(inputs, known)), approvals }, vote);
 }
 
 async function inputOf(
-  scales: Scales,
+  inputs: RuleInputs,
   approvals: readonly Approval[],
   phase: DecisionInput['phase'],
   alsoUserIds: readonly string[] = [],
 ): Promise<DecisionInput> {
-  const { read, organization, policies, matter, nowMs } = scales;
+  const { read, organization, policies, intent, nowMs } = inputs;
   const { id, rootThreshold, rootUserIds } = organization;
-  const { grantedByService } = matter;
+  const { grantedByService } = intent;
   const facts = { id, rootThreshold, rootUserIds };
   const base = { organization: facts, policies, approvals, phase, nowMs, grantedByService };
   // A met root quorum asks no policy, so nobody has to be looked up and nothing parsed for it.
   if (isRootQuorumMet(organization, approvals) || policies.policies.length === 0) {
     const members = approverStubs(approvals, alsoUserIds);
-    return { ...base, activity: activityFacts(matter, [{}]), members };
+    return { ...base, activity: activityFacts(intent, [{}]), members };
   }
   const approverIds = [...approvals.map(({ userId }) => userId), ...alsoUserIds];
-  const [elements, approvers] = await Promise.all([matter.facts(), read(Members).byIds(id, approverIds)]);
+  const [elements, approvers] = await Promise.all([intent.facts(), read(Members).byIds(id, approverIds)]);
   const present = new Set<string>(approvers.map((record) => record.id));
   const actorId = alsoUserIds.at(-1) ?? approvals.at(-1)?.userId ?? '';
   if (!present.has(actorId)) {
     throw new ApiError('UNAUTHENTICATED', 'the user was removed while the request was being handled');
   }
-  return { ...base, activity: activityFacts(matter, elements), members: approvers.map(toMember) };
+  return { ...base, activity: activityFacts(intent, elements), members: approvers.map(toMember) };
 }
 
-/** With the users whom consensus expressions name, as far as they could still matter. */
-async function withOthers({ read, organization }: Scales, input: DecisionInput): Promise<DecisionInput> {
+/** With the users whom consensus expressions name, as far as they could still intent. */
+async function withOthers({ read, organization }: RuleInputs, input: DecisionInput): Promise<DecisionInput> {
   const needs = directoryNeeds(input);
   if (needs === undefined) return input;
   const known = new Set(input.members.map((member) => member.id));

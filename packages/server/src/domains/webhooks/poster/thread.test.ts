@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../../test/harness/loopback.ts';
-import { type Courier, type Parcel, threadCourier } from './courier.ts';
+import { type Poster, type Posting, threadPoster } from './poster.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** The thread runs built files, so that a test of it with old ones would test something else. */
 beforeAll(() => {
-  for (const folder of ['domains/webhooks/courier', 'outbound']) {
+  for (const folder of ['domains/webhooks/poster', 'outbound']) {
     for (const file of readdirSync(join(PACKAGE, 'src', folder))) {
       if (file.endsWith('.test.ts')) continue;
       const built = statSync(join(PACKAGE, 'dist', folder, file.replace(/\.ts$/, '.js')), { throwIfNoEntry: false });
@@ -24,16 +24,16 @@ beforeAll(() => {
 });
 
 interface Threads {
-  readonly courier: Courier;
+  readonly poster: Poster;
   readonly workers: Worker[];
   readonly deaths: unknown[];
-  /** How many parcels were in each message. */
+  /** How many postings were in each message. */
   readonly batches: number[];
 }
 
 function threads(): Threads {
   const made = { workers: [] as Worker[], deaths: [] as unknown[], batches: [] as number[] };
-  const courier = threadCourier({
+  const poster = threadPoster({
     allow: ['127.0.0.1/32'],
     // On a busy machine the thread is the last to get any time.
     timeoutMs: 60_000,
@@ -47,11 +47,11 @@ function threads(): Threads {
     },
     died: (cause) => made.deaths.push(cause),
   });
-  onTestFinished(() => courier.close());
-  return { ...made, courier };
+  onTestFinished(() => poster.close());
+  return { ...made, poster };
 }
 
-const at = (port: number, path = '/hook', body = '{}'): Parcel => ({
+const at = (port: number, path = '/hook', body = '{}'): Posting => ({
   url: `http://127.0.0.1:${port}${path}`,
   headers: ['X-Service-Event-Id', path],
   body,
@@ -79,25 +79,25 @@ test('a delivery by the thread, which nobody starts before', async () => {
       response.writeHead(503, { 'retry-after': Buffer.from(seen.join(' ')).toString('base64') }).end();
     });
   });
-  const { courier, workers, deaths } = threads();
+  const { poster, workers, deaths } = threads();
   expect(workers).toEqual([]);
 
-  const receipt = await courier.deliver(at(port, '/hook', '{"name":"Zoë"}'));
+  const receipt = await poster.deliver(at(port, '/hook', '{"name":"Zoë"}'));
 
   expect(receipt).toEqual({ latencyMs: expect.any(Number), status: 503, retryAfter: expect.any(String) });
   expect(Buffer.from(receipt.retryAfter!, 'base64').toString()).toBe('POST /hook {"name":"Zoë"}');
-  expect(await courier.deliver({ ...at(port), url: `http://10.0.0.1:${port}/` })).toMatchObject({
+  expect(await poster.deliver({ ...at(port), url: `http://10.0.0.1:${port}/` })).toMatchObject({
     error: 'forbidden-address',
   });
   expect(workers).toHaveLength(1);
-  await courier.close();
+  await poster.close();
   expect(deaths).toEqual([]);
 });
 
 test('a close without any delivery starts nothing', async () => {
-  const { courier, workers } = threads();
-  await courier.close();
-  expect(await courier.deliver(at(1))).toEqual({ latencyMs: 0, error: 'network' });
+  const { poster, workers } = threads();
+  await poster.close();
+  expect(await poster.deliver(at(1))).toEqual({ latencyMs: 0, error: 'network' });
   expect(workers).toEqual([]);
 });
 
@@ -112,9 +112,9 @@ test('many are under way at once, in few messages and over few connections, and 
     // Nobody is answered before all are there.
     if (waiting.length === COUNT) for (const answer of waiting.splice(0)) answer();
   });
-  const { courier, batches, workers } = threads();
+  const { poster, batches, workers } = threads();
   const paths = Array.from({ length: COUNT }, (_, index) => String(index));
-  const receipts = await Promise.all(paths.map((path) => courier.deliver(at(port, `/${path}`))));
+  const receipts = await Promise.all(paths.map((path) => poster.deliver(at(port, `/${path}`))));
   expect(receipts.map(({ retryAfter }) => retryAfter)).toEqual(paths);
   expect(batches).toEqual([COUNT]);
   expect(workers).toHaveLength(1);
@@ -126,7 +126,7 @@ test('many are under way at once, in few messages and over few connections, and 
   });
   sockets.clear();
   const lane = async (): Promise<void> => {
-    for (let sent = 0; sent < 20; sent += 1) expect(await courier.deliver(at(again))).toMatchObject({ status: 200 });
+    for (let sent = 0; sent < 20; sent += 1) expect(await poster.deliver(at(again))).toMatchObject({ status: 200 });
   };
   await Promise.all(Array.from({ length: 8 }, lane));
   // One for each lane, and perhaps some more for those that waited for longer than connections are kept.
@@ -135,9 +135,9 @@ test('many are under way at once, in few messages and over few connections, and 
 
 test('the death of the thread ends what is under way, and the next delivery starts another', async () => {
   const { port, arrived } = await holding();
-  const { courier, workers, deaths } = threads();
-  expect(await courier.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
-  const pending = [courier.deliver(at(port)), courier.deliver(at(port))];
+  const { poster, workers, deaths } = threads();
+  expect(await poster.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
+  const pending = [poster.deliver(at(port)), poster.deliver(at(port))];
   await arrived();
 
   await workers[0]!.terminate();
@@ -145,37 +145,37 @@ test('the death of the thread ends what is under way, and the next delivery star
   for (const receipt of await Promise.all(pending))
     expect(receipt).toEqual({ latencyMs: expect.any(Number), error: 'network' });
   expect(deaths).toHaveLength(1);
-  expect(await courier.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
+  expect(await poster.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
   expect(workers).toHaveLength(2);
 });
 
 test('an error in the thread does the same', async () => {
   const { port, arrived } = await holding();
-  const { courier, workers, deaths } = threads();
-  expect(await courier.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
-  const pending = courier.deliver(at(port));
+  const { poster, workers, deaths } = threads();
+  expect(await poster.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
+  const pending = poster.deliver(at(port));
   await arrived();
 
   workers[0]!.postMessage([0]);
 
   expect(await pending).toMatchObject({ error: 'network' });
   expect(deaths).toEqual([expect.any(Error)]);
-  expect(await courier.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
+  expect(await poster.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
 });
 
 test('a close ends what is under way and the thread', async () => {
   const { port, arrived } = await holding();
-  const { courier, workers, deaths } = threads();
-  expect(await courier.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
-  const pending = courier.deliver(at(port));
+  const { poster, workers, deaths } = threads();
+  expect(await poster.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
+  const pending = poster.deliver(at(port));
   await arrived();
   const ended = once(workers[0]!, 'exit');
 
-  await courier.close();
+  await poster.close();
 
   await ended;
   expect(await pending).toEqual({ latencyMs: expect.any(Number), error: 'network' });
-  expect(await courier.deliver(at(port, '/well'))).toEqual({ latencyMs: 0, error: 'network' });
+  expect(await poster.deliver(at(port, '/well'))).toEqual({ latencyMs: 0, error: 'network' });
   expect(workers).toHaveLength(1);
   expect(deaths).toEqual([]);
 });
@@ -183,8 +183,8 @@ test('a close ends what is under way and the thread', async () => {
 test('the thread gives way to others, and nothing else of the process does', async () => {
   const own = getPriority();
   const { port } = await holding();
-  const { courier } = threads();
-  expect(await courier.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
+  const { poster } = threads();
+  expect(await poster.deliver(at(port, '/well'))).toMatchObject({ status: 200 });
   expect(getPriority()).toBe(own);
   // Other systems have one priority for the process, which stays as it is.
   if (!existsSync('/proc/self/task')) return;

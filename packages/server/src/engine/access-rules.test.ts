@@ -7,7 +7,7 @@ import { VelocityReader } from '../domains/policies/store/velocity.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
 import type { ReadStores } from '../storage/stores.ts';
-import { Rulebooks } from './rulebooks.ts';
+import { AccessRulesCache } from './access-rules.ts';
 
 /** Stores whose policies of every organization are these, and that count how often they were read. */
 class FakeStores {
@@ -43,13 +43,13 @@ const policy = (condition: string): Partial<Policy> => ({
   time: '',
 });
 
-const conditionsOf = async (books: Rulebooks, at: Organization, read: ReadStores): Promise<unknown[]> =>
+const conditionsOf = async (books: AccessRulesCache, at: Organization, read: ReadStores): Promise<unknown[]> =>
   (await books.of(at, read)).policies.policies.map((prepared) => prepared.policy.condition);
 
-describe('rulebooks', () => {
+describe('accessRules', () => {
   test('are read once for each version, by all who ask at the same moment', async () => {
     const stores = new FakeStores();
-    const books = new Rulebooks(stores.read);
+    const books = new AccessRulesCache(stores.read);
     stores.policies = [policy('true')];
     const first = await Promise.all([1, 2, 3].map(() => conditionsOf(books, organization('a', 1), stores.read)));
     expect(first).toEqual([['true'], ['true'], ['true']]);
@@ -62,7 +62,7 @@ describe('rulebooks', () => {
 
   test('an older version that comes late does not replace a newer one', async () => {
     const stores = new FakeStores();
-    const books = new Rulebooks(stores.read);
+    const books = new AccessRulesCache(stores.read);
     stores.policies = [policy('true')];
     await books.of(organization('a', 2), stores.read);
     stores.policies = [policy('false')];
@@ -72,7 +72,7 @@ describe('rulebooks', () => {
 
   test('a reading that failed is not kept, and organizations are not mixed up', async () => {
     const stores = new FakeStores();
-    const books = new Rulebooks(stores.read);
+    const books = new AccessRulesCache(stores.read);
     stores.failure = new Error('away');
     await expect(books.of(organization('a', 1), stores.read)).rejects.toThrow('away');
     stores.failure = undefined;
@@ -84,7 +84,7 @@ describe('rulebooks', () => {
 
   test('nobody waits for the reading of a transaction, which may end in its failure', async () => {
     const outside = new FakeStores();
-    const books = new Rulebooks(outside.read);
+    const books = new AccessRulesCache(outside.read);
     const transaction = new FakeStores();
     transaction.failure = new Error('rolled back');
     const inside = books.of(organization('a', 1), transaction.read);
@@ -96,7 +96,7 @@ describe('rulebooks', () => {
 
   test('nor is it kept: what the transaction saw may never be committed', async () => {
     const outside = new FakeStores();
-    const books = new Rulebooks(outside.read);
+    const books = new AccessRulesCache(outside.read);
     const transaction = new FakeStores();
     transaction.policies = [policy('true')];
     expect(await conditionsOf(books, organization('a', 2), transaction.read)).toEqual(['true']);
@@ -105,7 +105,7 @@ describe('rulebooks', () => {
 
   test('those used least recently make room when all together are too heavy', async () => {
     const stores = new FakeStores();
-    const books = new Rulebooks(stores.read);
+    const books = new AccessRulesCache(stores.read);
     // Three of them are too heavy together.
     const heavy = `wallet.id == '${'x'.repeat(10_000)}'`;
     stores.policies = Array.from({ length: LIMITS.policiesLength / 10_000 + 10 }, () => policy(heavy));
