@@ -1504,6 +1504,35 @@ export interface GetActivityResponse {
   activity: Activity;
 }
 
+/** Parameters of get_activity_votes. */
+export interface GetActivityVotesParameters {
+  activityId: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of get_activity_votes. */
+export interface GetActivityVotesResponse {
+  votes: {
+    id: string;
+    userId: string;
+    user: User;
+    activityId: string;
+    selection: 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED';
+    message: string;
+    publicKey: string;
+    signature: string;
+    scheme: string;
+    createdAt: Timestamp;
+    webauthn?: {
+      credentialId: string;
+      authenticatorData: string;
+      clientDataJson: string;
+    };
+    redacted?: boolean;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of get_api_key. */
 export interface GetApiKeyParameters {
   apiKeyId: string;
@@ -4373,6 +4402,8 @@ export interface OperationMethods {
   ): Promise<GetActivePoliciesResponse>;
   /** One activity of the organization, or of one of its sub-organizations. */
   getActivity(parameters: GetActivityParameters, options?: QueryOptions): Promise<GetActivityResponse>;
+  /** The votes on an activity with the bytes that each voter signed, to be verified without the service. */
+  getActivityVotes(parameters: GetActivityVotesParameters, options?: QueryOptions): Promise<GetActivityVotesResponse>;
   /** One API key. */
   getApiKey(parameters: GetApiKeyParameters, options?: QueryOptions): Promise<GetApiKeyResponse>;
   /** API keys of a user, or of the whole organization; oldest first. */
@@ -5347,6 +5378,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_activity',
     path: '/public/v1/query/get_activity',
+  },
+  getActivityVotes: {
+    kind: 'query',
+    name: 'get_activity_votes',
+    path: '/public/v1/query/get_activity_votes',
   },
   getApiKey: {
     kind: 'query',
