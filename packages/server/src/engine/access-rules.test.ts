@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fakeStores } from '../../test/harness/fake-stores.ts';
 import type { Organization, Policy } from '../core/model.ts';
-import { NetworkReader } from '../domains/policies/store/networks.ts';
-import { PolicyReader } from '../domains/policies/store/policies.ts';
-import { VelocityReader } from '../domains/policies/store/velocity.ts';
+import { Allowlists, Policies, VelocityControls } from '../core/rules.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import { LIMITS } from '../lib/limits.ts';
 import type { ReadStores } from '../storage/stores.ts';
@@ -25,9 +23,9 @@ class FakeStores {
       },
     };
     this.read = fakeStores(
-      [PolicyReader, policies],
-      [NetworkReader, { allowlists: async () => [] }],
-      [VelocityReader, { all: async () => [] }],
+      [Policies, policies],
+      [Allowlists, { allowlists: async () => [] }],
+      [VelocityControls, { all: async () => [] }],
     );
   }
 }
@@ -43,52 +41,52 @@ const policy = (condition: string): Partial<Policy> => ({
   time: '',
 });
 
-const conditionsOf = async (books: AccessRulesCache, at: Organization, read: ReadStores): Promise<unknown[]> =>
-  (await books.of(at, read)).policies.policies.map((prepared) => prepared.policy.condition);
+const conditionsOf = async (rules: AccessRulesCache, at: Organization, read: ReadStores): Promise<unknown[]> =>
+  (await rules.of(at, read)).policies.policies.map((prepared) => prepared.policy.condition);
 
-describe('accessRules', () => {
+describe('access rules', () => {
   test('are read once for each version, by all who ask at the same moment', async () => {
     const stores = new FakeStores();
-    const books = new AccessRulesCache(stores.read);
+    const rules = new AccessRulesCache(stores.read);
     stores.policies = [policy('true')];
-    const first = await Promise.all([1, 2, 3].map(() => conditionsOf(books, organization('a', 1), stores.read)));
+    const first = await Promise.all([1, 2, 3].map(() => conditionsOf(rules, organization('a', 1), stores.read)));
     expect(first).toEqual([['true'], ['true'], ['true']]);
-    await books.of(organization('a', 1), stores.read);
+    await rules.of(organization('a', 1), stores.read);
     expect(stores.policiesRead).toBe(1);
     stores.policies = [policy('false')];
-    expect(await conditionsOf(books, organization('a', 2), stores.read)).toEqual(['false']);
+    expect(await conditionsOf(rules, organization('a', 2), stores.read)).toEqual(['false']);
     expect(stores.policiesRead).toBe(2);
   });
 
   test('an older version that comes late does not replace a newer one', async () => {
     const stores = new FakeStores();
-    const books = new AccessRulesCache(stores.read);
+    const rules = new AccessRulesCache(stores.read);
     stores.policies = [policy('true')];
-    await books.of(organization('a', 2), stores.read);
+    await rules.of(organization('a', 2), stores.read);
     stores.policies = [policy('false')];
-    expect(await conditionsOf(books, organization('a', 1), stores.read)).toEqual(['false']);
-    expect(await conditionsOf(books, organization('a', 2), stores.read)).toEqual(['true']);
+    expect(await conditionsOf(rules, organization('a', 1), stores.read)).toEqual(['false']);
+    expect(await conditionsOf(rules, organization('a', 2), stores.read)).toEqual(['true']);
   });
 
   test('a reading that failed is not kept, and organizations are not mixed up', async () => {
     const stores = new FakeStores();
-    const books = new AccessRulesCache(stores.read);
+    const rules = new AccessRulesCache(stores.read);
     stores.failure = new Error('away');
-    await expect(books.of(organization('a', 1), stores.read)).rejects.toThrow('away');
+    await expect(rules.of(organization('a', 1), stores.read)).rejects.toThrow('away');
     stores.failure = undefined;
     stores.policies = [policy('true')];
-    expect(await conditionsOf(books, organization('a', 1), stores.read)).toEqual(['true']);
+    expect(await conditionsOf(rules, organization('a', 1), stores.read)).toEqual(['true']);
     stores.policies = [];
-    expect(await conditionsOf(books, organization('b', 1), stores.read)).toEqual([]);
+    expect(await conditionsOf(rules, organization('b', 1), stores.read)).toEqual([]);
   });
 
   test('nobody waits for the reading of a transaction, which may end in its failure', async () => {
     const outside = new FakeStores();
-    const books = new AccessRulesCache(outside.read);
+    const rules = new AccessRulesCache(outside.read);
     const transaction = new FakeStores();
     transaction.failure = new Error('rolled back');
-    const inside = books.of(organization('a', 1), transaction.read);
-    const reading = books.of(organization('a', 1), outside.read);
+    const inside = rules.of(organization('a', 1), transaction.read);
+    const reading = rules.of(organization('a', 1), outside.read);
     await expect(inside).rejects.toThrow('rolled back');
     await expect(reading).resolves.toBeDefined();
     expect([transaction.policiesRead, outside.policiesRead]).toEqual([1, 1]);
@@ -96,22 +94,22 @@ describe('accessRules', () => {
 
   test('nor is it kept: what the transaction saw may never be committed', async () => {
     const outside = new FakeStores();
-    const books = new AccessRulesCache(outside.read);
+    const rules = new AccessRulesCache(outside.read);
     const transaction = new FakeStores();
     transaction.policies = [policy('true')];
-    expect(await conditionsOf(books, organization('a', 2), transaction.read)).toEqual(['true']);
-    expect(await conditionsOf(books, organization('a', 2), outside.read)).toEqual([]);
+    expect(await conditionsOf(rules, organization('a', 2), transaction.read)).toEqual(['true']);
+    expect(await conditionsOf(rules, organization('a', 2), outside.read)).toEqual([]);
   });
 
   test('those used least recently make room when all together are too heavy', async () => {
     const stores = new FakeStores();
-    const books = new AccessRulesCache(stores.read);
+    const rules = new AccessRulesCache(stores.read);
     // Three of them are too heavy together.
     const heavy = `wallet.id == '${'x'.repeat(10_000)}'`;
     stores.policies = Array.from({ length: LIMITS.policiesLength / 10_000 + 10 }, () => policy(heavy));
     const readAgain = async (id: string): Promise<boolean> => {
       const before = stores.policiesRead;
-      await books.of(organization(id, 1), stores.read);
+      await rules.of(organization(id, 1), stores.read);
       return stores.policiesRead > before;
     };
     for (const id of ['a', 'b']) expect(await readAgain(id)).toBe(true);

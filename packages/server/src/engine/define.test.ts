@@ -112,7 +112,7 @@ describe('an activity', () => {
     const result = { id: 'a', more: 'b' };
     expect(told.versions.map(({ toResult }) => toResult(result))).toEqual([result, { id: 'a' }]);
     expect(told.versions.map(({ secretResults }) => secretResults)).toEqual([['id'], ['id']]);
-    expect(told).toMatchObject({ accepts: { attested: true, recovery: false }, sends: true });
+    expect(told).toMatchObject({ accepts: { attested: true, recovery: false }, sendsMessages: true });
   });
 
   test('its own rules hold for every version', () => {
