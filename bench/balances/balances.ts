@@ -3,7 +3,7 @@ import { createEvmNode } from '../../packages/server/src/chains/ethereum/node/ev
 import type { ChainSettings } from '../../packages/server/src/chains/settings.ts';
 import { readConfig } from '../../packages/server/src/config/config.ts';
 import { Watch } from '../../packages/server/src/domains/balances/watch.ts';
-import { provisions } from '../../packages/server/src/domains.ts';
+import { dataModel } from '../../packages/server/src/domains.ts';
 import { type OrganizationId, randomId } from '../../packages/server/src/lib/ids.ts';
 import { openStorage } from '../../packages/server/src/storage/open.ts';
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
@@ -134,7 +134,7 @@ async function openWatch({ dataDir, databaseUrl }: Service, chain: ChainSettings
     throw error;
   };
   const storage = await openStorage({
-    provisions,
+    dataModel,
     dataDir,
     databaseUrl,
     databasePool: POOL_SIZE,

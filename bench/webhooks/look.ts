@@ -1,5 +1,5 @@
 import { WebhookReader } from '../../packages/server/src/domains/webhooks/store/webhook-reader.ts';
-import { provisions } from '../../packages/server/src/domains.ts';
+import { dataModel } from '../../packages/server/src/domains.ts';
 // What the dispatcher asks the database to find something to send, by the service's own code in a process of its own.
 import { openStorage } from '../../packages/server/src/storage/open.ts';
 import { answerParent } from '../child.ts';
@@ -23,7 +23,7 @@ answerParent(async ({ dataDir, databaseUrl, seconds, expected }: Looking): Promi
     throw error;
   };
   const storage = await openStorage({
-    provisions,
+    dataModel,
     dataDir,
     databaseUrl,
     databasePool: POOL_SIZE,

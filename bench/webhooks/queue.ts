@@ -1,6 +1,6 @@
 // Events and their deliveries, written into the tables of a service that is stopped: those that wait, and those of the
 // past. The same statement on both databases, which do all of the work.
-import type { WebhookDeliveryTable, WebhookEventTable } from '../../packages/server/src/storage/schema.ts';
+import type { WebhookDeliveryTable, WebhookEventTable } from '../../packages/server/src/domains/webhooks/tables.ts';
 import { type FloorDatabase, openSqlite, pg } from '../floors/drivers.ts';
 
 /** An organization with one endpoint. */

@@ -1,7 +1,7 @@
 import { normalizePublicKey } from './authn/public-key.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { readConfig } from './config/config.ts';
-import { provisions } from './domains.ts';
+import { dataModel } from './domains.ts';
 import {
   type ImportedOperatorKey,
   importOperatorKey as importKey,
@@ -48,7 +48,7 @@ export async function initialize(environment: NodeJS.ProcessEnv, wanted: Initial
       throw new StartError(`the ${what} name must have 1 to ${LIMITS.nameLength} characters`);
   }
   const nowMs = Date.now();
-  const storage = await openStorage({ provisions, ...config, databaseWaitSeconds: 0, nowMs, onIdleError: () => {} });
+  const storage = await openStorage({ dataModel, ...config, databaseWaitSeconds: 0, nowMs, onIdleError: () => {} });
   try {
     const keyring = await openRootKey(storage, config.rootKey, 'inline');
     const { organizationName, userName } = wanted;

@@ -1,4 +1,5 @@
 import { activities } from './domains/activities/index.ts';
+import { balances } from './domains/balances/index.ts';
 import { deployments } from './domains/deployments/index.ts';
 import { earn } from './domains/earn/index.ts';
 import { features } from './domains/features/index.ts';
@@ -15,11 +16,13 @@ import { users } from './domains/users/index.ts';
 import { wallets } from './domains/wallets/index.ts';
 import { webhooks } from './domains/webhooks/index.ts';
 import type { Domain } from './engine/domain.ts';
-import type { Provision } from './storage/stores.ts';
+import { kernelTables } from './storage/kernel-tables.ts';
+import type { DataModel } from './storage/stores.ts';
 
 /** Every domain of the service: the one list to add a new one to. */
 export const domains: readonly Domain[] = [
   activities,
+  balances,
   deployments,
   earn,
   features,
@@ -37,4 +40,7 @@ export const domains: readonly Domain[] = [
   webhooks,
 ];
 
-export const provisions: readonly Provision[] = domains.flatMap(({ provides = [] }) => provides);
+export const dataModel: DataModel = {
+  tables: [...kernelTables, ...domains.flatMap(({ tables = [] }) => tables)],
+  provisions: domains.flatMap(({ provides = [] }) => provides),
+};

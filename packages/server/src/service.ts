@@ -13,7 +13,7 @@ import { DeploymentReader } from './core/store/deployment.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
 import { threadPoster } from './domains/webhooks/poster/poster.ts';
-import { provisions } from './domains.ts';
+import { dataModel } from './domains.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
@@ -55,7 +55,7 @@ export async function startService(config: Config): Promise<Service> {
   const observe = new Observer(log);
   const nowMs = Date.now();
   const storage = await openStorage({
-    provisions,
+    dataModel,
     ...config,
     nowMs,
     onIdleError: (error) => log.warn({ reason: error.message }, 'idle database connection lost'),

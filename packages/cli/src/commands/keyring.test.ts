@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SEALED_COLUMNS } from '../../../server/src/core/store/sealed.ts';
+import { sealedColumns } from '../../../server/src/core/store/sealed.ts';
+import { dataModel } from '../../../server/src/domains.ts';
 import { SealedWorld, writeDatabase } from '../../../server/test/faults/sealed-world.ts';
 import { expectRefusal, openTables, type Row, runCli, temporaryFolder } from '../../../server/test/faults/support.ts';
 import { DATABASES } from '../../../server/test/harness/databases.ts';
@@ -19,7 +20,7 @@ describe.each(DATABASES)('custos keyring verify on %s', (database) => {
 
     const expected: string[] = [];
     let count = 0;
-    for (const { table, column, key, organizationId } of SEALED_COLUMNS) {
+    for (const { table, column, key, organizationId } of sealedColumns(dataModel.tables)) {
       await using tables = await openTables(server.dataDir, server.databaseUrl);
       const [rows = []] = await tables.read(
         `SELECT * FROM ${table} WHERE ${column} IS NOT NULL ORDER BY ${key.join(', ')}`,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
-import { provisions } from '../domains.ts';
+import { dataModel } from '../domains.ts';
 import { ApiError } from '../lib/errors.ts';
 import { StartError } from '../lib/start-error.ts';
 import { MIGRATION_NAMES } from '../storage/migrate.ts';
@@ -28,7 +28,7 @@ export async function openBeside(config: Config, command: string): Promise<Stora
     requireSchema('the PostgreSQL database', await postgresMigrations(databaseUrl));
     const { openPostgres } = await import('../storage/postgres.ts');
     return await openPostgres({
-      provisions,
+      dataModel,
       url: databaseUrl,
       poolSize: POOL,
       timeoutMs: TIMEOUT_MS,
@@ -42,7 +42,7 @@ export async function openBeside(config: Config, command: string): Promise<Stora
   const lockFile = join(dataDir, `custos-${command.replaceAll(' ', '-')}.lock`);
   try {
     return await whileBusy(
-      () => openSqlite({ provisions, file, lockFile, nowMs }),
+      () => openSqlite({ dataModel, file, lockFile, nowMs }),
       (error) => error instanceof StartError && /database is locked/.test(error.message),
     );
   } catch (error) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Keyring } from '@custos/keyring';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
-import { provisions } from '../domains.ts';
+import { dataModel } from '../domains.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import { followRotations } from './follow.ts';
 import { formatRotation, type ProcessState } from './rotation.ts';
@@ -13,7 +13,7 @@ test('a process answers a rotation before it has read the ring, and again after'
   const folder = mkdtempSync(join(tmpdir(), 'custos-follow-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const storage = await openSqlite({
-    provisions,
+    dataModel,
     file: join(folder, 'custos.db'),
     lockFile: join(folder, 'lock'),
     nowMs: 0,

@@ -8,7 +8,7 @@ import { openRootKey } from '../bootstrap.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { createSendSigner } from '../domains/sends/signer.ts';
 import { SendReader, SendStore } from '../domains/sends/store/sends.ts';
-import { provisions } from '../domains.ts';
+import { dataModel } from '../domains.ts';
 import { openServiceKeys } from '../service-keys.ts';
 import { openStorage } from '../storage/open.ts';
 import { importOperatorKey } from './import-operator-key.ts';
@@ -41,7 +41,7 @@ const importText = (config: Config, caip2: string, text: Uint8Array | string) =>
   importOperatorKey(config, { caip2, readText: async () => Buffer.from(text) });
 
 async function withStorage<T>(use: (storage: Awaited<ReturnType<typeof openStorage>>) => Promise<T>): Promise<T> {
-  const storage = await openStorage({ provisions, ...configured({}), nowMs: 0, onIdleError: () => {} });
+  const storage = await openStorage({ dataModel, ...configured({}), nowMs: 0, onIdleError: () => {} });
   try {
     return await use(storage);
   } finally {

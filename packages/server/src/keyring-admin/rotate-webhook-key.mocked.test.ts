@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openRootKey } from '../bootstrap.ts';
 import { type Config, readConfig } from '../config/config.ts';
-import { provisions } from '../domains.ts';
+import { dataModel } from '../domains.ts';
 import { openServiceKeys } from '../service-keys.ts';
 import { openStorage } from '../storage/open.ts';
 import { SqliteFile } from '../storage/sqlite-driver.ts';
@@ -27,7 +27,7 @@ let db: SqliteFile;
 
 beforeEach(async () => {
   config = readConfig({ CUSTOS_DATA_DIR: mkdtempSync(join(tmpdir(), 'custos-rotate-')), CUSTOS_KEYRING: 'inline' });
-  const storage = await openStorage({ provisions, ...config, nowMs: MADE_AT_MS, onIdleError: () => {} });
+  const storage = await openStorage({ dataModel, ...config, nowMs: MADE_AT_MS, onIdleError: () => {} });
   const keyring = await openRootKey(storage, config.rootKey, 'inline');
   await openServiceKeys(storage, keyring, MADE_AT_MS);
   await keyring.close();

@@ -3,7 +3,8 @@ import type { Keyring, StoredSecret } from '@custos/keyring';
 import { expect, test } from 'vitest';
 import { fakeStores } from '../../test/harness/fake-stores.ts';
 import { DeploymentReader } from '../core/store/deployment.ts';
-import { SEALED_COLUMNS, type SealedColumn, SealedReader, type SealedRow } from '../core/store/sealed.ts';
+import { type SealedColumn, SealedReader, type SealedRow, sealedColumns } from '../core/store/sealed.ts';
+import { dataModel } from '../domains.ts';
 import type { Storage } from '../storage/storage.ts';
 import { verifyStored } from './verify.ts';
 
@@ -43,7 +44,7 @@ test('large bodies are neither read nor opened many at a time', async () => {
     },
   } as unknown as Keyring;
 
-  const secrets = SEALED_COLUMNS.filter(({ isLarge }) => isLarge).length * ROWS;
+  const secrets = sealedColumns(dataModel.tables).filter(({ isLarge }) => isLarge).length * ROWS;
   expect(await verifyStored(storage, keyring, () => {})).toEqual({ organizations: 0, secrets, unopened: 0 });
   expect(secrets).toBeGreaterThan(0);
   expect(read).toBeLessThanOrEqual(32 * MEBIBYTE);

@@ -2,7 +2,8 @@ import { DEPLOYMENT_ID, type Keyring, KeyringError } from '@custos/keyring';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
 import { DeploymentReader } from '../core/store/deployment.ts';
-import { SEALED_COLUMNS, type SealedColumn, SealedReader, type SealedRow } from '../core/store/sealed.ts';
+import { type SealedColumn, SealedReader, type SealedRow, sealedColumns } from '../core/store/sealed.ts';
+import { dataModel } from '../domains.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import { openBeside } from './beside.ts';
@@ -79,7 +80,7 @@ class Verification {
       for (const [index, { organizationId }] of page.entries())
         if (!opened[index]) this.#tell('organization', organizationId, organizationId);
     }
-    for (const column of SEALED_COLUMNS) await this.#column(column);
+    for (const column of sealedColumns(dataModel.tables)) await this.#column(column);
     return { organizations: this.#organizations, secrets: this.#secrets, unopened: this.#unopened };
   }
 

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from './storage.ts';
-import type { Provision } from './stores.ts';
+import type { DataModel } from './stores.ts';
 
 export interface OpenOptions {
   readonly dataDir: string;
@@ -12,8 +12,7 @@ export interface OpenOptions {
   readonly databaseWaitSeconds?: number;
   /** How long a request may wait for its turn; here it does so once more, for its organization's. */
   readonly admitWaitMs?: number;
-  /** What the domains have for those who know none of them. */
-  readonly provisions: readonly Provision[];
+  readonly dataModel: DataModel;
   readonly nowMs: number;
   readonly onIdleError: (error: Error) => void;
   /** Hears what the start waits for. */
@@ -27,7 +26,7 @@ const TURN_WAITS = 2;
 export async function openStorage(options: OpenOptions): Promise<Storage> {
   const { dataDir, databaseUrl, databasePool, databaseTimeoutSeconds, databaseWaitSeconds, admitWaitMs, nowMs } =
     options;
-  const { provisions } = options;
+  const { dataModel } = options;
   requireDataDir(dataDir);
   // Only the driver that is used is loaded.
   if (databaseUrl !== undefined) {
@@ -38,7 +37,7 @@ export async function openStorage(options: OpenOptions): Promise<Storage> {
       timeoutMs: databaseTimeoutSeconds && databaseTimeoutSeconds * 1000,
       turnWaitMs: admitWaitMs && TURN_WAITS * admitWaitMs,
       waitMs: databaseWaitSeconds && databaseWaitSeconds * 1000,
-      provisions,
+      dataModel,
       nowMs,
       onIdleError: options.onIdleError,
       onWaiting: options.onWaiting,
@@ -48,7 +47,7 @@ export async function openStorage(options: OpenOptions): Promise<Storage> {
   return await openSqlite({
     file: join(dataDir, 'custos.db'),
     lockFile: join(dataDir, 'custos.lock'),
-    provisions,
+    dataModel,
     nowMs,
   });
 }

@@ -11,22 +11,9 @@ type ListedTable = {
   [Name in keyof Schema]: Schema[Name] extends { organization_id: string; id: string } ? Name : never;
 }[keyof Schema];
 
-type Columns = { readonly [Name in ListedTable]?: readonly (keyof Schema[Name] & string)[] };
-
-/** Columns that may hold more than a name or two. Lists of these tables look at sizes first. */
-const LARGE_COLUMNS: Columns = {
-  authenticator: ['name', 'credential_id', 'public_key', 'transports'],
-  contract_interface: ['definition', 'label', 'notes'],
-  oauth2_credential: ['client_id', 'encrypted_client_secret', 'sealed_secret'],
-  oauth_provider: ['name', 'issuer', 'audience', 'subject'],
-  policy: ['name', 'condition', 'consensus', 'time', 'notes'],
-  secret: ['name', 'sealed_secret', 'static_properties'],
-  session_profile: ['name', 'scope', 'notes'],
-  velocity_control: ['name', 'identifier', 'data_source', 'aggregation'],
-  webhook_endpoint: ['name', 'url', 'subscriptions'],
-};
-
-interface ListOptions {
+interface ListOptions<Name extends ListedTable> {
+  /** Columns that may hold more than a name or two; the list looks at their sizes first. */
+  readonly large?: readonly (keyof Schema[Name] & string)[];
   /** The bytes of a row, where they are not those of its own columns alone. */
   readonly bytes?: RawBuilder<number>;
   /** Whether the answer has next to nothing of each row, so that their bytes need no bound. */
@@ -58,7 +45,13 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
   organizationId: OrganizationId,
   request: PageRequest,
   toItems: (rows: Selectable<Schema[Name]>[]) => Item[] | Promise<Item[]>,
-  { order = 'asc', filter = NOTHING, bytes = ownBytes(table), isUnbounded = false }: ListOptions = {},
+  {
+    order = 'asc',
+    filter = NOTHING,
+    large,
+    bytes = large && bytesOf(table, large),
+    isUnbounded = false,
+  }: ListOptions<Name> = {},
 ): Promise<Page<Item>> {
   const rowsOf = async <Row>(columns: RawBuilder<unknown>, range: Range): Promise<Row[]> => {
     const { greaterThan, lessThan, order: direction, limit } = range;
@@ -80,9 +73,4 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
     isUnbounded,
     weigh: bytes && ((range) => rowsOf<RowSize>(sql`id, ${bytes} AS bytes`, range)),
   });
-}
-
-function ownBytes(table: ListedTable): RawBuilder<number> | undefined {
-  const columns: readonly string[] | undefined = LARGE_COLUMNS[table];
-  return columns && bytesOf(table, columns);
 }

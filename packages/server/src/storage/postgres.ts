@@ -2,12 +2,13 @@ import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompil
 import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import { bringUp } from './postgres/bring-up.ts';
-import { Retry, translate, unavailable } from './postgres/errors.ts';
+import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
 import { SessionPool } from './postgres/pool.ts';
 import type { Session } from './postgres/session.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
-import { openReadStores, openStores, type Provision, type Stores } from './stores.ts';
+import { type DataModel, openReadStores, openStores, type Stores } from './stores.ts';
 import { Turnstile } from './turnstile.ts';
+import { UniqueRules } from './unique.ts';
 
 const ATTEMPTS_MAX = 5;
 const TIMEOUT_MS = 5000;
@@ -25,7 +26,7 @@ export interface PostgresOptions {
   readonly turnWaitMs?: number | undefined;
   /** How long a database that is away at the start is waited for. */
   readonly waitMs?: number | undefined;
-  readonly provisions: readonly Provision[];
+  readonly dataModel: DataModel;
   readonly nowMs: number;
   readonly onIdleError: (error: Error) => void;
   /** Hears what the start waits for. */
@@ -57,7 +58,8 @@ class PostgresStorage implements Storage {
   readonly #reads: SessionPool;
   readonly #writes: SessionPool;
   readonly #turnWaitMs: number;
-  readonly #provisions: readonly Provision[];
+  readonly #dataModel: DataModel;
+  readonly #rules: UniqueRules;
   readonly #turnstile = new Turnstile();
   readonly #stores = new WeakMap<Session, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
@@ -67,19 +69,20 @@ class PostgresStorage implements Storage {
   constructor({
     url,
     poolSize,
-    provisions,
+    dataModel,
     timeoutMs = TIMEOUT_MS,
     turnWaitMs = timeoutMs,
     onIdleError,
   }: PostgresOptions) {
-    this.#provisions = provisions;
+    this.#dataModel = dataModel;
+    this.#rules = new UniqueRules(dataModel.tables);
     const forReads = Math.max(1, Math.round(poolSize * READ_SHARE));
     const common = { url, timeoutMs, onIdleError };
     this.#timeoutMs = timeoutMs;
     this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
-    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' }, provisions);
+    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' }, dataModel);
   }
 
   get load(): readonly PoolLoad[] {
@@ -160,8 +163,8 @@ class PostgresStorage implements Storage {
     let opened = this.#stores.get(session);
     if (opened === undefined) {
       opened = openStores(
-        { db: kyselyOver(flavour, session.execute), kind: 'postgres' },
-        this.#provisions,
+        { db: kyselyOver(flavour, this.#rules.over(session.execute, brokenIndex)), kind: 'postgres' },
+        this.#dataModel,
         nestedSavepoint(session),
       );
       this.#stores.set(session, opened);

@@ -6,8 +6,8 @@ import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
 import { SqliteFile, type SqliteStatement, sqliteErrorName } from './sqlite-driver.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
-import { openReadStores, openStores, type Provision, type Stores } from './stores.ts';
-import { uniqueViolation } from './unique.ts';
+import { type DataModel, openReadStores, openStores, type Stores } from './stores.ts';
+import { UniqueRules } from './unique.ts';
 
 /** How many units may share one commit; bounds the wait of the first. */
 const UNITS_PER_COMMIT = 128;
@@ -29,7 +29,7 @@ export interface SqliteOptions {
   readonly file: string;
   /** A file that is locked while the database is open, so that two services cannot share one data directory. */
   readonly lockFile: string;
-  readonly provisions: readonly Provision[];
+  readonly dataModel: DataModel;
   readonly nowMs: number;
 }
 
@@ -39,10 +39,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   let reader: SqliteFile | undefined;
   try {
     writer = openFile(options.file);
-    const db = kyselyOver(flavour, executeOn(writer));
+    const rules = new UniqueRules(options.dataModel.tables);
+    const db = kyselyOver(flavour, rules.over(executeOn(writer), brokenColumns));
     await migrateInside(writer, db, options.nowMs);
     reader = new SqliteFile(options.file, { isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
-    return new SqliteStorage(lock, writer, reader, db, options.provisions);
+    return new SqliteStorage(lock, writer, reader, db, options.dataModel);
   } catch (error) {
     reader?.close();
     writer?.close();
@@ -119,10 +120,13 @@ function executeOn(db: SqliteFile) {
 
 function translate(error: unknown): unknown {
   const name = sqliteErrorName(error);
-  if (name === undefined || name === 'other') return error;
-  if (name === 'unique') return uniqueViolation(undefined, (error as Error).message.split(': ')[1], error) ?? error;
+  if (name === undefined || name === 'other' || name === 'unique') return error;
   return new ApiError('UNAVAILABLE', 'the database is not available', { retryAfterSeconds: 1, cause: error });
 }
+
+/** `UNIQUE constraint failed: table.column, table.column` */
+const brokenColumns = (error: unknown): string | undefined =>
+  sqliteErrorName(error) === 'unique' ? (error as Error).message.split(': ')[1] : undefined;
 
 class SqliteStorage implements Storage {
   readonly kind = 'sqlite';
@@ -136,13 +140,7 @@ class SqliteStorage implements Storage {
   #scheduled = false;
   #closed = false;
 
-  constructor(
-    lock: SqliteFile,
-    writer: SqliteFile,
-    reader: SqliteFile,
-    db: Kysely<Schema>,
-    provisions: readonly Provision[],
-  ) {
+  constructor(lock: SqliteFile, writer: SqliteFile, reader: SqliteFile, db: Kysely<Schema>, dataModel: DataModel) {
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
@@ -154,8 +152,8 @@ class SqliteStorage implements Storage {
       release: writer.prepare('RELEASE unit'),
       undo: writer.prepare('ROLLBACK TO unit'),
     };
-    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite' }, provisions);
-    this.#stores = openStores({ db, kind: 'sqlite' }, provisions, nestedSavepoint(writer));
+    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite' }, dataModel);
+    this.#stores = openStores({ db, kind: 'sqlite' }, dataModel, nestedSavepoint(writer));
   }
 
   /** Reads wait for nobody; writes queue for the one connection that writes. */

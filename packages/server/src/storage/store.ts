@@ -2,10 +2,13 @@ import type { Kysely } from 'kysely';
 import type { AuthorityVersions } from './authority.ts';
 import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
+import type { Table } from './table.ts';
 
 export interface Connection {
   readonly db: Kysely<Schema>;
   readonly kind: DatabaseKind;
+  /** All tables, for what concerns every one of them. */
+  readonly tables: readonly Table[];
 }
 
 export interface Transaction extends Connection {

@@ -1,5 +1,6 @@
 import { AuthorityVersions } from './authority.ts';
 import type { Connection, Transaction } from './store.ts';
+import type { Table } from './table.ts';
 
 type ReaderClass<T> = (abstract new (connection: Connection) => T) & { readonly writes?: false };
 
@@ -18,6 +19,12 @@ export const provide = <T extends object, W extends boolean = false>(
   given: (new (transaction: Transaction) => T) & { readonly writes?: W },
 ): Provision => ({ asked, given });
 
+/** What domains and kernel bring to a database: their tables, and stores for those who know no domain. */
+export interface DataModel {
+  readonly tables: readonly Table[];
+  readonly provisions: readonly Provision[];
+}
+
 /** What queries and decisions may use: `read(UserReader)` is the one reader of that class on this connection. */
 export type ReadStores = <T>(reader: ReaderClass<T>) => T;
 
@@ -28,17 +35,19 @@ export interface Stores extends ReadStores {
   savepoint<T>(inner: () => Promise<T>): Promise<T>;
 }
 
-export const openReadStores = (connection: Connection, provisions: readonly Provision[]): ReadStores =>
-  opener(connection, provisions);
+type Bare = Omit<Connection, 'tables'>;
+
+export const openReadStores = (connection: Bare, { tables, provisions }: DataModel): ReadStores =>
+  opener({ ...connection, tables }, provisions);
 
 /** Stores over one connection, for one transaction after the other; each of them calls `begin` first. */
 export function openStores(
-  connection: Connection,
-  provisions: readonly Provision[],
+  connection: Bare,
+  { tables, provisions }: DataModel,
   savepoint: Stores['savepoint'],
 ): { readonly stores: Stores; readonly begin: () => void } {
   const authority = new AuthorityVersions(connection.db, connection.kind);
-  const stores: Stores = Object.assign(opener<Transaction>({ ...connection, authority }, provisions), {
+  const stores: Stores = Object.assign(opener<Transaction>({ ...connection, tables, authority }, provisions), {
     savepoint: async <T>(inner: () => Promise<T>): Promise<T> => {
       const before = authority.mark();
       try {

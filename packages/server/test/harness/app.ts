@@ -6,7 +6,7 @@ import pino from 'pino';
 import { buildApp, type Parts } from '../../src/app.ts';
 import { createFirstOrganization, openRootKey } from '../../src/bootstrap.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { provisions } from '../../src/domains.ts';
+import { dataModel } from '../../src/domains.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { openServiceKeys } from '../../src/service-keys.ts';
 import { openStorage } from '../../src/storage/open.ts';
@@ -45,7 +45,7 @@ export async function openTestApp(
     }),
     ...env,
   });
-  const storage = await openStorage({ provisions, ...config, nowMs: Date.now(), onIdleError: () => {} });
+  const storage = await openStorage({ dataModel, ...config, nowMs: Date.now(), onIdleError: () => {} });
   const keyring = await openRootKey(storage, config.rootKey, 'inline');
   let offset = 0;
   let passed = 0;

@@ -5,7 +5,13 @@ import { createTemplate } from './databases.ts';
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (!process.env['TEST_POSTGRES_URL']) return undefined;
   const template = await createTemplate(async (url) => {
-    const options = { url, poolSize: 1, provisions: [], nowMs: Date.now(), onIdleError: () => {} };
+    const options = {
+      url,
+      poolSize: 1,
+      dataModel: { tables: [], provisions: [] },
+      nowMs: Date.now(),
+      onIdleError: () => {},
+    };
     const storage = await openPostgres(options);
     await storage.close();
   });

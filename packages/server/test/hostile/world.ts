@@ -6,7 +6,7 @@ import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { AuthProxyStore, DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
 import { UserStore } from '../../src/domains/users/store/users.ts';
-import { provisions } from '../../src/domains.ts';
+import { dataModel } from '../../src/domains.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { importOperatorKeyFor } from '../chain/earn-chain.ts';
@@ -177,7 +177,7 @@ export class World implements AsyncDisposable {
 async function insertParent(server: TestServer): Promise<(baseUrl: string) => TestClient> {
   const config = readConfig(server.environment);
   const nowMs = Date.now();
-  const storage = await openStorage({ provisions, ...config, nowMs, onIdleError: () => {} });
+  const storage = await openStorage({ dataModel, ...config, nowMs, onIdleError: () => {} });
   const keyring = await createKeyring({ rootKey: config.rootKey });
   const organizationId: OrganizationId = randomId();
   const userId: UserId = randomId();

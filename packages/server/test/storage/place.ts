@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import pg from 'pg';
 import type { Organization } from '../../src/core/model.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
-import { provisions } from '../../src/domains.ts';
+import { dataModel } from '../../src/domains.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { randomId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
@@ -40,7 +40,7 @@ export class Place implements AsyncDisposable {
 
   async open(databasePool = 8): Promise<Storage> {
     const storage = await openStorage({
-      provisions,
+      dataModel,
       dataDir: this.dataDir,
       databaseUrl: this.databaseUrl,
       databasePool,

@@ -19,7 +19,7 @@ const ENDPOINTS = 2000;
 const BUSY = 40;
 const DELIVERIES = 20_000;
 
-const openOn = (db: Kysely<Schema>, kind: DatabaseKind): WebhookStore => new WebhookStore({ db, kind });
+const openOn = (db: Kysely<Schema>, kind: DatabaseKind): WebhookStore => new WebhookStore({ db, kind, tables: [] });
 
 /** Rows of every table; ids are made of numbers, which say what belongs together. */
 function fillWith(kind: DatabaseKind): string {

@@ -1,26 +1,7 @@
 import { sql } from 'kysely';
 import { CLOCK_TOLERANCE_MS } from '../../lib/clock.ts';
-import { Reader } from '../../storage/store.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** Moments that something waits for, and more than the longest that it ever has to. */
-const WAITS = [
-  { table: 'chain_lane', column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`is_active = 1` },
-  { table: 'balance_cursor', column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`owner <> ''` },
-  { table: 'webhook_lane', column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`owner <> ''` },
-  { table: 'webhook_lane', column: 'resting_until_ms', longestMs: 2 * MINUTE_MS, where: sql`is_gone = 0` },
-  { table: 'outbox_message', column: 'claimed_until_ms', longestMs: 2 * MINUTE_MS, where: sql`1 = 1` },
-  { table: 'outbox_message', column: 'next_attempt_at_ms', longestMs: 2 * HOUR_MS, where: sql`1 = 1` },
-  {
-    table: 'webhook_delivery',
-    column: 'next_attempt_at_ms',
-    longestMs: 73 * HOUR_MS,
-    // In the words of the index of the queue, which is by endpoint.
-    where: sql`state = 'pending' AND endpoint_id IN (SELECT endpoint_id FROM webhook_lane)`,
-  },
-] as const;
+import { Reader, type Transaction } from '../../storage/store.ts';
+import type { Table } from '../../storage/table.ts';
 
 export class ClockReader extends Reader {
   /** What the database takes for now; undefined where it has no clock but ours. */
@@ -34,12 +15,20 @@ export class ClockReader extends Reader {
 
 export class ClockStore extends ClockReader {
   static readonly writes = true;
+  readonly #tables: readonly Table[];
+
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#tables = transaction.tables;
+  }
 
   /** Ends waits that are longer than any can be: they were written while a clock was ahead. */
   async endImpossibleWaits(nowMs: number): Promise<void> {
-    for (const { table, column, longestMs, where } of WAITS) {
-      await sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${nowMs}
-        WHERE ${where} AND ${sql.ref(column)} > ${nowMs + longestMs + CLOCK_TOLERANCE_MS}`.execute(this.db);
+    for (const { name, waits = [] } of this.#tables) {
+      for (const { column, longestMs, where = sql`1 = 1` } of waits) {
+        await sql`UPDATE ${sql.table(name)} SET ${sql.ref(column)} = ${nowMs}
+          WHERE ${where} AND ${sql.ref(column)} > ${nowMs + longestMs + CLOCK_TOLERANCE_MS}`.execute(this.db);
+      }
     }
   }
 }

@@ -6,6 +6,7 @@ import type { DatabaseKind } from '../../storage/dialect.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
+import type { Table } from '../../storage/table.ts';
 import type { Feature, Organization } from '../model.ts';
 
 export const toOrganization = (row: Selectable<OrganizationTable>): Organization => ({
@@ -67,72 +68,20 @@ export class OrganizationReader extends Reader {
 }
 
 const ROWS_PER_DELETE = 10_000;
+const NONE = sql`1 = 0`;
 
-/** Tables of an organization that may be large, and the column by which a part of one is chosen. */
-const ERASED = [
-  ['api_key', 'id'],
-  ['authenticator', 'id'],
-  ['user_tag', 'user_id'],
-  ['tag', 'id'],
-  ['invitation', 'id'],
-  ['app_user', 'id'],
-  ['tombstone', 'id'],
-  ['sealed_result', 'activity_id'],
-  ['tree_entry', 'owner_id'],
-  ['wallet', 'id'],
-  ['wallet_account', 'id'],
-  ['private_key', 'id'],
-  ['private_key_address', 'private_key_id'],
-  ['private_key_tag', 'private_key_id'],
-  ['import_target', 'id'],
-  ['secret', 'id'],
-  ['policy', 'id'],
-  ['mfa_policy', 'id'],
-  ['session_profile', 'id'],
-  ['ip_allowlist', 'public_key'],
-  ['contract_interface', 'id'],
-  ['velocity_control', 'id'],
-  ['velocity_entry', 'id'],
-  ['otp', 'id'],
-  ['rate_window', 'name'],
-  ['used_token', 'token_id'],
-  ['oauth_provider', 'id'],
-  ['oauth2_credential', 'id'],
-  ['on_ramp_credential', 'id'],
-  ['on_ramp_transaction', 'id'],
-  ['outbox_message', 'id'],
-  ['email_event', 'id'],
-  ['dev_message', 'id'],
-  ['webhook_endpoint', 'id'],
-  ['webhook_event', 'id'],
-  ['webhook_delivery', 'id'],
-  ['webhook_lane', 'endpoint_id'],
-  ['tvc_operator', 'id'],
-  ['tvc_operator_set', 'id'],
-  ['tvc_app', 'id'],
-  ['tvc_deployment', 'id'],
-  ['tvc_approval', 'id'],
-  ['chain_send', 'id'],
-  ['earn_wrapper', 'wrapper_address'],
-  ['earn_request', 'id'],
-  ['gas_usage_config', 'id'],
-  ['sponsored_cost', 'minute'],
-] as const;
-
-/**
- * What stays for a while: the operator's transactions that may still land, or be undone. Without them nobody would hand
- * over or replace what everybody else's sends in that lane wait for. They go when they are settled.
- */
-const KEPT_SENDS = sql`is_open = 1 AND attempts <> '[]'
-  AND (purpose = 'earn-deploy' OR (purpose <> 'raw' AND lane <> sender))`;
+const rowsOf = (table: string, organizationId: OrganizationId) =>
+  sql`FROM ${sql.table(table)} WHERE organization_id = ${organizationId}`;
 
 export class OrganizationStore extends OrganizationReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #tables: readonly Table[];
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#tables = transaction.tables;
   }
 
   /**
@@ -218,24 +167,20 @@ export class OrganizationStore extends OrganizationReader {
    */
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
-    for (const table of ['organization_feature', 'read_session', 'auth_proxy_config'] as const) {
-      await this.db.deleteFrom(table).where('organization_id', '=', organizationId).execute();
-    }
-    // Whoever settles one of those that are kept right now is waited for, or waits and sees that they are to go.
+    const erasures = this.#tables.flatMap(({ name, erased }) =>
+      erased === 'never' ? [] : [{ table: name, ...erased }],
+    );
+    // Whoever settles one of these right now is waited for, or waits and sees that it is to go.
     if (this.kind === 'postgres') {
-      await sql`SELECT id FROM chain_send
-        WHERE organization_id = ${organizationId} AND is_open = 1 FOR UPDATE`.execute(this.db);
+      for (const { table, holding } of erasures)
+        if (holding) await sql`SELECT 1 ${rowsOf(table, organizationId)} AND ${holding} FOR UPDATE`.execute(this.db);
     }
-    for (const [table, key] of ERASED) {
-      const kept = table === 'chain_send' ? KEPT_SENDS : sql`1 = 0`;
+    for (const { table, by, except = NONE } of erasures) {
       // Many rows in one statement would take longer than a statement may.
-      const some = sql`SELECT ${sql.ref(key)} FROM ${sql.table(table)}
-        WHERE organization_id = ${organizationId} AND NOT (${kept}) LIMIT ${ROWS_PER_DELETE}`;
+      const rows = sql`${rowsOf(table, organizationId)} AND NOT (${except})`;
+      const some = sql`SELECT ${sql.ref(by)} ${rows} LIMIT ${ROWS_PER_DELETE}`;
       for (let deleted = 1n; deleted > 0n; ) {
-        const result = await sql`DELETE FROM ${sql.table(table)}
-          WHERE organization_id = ${organizationId} AND NOT (${kept}) AND ${sql.ref(key)} IN (${some})`.execute(
-          this.db,
-        );
+        const result = await sql`DELETE ${rows} AND ${sql.ref(by)} IN (${some})`.execute(this.db);
         deleted = result.numAffectedRows ?? 0n;
       }
     }

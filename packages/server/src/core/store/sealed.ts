@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Schema } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
+import type { Table } from '../../storage/table.ts';
 
 /** Where sealed bytes are, whom they belong to and as what they were sealed. */
 export interface SealedColumn {
@@ -10,79 +11,15 @@ export interface SealedColumn {
   readonly key: readonly [string, string, ...string[]];
   /** The column that holds the owner's id. */
   readonly owner: string;
-  /** The kind, or the kinds by the value of the table's column `kind`. */
   readonly kind: string | Readonly<Record<string, string>>;
-  /** The organization whose key sealed it, where the table has none. */
   readonly organizationId?: string;
-  /** Whether a row may hold a whole request, of up to 2 MiB. */
   readonly isLarge?: true;
 }
 
-const OWNED = { key: ['organization_id', 'id'], owner: 'id' } as const;
-
-/**
- * Every sealed column of the schema. A test finds the columns of bytes that are neither here nor in UNSEALED_COLUMNS.
- */
-export const SEALED_COLUMNS: readonly SealedColumn[] = [
-  { table: 'wallet', column: 'sealed_seed', ...OWNED, kind: 'wallet-seed' },
-  { table: 'private_key', column: 'sealed_key', ...OWNED, kind: 'private-key' },
-  { table: 'secret', column: 'sealed_secret', ...OWNED, kind: 'secret' },
-  {
-    table: 'import_target',
-    column: 'sealed_target',
-    ...OWNED,
-    kind: { wallet: 'import-target', 'private-key': 'import-target', secret: 'secret-target' },
-  },
-  { table: 'activity', column: 'sealed_body', ...OWNED, kind: 'activity-body', isLarge: true },
-  { table: 'activity', column: 'sealed_parameters', ...OWNED, kind: 'activity-parameters', isLarge: true },
-  {
-    table: 'vote',
-    column: 'sealed_message',
-    key: ['organization_id', 'activity_id', 'id'],
-    owner: 'id',
-    kind: 'vote-message',
-    isLarge: true,
-  },
-  {
-    table: 'sealed_result',
-    column: 'sealed_result',
-    key: ['organization_id', 'activity_id'],
-    owner: 'activity_id',
-    kind: 'activity-result',
-  },
-  { table: 'otp', column: 'sealed_otp', ...OWNED, kind: 'otp' },
-  { table: 'oauth2_credential', column: 'sealed_secret', ...OWNED, kind: 'oauth-secret' },
-  { table: 'on_ramp_credential', column: 'sealed_secret_key', ...OWNED, kind: 'on-ramp-secret' },
-  { table: 'on_ramp_credential', column: 'sealed_private_key', ...OWNED, kind: 'on-ramp-secret' },
-  { table: 'auth_proxy_config', column: 'sealed_key', ...OWNED, kind: 'private-key' },
-  { table: 'outbox_message', column: 'sealed_message', ...OWNED, kind: 'outbox-message' },
-  { table: 'dev_message', column: 'sealed_message', ...OWNED, kind: 'dev-message' },
-  {
-    table: 'service_key',
-    column: 'sealed_key',
-    key: ['role', 'key_id'],
-    owner: 'key_id',
-    kind: 'service-key',
-    organizationId: 'deployment',
-  },
-  {
-    table: 'chain_operator_key',
-    column: 'sealed_key',
-    key: ['caip2', 'address'],
-    owner: 'caip2',
-    kind: 'private-key',
-    organizationId: 'deployment',
-  },
-];
-
-/** Columns of bytes that are no secrets, and the organization's key, which is wrapped under the root key. */
-export const UNSEALED_COLUMNS: readonly string[] = [
-  'organization.wrapped_key',
-  'authenticator.public_key',
-  'authenticator.rp_id_hash',
-  'invitation.secret_hash',
-  'tvc_approval.signature',
-];
+export const sealedColumns = (tables: readonly Table[]): SealedColumn[] =>
+  tables.flatMap(({ name, key = ['organization_id', 'id'], sealed = [] }) =>
+    sealed.map((bytes) => ({ owner: 'id', ...bytes, table: name, key })),
+  );
 
 /** One row of a sealed column; `sealed` is undefined where the row has nothing to hide. */
 export interface SealedRow {

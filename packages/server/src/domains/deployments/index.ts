@@ -14,6 +14,7 @@ import { listTvcOperators } from './operations/list-tvc-operators.ts';
 import { listTvcQuorumKeys } from './operations/list-tvc-quorum-keys.ts';
 import { restoreTvcDeployment } from './operations/restore-tvc-deployment.ts';
 import { setTvcAppLiveDeployment } from './operations/set-tvc-app-live-deployment.ts';
+import { tables } from './tables.ts';
 
 export const deployments: Domain = {
   name: 'deployments',
@@ -34,4 +35,5 @@ export const deployments: Domain = {
     restoreTvcDeployment,
     setTvcAppLiveDeployment,
   ],
+  tables,
 };

@@ -15,13 +15,6 @@ import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
 import { fetchPage } from '../../storage/keyset.ts';
 import { findRow, pageOfRows } from '../../storage/organization-rows.ts';
-import type {
-  TvcApprovalTable,
-  TvcAppTable,
-  TvcDeploymentTable,
-  TvcOperatorSetTable,
-  TvcOperatorTable,
-} from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
 import type {
   OperatorKeySource,
@@ -32,6 +25,13 @@ import type {
   TvcOperator,
   TvcOperatorSet,
 } from './model.ts';
+import type {
+  TvcApprovalTable,
+  TvcAppTable,
+  TvcDeploymentTable,
+  TvcOperatorSetTable,
+  TvcOperatorTable,
+} from './tables.ts';
 
 const toOperator = (row: Selectable<TvcOperatorTable>): TvcOperator => ({
   id: row.id as TvcOperatorId,

@@ -15,6 +15,7 @@ import { listEarnPositions } from './operations/list-earn-positions.ts';
 import { listEarnVaults } from './operations/list-earn-vaults.ts';
 import { listSupportedAssets } from './operations/list-supported-assets.ts';
 import { EarnReader } from './store.ts';
+import { tables } from './tables.ts';
 
 export const earn: Domain = {
   name: 'earn',
@@ -33,5 +34,6 @@ export const earn: Domain = {
     listEarnVaults,
     listSupportedAssets,
   ],
+  tables,
   provides: [provide(FeeWrappers, EarnReader)],
 };

@@ -3,9 +3,10 @@ import type { SendBlock } from '../../chains/send/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
 import { findRow } from '../../storage/organization-rows.ts';
-import type { ChainSendTable, EarnRequestTable, EarnWrapperTable } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
+import type { ChainSendTable } from '../sends/tables.ts';
 import type { EarnProvider, EarnRequest, EarnRequestKind, EarnTotals, EarnWrapper } from './model.ts';
+import type { EarnRequestTable, EarnWrapperTable } from './tables.ts';
 
 const toWrapper = (row: Selectable<EarnWrapperTable>): EarnWrapper => ({
   organizationId: row.organization_id as OrganizationId,

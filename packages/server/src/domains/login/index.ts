@@ -25,6 +25,7 @@ import { updateOauth2Credential } from './operations/update-oauth2-credential.ts
 import { verifyOtp } from './operations/verify-otp.ts';
 import { Oauth2CredentialReader } from './store/oauth2-credentials.ts';
 import { SessionProfileReader } from './store/session-profiles.ts';
+import { tables } from './tables.ts';
 
 export const login: Domain = {
   name: 'login',
@@ -52,5 +53,6 @@ export const login: Domain = {
     updateOauth2Credential,
     verifyOtp,
   ],
+  tables,
   provides: [provide(OauthClients, Oauth2CredentialReader), provide(SessionProfiles, SessionProfileReader)],
 };

@@ -6,7 +6,7 @@ import { createKeyring, type Keyring } from '@custos/keyring';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
-import { provisions } from '../../domains.ts';
+import { dataModel } from '../../domains.ts';
 import { randomId } from '../../lib/ids.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'custos-outbox-'));
   folders.push(folder);
   storage = await openSqlite({
-    provisions,
+    dataModel,
     file: join(folder, 'custos.db'),
     lockFile: join(folder, 'lock'),
     nowMs: NOW,

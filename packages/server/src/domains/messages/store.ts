@@ -2,8 +2,8 @@ import { type Selectable, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
-import type { EmailEventTable, OutboxMessageTable } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
+import type { EmailEventTable, OutboxMessageTable } from './tables.ts';
 
 export const CHANNELS = ['email', 'sms'] as const;
 export type Channel = (typeof CHANNELS)[number];

@@ -5,6 +5,7 @@ import { getOnrampTransactionStatus } from './operations/get-onramp-transaction-
 import { initFiatOnRamp } from './operations/init-fiat-on-ramp.ts';
 import { listFiatOnRampCredentials } from './operations/list-fiat-on-ramp-credentials.ts';
 import { updateFiatOnRampCredential } from './operations/update-fiat-on-ramp-credential.ts';
+import { tables } from './tables.ts';
 
 export const onRamp: Domain = {
   name: 'on-ramp',
@@ -16,4 +17,5 @@ export const onRamp: Domain = {
     listFiatOnRampCredentials,
     updateFiatOnRampCredential,
   ],
+  tables,
 };

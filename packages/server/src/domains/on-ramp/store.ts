@@ -3,10 +3,10 @@ import { ApiError } from '../../lib/errors.ts';
 import type { FiatOnRampCredentialId, OnRampTransactionId, OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { findRow, pageOfRows } from '../../storage/organization-rows.ts';
-import type { OnRampCredentialTable, OnRampTransactionTable } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
 import { bury } from '../../storage/tombstones.ts';
 import type { OnRampCredential, OnRampProvider, OnRampStatus, OnRampTransaction } from './model.ts';
+import type { OnRampCredentialTable, OnRampTransactionTable } from './tables.ts';
 
 const toCredential = (row: Selectable<OnRampCredentialTable>): OnRampCredential => ({
   id: row.id as FiatOnRampCredentialId,

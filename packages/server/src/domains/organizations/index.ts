@@ -10,6 +10,7 @@ import { listVerifiedSuborgs } from './operations/list-verified-suborgs.ts';
 import { updateOrganizationName } from './operations/update-organization-name.ts';
 import { updateRootQuorum } from './operations/update-root-quorum.ts';
 import { whoami } from './operations/whoami.ts';
+import { tables } from './tables.ts';
 
 export const organizations: Domain = {
   name: 'organizations',
@@ -26,4 +27,5 @@ export const organizations: Domain = {
     updateRootQuorum,
     whoami,
   ],
+  tables,
 };

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../lib/ids.ts';
-import type { InvitationTable } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
 import type { Invitation } from './model.ts';
+import type { InvitationTable } from './tables.ts';
 
 const toInvitation = (row: Selectable<InvitationTable>): Invitation => ({
   id: row.id as InvitationId,

@@ -34,6 +34,7 @@ import { ContractInterfaceReader } from './store/contract-interfaces.ts';
 import { NetworkReader } from './store/networks.ts';
 import { PolicyReader, PolicyStore } from './store/policies.ts';
 import { VelocityReader, VelocityStore } from './store/velocity.ts';
+import { tables } from './tables.ts';
 
 export const policies: Domain = {
   name: 'policies',
@@ -60,6 +61,7 @@ export const policies: Domain = {
     simulateActivity,
     updatePolicy,
   ],
+  tables,
   provides: [
     provide(ContractInterfaces, ContractInterfaceReader),
     provide(Policies, PolicyReader),

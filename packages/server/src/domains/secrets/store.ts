@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely';
 import type { OrganizationId, SecretId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
-import type { SecretTable } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
 import { bury } from '../../storage/tombstones.ts';
 import type { KeyValue, Secret } from './model.ts';
+import type { SecretTable } from './tables.ts';
 
 const toSecret = (row: Selectable<SecretTable>): Secret => ({
   id: row.id as SecretId,
@@ -30,7 +30,10 @@ export class SecretReader extends Reader {
   /** Newest first. */
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Secret>> {
     const toItems = (rows: Selectable<SecretTable>[]): Secret[] => rows.map(toSecret);
-    return await pageOfRows(this.db, 'secret', organizationId, request, toItems, { order: 'desc' });
+    return await pageOfRows(this.db, 'secret', organizationId, request, toItems, {
+      order: 'desc',
+      large: ['name', 'sealed_secret', 'static_properties'],
+    });
   }
 }
 

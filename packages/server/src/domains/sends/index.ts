@@ -11,6 +11,7 @@ import { listEthTransactionHistory } from './operations/list-eth-transaction-his
 import { solSendTransaction } from './operations/sol-send-transaction.ts';
 import { upsertGasUsageConfig } from './operations/upsert-gas-usage-config.ts';
 import { SendReader } from './store/sends.ts';
+import { tables } from './tables.ts';
 
 export const sends: Domain = {
   name: 'sends',
@@ -25,5 +26,6 @@ export const sends: Domain = {
     solSendTransaction,
     upsertGasUsageConfig,
   ],
+  tables,
   provides: [provide(Sends, SendReader)],
 };

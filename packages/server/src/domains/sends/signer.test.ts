@@ -9,7 +9,7 @@ import { SignerGone } from '../../chains/send/errors.ts';
 import type { SendSigner } from '../../chains/send/signer.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
-import { provisions } from '../../domains.ts';
+import { dataModel } from '../../domains.ts';
 import { type OrganizationId, randomId } from '../../lib/ids.ts';
 import { FIRST_RULES_VERSION } from '../../storage/authority.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
@@ -27,7 +27,7 @@ let signer: SendSigner;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'custos-signer-'));
-  storage = await openSqlite({ provisions, file: join(folder, 'custos.db'), lockFile: join(folder, 'lock'), nowMs: 0 });
+  storage = await openSqlite({ dataModel, file: join(folder, 'custos.db'), lockFile: join(folder, 'lock'), nowMs: 0 });
   keyring = await createKeyring({ rootKey: `file:${join(folder, 'root.key')}`, create: true });
   signer = createSendSigner({ storage, keyring });
 });

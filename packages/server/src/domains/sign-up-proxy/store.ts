@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthorityVersions } from '../../storage/authority.ts';
-import type { AuthProxyConfigTable } from '../../storage/schema.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
 import type { AuthProxyConfig, AuthProxySettings } from './model.ts';
+import type { AuthProxyConfigTable } from './tables.ts';
 
 /** What a configuration allows before anybody has changed it. */
 export const DEFAULT_PROXY_SETTINGS: AuthProxySettings = {

@@ -38,6 +38,7 @@ import { MfaReader, MfaStore } from './store/mfa.ts';
 import { OauthReader } from './store/oauth.ts';
 import { PrincipalReader } from './store/principals.ts';
 import { UserReader } from './store/users.ts';
+import { tables } from './tables.ts';
 
 export const users: Domain = {
   name: 'users',
@@ -73,6 +74,7 @@ export const users: Domain = {
     updateUserTag,
     updateUser,
   ],
+  tables,
   provides: [
     provide(Users, UserReader),
     provide(Members, MemberReader),

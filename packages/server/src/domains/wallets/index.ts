@@ -23,6 +23,7 @@ import { listWalletAccounts } from './operations/list-wallet-accounts.ts';
 import { listWallets } from './operations/list-wallets.ts';
 import { updatePrivateKeyTag } from './operations/update-private-key-tag.ts';
 import { updateWallet } from './operations/update-wallet.ts';
+import { tables } from './tables.ts';
 
 export const wallets: Domain = {
   name: 'wallets',
@@ -52,4 +53,5 @@ export const wallets: Domain = {
     updatePrivateKeyTag,
     updateWallet,
   ],
+  tables,
 };

@@ -9,6 +9,7 @@ import { listWebhookEndpoints } from './operations/list-webhook-endpoints.ts';
 import { replayWebhookDelivery } from './operations/replay-webhook-delivery.ts';
 import { testWebhookEndpoint } from './operations/test-webhook-endpoint.ts';
 import { updateWebhookEndpoint } from './operations/update-webhook-endpoint.ts';
+import { tables } from './tables.ts';
 
 export const webhooks: Domain = {
   name: 'webhooks',
@@ -21,5 +22,6 @@ export const webhooks: Domain = {
     testWebhookEndpoint,
     updateWebhookEndpoint,
   ],
+  tables,
   provides: [provide(Events, WebhookEvents)],
 };

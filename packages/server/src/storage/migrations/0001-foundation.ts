@@ -1,22 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
-import { UNIQUE_RULES } from '../unique.ts';
-
-/** The rules as of this migration; later ones bring their own. */
-const UNIQUE_HERE = [
-  'ux_organization_feature',
-  'ux_tree_value',
-  'ux_user_email',
-  'ux_user_phone',
-  'ux_api_key_public_key',
-  'ux_api_key_name',
-  'ux_authenticator_credential',
-  'ux_authenticator_name',
-  'ux_tag_name',
-  'ux_activity_fingerprint',
-  'ux_vote_message',
-] as const;
 
 /** Every table is keyed by organization first, so that the organization can become a distribution column. */
 export const foundation: Migration = {
@@ -103,11 +87,16 @@ export const foundation: Migration = {
     await run(sql`CREATE TABLE tombstone (
       organization_id ${text} NOT NULL, id ${text} NOT NULL, PRIMARY KEY (organization_id, id))`);
 
-    for (const name of UNIQUE_HERE) {
-      const { table, columns } = UNIQUE_RULES[name];
-      await run(
-        sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`,
-      );
-    }
+    await run(sql`CREATE UNIQUE INDEX ux_organization_feature ON organization_feature (organization_id, name)`);
+    await run(sql`CREATE UNIQUE INDEX ux_tree_value ON tree_entry (root_id, kind, unique_value)`);
+    await run(sql`CREATE UNIQUE INDEX ux_user_email ON app_user (organization_id, email_key)`);
+    await run(sql`CREATE UNIQUE INDEX ux_user_phone ON app_user (organization_id, phone)`);
+    await run(sql`CREATE UNIQUE INDEX ux_api_key_public_key ON api_key (organization_id, public_key)`);
+    await run(sql`CREATE UNIQUE INDEX ux_api_key_name ON api_key (organization_id, user_id, name)`);
+    await run(sql`CREATE UNIQUE INDEX ux_authenticator_credential ON authenticator (organization_id, credential_id)`);
+    await run(sql`CREATE UNIQUE INDEX ux_authenticator_name ON authenticator (organization_id, user_id, name)`);
+    await run(sql`CREATE UNIQUE INDEX ux_tag_name ON tag (organization_id, type, name)`);
+    await run(sql`CREATE UNIQUE INDEX ux_activity_fingerprint ON activity (organization_id, fingerprint)`);
+    await run(sql`CREATE UNIQUE INDEX ux_vote_message ON vote (organization_id, activity_id, user_id, message_digest)`);
   },
 };

@@ -1,15 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
-import { UNIQUE_RULES } from '../unique.ts';
-
-const UNIQUE_HERE = [
-  'ux_wallet_name',
-  'ux_wallet_account_path',
-  'ux_wallet_account_name',
-  'ux_private_key_name',
-  'ux_secret_name',
-] as const;
 
 /** Wallets, private keys, secrets and what importing and proving them needs. */
 export const wallets: Migration = {
@@ -71,11 +62,12 @@ export const wallets: Migration = {
       sealed_key ${blob} NOT NULL, created_at_ms bigint NOT NULL,
       PRIMARY KEY (role, key_id))`);
 
-    for (const name of UNIQUE_HERE) {
-      const { table, columns } = UNIQUE_RULES[name];
-      await run(
-        sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`,
-      );
-    }
+    await run(sql`CREATE UNIQUE INDEX ux_wallet_name ON wallet (organization_id, name)`);
+    await run(
+      sql`CREATE UNIQUE INDEX ux_wallet_account_path ON wallet_account (organization_id, wallet_id, curve, path_key, address_format)`,
+    );
+    await run(sql`CREATE UNIQUE INDEX ux_wallet_account_name ON wallet_account (organization_id, name)`);
+    await run(sql`CREATE UNIQUE INDEX ux_private_key_name ON private_key (organization_id, name)`);
+    await run(sql`CREATE UNIQUE INDEX ux_secret_name ON secret (organization_id, name)`);
   },
 };

@@ -1,14 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
-import { UNIQUE_RULES } from '../unique.ts';
-
-const UNIQUE_HERE = [
-  'ux_policy_name',
-  'ux_session_profile_name',
-  'ux_contract_interface',
-  'ux_velocity_identifier',
-] as const;
 
 /**
  * Policies and what else limits access: MFA, session profiles, IP allowlists, contract interfaces, velocity controls.
@@ -72,11 +64,11 @@ export const access: Migration = {
     await run(sql`ALTER TABLE activity ADD COLUMN open_to text`);
     await run(sql`ALTER TABLE activity ADD COLUMN has_mfa integer NOT NULL DEFAULT 0`);
 
-    for (const name of UNIQUE_HERE) {
-      const { table, columns } = UNIQUE_RULES[name];
-      await run(
-        sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`,
-      );
-    }
+    await run(sql`CREATE UNIQUE INDEX ux_policy_name ON policy (organization_id, name)`);
+    await run(sql`CREATE UNIQUE INDEX ux_session_profile_name ON session_profile (organization_id, name)`);
+    await run(
+      sql`CREATE UNIQUE INDEX ux_contract_interface ON contract_interface (organization_id, type, address_key)`,
+    );
+    await run(sql`CREATE UNIQUE INDEX ux_velocity_identifier ON velocity_control (organization_id, identifier)`);
   },
 };

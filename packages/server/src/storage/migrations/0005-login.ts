@@ -1,9 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
-import { UNIQUE_RULES } from '../unique.ts';
-
-const UNIQUE_HERE = ['ux_oauth_provider', 'ux_oauth2_credential', 'ux_auth_proxy_config'] as const;
 
 /** Logins and sign-ups: one-time codes, used tokens, OAuth identities and credentials, the sign-up proxy. */
 export const login: Migration = {
@@ -51,11 +48,12 @@ export const login: Migration = {
     await run(sql`ALTER TABLE auth_proxy_config ADD COLUMN settings text NOT NULL DEFAULT '{}'`);
     await run(sql`ALTER TABLE activity ADD COLUMN authority_id ${text}`);
 
-    for (const name of UNIQUE_HERE) {
-      const { table, columns } = UNIQUE_RULES[name];
-      await run(
-        sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`,
-      );
-    }
+    await run(
+      sql`CREATE UNIQUE INDEX ux_oauth_provider ON oauth_provider (organization_id, issuer, subject, audience)`,
+    );
+    await run(
+      sql`CREATE UNIQUE INDEX ux_oauth2_credential ON oauth2_credential (organization_id, provider, client_id)`,
+    );
+    await run(sql`CREATE UNIQUE INDEX ux_auth_proxy_config ON auth_proxy_config (id)`);
   },
 };

@@ -1,9 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
-import { UNIQUE_RULES } from '../unique.ts';
-
-const UNIQUE_HERE = ['ux_webhook_endpoint_name'] as const;
 
 /**
  * Webhooks: endpoints, events, their deliveries, and who works on which endpoint's; from when on a service key signs.
@@ -56,11 +53,6 @@ export const webhooks: Migration = {
 
     await run(sql`ALTER TABLE service_key ADD COLUMN signs_from_ms bigint NOT NULL DEFAULT 0`);
 
-    for (const name of UNIQUE_HERE) {
-      const { table, columns } = UNIQUE_RULES[name];
-      await run(
-        sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`,
-      );
-    }
+    await run(sql`CREATE UNIQUE INDEX ux_webhook_endpoint_name ON webhook_endpoint (organization_id, name)`);
   },
 };

@@ -1,9 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
-import { UNIQUE_RULES } from '../unique.ts';
-
-const UNIQUE_HERE = ['ux_tvc_operator_key', 'ux_tvc_operator_set', 'ux_tvc_manifest', 'ux_tvc_approval'] as const;
 
 /** Deployments: operators and their sets, apps, deployments with their manifests, and approvals of those. */
 export const deployments: Migration = {
@@ -41,11 +38,11 @@ export const deployments: Migration = {
       operator_id ${text} NOT NULL, signature ${bytes} NOT NULL, created_at_ms bigint NOT NULL,
       PRIMARY KEY (organization_id, id))`);
 
-    for (const name of UNIQUE_HERE) {
-      const { table, columns } = UNIQUE_RULES[name];
-      await run(
-        sql`CREATE UNIQUE INDEX ${sql.ref(name)} ON ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`,
-      );
-    }
+    await run(sql`CREATE UNIQUE INDEX ux_tvc_operator_key ON tvc_operator (organization_id, sign_public_key)`);
+    await run(
+      sql`CREATE UNIQUE INDEX ux_tvc_operator_set ON tvc_operator_set (organization_id, name, threshold, members_digest)`,
+    );
+    await run(sql`CREATE UNIQUE INDEX ux_tvc_manifest ON tvc_deployment (organization_id, manifest_id)`);
+    await run(sql`CREATE UNIQUE INDEX ux_tvc_approval ON tvc_approval (organization_id, deployment_id, operator_id)`);
   },
 };

@@ -1,5 +1,4 @@
 import { ApiError } from '../../lib/errors.ts';
-import { uniqueViolation } from '../unique.ts';
 
 /** The transaction did nothing and may simply run again. */
 export class Retry extends Error {}
@@ -10,14 +9,14 @@ const codeOf = (error: Error): string => ('code' in error ? String(error.code) :
 export function translate(error: unknown): unknown {
   if (error instanceof ApiError || error instanceof Retry || !(error instanceof Error)) return error;
   const code = codeOf(error);
-  if (code === '23505') {
-    const constraint = 'constraint' in error ? String(error.constraint) : undefined;
-    return uniqueViolation(constraint, undefined, error) ?? error;
-  }
   // Serialization failure and deadlock.
   if (code === '40001' || code === '40P01') return new Retry(error.message, { cause: error });
   return isUnavailable(error) ? unavailable('the database is not available', error) : error;
 }
+
+/** The index that a new row would have broken. */
+export const brokenIndex = (error: unknown): string | undefined =>
+  error instanceof Error && codeOf(error) === '23505' && 'constraint' in error ? String(error.constraint) : undefined;
 
 export const unavailable = (message: string, cause?: Error): ApiError =>
   new ApiError('UNAVAILABLE', message, { retryAfterSeconds: 1, ...(cause && { cause }) });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startPostgres, type TestPostgres } from '../../../../../scripts/lib/postgres.mjs';
 import { DeploymentReader, DeploymentStore } from '../../../src/core/store/deployment.ts';
 import { OrganizationStore } from '../../../src/core/store/organizations.ts';
-import { provisions } from '../../../src/domains.ts';
+import { dataModel } from '../../../src/domains.ts';
 import type { ApiError } from '../../../src/lib/errors.ts';
 import { openStorage } from '../../../src/storage/open.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -59,7 +59,7 @@ async function newDatabase(): Promise<string> {
 async function open(databaseUrl: string, options: { databasePool?: number; databaseTimeoutSeconds?: number } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'custos-storage-'));
   const storage = await openStorage({
-    provisions,
+    dataModel,
     dataDir,
     databaseUrl,
     databasePool: 4,

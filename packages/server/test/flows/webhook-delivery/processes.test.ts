@@ -3,7 +3,7 @@ import type { WebhookEvent } from '../../../src/domains/webhooks/model.ts';
 import { localPoster, type Poster, type Posting } from '../../../src/domains/webhooks/poster/poster.ts';
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../../src/domains/webhooks/webhooks.ts';
-import { provisions } from '../../../src/domains.ts';
+import { dataModel } from '../../../src/domains.ts';
 import { type OrganizationId, randomId, type WebhookDeliveryId, type WebhookEndpointId } from '../../../src/lib/ids.ts';
 import { openStorage } from '../../../src/storage/open.ts';
 import type { TestApp } from '../../harness/app.ts';
@@ -295,7 +295,7 @@ test('two processes on one database share the endpoints and never work on one to
   };
   await using world = await World.open('postgres', watched('first'));
   const { app } = world.app;
-  const storage = await openStorage({ provisions, ...app.config, nowMs: Date.now(), onIdleError: () => {} });
+  const storage = await openStorage({ dataModel, ...app.config, nowMs: Date.now(), onIdleError: () => {} });
   const second = createWebhooks({
     config: app.config,
     storage,

@@ -9,14 +9,13 @@ import { OrganizationReader } from '../../../src/core/store/organizations.ts';
 import { CredentialReader, CredentialStore } from '../../../src/domains/users/store/credentials.ts';
 import { PrincipalReader } from '../../../src/domains/users/store/principals.ts';
 import { UserReader, UserStore } from '../../../src/domains/users/store/users.ts';
-import { provisions } from '../../../src/domains.ts';
+import { dataModel } from '../../../src/domains.ts';
 import { ApiError } from '../../../src/lib/errors.ts';
 import { randomId, type UserId } from '../../../src/lib/ids.ts';
 import { StartError } from '../../../src/lib/start-error.ts';
 import { compareSchema, MIGRATION_NAMES } from '../../../src/storage/migrate.ts';
 import { openStorage } from '../../../src/storage/open.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { UNIQUE_RULES } from '../../../src/storage/unique.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { codeOf, insertRows, NOW, Place, type Row, rowMaker, times, withOrganization } from '../place.ts';
 import { activity, newUser, vote } from './support.ts';
@@ -45,9 +44,13 @@ const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ['ux_contract_interface', 'REQUEST_INVALID'],
   ['ux_oauth_provider', 'OAUTH_PROVIDER_ALREADY_EXISTS'],
 ]);
+const UNIQUE_RULES = dataModel.tables.flatMap(({ name: table, unique = {} }) =>
+  Object.entries(unique).map(([name, rule]) => [name, { table, ...rule }] as const),
+);
+
 describe.each(DATABASES)('storage on %s', (kind) => {
   describe('uniqueness', () => {
-    test.each(Object.entries(UNIQUE_RULES))('%s', async (name, { table, columns, code, message }) => {
+    test.each(UNIQUE_RULES)('%s', async (name, { table, columns, code = 'ALREADY_EXISTS', message }) => {
       await using place = await Place.create(kind);
       const storage = await place.open();
       const make = await rowMaker(storage, table, columns);
@@ -268,7 +271,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         const file = join(place.dataDir, 'file');
         writeFileSync(file, 'x');
         const options = { databaseUrl: undefined, databasePool: 2, nowMs: NOW, onIdleError: () => {} };
-        const noFolder = await openStorage({ provisions, ...options, dataDir: file }).catch((error: unknown) => error);
+        const noFolder = await openStorage({ dataModel, ...options, dataDir: file }).catch((error: unknown) => error);
         expect(noFolder).toBeInstanceOf(StartError);
         writeFileSync(join(place.dataDir, 'custos.db'), 'this is not a database '.repeat(200));
         const noDatabase = await place.open().catch((error: unknown) => error);
@@ -287,7 +290,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         const dataDir = mkdtempSync(join(tmpdir(), 'custos-storage-'));
         const databaseUrl = 'postgres://nobody:secret-password@127.0.0.1:1/none';
         const refused = await openStorage({
-          provisions,
+          dataModel,
           dataDir,
           databaseUrl,
           databasePool: 2,

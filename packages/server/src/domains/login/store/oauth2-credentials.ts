@@ -3,10 +3,10 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { Oauth2CredentialId, OrganizationId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Oauth2CredentialTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Oauth2Credential, Oauth2Provider } from '../model.ts';
+import type { Oauth2CredentialTable } from '../tables.ts';
 
 const toCredential = (row: Selectable<Oauth2CredentialTable>): Oauth2Credential => ({
   id: row.id as Oauth2CredentialId,
@@ -67,7 +67,9 @@ export class Oauth2CredentialReader extends Reader {
   }
 
   async credentials(organizationId: OrganizationId, request: PageRequest): Promise<Page<Oauth2Credential>> {
-    return await pageOfRows(this.db, 'oauth2_credential', organizationId, request, (rows) => rows.map(toCredential));
+    return await pageOfRows(this.db, 'oauth2_credential', organizationId, request, (rows) => rows.map(toCredential), {
+      large: ['client_id', 'encrypted_client_secret', 'sealed_secret'],
+    });
   }
 }
 

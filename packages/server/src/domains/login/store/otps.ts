@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely';
 import type { OtpType } from '../../../core/contact.ts';
 import type { OrganizationId, OtpId, UserId } from '../../../lib/ids.ts';
 import { findRow } from '../../../storage/organization-rows.ts';
-import type { OtpTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
 import { sweepExpired } from '../../../storage/sweep.ts';
 import type { Otp } from '../model.ts';
+import type { OtpTable } from '../tables.ts';
 
 const toOtp = (row: Selectable<OtpTable>): Otp => ({
   id: row.id as OtpId,

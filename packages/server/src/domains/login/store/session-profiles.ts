@@ -4,8 +4,8 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, SessionProfileId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { SessionProfileTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
+import type { SessionProfileTable } from '../tables.ts';
 
 const toProfile = (row: Selectable<SessionProfileTable>): SessionProfile => ({
   id: row.id as SessionProfileId,
@@ -31,7 +31,9 @@ export class SessionProfileReader extends Reader {
   }
 
   async page(rootId: OrganizationId, request: PageRequest): Promise<Page<SessionProfile>> {
-    return await pageOfRows(this.db, 'session_profile', rootId, request, (rows) => rows.map(toProfile));
+    return await pageOfRows(this.db, 'session_profile', rootId, request, (rows) => rows.map(toProfile), {
+      large: ['name', 'scope', 'notes'],
+    });
   }
 }
 

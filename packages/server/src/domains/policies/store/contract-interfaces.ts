@@ -6,9 +6,9 @@ import type { ContractInterfaceId, OrganizationId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { ContractInterfaceTable } from '../../../storage/schema.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
+import type { ContractInterfaceTable } from '../tables.ts';
 
 const toInterface = (row: Selectable<ContractInterfaceTable>): ContractInterface => ({
   id: row.id as ContractInterfaceId,
@@ -42,7 +42,9 @@ export class ContractInterfaceReader extends Reader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterface>> {
-    return await pageOfRows(this.db, 'contract_interface', organizationId, request, (rows) => rows.map(toInterface));
+    return await pageOfRows(this.db, 'contract_interface', organizationId, request, (rows) => rows.map(toInterface), {
+      large: ['definition', 'label', 'notes'],
+    });
   }
 
   /** Where they are and their digests; of a batch of definitions only these are kept. */

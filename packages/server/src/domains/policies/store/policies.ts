@@ -7,9 +7,9 @@ import type { ActivityId, OrganizationId, PolicyId, VoteId } from '../../../lib/
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { PolicyTable } from '../../../storage/schema.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
+import type { PolicyTable } from '../tables.ts';
 
 const toPolicy = (row: Selectable<PolicyTable>): Policy => ({
   id: row.id as PolicyId,
@@ -34,7 +34,9 @@ export class PolicyReader extends Reader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Policy>> {
-    return await pageOfRows(this.db, 'policy', organizationId, request, (rows) => rows.map(toPolicy));
+    return await pageOfRows(this.db, 'policy', organizationId, request, (rows) => rows.map(toPolicy), {
+      large: ['name', 'condition', 'consensus', 'time', 'notes'],
+    });
   }
 
   async count(organizationId: OrganizationId): Promise<number> {

@@ -6,9 +6,9 @@ import type { ActivityId, OrganizationId, VelocityControlId } from '../../../lib
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { VelocityControlTable } from '../../../storage/schema.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
+import type { VelocityControlTable } from '../tables.ts';
 
 const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
   id: row.id as VelocityControlId,
@@ -36,7 +36,9 @@ export class VelocityReader extends Reader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<VelocityControl>> {
-    return await pageOfRows(this.db, 'velocity_control', organizationId, request, (rows) => rows.map(toControl));
+    return await pageOfRows(this.db, 'velocity_control', organizationId, request, (rows) => rows.map(toControl), {
+      large: ['name', 'identifier', 'data_source', 'aggregation'],
+    });
   }
 
   async all(organizationId: OrganizationId): Promise<VelocityControl[]> {

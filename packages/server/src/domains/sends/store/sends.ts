@@ -12,8 +12,8 @@ import type { SendState } from '../../../chains/settings.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../../lib/ids.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
-import type { ChainSendTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
+import type { ChainSendTable } from '../tables.ts';
 
 const toSend = (row: Selectable<ChainSendTable>): Send => ({
   organizationId: row.organization_id as OrganizationId,

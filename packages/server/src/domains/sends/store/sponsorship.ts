@@ -2,9 +2,9 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { SponsoredCost } from '../../../chains/send/cost.ts';
 import type { SponsoredPerDay } from '../../../chains/settings.ts';
 import type { GasUsageConfigId, OrganizationId } from '../../../lib/ids.ts';
-import type { GasUsageConfigTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
 import { DAY_MINUTES, firstMinute, type GasUsageConfig } from '../sponsorship-model.ts';
+import type { GasUsageConfigTable } from '../tables.ts';
 
 /** A day more than the longest window. */
 const KEPT_MINUTES = 31 * DAY_MINUTES;

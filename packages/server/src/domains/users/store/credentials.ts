@@ -5,11 +5,11 @@ import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../..
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { ApiKeyTable, AuthenticatorTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
+import type { ApiKeyTable, AuthenticatorTable } from '../tables.ts';
 
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type AuthenticatorRow = Selectable<AuthenticatorTable>;
@@ -97,7 +97,10 @@ export class CredentialReader extends Reader {
   ): Promise<Page<Authenticator>> {
     const filter = sql`AND user_id = ${userId}`;
     const toItems = (rows: Selectable<AuthenticatorTable>[]): Authenticator[] => rows.map(toAuthenticator);
-    return await pageOfRows(this.db, 'authenticator', organizationId, request, toItems, { filter });
+    return await pageOfRows(this.db, 'authenticator', organizationId, request, toItems, {
+      filter,
+      large: ['name', 'credential_id', 'public_key', 'transports'],
+    });
   }
 
   async exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {

@@ -6,8 +6,8 @@ import type { ActivityId, MfaPolicyId, OrganizationId, UserId } from '../../../l
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import { findRow } from '../../../storage/organization-rows.ts';
-import type { MfaPolicyTable, MfaRequirementTable } from '../../../storage/schema.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
+import type { MfaPolicyTable, MfaRequirementTable } from '../tables.ts';
 
 export const toMfaPolicy = (row: Selectable<MfaPolicyTable>): MfaPolicy => ({
   id: row.id as MfaPolicyId,

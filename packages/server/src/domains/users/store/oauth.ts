@@ -5,9 +5,9 @@ import type { OauthProviderId, OrganizationId, UserId } from '../../../lib/ids.t
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { OauthProviderTable } from '../../../storage/schema.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
+import type { OauthProviderTable } from '../tables.ts';
 
 export const toOauthProvider = (row: Selectable<OauthProviderTable>): OauthProvider => ({
   id: row.id as OauthProviderId,
@@ -58,14 +58,10 @@ export class OauthReader extends Reader {
     userId: string | undefined,
     request: PageRequest,
   ): Promise<Page<OauthProvider>> {
-    return await pageOfRows(
-      this.db,
-      'oauth_provider',
-      organizationId,
-      request,
-      (rows) => rows.map(toOauthProvider),
-      userId === undefined ? {} : { filter: sql`AND user_id = ${userId}` },
-    );
+    return await pageOfRows(this.db, 'oauth_provider', organizationId, request, (rows) => rows.map(toOauthProvider), {
+      large: ['name', 'issuer', 'audience', 'subject'],
+      ...(userId !== undefined && { filter: sql`AND user_id = ${userId}` }),
+    });
   }
 }
 

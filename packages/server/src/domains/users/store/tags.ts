@@ -5,10 +5,10 @@ import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { TagTable } from '../../../storage/schema.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Tag } from '../model.ts';
+import type { TagTable } from '../tables.ts';
 
 const toTag = (row: Selectable<TagTable>): Tag => ({
   id: row.id as TagId,

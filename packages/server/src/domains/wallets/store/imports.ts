@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { OrganizationId, UserId } from '../../../lib/ids.ts';
-import type { ImportTargetTable } from '../../../storage/schema.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ImportKind, ImportTarget } from '../model.ts';
+import type { ImportTargetTable } from '../tables.ts';
 
 const toTarget = (row: Selectable<ImportTargetTable>): ImportTarget => ({
   id: row.id,

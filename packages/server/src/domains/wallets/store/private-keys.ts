@@ -7,10 +7,10 @@ import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { PrivateKeyAddressTable, PrivateKeyTable, PrivateKeyTagTable } from '../../../storage/schema.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { PrivateKey } from '../model.ts';
+import type { PrivateKeyAddressTable, PrivateKeyTable, PrivateKeyTagTable } from '../tables.ts';
 
 export const privateKeyNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'private key not found in this organization');

@@ -7,11 +7,12 @@ import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Schema, WalletAccountTable, WalletTable } from '../../../storage/schema.ts';
+import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Wallet, WalletAccount } from '../model.ts';
+import type { WalletAccountTable, WalletTable } from '../tables.ts';
 
 const ROWS_PER_INSERT = 500;
 /** Accounts of one wallet that a statement deletes: many more would take longer than a statement may. */

@@ -7,7 +7,7 @@ import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Schema, WebhookDeliveryTable, WebhookEndpointTable } from '../../../storage/schema.ts';
+import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import {
@@ -20,6 +20,7 @@ import {
   type WebhookEvent,
   type WebhookSubscription,
 } from '../model.ts';
+import type { WebhookDeliveryTable, WebhookEndpointTable } from '../tables.ts';
 
 /** An endpoint that somebody may work on now. */
 export interface DueLane {
@@ -212,7 +213,9 @@ export class WebhookReader extends Reader {
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<WebhookEndpoint>> {
-    return await pageOfRows(this.db, 'webhook_endpoint', organizationId, request, (rows) => rows.map(toEndpoint));
+    return await pageOfRows(this.db, 'webhook_endpoint', organizationId, request, (rows) => rows.map(toEndpoint), {
+      large: ['name', 'url', 'subscriptions'],
+    });
   }
 
   async findEndpoint(organizationId: OrganizationId, id: string): Promise<WebhookEndpoint | undefined> {

@@ -1,0 +1,71 @@
+import { defineTable, type Table } from '../../storage/table.ts';
+
+declare module '../../storage/schema.ts' {
+  interface Schema {
+    outbox_message: OutboxMessageTable;
+    email_event: EmailEventTable;
+    dev_message: DevMessageTable;
+  }
+}
+
+/** A mail or text message that waits to be sent. */
+export interface OutboxMessageTable {
+  organization_id: string;
+  id: string;
+  channel: string;
+  /** Recipient, sender and content. */
+  sealed_message: Uint8Array;
+  /** Null where it stays useful. */
+  not_after_ms: number | null;
+  /** How often handing it over has failed. */
+  attempts: number;
+  next_attempt_at_ms: number;
+  /** Until when one process has it; 0 for nobody. */
+  claimed_until_ms: number;
+  created_at_ms: number;
+}
+
+export interface EmailEventTable {
+  organization_id: string;
+  id: string;
+  /** The Message-ID of the mail, without its brackets. */
+  message_id: string;
+  event_type: string;
+  from_address: string;
+  to_address: string;
+  /** Lower-case form that look-ups compare. */
+  address_key: string;
+  /** JSON. */
+  details: string;
+  created_at_ms: number;
+}
+
+/** The development inbox: what would have been sent. */
+export interface DevMessageTable {
+  organization_id: string;
+  id: string;
+  sealed_message: Uint8Array;
+  created_at_ms: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** What is true of these tables beyond their columns. */
+export const tables: readonly Table[] = [
+  defineTable('outbox_message', {
+    sealed: [{ column: 'sealed_message', kind: 'outbox-message' }],
+    waits: [
+      { column: 'claimed_until_ms', longestMs: 2 * MINUTE_MS },
+      { column: 'next_attempt_at_ms', longestMs: 2 * HOUR_MS },
+    ],
+    erased: { by: 'id' },
+  }),
+  defineTable('email_event', {
+    erased: { by: 'id' },
+  }),
+  defineTable('dev_message', {
+    sealed: [{ column: 'sealed_message', kind: 'dev-message' }],
+    erased: { by: 'id' },
+  }),
+];

@@ -1,0 +1,126 @@
+import { defineTable, type Table } from '../../storage/table.ts';
+
+declare module '../../storage/schema.ts' {
+  interface Schema {
+    policy: PolicyTable;
+    policy_evaluation: PolicyEvaluationTable;
+    ip_allowlist: IpAllowlistTable;
+    contract_interface: ContractInterfaceTable;
+    velocity_control: VelocityControlTable;
+    velocity_entry: VelocityEntryTable;
+  }
+}
+
+/** Expressions as their author wrote them; empty counts as true. */
+export interface PolicyTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  effect: string;
+  condition: string;
+  consensus: string;
+  time: string;
+  notes: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** What each policy said when a vote was judged; JSON. */
+export interface PolicyEvaluationTable {
+  organization_id: string;
+  activity_id: string;
+  vote_id: string;
+  evaluations: string;
+  created_at_ms: number;
+}
+
+/** The organization's list has an empty public key. */
+export interface IpAllowlistTable {
+  organization_id: string;
+  public_key: string;
+  enabled: number;
+  on_evaluation_error: string;
+  rules: string;
+  updated_at_ms: number;
+}
+
+export interface ContractInterfaceTable {
+  organization_id: string;
+  id: string;
+  type: string;
+  address: string;
+  address_key: string;
+  definition: string;
+  label: string;
+  notes: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface VelocityControlTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  identifier: string;
+  data_source: string;
+  aggregation: string;
+  refuse_uncounted: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/**
+ * One amount that counts against a control; `total` is the running sum of its group, so a window needs two rows only.
+ */
+export interface VelocityEntryTable {
+  organization_id: string;
+  control_id: string;
+  group_key: string;
+  id: string;
+  activity_id: string;
+  amount: string;
+  total: string;
+  created_at_ms: number;
+}
+
+/** What is true of these tables beyond their columns. */
+export const tables: readonly Table[] = [
+  defineTable('policy', {
+    unique: {
+      ux_policy_name: {
+        columns: ['organization_id', 'name'],
+        message: 'policy label must be unique',
+        code: 'POLICY_LABEL_NOT_UNIQUE',
+      },
+    },
+    erased: { by: 'id' },
+  }),
+  defineTable('policy_evaluation', {
+    erased: 'never',
+  }),
+  defineTable('ip_allowlist', {
+    erased: { by: 'public_key' },
+  }),
+  defineTable('contract_interface', {
+    unique: {
+      ux_contract_interface: {
+        columns: ['organization_id', 'type', 'address_key'],
+        message: 'an interface for this contract address already exists',
+        code: 'REQUEST_INVALID',
+      },
+    },
+    erased: { by: 'id' },
+  }),
+  defineTable('velocity_control', {
+    unique: {
+      ux_velocity_identifier: {
+        columns: ['organization_id', 'identifier'],
+        message: 'a velocity control with this identifier already exists',
+      },
+    },
+    erased: { by: 'id' },
+  }),
+  defineTable('velocity_entry', {
+    erased: { by: 'id' },
+  }),
+];

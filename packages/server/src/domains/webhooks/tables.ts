@@ -1,0 +1,108 @@
+import { type Generated, sql } from 'kysely';
+import { defineTable, type Table } from '../../storage/table.ts';
+
+declare module '../../storage/schema.ts' {
+  interface Schema {
+    webhook_endpoint: WebhookEndpointTable;
+    webhook_event: WebhookEventTable;
+    webhook_delivery: WebhookDeliveryTable;
+    webhook_lane: WebhookLaneTable;
+  }
+}
+
+export interface WebhookEndpointTable {
+  organization_id: string;
+  id: string;
+  name: string;
+  url: string;
+  is_active: number;
+  is_feature: number;
+  /** JSON. */
+  subscriptions: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** Something that happened, as one organization is told of it. */
+export interface WebhookEventTable {
+  organization_id: string;
+  id: string;
+  event_type: string;
+  about_id: string;
+  /** What is signed and sent. */
+  body: string;
+  /** So that nobody need read it to know. */
+  body_length: number;
+  /** When its retention began: when it was made, or a delivery of it replayed. */
+  kept_since_ms: number;
+  created_at_ms: number;
+}
+
+export interface WebhookDeliveryTable {
+  /** Given by the database: the order in which an endpoint is told. */
+  seq: Generated<number>;
+  organization_id: string;
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  state: string;
+  failures: number;
+  /** JSON array, the newest last. */
+  attempts: string;
+  /** 0 until the first attempt. */
+  next_attempt_at_ms: number;
+  round_started_at_ms: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** Who works on the deliveries of an endpoint; one process at a time, so that they keep their order. */
+export interface WebhookLaneTable {
+  endpoint_id: string;
+  organization_id: string;
+  /** Empty for nobody. */
+  owner: string;
+  claimed_until_ms: number;
+  /** Until when the endpoint is left alone after failures. */
+  resting_until_ms: number;
+  failures: number;
+  /** 1 when the endpoint was deleted and its deliveries are still there. */
+  is_gone: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** What is true of these tables beyond their columns. */
+export const tables: readonly Table[] = [
+  defineTable('webhook_endpoint', {
+    unique: {
+      ux_webhook_endpoint_name: {
+        columns: ['organization_id', 'name'],
+        message: 'a webhook endpoint with this name already exists',
+      },
+    },
+    erased: { by: 'id' },
+  }),
+  defineTable('webhook_event', {
+    erased: { by: 'id' },
+  }),
+  defineTable('webhook_delivery', {
+    waits: [
+      // In the words of the index of the queue, which is by endpoint.
+      {
+        column: 'next_attempt_at_ms',
+        longestMs: 73 * HOUR_MS,
+        where: sql`state = 'pending' AND endpoint_id IN (SELECT endpoint_id FROM webhook_lane)`,
+      },
+    ],
+    erased: { by: 'id' },
+  }),
+  defineTable('webhook_lane', {
+    waits: [
+      { column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`owner <> ''` },
+      { column: 'resting_until_ms', longestMs: 2 * MINUTE_MS, where: sql`is_gone = 0` },
+    ],
+    erased: { by: 'endpoint_id' },
+  }),
+];

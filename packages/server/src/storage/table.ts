@@ -1,0 +1,67 @@
+import type { RawBuilder } from 'kysely';
+import type { ErrorCode } from '../lib/errors.ts';
+import type { Schema } from './schema.ts';
+
+/** A unique index, which a migration created under the name of the rule, and what a caller hears who breaks it. */
+export interface UniqueRule<Column extends string = string> {
+  readonly columns: readonly Column[];
+  readonly message: string;
+  /** ALREADY_EXISTS unless told. */
+  readonly code?: ErrorCode;
+}
+
+/** Sealed bytes: whom they belong to and as what they were sealed. */
+interface SealedBytes<Column extends string> {
+  readonly column: Column;
+  /** The kind, or the kinds by the value of the table's column `kind`. */
+  readonly kind: string | Readonly<Record<string, string>>;
+  /** The column that holds the owner's id; `id` unless told. */
+  readonly owner?: Column;
+  /** The organization whose key sealed it, where the table has none. */
+  readonly organizationId?: string;
+  /** Whether a row may hold a whole request, of up to 2 MiB. */
+  readonly isLarge?: true;
+}
+
+/** A moment that something waits for. */
+interface Wait<Column extends string> {
+  readonly column: Column;
+  /** More than the longest that it ever has to wait. */
+  readonly longestMs: number;
+  /** Rows that wait at all; all unless told. */
+  readonly where?: RawBuilder<unknown>;
+}
+
+/** How rows go with their organization. */
+export interface Erasure<Column extends string = string> {
+  /** The column by which some of them are chosen: all in one statement may take longer than a statement may. */
+  readonly by: Column;
+  /** Rows that stay for now, and go by other ways. */
+  readonly except?: RawBuilder<unknown>;
+  /** Rows to hold first, where whoever changes one decides whether it stays. */
+  readonly holding?: RawBuilder<unknown>;
+}
+
+interface TableFacts<Column extends string> {
+  /** The primary key, where it is not the organization and the id. */
+  readonly key?: readonly [Column, Column, ...Column[]];
+  /** By the names of their indexes. */
+  readonly unique?: Readonly<Record<string, UniqueRule<Column>>>;
+  readonly sealed?: readonly SealedBytes<Column>[];
+  /** Columns of bytes that are not sealed, because they are no secrets or are wrapped in another way. */
+  readonly plainBytes?: readonly Column[];
+  /** Waits that are longer than any can be are ended: they were written while a clock was ahead. */
+  readonly waits?: readonly Wait<Column>[];
+  /** What becomes of the rows of an organization that is deleted. */
+  readonly erased: 'never' | Erasure<Column>;
+}
+
+/** What is true of a table beyond the types of its columns. */
+export interface Table extends TableFacts<string> {
+  readonly name: keyof Schema;
+}
+
+export const defineTable = <Name extends keyof Schema>(
+  name: Name,
+  facts: TableFacts<keyof Schema[Name] & string>,
+): Table => ({ name, ...(facts as TableFacts<string>) });
