@@ -1,4 +1,4 @@
-// Compiles contracts/ and writes contracts/artifacts/ and packages/server/src/chains/contracts/artifacts.ts.
+// Compiles contracts/ and writes contracts/artifacts/ and packages/server/src/chains/ethereum/contract-artifacts.ts.
 // Usage: node scripts/contracts.mjs [--check]   with --check nothing is written, and a difference is a failure.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -57,7 +57,7 @@ for (const [name, contract] of Object.entries(compiled))
 for (const [name, contract] of Object.entries(helpers)) {
   if (name.startsWith('Test')) files.set(`contracts/artifacts/test/${name}.json`, json(name, contract));
 }
-files.set('packages/server/src/chains/contracts/artifacts.ts', serverModule());
+files.set('packages/server/src/chains/ethereum/contract-artifacts.ts', serverModule());
 
 const written = ['contracts/artifacts', 'contracts/artifacts/test'].flatMap((folder) => list(folder));
 const stale = [

@@ -37,8 +37,8 @@ answerParent(async ({ dataDir, databaseUrl, seconds, expected }: Looking): Promi
   let from = startedAtUs;
   while (from < endsAtUs) {
     const nowMs = Date.now();
-    const [lane] = await webhooks.dueLanes(nowMs, LANES_MAX);
-    const found = lane && (await webhooks.batch(lane.organizationId, lane.endpointId, nowMs, BATCH));
+    const [queue] = await webhooks.dueQueues(nowMs, LANES_MAX);
+    const found = queue && (await webhooks.batch(queue.organizationId, queue.endpointId, nowMs, BATCH));
     if (found?.length !== expected) throw new Error(`${found?.length} of ${expected} deliveries were found`);
     const at = nowUs();
     latencies.push(at - from);

@@ -21,7 +21,7 @@ import {
   BATCH_ADDRESS,
   BATCH_DEPLOYMENT_DATA,
   CREATE2_PROXY,
-} from '../../packages/server/src/domains/earn/deployment.ts';
+} from '../../packages/server/src/domains/earn/contract-addresses.ts';
 import { type Anvil, startAnvil } from '../chain/anvil.ts';
 import { artifact, testArtifact } from '../chain/artifacts.ts';
 import { type ChainClient, connectTo, type Deployed, fundedAccount } from '../chain/deploy.ts';

@@ -4,7 +4,7 @@ import {
   CREATE2_PROXY,
   type WrapperTerms,
   wrapperDeployment,
-} from '../../packages/server/src/domains/earn/deployment.ts';
+} from '../../packages/server/src/domains/earn/contract-addresses.ts';
 import { artifact } from '../chain/artifacts.ts';
 import { type ChainClient, type Deployed, fundedAccount } from '../chain/deploy.ts';
 

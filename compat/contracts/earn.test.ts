@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { type Address, encodeFunctionData, type Hex, keccak256, toBytes, zeroAddress } from 'viem';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CREATE2_PROXY, wrapperDeployment } from '../../packages/server/src/domains/earn/deployment.ts';
+import { CREATE2_PROXY, wrapperDeployment } from '../../packages/server/src/domains/earn/contract-addresses.ts';
 import { type Anvil, startAnvil } from '../chain/anvil.ts';
 import { artifact, testArtifact } from '../chain/artifacts.ts';
 import { type ChainClient, connectTo, type Deployed } from '../chain/deploy.ts';

@@ -6,7 +6,7 @@ import { codeOf, type Deployment, deploy, flipped } from '../test/fixtures/clien
 import { fromHex, fromText } from '../test/fixtures/labels.ts';
 import { sealText } from './bundle/credential-bundle.ts';
 import { sealBox } from './bundle/sealed-box.ts';
-import { createKeyring, DEPLOYMENT_ID, type Keyring, type StoredSecret } from './index.ts';
+import { createKeyring, INSTALLATION_ID, type Keyring, type StoredSecret } from './index.ts';
 
 let folder: string;
 let keyring: Keyring;
@@ -94,8 +94,8 @@ test('tells what opens, in order and for its owner and kind only', async () => {
 test('service keys open under the key of the deployment', async () => {
   const stored = deployment.keys.map(({ keyId, sealed }) => ({ ownerId: keyId, kind: 'service-key', sealed }));
   expect(stored.length).toBeGreaterThan(0);
-  const open = (organizationId: string) => keyring.canOpen(deployment.deploymentKey, organizationId, stored);
-  expect(await open(DEPLOYMENT_ID)).toEqual(stored.map(() => true));
+  const open = (organizationId: string) => keyring.canOpen(deployment.installationKey, organizationId, stored);
+  expect(await open(INSTALLATION_ID)).toEqual(stored.map(() => true));
   expect(await codeOf(open('another'))).toBe('NOT_OPENED');
 });
 

@@ -122,7 +122,7 @@ export const SERVICE_ROLES = [
 export type ServiceRole = (typeof SERVICE_ROLES)[number];
 
 /** The pseudo-organization whose key seals service keys. */
-export const DEPLOYMENT_ID = 'deployment';
+export const INSTALLATION_ID = 'deployment';
 
 export interface CreatedServiceKey {
   readonly keyId: string;
@@ -282,7 +282,7 @@ export interface KeyringCalls {
   /** The bearer token of one call, by such a secret: ES256 or EdDSA. INVALID_KEY for a secret that is no key. */
   signCoinbaseToken(holder: Holder, sealedSecret: Uint8Array, call: CoinbaseCall): Promise<string>;
 
-  /** A new key pair for a role, sealed under the key of the pseudo-organization DEPLOYMENT_ID. */
+  /** A new key pair for a role, sealed under the key of the pseudo-organization INSTALLATION_ID. */
   createServiceKey(organizationKey: Uint8Array, role: ServiceRole): Promise<CreatedServiceKey>;
   /**
    * The service keys to use from now on, in place of all before. Of several for a role the first is the active one; of

@@ -31,8 +31,8 @@ import { publicKeyOf } from './derive/public-key.ts';
 import {
   type AccountSpec,
   type Curve,
-  DEPLOYMENT_ID,
   type Holder,
+  INSTALLATION_ID,
   KeyringError,
   SERVICE_ROLES,
   type ServiceRole,
@@ -491,7 +491,7 @@ describe('secrets', () => {
 
 describe('service keys', () => {
   test.each(SERVICE_ROLES)('%s is told in the spelling that clients want', async (role) => {
-    const made = await keyring.createServiceKey(deployment.deploymentKey, role);
+    const made = await keyring.createServiceKey(deployment.installationKey, role);
     const spellings: Partial<Record<ServiceRole, [string, RegExp]>> = {
       'on-ramp-secret': ['compressed', /^0[23][0-9a-f]{64}$/],
       'webhook-signer': ['raw', /^[0-9a-f]{64}$/],
@@ -504,9 +504,9 @@ describe('service keys', () => {
 
   test('are refused for another role, another id, or a second role', async () => {
     await using other = await openRing();
-    const made = await keyring.createServiceKey(deployment.deploymentKey, 'otp');
+    const made = await keyring.createServiceKey(deployment.installationKey, 'otp');
     const load = (change: object): Promise<void> =>
-      other.loadServiceKeys(deployment.deploymentKey, [{ ...made, role: 'otp', ...change }]);
+      other.loadServiceKeys(deployment.installationKey, [{ ...made, role: 'otp', ...change }]);
     await load({});
     expect(await codeOf(load({ role: 'bundle-signer' }))).toBe('INVALID_KEY');
     expect(await codeOf(load({ keyId: '00'.repeat(16) }))).toBe('NOT_OPENED');
@@ -526,9 +526,9 @@ describe('service keys', () => {
     await using bare = await openRing();
     expect(await codeOf(bare.exportWallet(wallet, sealedSeed, undefined, receiver.publicKey))).toBe('UNAVAILABLE');
     expect(await codeOf(bare.createImportTarget(wallet, 'u'))).toBe('UNAVAILABLE');
-    await bare.loadServiceKeys(deployment.deploymentKey, deployment.keys);
+    await bare.loadServiceKeys(deployment.installationKey, deployment.keys);
     await bare.createImportTarget(wallet, 'u');
-    await bare.loadServiceKeys(deployment.deploymentKey, []);
+    await bare.loadServiceKeys(deployment.installationKey, []);
     expect(await codeOf(bare.createImportTarget(wallet, 'u'))).toBe('UNAVAILABLE');
   });
 
@@ -536,7 +536,7 @@ describe('service keys', () => {
     const { organizationKey } = deployment.holder('x');
     expect(await codeOf(keyring.createServiceKey(organizationKey, 'otp'))).toBe('NOT_OPENED');
     expect(await codeOf(keyring.loadServiceKeys(organizationKey, deployment.keys))).toBe('NOT_OPENED');
-    expect(DEPLOYMENT_ID).toBe('deployment');
+    expect(INSTALLATION_ID).toBe('deployment');
   });
 });
 

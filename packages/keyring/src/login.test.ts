@@ -13,8 +13,8 @@ import { sealBox } from './bundle/sealed-box.ts';
 import {
   type CreatedOtp,
   createKeyring,
-  DEPLOYMENT_ID,
   type Holder,
+  INSTALLATION_ID,
   type Keyring,
   KeyringError,
   normalizeOtpCode,
@@ -57,7 +57,7 @@ const OTP_SIGNER = toHex(publicKeyFor('otp'));
 let folder: string;
 let inline: LocalKeyring;
 let remote: Keyring;
-let deploymentKey: Uint8Array;
+let installationKey: Uint8Array;
 let keys: SealedServiceKey[];
 let holder: (ownerId: string) => Holder;
 
@@ -73,14 +73,14 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'custos-login-'));
   inline = await scriptedKeyring();
   remote = await createKeyring({ rootKey: `file:${join(folder, 'root.key')}`, mode: 'process', threads: 2 });
-  deploymentKey = await inline.createOrganizationKey(DEPLOYMENT_ID);
+  installationKey = await inline.createOrganizationKey(INSTALLATION_ID);
   keys = [];
   for (const [role, label] of Object.entries(LABELS) as [ServiceRole, string][]) {
     await using known = await scriptedKeyring(labelled(label));
-    const { keyId, sealed } = await known.createServiceKey(deploymentKey, role);
+    const { keyId, sealed } = await known.createServiceKey(installationKey, role);
     keys.push({ role, keyId, sealed });
   }
-  for (const keyring of [inline, remote]) await keyring.loadServiceKeys(deploymentKey, keys);
+  for (const keyring of [inline, remote]) await keyring.loadServiceKeys(installationKey, keys);
   const organizationKey = await inline.createOrganizationKey(ORGANIZATION);
   holder = (ownerId) => ({ organizationKey, organizationId: ORGANIZATION, ownerId });
 });
@@ -121,7 +121,7 @@ describe.each(MODES)('one-time codes %s', (_mode, keyringOf) => {
     const ciphertext =
       '43a72800ed648960680c205b1821eef46c9837ea5258bc59f33daf7bafbec3daf65f157d4a8255f297b0083848694363ffc87cfe4814f72a8d0849c0f8168b8e04abc6b077e55158aca1ea48685232ceb54524c1b580dc4b79cc6dabd3adfa789ca52937ade5aef0aff7eccc30a87e774c17e7cc97943c';
     await using known = await scriptedKeyring(labelled('vector otp target'));
-    await known.loadServiceKeys(deploymentKey, keys);
+    await known.loadServiceKeys(installationKey, keys);
     const { sealedOtp, targetBundle } = await known.createOtp(holder('otp-8'), '123456');
     expect(toText(fromHex(JSON.parse(targetBundle).data))).toBe(`{"targetPublic":"${target}"}`);
     expect(readSigned(targetBundle, OTP_SIGNER)).toEqual({ targetPublic: target });
@@ -607,27 +607,27 @@ describe('service keys', () => {
     await using keyring = await scriptedKeyring();
     for (const [role, call] of calls) {
       await keyring.loadServiceKeys(
-        deploymentKey,
+        installationKey,
         keys.filter((key) => key.role === role),
       );
       await call(keyring);
       await keyring.loadServiceKeys(
-        deploymentKey,
+        installationKey,
         keys.filter((key) => key.role !== role),
       );
       expect(await codeOf(call(keyring))).toBe('UNAVAILABLE');
     }
     // These use none.
-    await keyring.loadServiceKeys(deploymentKey, []);
+    await keyring.loadServiceKeys(installationKey, []);
     await keyring.createCredential(publicKey);
   });
 
   test('of several keys for a role the first is used', async () => {
     await using keyring = await scriptedKeyring();
-    const { keyId, sealed } = await keyring.createServiceKey(deploymentKey, 'oidc-issuer');
+    const { keyId, sealed } = await keyring.createServiceKey(installationKey, 'oidc-issuer');
     const issuer = keys.find(({ role }) => role === 'oidc-issuer') as SealedServiceKey;
     const kidOf = async (list: SealedServiceKey[]) => {
-      await keyring.loadServiceKeys(deploymentKey, list);
+      await keyring.loadServiceKeys(installationKey, list);
       return (decode(partsOf(await keyring.signIdToken({ sub: 'x' }))[0]) as { kid: string }).kid;
     };
     expect(await kidOf([{ role: 'oidc-issuer', keyId, sealed }, issuer])).toBe(keyId);
@@ -661,7 +661,7 @@ describe('service keys', () => {
 
   test('a closed keyring answers none of the calls', async () => {
     const keyring = await scriptedKeyring();
-    await keyring.loadServiceKeys(deploymentKey, keys);
+    await keyring.loadServiceKeys(installationKey, keys);
     await keyring.close();
     const others: ((keyring: Keyring) => Promise<unknown>)[] = [
       (each) => each.createCredential(publicKey),

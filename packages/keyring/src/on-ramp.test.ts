@@ -12,8 +12,8 @@ import { compressPoint, publicKeyOf } from './bundle/p256.ts';
 import {
   type CoinbaseCall,
   createKeyring,
-  DEPLOYMENT_ID,
   type Holder,
+  INSTALLATION_ID,
   type Keyring,
   KeyringError,
   SERVICE_ROLES,
@@ -43,7 +43,7 @@ const CALL: CoinbaseCall = {
 let folder: string;
 let inline: LocalKeyring;
 let remote: Keyring;
-let deploymentKey: Uint8Array;
+let installationKey: Uint8Array;
 let keys: SealedServiceKey[];
 let holder: (ownerId: string) => Holder;
 
@@ -59,14 +59,14 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'custos-on-ramp-'));
   inline = await openRing();
   remote = await createKeyring({ rootKey: `file:${join(folder, 'root.key')}`, mode: 'process', threads: 1 });
-  deploymentKey = await inline.createOrganizationKey(DEPLOYMENT_ID);
+  installationKey = await inline.createOrganizationKey(INSTALLATION_ID);
   keys = [];
   for (const role of SERVICE_ROLES) {
     await using known = await openRing(...(role === 'on-ramp-secret' ? [onRampKey] : []));
-    const { keyId, sealed } = await known.createServiceKey(deploymentKey, role);
+    const { keyId, sealed } = await known.createServiceKey(installationKey, role);
     keys.push({ role, keyId, sealed });
   }
-  for (const keyring of [inline, remote]) await keyring.loadServiceKeys(deploymentKey, keys);
+  for (const keyring of [inline, remote]) await keyring.loadServiceKeys(installationKey, keys);
   const organizationKey = await inline.createOrganizationKey(ORGANIZATION);
   holder = (ownerId) => ({ organizationKey, organizationId: ORGANIZATION, ownerId });
 });
@@ -302,11 +302,11 @@ test('only what is encrypted to the service needs its key, and a closed keyring 
     () => keyring.signCoinbaseToken(credential(), sealed, CALL),
   ];
   const others = keys.filter(({ role }) => role !== 'on-ramp-secret');
-  await keyring.loadServiceKeys(deploymentKey, others);
+  await keyring.loadServiceKeys(installationKey, others);
   const codes = await Promise.all(calls.map((call) => call().catch((error: KeyringError) => error.code)));
   expect(codes[0]).toBe('UNAVAILABLE');
   expect(codes.slice(1)).toEqual([expect.stringMatching(/=$/), expect.stringMatching(/\./)]);
-  await keyring.loadServiceKeys(deploymentKey, keys);
+  await keyring.loadServiceKeys(installationKey, keys);
   expect(await calls[0]?.()).toBeInstanceOf(Uint8Array);
   await keyring.close();
   for (const call of calls)

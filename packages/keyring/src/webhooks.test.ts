@@ -11,7 +11,7 @@ import { fromHex, fromText, labelled, toHex } from '../test/fixtures/labels.ts';
 import { generatePrivateKey, publicKeyOf } from './bundle/p256.ts';
 import {
   createKeyring,
-  DEPLOYMENT_ID,
+  INSTALLATION_ID,
   type Keyring,
   KeyringError,
   type SealedServiceKey,
@@ -68,9 +68,9 @@ const openRing = (): Promise<Keyring> => createKeyring({ rootKey: `file:${join(f
 /** A service key as the keyring would have sealed it: no call takes one that exists. */
 async function sealServiceKey(role: ServiceRole, keyId: string, key: Uint8Array): Promise<SealedServiceKey> {
   const ring = await RootKeyRing.open(`file:${join(folder, 'root.key')}`, false, systemRandom);
-  const wrapped = decodeOrganizationKey(deployment.deploymentKey);
-  const organizationKey = unwrapOrganizationKey(ring.get(ring.activeId), DEPLOYMENT_ID, wrapped);
-  const binding = { organizationId: DEPLOYMENT_ID, ownerId: keyId, kind: 'service-key' };
+  const wrapped = decodeOrganizationKey(deployment.installationKey);
+  const organizationKey = unwrapOrganizationKey(ring.get(ring.activeId), INSTALLATION_ID, wrapped);
+  const binding = { organizationId: INSTALLATION_ID, ownerId: keyId, kind: 'service-key' };
   return { role, keyId, sealed: sealSecret(organizationKey, binding, encodeServiceKey(role, key), systemRandom) };
 }
 
@@ -90,12 +90,12 @@ beforeAll(async () => {
   remote = await createKeyring({ rootKey: `file:${join(folder, 'root.key')}`, mode: 'process', threads: 2 });
   deployment = await deploy(inline);
   vectorKey = await sealServiceKey(ROLE, VECTOR.keyId, SEED);
-  const made = [await inline.createServiceKey(deployment.deploymentKey, ROLE)];
-  made.push(await remote.createServiceKey(deployment.deploymentKey, ROLE));
+  const made = [await inline.createServiceKey(deployment.installationKey, ROLE)];
+  made.push(await remote.createServiceKey(deployment.installationKey, ROLE));
   pairs = [{ keyId: VECTOR.keyId, publicKey: VECTOR.publicKey }, ...made];
   const own = made.map(({ keyId, sealed }) => ({ role: ROLE, keyId, sealed }) as const);
   keys = [...deployment.keys.filter(({ role }) => role !== ROLE), own[0]!, vectorKey, own[1]!];
-  for (const keyring of [inline, remote]) await keyring.loadServiceKeys(deployment.deploymentKey, keys);
+  for (const keyring of [inline, remote]) await keyring.loadServiceKeys(deployment.installationKey, keys);
 });
 
 afterAll(async () => {
@@ -231,11 +231,11 @@ describe.each(MODES)('webhooks %s', (_mode, keyringOf) => {
 
 describe('keys for webhooks', () => {
   const load = (keyring: Keyring, list: SealedServiceKey[]): Promise<void> =>
-    keyring.loadServiceKeys(deployment.deploymentKey, list);
+    keyring.loadServiceKeys(deployment.installationKey, list);
 
   test('are told as the 32 bytes of the public key', async () => {
     for (const keyring of [inline, remote]) {
-      const made = await keyring.createServiceKey(deployment.deploymentKey, ROLE);
+      const made = await keyring.createServiceKey(deployment.installationKey, ROLE);
       expect(made.encoding).toBe('raw');
       expect(made.publicKey).toMatch(/^[0-9a-f]{64}$/);
       await using other = await openRing();
@@ -272,7 +272,7 @@ describe('keys for webhooks', () => {
     const many = await Promise.all(
       Array.from({ length: 100 }, async () => ({
         role: ROLE as ServiceRole,
-        ...(await keyring.createServiceKey(deployment.deploymentKey, ROLE)),
+        ...(await keyring.createServiceKey(deployment.installationKey, ROLE)),
       })),
     );
     await load(keyring, [...keys, ...many]);
@@ -334,13 +334,13 @@ describe('keys for webhooks', () => {
     }
     expect(await codeOf(keyring.signWebhooks('otp-1', [WEBHOOK]))).toBe('UNAVAILABLE');
     // A holder's calls do not open it either.
-    const { deploymentKey } = deployment;
-    const holder = { organizationKey: deploymentKey, organizationId: DEPLOYMENT_ID, ownerId: VECTOR.keyId };
+    const { installationKey } = deployment;
+    const holder = { organizationKey: installationKey, organizationId: INSTALLATION_ID, ownerId: VECTOR.keyId };
     const signing = { kind: 'private-key', sealed: vectorKey.sealed, curve: 'CURVE_ED25519' } as const;
     expect(await codeOf(keyring.sign(holder, signing, 'eddsa', [new Uint8Array(1)]))).toBe('NOT_OPENED');
     expect(await codeOf(keyring.exportPrivateKey(holder, vectorKey.sealed, publicKeyOf(scalar)))).toBe('NOT_OPENED');
-    const binding = { organizationId: DEPLOYMENT_ID, ownerId: VECTOR.keyId, kind: 'service-key' };
-    expect(await codeOf(keyring.open(deploymentKey, binding, vectorKey.sealed))).toBe('INVALID_INPUT');
+    const binding = { organizationId: INSTALLATION_ID, ownerId: VECTOR.keyId, kind: 'service-key' };
+    expect(await codeOf(keyring.open(installationKey, binding, vectorKey.sealed))).toBe('INVALID_INPUT');
   });
 
   test('are not the bytes of a key of another role, though these are a key of both curves', () => {

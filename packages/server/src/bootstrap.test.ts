@@ -5,7 +5,7 @@ import { createKeyring } from '@custos/keyring';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeStores } from '../test/harness/fake-stores.ts';
 import { openRootKey } from './bootstrap.ts';
-import { DeploymentReader } from './core/store/deployment.ts';
+import { InstallationReader } from './core/store/installation.ts';
 import type { Storage } from './storage/storage.ts';
 
 const OLD = '00'.repeat(16);
@@ -20,7 +20,7 @@ async function ringAndRecord() {
   await keyring.close();
   const recording = (...ids: string[]) =>
     ({
-      read: fakeStores([DeploymentReader, { get: async () => (ids.length > 1 ? ids.shift() : ids[0]) }]),
+      read: fakeStores([InstallationReader, { get: async () => (ids.length > 1 ? ids.shift() : ids[0]) }]),
     }) as unknown as Storage;
   return { rootKey, rootKeyId, recording };
 }

@@ -1,8 +1,8 @@
 import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
 import { ActivityStore } from './core/store/activities.ts';
-import { DeploymentReader, DeploymentStore } from './core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from './core/store/installation.ts';
 import { OrganizationStore } from './core/store/organizations.ts';
-import { AuthProxyStore, DEFAULT_PROXY_SETTINGS } from './domains/sign-up-proxy/store.ts';
+import { DEFAULT_PROXY_SETTINGS, SignUpProxyStore } from './domains/sign-up-proxy/store.ts';
 import { CredentialStore } from './domains/users/store/credentials.ts';
 import { UserStore } from './domains/users/store/users.ts';
 import { unproposedActivity } from './engine/activities/unproposed.ts';
@@ -22,7 +22,7 @@ export async function openRootKey(
   mode: 'process' | 'inline',
   observer?: KeyringObserver,
 ): Promise<Keyring> {
-  const recorded = await storage.read(DeploymentReader).get('root_key_id');
+  const recorded = await storage.read(InstallationReader).get('root_key_id');
   const keyring = await openKeyring(rootKey, recorded, mode, observer);
   try {
     await requireRecorded(storage, keyring, rootKey, recorded);
@@ -56,10 +56,10 @@ async function requireRecorded(
 ): Promise<void> {
   if (recorded === undefined) {
     const { rootKeyId } = keyring;
-    if (await storage.write((store) => store(DeploymentStore).claim('root_key_id', rootKeyId))) return;
+    if (await storage.write((store) => store(InstallationStore).claim('root_key_id', rootKeyId))) return;
   } else if (keyring.hasRootKey(recorded)) return;
   // Another process was first, or a rotation ended while the ring was opened, which takes seconds with a passphrase.
-  const required = (await storage.read(DeploymentReader).get('root_key_id')) ?? '';
+  const required = (await storage.read(InstallationReader).get('root_key_id')) ?? '';
   if (keyring.hasRootKey(required)) return;
   throw new StartError(`the database is under root key ${required}, which ${rootKey} does not hold`);
 }
@@ -90,7 +90,7 @@ export async function createFirstOrganization(
   before: (bootstrapped: Bootstrapped) => void = () => {},
   newId: NewId = randomId,
 ): Promise<Bootstrapped | undefined> {
-  if (await storage.read(DeploymentReader).hasOrganization()) return undefined;
+  if (await storage.read(InstallationReader).hasOrganization()) return undefined;
   const organizationId: OrganizationId = newId();
   const userId: UserId = newId();
   const authProxyConfigId: string = newId();
@@ -98,8 +98,8 @@ export async function createFirstOrganization(
   const created: Bootstrapped = { organizationId, userId, authProxyConfigId };
   return await storage.write(async (store) => {
     // Waits for another process that is doing the same, and then finds that it did.
-    if (!(await store(DeploymentStore).claim('bootstrap', organizationId))) return undefined;
-    if (await store(DeploymentStore).hasOrganization()) return undefined;
+    if (!(await store(InstallationStore).claim('bootstrap', organizationId))) return undefined;
+    if (await store(InstallationStore).hasOrganization()) return undefined;
     await store(OrganizationStore).insert({
       id: organizationId,
       parentId: undefined,
@@ -134,7 +134,7 @@ export async function createFirstOrganization(
       },
     ]);
     // Its user and key are made with its first use.
-    await store(AuthProxyStore).insert({
+    await store(SignUpProxyStore).insert({
       id: authProxyConfigId,
       organizationId,
       enabled: true,

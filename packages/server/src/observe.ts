@@ -175,13 +175,23 @@ export class Observer {
   }
 
   /** Told in full only where something is wrong: there may be hundreds in a second. */
-  delivery({ delivery, attempt, verdict, state }: Parameters<DeliveryObserver['delivery']>[0]): void {
-    this.#deliveries.inc({ verdict });
+  delivery({ delivery, attempt, outcome, state }: Parameters<DeliveryObserver['delivery']>[0]): void {
+    this.#deliveries.inc({ verdict: outcome });
     if (state !== 'pending') this.#finished.inc({ state });
     const { id: deliveryId, organizationId, endpointId, eventId } = delivery;
     const { status, error, latencyMs } = attempt;
-    const report = { deliveryId, organizationId, endpointId, eventId, verdict, state, status, error, latencyMs };
-    this.#log[verdict === 'delivered' ? 'debug' : 'info'](report, 'webhook');
+    const report = {
+      deliveryId,
+      organizationId,
+      endpointId,
+      eventId,
+      verdict: outcome,
+      state,
+      status,
+      error,
+      latencyMs,
+    };
+    this.#log[outcome === 'delivered' ? 'debug' : 'info'](report, 'webhook');
   }
 
   endpointDisabled({ organizationId, id }: Parameters<DeliveryObserver['endpointDisabled']>[0]): void {

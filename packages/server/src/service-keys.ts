@@ -1,5 +1,5 @@
-import { DEPLOYMENT_ID, type Keyring, SERVICE_ROLES, type ServiceRole } from '@custos/keyring';
-import { DeploymentReader, DeploymentStore } from './core/store/deployment.ts';
+import { INSTALLATION_ID, type Keyring, SERVICE_ROLES, type ServiceRole } from '@custos/keyring';
+import { InstallationReader, InstallationStore } from './core/store/installation.ts';
 import { followRotations } from './keyring-admin/follow.ts';
 import type { ServiceKey } from './storage/service-key.ts';
 import type { Storage } from './storage/storage.ts';
@@ -29,7 +29,7 @@ export async function openServiceKeys(storage: Storage, keyring: Keyring, nowMs:
 
 /** Lets the keyring use the keys that are stored. */
 export async function loadServiceKeys(storage: Storage, keyring: Keyring, wrapped: string): Promise<ServiceKey[]> {
-  const keys = await storage.read(DeploymentReader).serviceKeys();
+  const keys = await storage.read(InstallationReader).serviceKeys();
   await keyring.loadServiceKeys(
     Buffer.from(wrapped, 'hex'),
     keys.map(({ role, keyId, sealedKey }) => ({ role: role as ServiceRole, keyId, sealed: sealedKey })),
@@ -40,21 +40,21 @@ export async function loadServiceKeys(storage: Storage, keyring: Keyring, wrappe
 /** Answers with the wrapped key of the deployment. */
 async function createMissingKeys(storage: Storage, keyring: Keyring, nowMs: number): Promise<string> {
   for (;;) {
-    const stored = await storage.read(DeploymentReader).get('deployment_key');
-    const wrapped = stored ?? (await createDeploymentKey(storage, keyring));
-    const missing = missingRoles(await storage.read(DeploymentReader).serviceKeys());
+    const stored = await storage.read(InstallationReader).get('deployment_key');
+    const wrapped = stored ?? (await createInstallationKey(storage, keyring));
+    const missing = missingRoles(await storage.read(InstallationReader).serviceKeys());
     if (missing.length === 0) return wrapped;
-    const deploymentKey = Buffer.from(wrapped, 'hex');
+    const installationKey = Buffer.from(wrapped, 'hex');
     const made = await Promise.all(
-      missing.map(async (role) => ({ role, ...(await keyring.createServiceKey(deploymentKey, role)) })),
+      missing.map(async (role) => ({ role, ...(await keyring.createServiceKey(installationKey, role)) })),
     );
     const isDone = await storage.write(async (store) => {
       // Writing the row locks it: of several processes that start at once the later ones find what the first added.
-      if (!(await store(DeploymentStore).exchange('deployment_key', wrapped, wrapped))) return false;
-      const stillMissing = new Set(missingRoles(await store(DeploymentStore).serviceKeys()));
+      if (!(await store(InstallationStore).exchange('deployment_key', wrapped, wrapped))) return false;
+      const stillMissing = new Set(missingRoles(await store(InstallationStore).serviceKeys()));
       for (const { sealed, ...key } of made) {
         if (!stillMissing.has(key.role)) continue;
-        await store(DeploymentStore).insertServiceKey({
+        await store(InstallationStore).insertServiceKey({
           ...key,
           sealedKey: sealed,
           createdAtMs: nowMs,
@@ -68,12 +68,12 @@ async function createMissingKeys(storage: Storage, keyring: Keyring, nowMs: numb
   }
 }
 
-async function createDeploymentKey(storage: Storage, keyring: Keyring): Promise<string> {
-  const wrapped = Buffer.from(await keyring.createOrganizationKey(DEPLOYMENT_ID)).toString('hex');
+async function createInstallationKey(storage: Storage, keyring: Keyring): Promise<string> {
+  const wrapped = Buffer.from(await keyring.createOrganizationKey(INSTALLATION_ID)).toString('hex');
   return await storage.write(async (store) => {
     // Another process that starts at the same moment may have been first; then its key is the deployment's.
-    if (await store(DeploymentStore).claim('deployment_key', wrapped)) return wrapped;
-    return (await store(DeploymentStore).get('deployment_key')) ?? wrapped;
+    if (await store(InstallationStore).claim('deployment_key', wrapped)) return wrapped;
+    return (await store(InstallationStore).get('deployment_key')) ?? wrapped;
   });
 }
 

@@ -9,7 +9,7 @@ import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
 import { hasDevInbox } from './config/message-ways.ts';
-import { DeploymentReader } from './core/store/deployment.ts';
+import { InstallationReader } from './core/store/installation.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
 import { threadPoster } from './domains/webhooks/poster/poster.ts';
@@ -97,7 +97,7 @@ export async function startService(config: Config): Promise<Service> {
     );
     cleanups.push(() => closeServer(server));
     const gates: (() => void)[] = [];
-    const isFirstStart = !(await storage.read(DeploymentReader).hasOrganization());
+    const isFirstStart = !(await storage.read(InstallationReader).hasOrganization());
     const guard = (of: FastifyInstance): void => {
       if (isFirstStart) gates.push(refuseWhileStarting(of, app));
     };

@@ -7,8 +7,8 @@ import { generatePrivateKeyOf, publicKeyOf } from '../derive/public-key.ts';
 import { KeyringError } from '../errors.ts';
 import {
   type CreatedServiceKey,
-  DEPLOYMENT_ID,
   type Holder,
+  INSTALLATION_ID,
   type SealedServiceKey,
   type ServiceRole,
   type WebhookToSign,
@@ -84,7 +84,7 @@ export async function signAppProof({ proof }: Keys, payload: string): Promise<Ap
 
 const holderOf = (organizationKey: Uint8Array, keyId: string): Holder => ({
   organizationKey,
-  organizationId: DEPLOYMENT_ID,
+  organizationId: INSTALLATION_ID,
   ownerId: keyId,
 });
 

@@ -163,7 +163,7 @@ async function checkAlive(): Promise<void> {
 
 async function loadServiceKeys(): Promise<void> {
   for (const _ of pipesOf(child)) {
-    const { refusal } = await call('loadServiceKeys', [deployment.deploymentKey, deployment.keys]);
+    const { refusal } = await call('loadServiceKeys', [deployment.installationKey, deployment.keys]);
     expect(refusal).toBeUndefined();
   }
 }
@@ -361,7 +361,7 @@ test('no kind of key material is opened, by whatever name and with the right key
     [ORGANIZATION, 'otp-1', organizationKey, sealedOtp],
     [ORGANIZATION, 'credential-1', organizationKey, sealedClientSecret],
     [ORGANIZATION, 'on-ramp-1', organizationKey, sealedOnRampSecret],
-    ['deployment', deployment.keys[0]!.keyId, deployment.deploymentKey, deployment.keys[0]!.sealed],
+    ['deployment', deployment.keys[0]!.keyId, deployment.installationKey, deployment.keys[0]!.sealed],
   ];
   for (const [organizationId, ownerId, key, blob] of blobs) {
     for (const kind of [...kinds, ...CALLER_KINDS, ['private-key'], null]) {
@@ -501,7 +501,7 @@ test('logins and on-ramps, with blobs that were changed, moved or made for somet
     const holders = [
       deployment.holder('another'),
       { ...holder, organizationId: 'another' },
-      { ...holder, organizationKey: deployment.deploymentKey, organizationId: 'deployment' },
+      { ...holder, organizationKey: deployment.installationKey, organizationId: 'deployment' },
     ];
     for (const other of holders) {
       expect((await call(method, [other, blob, ...rest])).refusal?.code).toBe('NOT_OPENED');
@@ -509,7 +509,7 @@ test('logins and on-ramps, with blobs that were changed, moved or made for somet
     // With the name of the deployment in place of an organization's, too, a service key is not lent.
     const [service] = deployment.keys;
     const deploymentHolder = {
-      organizationKey: deployment.deploymentKey,
+      organizationKey: deployment.installationKey,
       organizationId: 'deployment',
       ownerId: service!.keyId,
     };

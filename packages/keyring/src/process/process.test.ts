@@ -94,7 +94,7 @@ beforeAll(async () => {
   keyring = await startProcess(rootKey, true);
   inline = await createKeyring({ rootKey });
   deployment = await deploy(keyring);
-  await inline.loadServiceKeys(deployment.deploymentKey, deployment.keys);
+  await inline.loadServiceKeys(deployment.installationKey, deployment.keys);
   wallet = deployment.holder('wallet-1');
   ({ sealedSeed } = await keyring.createWallet(wallet, 12, []));
   walletKey = { kind: 'wallet', sealed: sealedSeed, curve: ETHEREUM.curve, path: ETHEREUM.path };
@@ -396,7 +396,7 @@ describe('the ring', () => {
 describe('the life of the process', () => {
   test('killed during calls, they are UNAVAILABLE, and it comes back with its service keys', async () => {
     await using mine = await startProcess();
-    await mine.loadServiceKeys(deployment.deploymentKey, deployment.keys);
+    await mine.loadServiceKeys(deployment.installationKey, deployment.keys);
     const { publicKey } = await mine.signAppProof('{}');
     for (let round = 0; round < 3; round += 1) {
       const pid = mine.pid as number;
@@ -506,7 +506,7 @@ describe('the life of the process', () => {
   test('a long call lets a short one in between, on one thread', async () => {
     const one = await createKeyring({ rootKey, mode: 'process', threads: 1 });
     await using mine = one as ProcessKeyring;
-    await mine.loadServiceKeys(deployment.deploymentKey, deployment.keys);
+    await mine.loadServiceKeys(deployment.installationKey, deployment.keys);
     const keyId = webhookKeyOf(deployment);
     const order: string[] = [];
     const long = Array.from({ length: 256 }, () => ({ ...WEBHOOK, body: 'x'.repeat(65_536) }));
@@ -519,7 +519,7 @@ describe('the life of the process', () => {
 
   test('what it keeps for a restart are copies that hold nothing else', async () => {
     await using mine = await startProcess();
-    const bytes = Buffer.from(deployment.deploymentKey);
+    const bytes = Buffer.from(deployment.installationKey);
     const keys = deployment.keys.map((key) => ({ ...key, sealed: Buffer.from(key.sealed) }));
     await mine.loadServiceKeys(bytes, keys);
     bytes.fill(0);

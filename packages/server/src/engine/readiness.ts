@@ -1,5 +1,5 @@
 import type { Keyring } from '@custos/keyring';
-import { DeploymentStore } from '../core/store/deployment.ts';
+import { InstallationStore } from '../core/store/installation.ts';
 import { errorText } from '../lib/error-text.ts';
 import { ApiError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
@@ -30,7 +30,7 @@ export function createReadiness({ storage, keyring }: { storage: Storage; keyrin
   const database = new Probe(
     () =>
       storage.write(async (store) => {
-        const deployment = store(DeploymentStore);
+        const deployment = store(InstallationStore);
         await deployment.probe(id);
         return { applied: await deployment.appliedMigrations(), rootKeyId: await deployment.get('root_key_id') };
       }),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Keyring } from '@custos/keyring';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../core/store/installation.ts';
 import { dataModel } from '../domains.ts';
 import { openSqlite } from '../storage/sqlite.ts';
 import { followRotations } from './follow.ts';
@@ -38,12 +38,12 @@ test('a process answers a rotation before it has read the ring, and again after'
       }),
     closing: closing.signal,
   } as unknown as Keyring;
-  await storage.write((store) => store(DeploymentStore).put('root_key_id', 'old'));
+  await storage.write((store) => store(InstallationStore).put('root_key_id', 'old'));
   await followRotations(storage, keyring, { wrapped: '', keys: [] }, async () => []);
   const states = async () =>
-    (await storage.read(DeploymentReader).processes()).map(({ state }) => JSON.parse(state) as ProcessState);
+    (await storage.read(InstallationReader).processes()).map(({ state }) => JSON.parse(state) as ProcessState);
 
-  await storage.write((store) => store(DeploymentStore).put('rotation', formatRotation({ id: 'one', to: 'new' })));
+  await storage.write((store) => store(InstallationStore).put('rotation', formatRotation({ id: 'one', to: 'new' })));
   const answer = (holdsKey: boolean) => [expect.objectContaining({ pid: process.pid, rotation: 'one', holdsKey })];
   await vi.waitFor(async () => expect(await states()).toEqual(answer(false)), 20_000);
   await vi.waitFor(() => {

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Keyring } from '@custos/keyring';
-import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../core/store/installation.ts';
 import { randomId } from '../lib/ids.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -26,14 +26,14 @@ export async function followRotations(
   let wasRotating = false;
 
   const look = async (): Promise<void> => {
-    let said = await storage.read(DeploymentReader).process(id);
+    let said = await storage.read(InstallationReader).process(id);
     const say = async (state: ProcessState): Promise<void> => {
       const text = JSON.stringify(state);
       if (text === said || keyring.closing.aborted) return;
-      await storage.write((store) => store(DeploymentStore).putProcess({ id, state: text }));
+      await storage.write((store) => store(InstallationStore).putProcess({ id, state: text }));
       said = text;
     };
-    const facts = await storage.read(DeploymentReader).facts(['rotation', 'root_key_id', 'deployment_key']);
+    const facts = await storage.read(InstallationReader).facts(['rotation', 'root_key_id', 'deployment_key']);
     const rotation = parseRotation(facts.get('rotation'));
     const wanted = rotation?.to ?? facts.get('root_key_id');
     const hasEnded = wasRotating && rotation === undefined;
@@ -47,7 +47,7 @@ export async function followRotations(
     if (rotation !== undefined) await say({ ...self, ...answerTo(rotation, keyring) });
     const wrapped = facts.get('deployment_key');
     if (wrapped === undefined) return;
-    const ids = idsOf(await storage.read(DeploymentReader).serviceKeys());
+    const ids = idsOf(await storage.read(InstallationReader).serviceKeys());
     if (wrapped === known.wrapped && ids === known.ids) return;
     known = { wrapped, ids: idsOf(await loadServiceKeys(wrapped)) };
   };
@@ -68,14 +68,14 @@ export async function followRotations(
   await storage.write(async (store) => {
     // The embedded database has one process: others in it were killed.
     if (storage.kind === 'sqlite') {
-      for (const other of await store(DeploymentStore).processes())
-        await store(DeploymentStore).removeProcess(other.id);
+      for (const other of await store(InstallationStore).processes())
+        await store(InstallationStore).removeProcess(other.id);
     }
-    await store(DeploymentStore).putProcess({ id, state: JSON.stringify(self) });
+    await store(InstallationStore).putProcess({ id, state: JSON.stringify(self) });
   });
   keyring.closing.addEventListener('abort', () => {
     clearTimeout(timer);
-    void storage.write((store) => store(DeploymentStore).removeProcess(id)).catch(() => {});
+    void storage.write((store) => store(InstallationStore).removeProcess(id)).catch(() => {});
   });
   await look();
   lookAgain();

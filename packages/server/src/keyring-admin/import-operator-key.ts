@@ -1,9 +1,9 @@
-import { DEPLOYMENT_ID, type Keyring, sealHpkeJson } from '@custos/keyring';
+import { INSTALLATION_ID, type Keyring, sealHpkeJson } from '@custos/keyring';
 import { openRootKey } from '../bootstrap.ts';
 import { chainName, networkOf } from '../chains/networks.ts';
 import type { ChainSettings } from '../chains/settings.ts';
 import type { Config } from '../config/config.ts';
-import { DeploymentReader } from '../core/store/deployment.ts';
+import { InstallationReader } from '../core/store/installation.ts';
 import { SendStore } from '../domains/sends/store/sends.ts';
 import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
@@ -43,7 +43,7 @@ export async function importOperatorKey(config: Config, options: OperatorKeyOpti
   const chain = chainOf(config, options.caip2);
   const storage = await openBeside(config, 'chains import-key');
   try {
-    if ((await storage.read(DeploymentReader).get('root_key_id')) === undefined) {
+    if ((await storage.read(InstallationReader).get('root_key_id')) === undefined) {
       throw new StartError('the database is under no root key yet: start the service first');
     }
     const text = await options.readText();
@@ -79,7 +79,7 @@ async function withKey<T>(
 async function sealKey(config: Config, storage: Storage, chain: ChainSettings, key: KeyMaterial): Promise<SealedKey> {
   const keyring = await openRootKey(storage, config.rootKey, config.keyring);
   try {
-    const wrapped = await storage.read(DeploymentReader).get('deployment_key');
+    const wrapped = await storage.read(InstallationReader).get('deployment_key');
     if (wrapped === undefined) throw new StartError('the service has no keys yet: start the service first');
     // The one-time key is signed for like everybody's, which needs the service's keys.
     await loadServiceKeys(storage, keyring, wrapped);
@@ -99,7 +99,7 @@ async function importInto(
   { caip2 }: ChainSettings,
   privateKey: Uint8Array,
 ): Promise<SealedKey> {
-  const holder = { organizationKey, organizationId: DEPLOYMENT_ID };
+  const holder = { organizationKey, organizationId: INSTALLATION_ID };
   const targetId: string = randomId();
   const target = await keyring.createImportTarget({ ...holder, ownerId: targetId }, IMPORTER);
   const bundle = sealHpkeJson(Buffer.from(target.targetPublicKey, 'hex'), privateKey);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
-import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../core/store/installation.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../domains/webhooks/keys.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
@@ -56,13 +56,13 @@ export async function rotateWebhookKey(config: Config, options: KeyRotationOptio
 }
 
 async function publishNext(storage: Storage, config: Config, isCompromised: boolean): Promise<NextKey> {
-  if ((await storage.read(DeploymentReader).get('root_key_id')) === undefined) {
+  if ((await storage.read(InstallationReader).get('root_key_id')) === undefined) {
     throw new StartError('the database is under no root key yet: start the service first');
   }
   const keyring = await openRootKey(storage, config.rootKey, config.keyring);
   try {
     for (;;) {
-      const wrapped = await deploymentKey(storage);
+      const wrapped = await installationKey(storage);
       const { sealed, ...key } = await keyring.createServiceKey(Buffer.from(wrapped, 'hex'), WEBHOOK_ROLE);
       const next = await writeBeside(storage, async (store): Promise<NextKey | undefined> => {
         if (!(await lockKeys(store, wrapped))) return undefined;
@@ -75,7 +75,7 @@ async function publishNext(storage: Storage, config: Config, isCompromised: bool
           );
         }
         const signsFromMs = nowMs + (isCompromised ? COMPROMISED_SIGNS_AFTER_MS : SIGNS_AFTER_MS);
-        await store(DeploymentStore).insertServiceKey({
+        await store(InstallationStore).insertServiceKey({
           role: WEBHOOK_ROLE,
           ...key,
           sealedKey: sealed,
@@ -99,7 +99,7 @@ async function publishNext(storage: Storage, config: Config, isCompromised: bool
 async function destroyBefore(storage: Storage, { keyId, before }: NextKey): Promise<string[]> {
   for (;;) {
     // Read anew: the root key may have been changed while this waited.
-    const wrapped = await deploymentKey(storage);
+    const wrapped = await installationKey(storage);
     const removed = await writeBeside(storage, async (store): Promise<string[] | undefined> => {
       if (!(await lockKeys(store, wrapped))) return undefined;
       const stored = (await webhookKeys(store)).map((key) => key.keyId);
@@ -109,22 +109,22 @@ async function destroyBefore(storage: Storage, { keyId, before }: NextKey): Prom
         );
       }
       const old = stored.filter((id) => before.includes(id));
-      await store(DeploymentStore).deleteServiceKeys(WEBHOOK_ROLE, old);
+      await store(InstallationStore).deleteServiceKeys(WEBHOOK_ROLE, old);
       return old;
     });
     if (removed !== undefined) return removed;
   }
 }
 
-async function deploymentKey(storage: Storage): Promise<string> {
-  const wrapped = await storage.read(DeploymentReader).get('deployment_key');
+async function installationKey(storage: Storage): Promise<string> {
+  const wrapped = await storage.read(InstallationReader).get('deployment_key');
   if (wrapped !== undefined) return wrapped;
   throw new StartError('the service has no keys yet: start the service first');
 }
 
 /** Until the end of the transaction: a rotation of the root key, or another one of these, waits or is seen. */
 const lockKeys = (store: Stores, wrapped: string): Promise<boolean> =>
-  store(DeploymentStore).exchange('deployment_key', wrapped, wrapped);
+  store(InstallationStore).exchange('deployment_key', wrapped, wrapped);
 
 const webhookKeys = async (store: Stores): Promise<ServiceKey[]> =>
-  (await store(DeploymentStore).serviceKeys()).filter(({ role }) => role === WEBHOOK_ROLE);
+  (await store(InstallationStore).serviceKeys()).filter(({ role }) => role === WEBHOOK_ROLE);

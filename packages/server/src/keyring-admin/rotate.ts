@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEPLOYMENT_ID, type Keyring, KeyringError } from '@custos/keyring';
+import { INSTALLATION_ID, type Keyring, KeyringError } from '@custos/keyring';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
-import { DeploymentReader, DeploymentStore } from '../core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../core/store/installation.ts';
 import type { OrganizationKey } from '../core/store/sealed.ts';
 import { SealedReader, SealedStore } from '../core/store/sealed.ts';
 import { randomId } from '../lib/ids.ts';
@@ -56,7 +56,7 @@ export async function rotateKeyring(config: Config, options: RotationOptions): P
 async function rotateAlone(config: Config, lock: RotationLock, options: RotationOptions): Promise<Rotated> {
   const storage = await openBeside(config, 'keyring rotate');
   try {
-    const recorded = await storage.read(DeploymentReader).get('root_key_id');
+    const recorded = await storage.read(InstallationReader).get('root_key_id');
     if (recorded === undefined) throw new StartError('the database is under no root key yet: start the service first');
     const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     try {
@@ -89,7 +89,7 @@ class RotationRun {
     say(resumed ? `going on with the rotation to root key ${to}` : `root key ${to} is in the key ring`);
     const rotation = { id: randomId(), to };
     await this.#lock.requireHeld();
-    await writeBeside(this.#storage, (store) => store(DeploymentStore).put('rotation', formatRotation(rotation)));
+    await writeBeside(this.#storage, (store) => store(InstallationStore).put('rotation', formatRotation(rotation)));
     await this.#processes(rotation);
     await this.#rewrapAll(rotation);
     say(`organization keys re-wrapped: ${this.#rewrapped}`);
@@ -110,14 +110,14 @@ class RotationRun {
     }
     await writeBeside(this.#storage, async (store) => {
       await requireOurs(store, rotation);
-      await store(DeploymentStore).remove('rotation');
+      await store(InstallationStore).remove('rotation');
     });
     return { rootKeyId: to, rewrapped: this.#rewrapped, removed: old, resumed };
   }
 
   /** The key of an interrupted rotation, wherever that ended, or a new one. */
   async #target(recorded: string): Promise<{ readonly to: string; readonly resumed: boolean }> {
-    const facts = await this.#storage.read(DeploymentReader).facts(['rotation', 'retired_root_keys']);
+    const facts = await this.#storage.read(InstallationReader).facts(['rotation', 'retired_root_keys']);
     const pending = parseRotation(facts.get('rotation'));
     const { active } = await this.#keyring.refreshRing();
     // Nothing may be stored under a retired key, so that it is no key to move to.
@@ -133,7 +133,7 @@ class RotationRun {
     let told = '';
     for (;;) {
       await this.#requireOurs(rotation);
-      const processes = (await this.#storage.read(DeploymentReader).processes()).map(({ id, state }) => ({
+      const processes = (await this.#storage.read(InstallationReader).processes()).map(({ id, state }) => ({
         id,
         ...(JSON.parse(state) as ProcessState),
       }));
@@ -148,7 +148,7 @@ class RotationRun {
         await writeBeside(this.#storage, async (store) => {
           // A process that answers another run is not silent.
           await requireOurs(store, rotation);
-          for (const { id } of silent) await store(DeploymentStore).removeProcess(id);
+          for (const { id } of silent) await store(InstallationStore).removeProcess(id);
         });
         continue;
       }
@@ -168,13 +168,13 @@ class RotationRun {
   /** The lock keeps others away; should it be lost with its connection, the record shows who has come since. */
   async #requireOurs(rotation: Rotation): Promise<void> {
     await this.#lock.requireHeld();
-    if ((await this.#storage.read(DeploymentReader).get('rotation')) !== formatRotation(rotation)) throw takenOver();
+    if ((await this.#storage.read(InstallationReader).get('rotation')) !== formatRotation(rotation)) throw takenOver();
   }
 
   async #rewrapAll(rotation: Rotation): Promise<void> {
     const { to } = rotation;
     const broken: string[] = [];
-    await this.#rewrapDeploymentKey(broken);
+    await this.#rewrapInstallationKey(broken);
     for (let after = ''; ; ) {
       const page = await this.#storage.read(SealedReader).organizationKeysNotUnder(to, after, BATCH);
       const last = page.at(-1);
@@ -213,26 +213,28 @@ class RotationRun {
     }
   }
 
-  async #rewrapDeploymentKey(broken: string[]): Promise<void> {
-    const wrapped = await this.#storage.read(DeploymentReader).get('deployment_key');
+  async #rewrapInstallationKey(broken: string[]): Promise<void> {
+    const wrapped = await this.#storage.read(InstallationReader).get('deployment_key');
     if (wrapped === undefined) return;
     const change = await this.#rewrap(
-      { organizationId: DEPLOYMENT_ID, wrappedKey: Buffer.from(wrapped, 'hex') },
+      { organizationId: INSTALLATION_ID, wrappedKey: Buffer.from(wrapped, 'hex') },
       broken,
     );
     const rewrapped = change && Buffer.from(change.rewrapped).toString('hex');
     if (rewrapped === undefined || rewrapped === wrapped) return;
-    await writeBeside(this.#storage, (store) => store(DeploymentStore).exchange('deployment_key', wrapped, rewrapped));
+    await writeBeside(this.#storage, (store) =>
+      store(InstallationStore).exchange('deployment_key', wrapped, rewrapped),
+    );
   }
 
   /** From here on a start needs the new key, and nothing new can be stored under an old one. */
   async #retire(rotation: Rotation, old: readonly string[]): Promise<void> {
     await writeBeside(this.#storage, async (store) => {
       // First, because those who store organizations hold this row.
-      await store(DeploymentStore).put('root_key_id', rotation.to);
+      await store(InstallationStore).put('root_key_id', rotation.to);
       await requireOurs(store, rotation);
-      const retired = parseRetired(await store(DeploymentStore).get('retired_root_keys'));
-      await store(DeploymentStore).put('retired_root_keys', JSON.stringify([...new Set([...retired, ...old])]));
+      const retired = parseRetired(await store(InstallationStore).get('retired_root_keys'));
+      await store(InstallationStore).put('retired_root_keys', JSON.stringify([...new Set([...retired, ...old])]));
     });
   }
 
@@ -269,7 +271,7 @@ const takenOver = (): StartError =>
 /** Holds the record until the end of the transaction, so that nobody else can begin in between. */
 async function requireOurs(store: Stores, rotation: Rotation): Promise<void> {
   const ours = formatRotation(rotation);
-  if (!(await store(DeploymentStore).exchange('rotation', ours, ours))) throw takenOver();
+  if (!(await store(InstallationStore).exchange('rotation', ours, ours))) throw takenOver();
 }
 
 const doesNotOpen = (error: unknown): boolean =>

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Keyring, StoredSecret } from '@custos/keyring';
 import { expect, test } from 'vitest';
 import { fakeStores } from '../../test/harness/fake-stores.ts';
-import { DeploymentReader } from '../core/store/deployment.ts';
+import { InstallationReader } from '../core/store/installation.ts';
 import { type SealedColumn, SealedReader, type SealedRow, sealedColumns } from '../core/store/sealed.ts';
 import { dataModel } from '../domains.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -30,7 +30,7 @@ test('large bodies are neither read nor opened many at a time', async () => {
   };
   const storage = {
     read: fakeStores(
-      [DeploymentReader, { get: async () => undefined }],
+      [InstallationReader, { get: async () => undefined }],
       [SealedReader, { page, organizationKeys: async () => [], organizationKey: async () => new Uint8Array(1) }],
     ),
   } as unknown as Storage;

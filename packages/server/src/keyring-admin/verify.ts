@@ -1,7 +1,7 @@
-import { DEPLOYMENT_ID, type Keyring, KeyringError } from '@custos/keyring';
+import { INSTALLATION_ID, type Keyring, KeyringError } from '@custos/keyring';
 import { openRootKey } from '../bootstrap.ts';
 import type { Config } from '../config/config.ts';
-import { DeploymentReader } from '../core/store/deployment.ts';
+import { InstallationReader } from '../core/store/installation.ts';
 import { type SealedColumn, SealedReader, type SealedRow, sealedColumns } from '../core/store/sealed.ts';
 import { dataModel } from '../domains.ts';
 import { StartError } from '../lib/start-error.ts';
@@ -33,7 +33,7 @@ export interface Verified {
 export async function verifyKeyring(config: Config, report: (unopened: Unopened) => void): Promise<Verified> {
   const storage = await openBeside(config, 'keyring verify');
   try {
-    if ((await storage.read(DeploymentReader).get('root_key_id')) === undefined)
+    if ((await storage.read(InstallationReader).get('root_key_id')) === undefined)
       throw new StartError('the database is under no root key yet: start the service first');
     const keyring = await openRootKey(storage, config.rootKey, config.keyring);
     try {
@@ -69,7 +69,7 @@ class Verification {
   }
 
   async run(): Promise<Verified> {
-    if (!(await this.#opens(DEPLOYMENT_ID, []))) this.#tell('deployment', DEPLOYMENT_ID, 'deployment_key');
+    if (!(await this.#opens(INSTALLATION_ID, []))) this.#tell('deployment', INSTALLATION_ID, 'deployment_key');
     for (let after = ''; ; ) {
       const page = await this.#storage.read(SealedReader).organizationKeys(after, PAGE);
       const last = page.at(-1);
@@ -113,7 +113,7 @@ class Verification {
   /** Whether the organization's key and all of the rows open. A key that was re-wrapped meanwhile is read again. */
   async #opens(organizationId: string, rows: readonly SealedRow[], attempt = 1): Promise<boolean> {
     const wrapped = await this.#organizationKey(organizationId);
-    if (wrapped === undefined) return organizationId === DEPLOYMENT_ID && rows.length === 0;
+    if (wrapped === undefined) return organizationId === INSTALLATION_ID && rows.length === 0;
     const secrets = rows.map(({ ownerId, kind, sealed }) => ({ ownerId, kind, sealed: sealed as Uint8Array }));
     try {
       return (await this.#keyring.canOpen(wrapped, organizationId, secrets)).every(Boolean);
@@ -124,8 +124,9 @@ class Verification {
   }
 
   async #organizationKey(organizationId: string): Promise<Uint8Array | undefined> {
-    if (organizationId !== DEPLOYMENT_ID) return await this.#storage.read(SealedReader).organizationKey(organizationId);
-    const wrapped = await this.#storage.read(DeploymentReader).get('deployment_key');
+    if (organizationId !== INSTALLATION_ID)
+      return await this.#storage.read(SealedReader).organizationKey(organizationId);
+    const wrapped = await this.#storage.read(InstallationReader).get('deployment_key');
     return wrapped === undefined ? undefined : Buffer.from(wrapped, 'hex');
   }
 

@@ -19,7 +19,7 @@ export type {
   PendingPolicy,
 } from './decision/decision.ts';
 export { type DirectoryNeeds, directoryNeeds } from './decision/directory.ts';
-export { type GuardVerdict, mfaApplies, newGuardBudget, scopeCovers } from './decision/guards.ts';
+export { type GuardResult, mfaApplies, newGuardBudget, scopeCovers } from './decision/guards.ts';
 export type {
   EvaluationError,
   PolicyEvaluation,

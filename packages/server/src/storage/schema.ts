@@ -3,7 +3,7 @@
  * of the kernel; the tables.ts of a domain adds its own.
  */
 export interface Schema {
-  deployment: DeploymentTable;
+  deployment: InstallationTable;
   organization: OrganizationTable;
   organization_feature: OrganizationFeatureTable;
   tree_entry: TreeEntryTable;
@@ -18,7 +18,7 @@ export interface Schema {
   accepted_bundle: AcceptedBundleTable;
 }
 
-export interface DeploymentTable {
+export interface InstallationTable {
   name: string;
   value: string;
 }

@@ -1,5 +1,5 @@
 import { getContractAddress, type Hex, slice } from 'viem';
-import { CREATE2_PROXY } from '../../src/domains/earn/deployment.ts';
+import { CREATE2_PROXY } from '../../src/domains/earn/contract-addresses.ts';
 
 const known = new Map<Hex, string>();
 

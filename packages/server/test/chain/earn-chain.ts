@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../../src/config/config.ts';
-import { CREATE2_PROXY } from '../../src/domains/earn/deployment.ts';
+import { CREATE2_PROXY } from '../../src/domains/earn/contract-addresses.ts';
 import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
 import type { TestServer } from '../harness/server.ts';
 import { createdBy } from './create2.ts';

@@ -12,7 +12,7 @@ import {
 } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { CallResult } from '../../src/chains/nodes/node.ts';
-import { CREATE2_PROXY, wrapperDeployment } from '../../src/domains/earn/deployment.ts';
+import { CREATE2_PROXY, wrapperDeployment } from '../../src/domains/earn/contract-addresses.ts';
 import type { EarnProvider } from '../../src/domains/earn/model.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -453,9 +453,9 @@ describe('export then import', () => {
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'custos-property-'));
     keyring = await createKeyring({ rootKey: `file:${join(dataDir, 'root.key')}`, create: true });
-    const deploymentKey = await keyring.createOrganizationKey('deployment');
-    const { keyId, sealed } = await keyring.createServiceKey(deploymentKey, 'bundle-signer');
-    await keyring.loadServiceKeys(deploymentKey, [{ role: 'bundle-signer', keyId, sealed }]);
+    const installationKey = await keyring.createOrganizationKey('deployment');
+    const { keyId, sealed } = await keyring.createServiceKey(installationKey, 'bundle-signer');
+    await keyring.loadServiceKeys(installationKey, [{ role: 'bundle-signer', keyId, sealed }]);
     organizationKey = await keyring.createOrganizationKey(organizationId);
   });
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AuthProxyReader } from '../../src/domains/sign-up-proxy/store.ts';
+import { SignUpProxyReader } from '../../src/domains/sign-up-proxy/store.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createUser, type KeyPair, newKeyPair, stampFor, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -500,7 +500,7 @@ describe('attacks on sign-up', () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   const identity = async ({ organizationId }: TestClient) => {
-    const config = await world.app.storage.read(AuthProxyReader).ofOrganization(organizationId as never);
+    const config = await world.app.storage.read(SignUpProxyReader).ofOrganization(organizationId as never);
     return config!.identity!;
   };
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IdToken } from '../../src/authn/oidc/id-token.ts';
-import type { AuthProxySettings } from '../../src/domains/sign-up-proxy/model.ts';
-import { AuthProxyReader, AuthProxyStore, DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
+import type { SignUpProxySettings } from '../../src/domains/sign-up-proxy/model.ts';
+import { DEFAULT_PROXY_SETTINGS, SignUpProxyReader, SignUpProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
 import { linkEmail, linkedEmail } from '../../src/domains/users/social-linking.ts';
 import type { OrganizationId } from '../../src/lib/ids.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
@@ -233,7 +233,7 @@ describe.each(DATABASES)('OAuth providers on %s', (database) => {
       ...change,
     });
     /** The proxy configuration of a parent, as its operations write it. */
-    const proxy = (settings: Partial<AuthProxySettings>, enabled = true) => ({
+    const proxy = (settings: Partial<SignUpProxySettings>, enabled = true) => ({
       id: randomUUID(),
       organizationId: parent.organizationId as OrganizationId,
       enabled,
@@ -260,10 +260,10 @@ describe.each(DATABASES)('OAuth providers on %s', (database) => {
     test('marks the email of the user who has it', async () => {
       const rootId = parent.organizationId as OrganizationId;
       const { storage } = app.app;
-      const config = await storage.read(AuthProxyReader).ofOrganization(rootId);
+      const config = await storage.read(SignUpProxyReader).ofOrganization(rootId);
       if (config === undefined) throw new Error('the first organization has no sign-up proxy');
       const { settings } = proxy({ socialLinkingClientIds: [TRUSTED] });
-      await storage.write((store) => store(AuthProxyStore).update({ ...config, enabled: true, settings }));
+      await storage.write((store) => store(SignUpProxyStore).update({ ...config, enabled: true, settings }));
       const contacts = { userEmail: 'person@example.com' };
       const [sub, sibling] = [await newSub(), await newSub()];
       const person = await createUser(sub, 'person', contacts);

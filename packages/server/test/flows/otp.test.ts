@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuthProxyConfig } from '../../src/domains/sign-up-proxy/model.ts';
-import { AuthProxyReader, AuthProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
+import type { SignUpProxyConfig } from '../../src/domains/sign-up-proxy/model.ts';
+import { SignUpProxyReader, SignUpProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
 import type { OrganizationId, UserId } from '../../src/lib/ids.ts';
 import { readSigned } from '../harness/bundles.ts';
 import { type Answer, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
@@ -428,11 +428,11 @@ describe.each(DATABASES)('one-time codes on %s', (database) => {
       const proxy = await createUser(parent, 'proxy');
       await policyFor(parent, proxy, { condition: "activity.resource == 'OTP'" });
       const { storage } = logins.service.app;
-      const made = await storage.read(AuthProxyReader).ofOrganization(parent.organizationId as OrganizationId);
+      const made = await storage.read(SignUpProxyReader).ofOrganization(parent.organizationId as OrganizationId);
       const identity = { userId: proxy.userId as UserId, publicKey: proxy.key.publicKey, sealedKey: Buffer.of(0) };
-      const config: AuthProxyConfig = { ...(made as AuthProxyConfig), enabled: true, identity };
-      const configure = (changes: Partial<AuthProxyConfig>) =>
-        storage.write((store) => store(AuthProxyStore).update({ ...config, ...changes }));
+      const config: SignUpProxyConfig = { ...(made as SignUpProxyConfig), enabled: true, identity };
+      const configure = (changes: Partial<SignUpProxyConfig>) =>
+        storage.write((store) => store(SignUpProxyStore).update({ ...config, ...changes }));
       await configure({ settings: { ...config.settings, allowedAuthMethods: ['email'] } });
       await logins.turn(parent, 'OTP_EMAIL_AUTH', 'false');
       try {

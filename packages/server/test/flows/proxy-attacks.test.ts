@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ServedApp } from '../../src/app.ts';
 import type { IdToken } from '../../src/authn/oidc/id-token.ts';
 import { OrganizationReader } from '../../src/core/store/organizations.ts';
-import { AuthProxyReader } from '../../src/domains/sign-up-proxy/store.ts';
+import { SignUpProxyReader } from '../../src/domains/sign-up-proxy/store.ts';
 import { dispatch } from '../../src/engine/dispatch.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { LIMITS } from '../../src/lib/limits.ts';
@@ -46,7 +46,7 @@ describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   const identity = async (root: TestClient) => {
-    const config = await world.app.storage.read(AuthProxyReader).ofOrganization(root.organizationId as never);
+    const config = await world.app.storage.read(SignUpProxyReader).ofOrganization(root.organizationId as never);
     return config!.identity!;
   };
   const countChildren = async () => (await world.root.query('list_suborgs')).body.organizationIds.length;

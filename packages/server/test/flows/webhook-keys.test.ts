@@ -2,7 +2,7 @@ import { createPublicKey, randomUUID, verify, webcrypto } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createLocalJWKSet, importJWK, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { DeploymentReader, DeploymentStore } from '../../src/core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../../src/core/store/installation.ts';
 import { SIGNS_AFTER_MS, WEBHOOK_ROLE } from '../../src/domains/webhooks/keys.ts';
 import type { Poster, Posting } from '../../src/domains/webhooks/poster/poster.ts';
 import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../src/lib/ids.ts';
@@ -311,19 +311,19 @@ describe('a rotation', () => {
     receiver.app = app;
     const kids = async () => (await fetchKeysOf(app)()).map(({ kid }) => kid);
     const storedKids = async () =>
-      (await app.app.storage.read(DeploymentReader).serviceKeys())
+      (await app.app.storage.read(InstallationReader).serviceKeys())
         .filter(({ role }) => role === WEBHOOK_ROLE)
         .map(({ keyId }) => keyId);
     /** The rows that `custos webhooks rotate-key` leaves in the end, by the clock of the service. */
     const rotate = async ({ isCompromised = false } = {}): Promise<string> => {
       const { storage, keyring, clock } = app.app;
-      const wrapped = (await storage.read(DeploymentReader).get('deployment_key')) ?? '';
+      const wrapped = (await storage.read(InstallationReader).get('deployment_key')) ?? '';
       const { sealed, ...key } = await keyring.createServiceKey(Buffer.from(wrapped, 'hex'), WEBHOOK_ROLE);
       const before = await storedKids();
       await storage.write(async (store) => {
         const nowMs = clock();
-        if (isCompromised) await store(DeploymentStore).deleteServiceKeys(WEBHOOK_ROLE, before);
-        await store(DeploymentStore).insertServiceKey({
+        if (isCompromised) await store(InstallationStore).deleteServiceKeys(WEBHOOK_ROLE, before);
+        await store(InstallationStore).insertServiceKey({
           role: WEBHOOK_ROLE,
           ...key,
           sealedKey: sealed,

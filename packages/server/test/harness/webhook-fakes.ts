@@ -53,17 +53,17 @@ export const DELIVERED: Receipt = { latencyMs: 1, status: 200 };
 export const REFUSED: Receipt = { latencyMs: 1, status: 500 };
 export const BROKEN_OFF: Receipt = { latencyMs: 1, error: 'network' };
 
-interface FakeLane {
+interface FakeEndpointQueue {
   owner: string;
   claimedUntilMs: number;
   restingUntilMs: number;
   failures: number;
 }
 
-/** The part of the store that the dispatcher uses, in memory: the queue of every endpoint and who works on it. */
-export class FakeQueue {
+/** The part of the store that the dispatcher uses, in memory: the stored of every endpoint and who works on it. */
+export class FakeDeliveries {
   readonly endpoints = new Map<WebhookEndpointId, WebhookEndpoint>();
-  readonly lanes = new Map<WebhookEndpointId, FakeLane>();
+  readonly queues = new Map<WebhookEndpointId, FakeEndpointQueue>();
   readonly pending = new Map<WebhookDeliveryId, DueDelivery>();
   readonly recorded: DeliveryResult[] = [];
   /** What was read at once, of each batch. */
@@ -75,9 +75,13 @@ export class FakeQueue {
   /** Is told when somebody found nothing to send. */
   emptied: () => void = () => {};
 
-  add(endpoint: WebhookEndpoint, deliveries: readonly DueDelivery[] = [], lane: Partial<FakeLane> = {}): void {
+  add(
+    endpoint: WebhookEndpoint,
+    deliveries: readonly DueDelivery[] = [],
+    queue: Partial<FakeEndpointQueue> = {},
+  ): void {
     this.endpoints.set(endpoint.id, endpoint);
-    this.lanes.set(endpoint.id, { owner: '', claimedUntilMs: 0, restingUntilMs: 0, failures: 0, ...lane });
+    this.queues.set(endpoint.id, { owner: '', claimedUntilMs: 0, restingUntilMs: 0, failures: 0, ...queue });
     for (const delivery of deliveries) this.pending.set(delivery.id, delivery);
   }
 
@@ -93,13 +97,13 @@ export class FakeQueue {
       if (endpoint?.isActive !== true) this.emptied();
       return endpoint;
     },
-    dueLanes: async (nowMs: number, limit: number, after: WebhookEndpointId | '' = '') => {
+    dueQueues: async (nowMs: number, limit: number, after: WebhookEndpointId | '' = '') => {
       const due = new Set<WebhookEndpointId>();
       for (const { endpointId, nextAttemptAtMs } of this.pending.values()) {
         if (nextAttemptAtMs <= nowMs) due.add(endpointId);
       }
-      return [...this.lanes]
-        .filter(([id, lane]) => id > after && lane.claimedUntilMs <= nowMs && lane.restingUntilMs <= nowMs)
+      return [...this.queues]
+        .filter(([id, queue]) => id > after && queue.claimedUntilMs <= nowMs && queue.restingUntilMs <= nowMs)
         .filter(([id]) => due.has(id) && this.endpoints.get(id)?.isActive === true)
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .slice(0, limit)
@@ -124,35 +128,35 @@ export class FakeQueue {
       await this.afterRead();
       return batch;
     },
-    claimLane: async (id: WebhookEndpointId, owner: string, nowMs: number, untilMs: number) => {
-      const lane = this.lanes.get(id);
-      if (lane === undefined || lane.restingUntilMs > nowMs) return undefined;
-      if (lane.claimedUntilMs > nowMs && lane.owner !== owner) return undefined;
-      Object.assign(lane, { owner, claimedUntilMs: untilMs });
-      return { organizationId: ORGANIZATION, failures: lane.failures };
+    claimQueue: async (id: WebhookEndpointId, owner: string, nowMs: number, untilMs: number) => {
+      const queue = this.queues.get(id);
+      if (queue === undefined || queue.restingUntilMs > nowMs) return undefined;
+      if (queue.claimedUntilMs > nowMs && queue.owner !== owner) return undefined;
+      Object.assign(queue, { owner, claimedUntilMs: untilMs });
+      return { organizationId: ORGANIZATION, failures: queue.failures };
     },
-    renewLanes: async (owner: string, nowMs: number, untilMs: number) => {
-      const held = [...this.lanes].filter(([, lane]) => lane.owner === owner && lane.claimedUntilMs > nowMs);
-      for (const [, lane] of held) lane.claimedUntilMs = untilMs;
+    renewQueues: async (owner: string, nowMs: number, untilMs: number) => {
+      const held = [...this.queues].filter(([, queue]) => queue.owner === owner && queue.claimedUntilMs > nowMs);
+      for (const [, queue] of held) queue.claimedUntilMs = untilMs;
       return held.map(([id]) => id);
     },
-    releaseLane: async (
+    releaseQueue: async (
       id: WebhookEndpointId,
       owner: string,
       { failures, restingUntilMs }: { readonly failures: number; readonly restingUntilMs: number },
     ) => {
-      const lane = this.lanes.get(id);
-      if (lane?.owner !== owner) return false;
-      Object.assign(lane, { owner: '', claimedUntilMs: 0, failures, restingUntilMs });
+      const queue = this.queues.get(id);
+      if (queue?.owner !== owner) return false;
+      Object.assign(queue, { owner: '', claimedUntilMs: 0, failures, restingUntilMs });
       return true;
     },
     releaseOwner: async (owner: string) => {
-      for (const lane of this.lanes.values()) {
-        if (lane.owner === owner) Object.assign(lane, { owner: '', claimedUntilMs: 0 });
+      for (const queue of this.queues.values()) {
+        if (queue.owner === owner) Object.assign(queue, { owner: '', claimedUntilMs: 0 });
       }
     },
-    releaseAllLanes: async () => {
-      for (const lane of this.lanes.values()) Object.assign(lane, { owner: '', claimedUntilMs: 0 });
+    releaseAllQueues: async () => {
+      for (const queue of this.queues.values()) Object.assign(queue, { owner: '', claimedUntilMs: 0 });
     },
     record: async (results: readonly DeliveryResult[]) => {
       for (const result of results) {
@@ -177,7 +181,7 @@ export class FakeQueue {
     },
   };
 
-  /** Under `sqlite` lanes wait for a wake alone; under `postgres` they look for themselves. */
+  /** Under `sqlite` queues wait for a wake alone; under `postgres` they look for themselves. */
   storage(kind: Storage['kind'] = 'sqlite'): Storage {
     type Call = (...values: unknown[]) => Promise<unknown>;
     const calls = Object.entries(this.#store) as [string, Call][];

@@ -3,7 +3,7 @@ import { createKeyring } from '@custos/keyring';
 import { vi } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
-import { AuthProxyStore, DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
+import { DEFAULT_PROXY_SETTINGS, SignUpProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
 import { UserStore } from '../../src/domains/users/store/users.ts';
 import { dataModel } from '../../src/domains.ts';
@@ -217,7 +217,7 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
           firstUsedAtMs: undefined,
         },
       ]);
-      await store(AuthProxyStore).insert({
+      await store(SignUpProxyStore).insert({
         id: randomId(),
         organizationId,
         enabled: true,

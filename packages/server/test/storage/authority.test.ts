@@ -5,8 +5,8 @@ import { ContractInterfaceStore } from '../../src/domains/policies/store/contrac
 import { NetworkStore } from '../../src/domains/policies/store/networks.ts';
 import { PolicyStore } from '../../src/domains/policies/store/policies.ts';
 import { VelocityStore } from '../../src/domains/policies/store/velocity.ts';
-import type { AuthProxyConfig } from '../../src/domains/sign-up-proxy/model.ts';
-import { AuthProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
+import type { SignUpProxyConfig } from '../../src/domains/sign-up-proxy/model.ts';
+import { SignUpProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
 import { MfaStore } from '../../src/domains/users/store/mfa.ts';
 import { OauthStore } from '../../src/domains/users/store/oauth.ts';
@@ -89,15 +89,15 @@ const FACTS: Readonly<Record<string, Write>> = {
   'credentials.deleteCredentials': (store, id) =>
     store(CredentialStore).deleteCredentials('api_key', id, [randomId()], () => 'revoked'),
   'oauth.deleteProviders': (store, id) => store(OauthStore).deleteProviders(id, [randomId()]),
-  'authProxy.insert': (store, id) => store(AuthProxyStore).insert(proxyOf(id)),
-  'authProxy.update': (store, id) => store(AuthProxyStore).update(proxyOf(id)),
+  'authProxy.insert': (store, id) => store(SignUpProxyStore).insert(proxyOf(id)),
+  'authProxy.update': (store, id) => store(SignUpProxyStore).update(proxyOf(id)),
   'wallets.delete': (store, id) => store(WalletStore).delete(id, [randomId()]),
   'wallets.deleteAccounts': (store, id) => store(WalletStore).deleteAccounts(id, [randomId()]),
   'privateKeys.delete': (store, id) => store(PrivateKeyStore).delete(id, [randomId()]),
   'privateKeys.tag': (store, id) => store(PrivateKeyStore).tag(id, [], randomId()),
   'privateKeys.untag': (store, id) => store(PrivateKeyStore).untag(id, [randomId()]),
 };
-const proxyOf = (organizationId: OrganizationId): AuthProxyConfig =>
+const proxyOf = (organizationId: OrganizationId): SignUpProxyConfig =>
   some({ id: randomId(), organizationId, identity: undefined, enabled: true, settings: {}, ...STAMPS });
 
 /** What a login or a recovery writes while others decide. */

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import type {
-  TvcApp,
-  TvcApproval,
-  TvcDeployment,
-  TvcOperator,
-  TvcOperatorSet,
+  DeployedApp,
+  Deployment,
+  ManifestApproval,
+  Operator,
+  OperatorSet,
 } from '../../src/domains/deployments/model.ts';
 import { TvcReader, TvcStore } from '../../src/domains/deployments/store.ts';
-import { type OrganizationId, randomId, type TvcAppId } from '../../src/lib/ids.ts';
+import { type DeployedAppId, type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { codeOf, NOW, Place, times, withOrganization } from './place.ts';
@@ -19,7 +19,7 @@ const ALL = { kind: 'all', max: 100 } as const;
 const TEXT = 'é"😀\u2028\\';
 const idsOf = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
 
-const operator = (extra: Partial<TvcOperator> = {}): TvcOperator => ({
+const operator = (extra: Partial<Operator> = {}): Operator => ({
   id: randomId(),
   name: TEXT,
   signPublicKey: randomId(),
@@ -28,7 +28,7 @@ const operator = (extra: Partial<TvcOperator> = {}): TvcOperator => ({
   createdAtMs: NOW,
   ...extra,
 });
-const operatorSet = (operators: readonly TvcOperator[], extra: Partial<TvcOperatorSet> = {}): TvcOperatorSet => ({
+const operatorSet = (operators: readonly Operator[], extra: Partial<OperatorSet> = {}): OperatorSet => ({
   id: randomId(),
   name: TEXT,
   threshold: 2,
@@ -36,7 +36,7 @@ const operatorSet = (operators: readonly TvcOperator[], extra: Partial<TvcOperat
   createdAtMs: NOW,
   ...extra,
 });
-const app = (set: TvcOperatorSet, extra: Partial<TvcApp> = {}): TvcApp => ({
+const app = (set: OperatorSet, extra: Partial<DeployedApp> = {}): DeployedApp => ({
   id: randomId(),
   name: TEXT,
   quorumPublicKey: '02ab',
@@ -50,7 +50,7 @@ const app = (set: TvcOperatorSet, extra: Partial<TvcApp> = {}): TvcApp => ({
   deletedAtMs: undefined,
   ...extra,
 });
-const deployment = (appId: TvcAppId, extra: Partial<TvcDeployment> = {}): TvcDeployment => ({
+const deployment = (appId: DeployedAppId, extra: Partial<Deployment> = {}): Deployment => ({
   id: randomId(),
   appId,
   manifestId: randomId(),
@@ -63,7 +63,7 @@ const deployment = (appId: TvcAppId, extra: Partial<TvcDeployment> = {}): TvcDep
   deletedAtMs: undefined,
   ...extra,
 });
-const approval = (of: TvcDeployment, by: TvcOperator, extra: Partial<TvcApproval> = {}): TvcApproval => ({
+const approval = (of: Deployment, by: Operator, extra: Partial<ManifestApproval> = {}): ManifestApproval => ({
   id: randomId(),
   deploymentId: of.id,
   operatorId: by.id,
@@ -75,12 +75,12 @@ const approval = (of: TvcDeployment, by: TvcOperator, extra: Partial<TvcApproval
 /** An organization with two operators in a set, and an app of it. */
 async function furnish(storage: Storage): Promise<{
   organizationId: OrganizationId;
-  operators: [TvcOperator, TvcOperator];
-  set: TvcOperatorSet;
-  made: TvcApp;
+  operators: [Operator, Operator];
+  set: OperatorSet;
+  made: DeployedApp;
 }> {
   const { id: organizationId } = await withOrganization(storage);
-  const operators: [TvcOperator, TvcOperator] = [operator(), operator({ encryptPublicKey: undefined })];
+  const operators: [Operator, Operator] = [operator(), operator({ encryptPublicKey: undefined })];
   const set = operatorSet(operators);
   const made = app(set);
   await storage.write(async (store) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
-import { AuthProxyStore, DEFAULT_PROXY_SETTINGS } from '../../src/domains/sign-up-proxy/store.ts';
+import { DEFAULT_PROXY_SETTINGS, SignUpProxyStore } from '../../src/domains/sign-up-proxy/store.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { NOW, organization, Place } from './place.ts';
 
@@ -29,7 +29,7 @@ test.each(DATABASES)('the feature of the sign-up proxy tells what is so after th
       await store(OrganizationStore).setFeature(made.id, 'FEATURE_NAME_EMAIL_AUTH', 'true');
       if (before !== undefined) await store(OrganizationStore).setFeature(made.id, NAME, before);
       if (proxy === undefined) continue;
-      await store(AuthProxyStore).insert({
+      await store(SignUpProxyStore).insert({
         id: made.id,
         organizationId: made.id,
         enabled: proxy,

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { join } from 'node:path';
-import { createKeyring, DEPLOYMENT_ID, type Keyring, SERVICE_ROLES } from '@custos/keyring';
+import { createKeyring, INSTALLATION_ID, type Keyring, SERVICE_ROLES } from '@custos/keyring';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DeploymentReader, DeploymentStore } from '../../src/core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../../src/core/store/installation.ts';
 import { openServiceKeys } from '../../src/service-keys.ts';
 import type { ServiceKey } from '../../src/storage/service-key.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -98,7 +98,7 @@ describe.each(DATABASES)('service keys on %s', (kind) => {
     const keyrings: Keyring[] = [];
     for (const _ of storages) keyrings.push(await openRing(place));
     const started = await startTogether(storages, keyrings);
-    const stored = await (storages[0] as Storage).read(DeploymentReader).serviceKeys();
+    const stored = await (storages[0] as Storage).read(InstallationReader).serviceKeys();
     expect(rolesOf(stored)).toEqual(ALL_ROLES);
     for (const [index, keys] of started.entries()) {
       expect(keys).toEqual(stored);
@@ -112,12 +112,12 @@ describe.each(DATABASES)('service keys on %s', (kind) => {
     const storage = storages[0] as Storage;
     const before = await openKeys(storage, await openRing(place), NOW);
     await place.run("DELETE FROM service_key WHERE role = 'oidc-issuer'");
-    const five = await storage.read(DeploymentReader).serviceKeys();
+    const five = await storage.read(InstallationReader).serviceKeys();
     expect(five).toEqual(before.filter(({ role }) => role !== 'oidc-issuer'));
     const keyrings: Keyring[] = [];
     for (const _ of storages) keyrings.push(await openRing(place));
     const started = await startTogether(storages, keyrings);
-    const stored = await storage.read(DeploymentReader).serviceKeys();
+    const stored = await storage.read(InstallationReader).serviceKeys();
     expect(rolesOf(stored)).toEqual(ALL_ROLES);
     expect(stored.filter(({ role }) => role !== 'oidc-issuer')).toEqual(five);
     for (const [index, keys] of started.entries()) {
@@ -134,14 +134,14 @@ describe.each(DATABASES)('service keys on %s', (kind) => {
     const rotate = async (): Promise<void> => {
       steps += 1;
       if (steps !== 1) return;
-      const wrapped = (await storage.read(DeploymentReader).get('deployment_key')) as string;
+      const wrapped = (await storage.read(InstallationReader).get('deployment_key')) as string;
       await keyring.addRootKey();
-      const rewrapped = await keyring.rewrapOrganizationKey(DEPLOYMENT_ID, Buffer.from(wrapped, 'hex'));
+      const rewrapped = await keyring.rewrapOrganizationKey(INSTALLATION_ID, Buffer.from(wrapped, 'hex'));
       const changed = Buffer.from(rewrapped).toString('hex');
       expect(changed).not.toBe(wrapped);
-      expect(await storage.write((store) => store(DeploymentStore).exchange('deployment_key', wrapped, changed))).toBe(
-        true,
-      );
+      expect(
+        await storage.write((store) => store(InstallationStore).exchange('deployment_key', wrapped, changed)),
+      ).toBe(true);
     };
     const keys = await openKeys(storage, withStep(keyring, rotate), NOW);
     expect(rolesOf(keys)).toEqual(ALL_ROLES);

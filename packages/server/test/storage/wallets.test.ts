@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AppProof } from '../../src/core/model.ts';
 import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
-import { DeploymentReader, DeploymentStore } from '../../src/core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../../src/core/store/installation.ts';
 import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
 import { TreeReader, TreeStore } from '../../src/core/store/tree.ts';
 import type { Secret } from '../../src/domains/secrets/model.ts';
@@ -687,15 +687,15 @@ describe.each(DATABASES)('key stores on %s', (kind) => {
         signsFromMs: NOW + 900 + index,
       }));
       await storage.write(async (store) => {
-        for (const key of keys) await store(DeploymentStore).insertServiceKey(key);
+        for (const key of keys) await store(InstallationStore).insertServiceKey(key);
       });
-      const stored = await storage.read(DeploymentReader).serviceKeys();
+      const stored = await storage.read(InstallationReader).serviceKeys();
       expect(stored.map(plain)).toEqual([keys[1], keys[2], keys[0]].map((key) => plain(key as object)));
       await storage.write(async (store) => {
-        await store(DeploymentStore).deleteServiceKeys('b-role', ['0', '1']);
-        await store(DeploymentStore).deleteServiceKeys('b-role', []);
+        await store(InstallationStore).deleteServiceKeys('b-role', ['0', '1']);
+        await store(InstallationStore).deleteServiceKeys('b-role', []);
       });
-      expect((await storage.read(DeploymentReader).serviceKeys()).map(({ keyId }) => keyId)).toEqual(['1', '2']);
+      expect((await storage.read(InstallationReader).serviceKeys()).map(({ keyId }) => keyId)).toEqual(['1', '2']);
     });
   });
 

@@ -102,7 +102,7 @@ async function explained(place: Place, kind: DatabaseKind): Promise<Explained> {
 }
 
 /** How either database says that it reads all of a table; the others are what statements make themselves. */
-const READS_ALL = /SCAN (webhook_|event\b|delivery\b|lane\b|endpoint\b)|Seq Scan on webhook_/;
+const READS_ALL = /SCAN (webhook_|event\b|delivery\b|queue\b|endpoint\b)|Seq Scan on webhook_/;
 
 describe.each(DATABASES)('on %s', (kind) => {
   test('the queue and the lists are read by searches in indexes', async () => {
@@ -122,17 +122,17 @@ describe.each(DATABASES)('on %s', (kind) => {
 
     expect(await store.listeners(organizationId, 'o100002' as OrganizationId)).toHaveLength(4);
     seeks('listeners');
-    expect(await store.dueLanes(nowMs, 100)).toHaveLength(BUSY);
+    expect(await store.dueQueues(nowMs, 100)).toHaveLength(BUSY);
     // The first endpoint, the next ones, which PostgreSQL does not show, and whether one has something due.
-    expect(seeks('dueLanes').match(/ix_webhook_delivery_due/g)).toHaveLength(kind === 'postgres' ? 2 : 3);
+    expect(seeks('dueQueues').match(/ix_webhook_delivery_due/g)).toHaveLength(kind === 'postgres' ? 2 : 3);
     const due = await store.batch(organizationId, endpointId, nowMs, { fresh: 3, retries: 3 });
     expect(due).toHaveLength(6);
     // What is next stands in the queue's index, in its order.
     expect(seeks('batch').match(/(COVERING INDEX|Index Only Scan using) ix_webhook_delivery_due/g)).toHaveLength(2);
-    expect(await store.claimLane(endpointId, 'me', nowMs, nowMs + 1)).toBeDefined();
-    seeks('claimLane');
-    expect(await store.renewLanes('me', nowMs, nowMs + 1)).toEqual([endpointId]);
-    seeks('renewLanes');
+    expect(await store.claimQueue(endpointId, 'me', nowMs, nowMs + 1)).toBeDefined();
+    seeks('claimQueue');
+    expect(await store.renewQueues('me', nowMs, nowMs + 1)).toEqual([endpointId]);
+    seeks('renewQueues');
 
     const eventId = 'v100002';
     const page = { kind: 'page', limit: 2 } as const;

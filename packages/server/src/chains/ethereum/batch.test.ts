@@ -1,10 +1,10 @@
 import { TxEnvelopeTempo } from 'ox/tempo';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { custosBatchAbi } from '../contracts/artifacts.ts';
 import { parseTempoTransaction } from '../tempo/transaction.ts';
 import type { ParsedTransaction } from '../transactions.ts';
 import { assetMovements, batchedCalls } from '../transactions.ts';
+import { custosBatchAbi } from './contract-artifacts.ts';
 
 const ABI = parseAbi(['struct Call { address to; uint256 value; bytes data; }', 'function run(Call[] calls)']);
 const SELF = `0x${'11'.repeat(20)}` as const;

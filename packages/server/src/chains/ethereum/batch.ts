@@ -1,6 +1,6 @@
 import { decodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
 import { ApiError } from '../../lib/errors.ts';
-import { custosBatchAbi } from '../contracts/artifacts.ts';
+import { custosBatchAbi } from './contract-artifacts.ts';
 import { selectorOf } from './fields.ts';
 
 /** A call of an EVM chain, or of Tempo. Hex is lower case with 0x. */

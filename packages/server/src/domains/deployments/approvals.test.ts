@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId } from '../../lib/ids.ts';
 import { verifyApprovals } from './approvals.ts';
-import type { TvcOperatorSet } from './model.ts';
+import type { OperatorSet } from './model.ts';
 
 const MANIFEST = '{"a":"ä"}';
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -18,7 +18,7 @@ const operator = {
   keySource: 'EXTERNAL_KEY',
   createdAtMs: 0,
 } as const;
-const set: TvcOperatorSet = { id: randomId(), name: 'Set', threshold: 1, operators: [operator], createdAtMs: 0 };
+const set: OperatorSet = { id: randomId(), name: 'Set', threshold: 1, operators: [operator], createdAtMs: 0 };
 
 const verify = (...signatures: string[]) =>
   verifyApprovals(

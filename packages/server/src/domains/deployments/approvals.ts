@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { keyObject, verifyOnPool } from '../../authn/public-key.ts';
 import { parseDerSignature } from '../../authn/stamp-headers.ts';
 import { invalidField } from '../../lib/errors.ts';
-import type { TvcDeployment, TvcOperator, TvcOperatorSet } from './model.ts';
+import type { Deployment, Operator, OperatorSet } from './model.ts';
 import type { ManifestApprovalParamsShape } from './shapes.ts';
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
@@ -10,19 +10,19 @@ const RAW_BYTES = 64;
 
 /** A signature that an operator of the set made of the manifest. */
 export interface VerifiedApproval {
-  readonly operatorId: TvcOperator['id'];
+  readonly operatorId: Operator['id'];
   /** r and s, 64 bytes. */
   readonly signature: Uint8Array;
 }
 
 /** Whoever is no member of the manifest set, or did not sign these bytes, is refused (protocol/deployments 2.2). */
 export async function verifyApprovals(
-  { manifest }: Pick<TvcDeployment, 'manifest'>,
-  { operators }: TvcOperatorSet,
+  { manifest }: Pick<Deployment, 'manifest'>,
+  { operators }: OperatorSet,
   approvals: readonly Static<typeof ManifestApprovalParamsShape>[],
 ): Promise<VerifiedApproval[]> {
   const bytes = Buffer.from(manifest);
-  const members = new Map<string, TvcOperator>(operators.map((operator) => [operator.id, operator]));
+  const members = new Map<string, Operator>(operators.map((operator) => [operator.id, operator]));
   return await Promise.all(
     approvals.map(async ({ operatorId, signature }, index) => {
       const field = `parameters.approvals.${index}`;

@@ -2,28 +2,28 @@ import type { Config } from '../../config/config.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
-import type { TvcApp, TvcDeployment } from './model.ts';
+import type { DeployedApp, Deployment } from './model.ts';
 import { TvcReader } from './store.ts';
 
 // What may follow what (protocol/deployments 3). Each rule is judged when somebody asks, and again in the transaction.
 
 const refuse = (sentence: string): ApiError => new ApiError('FAILED_PRECONDITION', sentence);
 
-export function requireUndeleted({ deletedAtMs }: TvcDeployment): void {
+export function requireUndeleted({ deletedAtMs }: Deployment): void {
   if (deletedAtMs !== undefined) throw refuse('this deployment is deleted; restore it first');
 }
 
-export function requireDeletable({ deletedAtMs }: TvcDeployment): void {
+export function requireDeletable({ deletedAtMs }: Deployment): void {
   if (deletedAtMs !== undefined) throw refuse('this deployment is already deleted');
 }
 
 /** Traffic would go nowhere while there is something else to send it to. */
-export function requireNotLive({ id }: TvcDeployment, { liveDeploymentId }: TvcApp, hasOthers: boolean): void {
+export function requireNotLive({ id }: Deployment, { liveDeploymentId }: DeployedApp, hasOthers: boolean): void {
   if (liveDeploymentId !== id || !hasOthers) return;
   throw refuse('this deployment is live, and the app has others; set another one live before you delete it');
 }
 
-export function requireRestorable({ deletedAtMs }: TvcDeployment, app: TvcApp): void {
+export function requireRestorable({ deletedAtMs }: Deployment, app: DeployedApp): void {
   if (app.deletedAtMs !== undefined) {
     throw refuse('the app of this deployment was deleted with all its deployments; they cannot be restored');
   }
@@ -34,7 +34,7 @@ export function requireRestorable({ deletedAtMs }: TvcDeployment, app: TvcApp): 
 export async function requireRoom(
   read: ReadStores,
   organizationId: OrganizationId,
-  { id }: Pick<TvcApp, 'id'>,
+  { id }: Pick<DeployedApp, 'id'>,
   { limitDeployments: most }: Pick<Config, 'limitDeployments'>,
 ): Promise<void> {
   if (most === undefined || (await read(TvcReader).countDeployments(organizationId, id)) < most) return;
@@ -44,7 +44,7 @@ export async function requireRoom(
   );
 }
 
-export function requireApproved({ approvedAtMs }: TvcDeployment): void {
+export function requireApproved({ approvedAtMs }: Deployment): void {
   if (approvedAtMs === undefined) {
     throw refuse('the manifest of this deployment needs more approvals before it can be live');
   }

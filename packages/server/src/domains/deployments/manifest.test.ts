@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { buildManifest } from './manifest.ts';
-import type { TvcApp, TvcOperator, TvcOperatorSet } from './model.ts';
+import type { DeployedApp, Operator, OperatorSet } from './model.ts';
 
 const GUIDE = new URL('../../../../../docs/guides/deployments.md', import.meta.url);
 
@@ -14,11 +14,11 @@ const MULTIPLES = [
   '02e2534a3532d08fbba02dde659ee62bd0031fe2db785596ef509302446b030852',
 ] as const;
 const state = { createdAtMs: 1, keySource: 'EXTERNAL_KEY' } as const;
-const operators: TvcOperator[] = [
+const operators: Operator[] = [
   { id: id('95'), name: 'Operator 1', signPublicKey: MULTIPLES[0], encryptPublicKey: undefined, ...state },
   { id: id('96'), name: 'Operator 2', signPublicKey: MULTIPLES[2], encryptPublicKey: MULTIPLES[1], ...state },
 ];
-const set = (end: string, name: string): TvcOperatorSet => ({
+const set = (end: string, name: string): OperatorSet => ({
   id: id(end),
   name,
   threshold: 2,
@@ -27,7 +27,7 @@ const set = (end: string, name: string): TvcOperatorSet => ({
 });
 const manifestSet = set('93', 'Approvers');
 const shareSet = set('94', 'Share holders');
-const app: TvcApp = {
+const app: DeployedApp = {
   id: id('90'),
   name: 'Price feed',
   quorumPublicKey: MULTIPLES[3],

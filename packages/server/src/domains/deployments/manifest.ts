@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { type CanonicalObject, canonicalJson } from '../../lib/canonical-json.ts';
 import { invalidField } from '../../lib/errors.ts';
-import type { OrganizationId, TvcDeploymentId, TvcManifestId } from '../../lib/ids.ts';
-import { type ManifestSet, operatorPublicKey, type TvcApp, type TvcManifest, type TvcOperatorSet } from './model.ts';
+import type { DeploymentId, ManifestId, OrganizationId } from '../../lib/ids.ts';
+import { type DeployedApp, type Manifest, type ManifestSet, type OperatorSet, operatorPublicKey } from './model.ts';
 import { type DeploymentParamsShape, PIVOT_ARGS_LENGTH_MAX } from './shapes.ts';
 
 type DeploymentParams = Static<typeof DeploymentParamsShape>;
@@ -19,12 +19,12 @@ export function checkDeployment({ pivotArgs, debugMode, replicas }: DeploymentPa
 }
 
 /** What debug mode shows makes the quorum key worthless, so that an app has to have been made for it. */
-export function requireDebugMode({ debugMode }: DeploymentParams, app: TvcApp): void {
+export function requireDebugMode({ debugMode }: DeploymentParams, app: DeployedApp): void {
   if (!debugMode || app.enableDebugMode) return;
   throw invalidField('parameters.debugMode', 'needs an app that was created with enableDebugModeDeployments');
 }
 
-const toManifestSet = ({ id, name, operators, threshold }: TvcOperatorSet): ManifestSet => ({
+const toManifestSet = ({ id, name, operators, threshold }: OperatorSet): ManifestSet => ({
   id,
   name,
   operators: operators.map((operator) => ({
@@ -37,11 +37,11 @@ const toManifestSet = ({ id, name, operators, threshold }: TvcOperatorSet): Mani
 
 export interface ManifestSubject {
   readonly organizationId: OrganizationId;
-  readonly app: TvcApp;
-  readonly manifestSet: TvcOperatorSet;
-  readonly shareSet: TvcOperatorSet;
-  readonly deploymentId: TvcDeploymentId;
-  readonly manifestId: TvcManifestId;
+  readonly app: DeployedApp;
+  readonly manifestSet: OperatorSet;
+  readonly shareSet: OperatorSet;
+  readonly deploymentId: DeploymentId;
+  readonly manifestId: ManifestId;
   readonly nowMs: number;
 }
 
@@ -54,7 +54,7 @@ export function buildManifest(
   parameters: DeploymentParams,
 ): string {
   const { pivotContainerEncryptedPullSecret, debugMode = false, nonce, replicas, ...given } = parameters;
-  const manifest: TvcManifest = {
+  const manifest: Manifest = {
     ...given,
     version: 1,
     organizationId,

@@ -1,19 +1,19 @@
 import type {
+  DeployedAppId,
+  DeploymentId,
+  ManifestApprovalId,
+  ManifestId,
+  OperatorId,
+  OperatorSetId,
   OrganizationId,
-  TvcAppId,
-  TvcApprovalId,
-  TvcDeploymentId,
-  TvcManifestId,
-  TvcOperatorId,
-  TvcOperatorSetId,
 } from '../../lib/ids.ts';
 
 /** Where an operator's keys are: with whoever told the public ones, or derived from a wallet of the organization. */
 export type OperatorKeySource = 'EXTERNAL_KEY' | 'ORG_WALLET_ACCOUNT';
 
 /** Somebody who approves manifests, or holds a share of a quorum key. Never changed once it is there. */
-export interface TvcOperator {
-  readonly id: TvcOperatorId;
+export interface Operator {
+  readonly id: OperatorId;
   readonly name: string;
   /** Compressed lower-case hex of a P-256 key, like the other one. */
   readonly signPublicKey: string;
@@ -27,26 +27,26 @@ export interface TvcOperator {
 export const operatorPublicKey = ({
   encryptPublicKey = '',
   signPublicKey,
-}: Pick<TvcOperator, 'encryptPublicKey' | 'signPublicKey'>): string => `${encryptPublicKey}${signPublicKey}`;
+}: Pick<Operator, 'encryptPublicKey' | 'signPublicKey'>): string => `${encryptPublicKey}${signPublicKey}`;
 
 /** Operators of whom so many have to agree. Never changed once it is there. */
-export interface TvcOperatorSet {
-  readonly id: TvcOperatorSetId;
+export interface OperatorSet {
+  readonly id: OperatorSetId;
   readonly name: string;
   readonly threshold: number;
-  readonly operators: readonly TvcOperator[];
+  readonly operators: readonly Operator[];
   readonly createdAtMs: number;
 }
 
-export interface TvcApp {
-  readonly id: TvcAppId;
+export interface DeployedApp {
+  readonly id: DeployedAppId;
   readonly name: string;
   readonly quorumPublicKey: string;
-  readonly manifestSetId: TvcOperatorSetId;
-  readonly shareSetId: TvcOperatorSetId;
+  readonly manifestSetId: OperatorSetId;
+  readonly shareSetId: OperatorSetId;
   readonly enableEgress: boolean;
   readonly enableDebugMode: boolean;
-  readonly liveDeploymentId: TvcDeploymentId | undefined;
+  readonly liveDeploymentId: DeploymentId | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly deletedAtMs: number | undefined;
@@ -64,12 +64,12 @@ export interface ManifestSet {
 }
 
 /** All that operators approve; docs/guides/deployments.md has it byte for byte. */
-export interface TvcManifest {
+export interface Manifest {
   readonly version: 1;
   readonly organizationId: OrganizationId;
-  readonly appId: TvcAppId;
-  readonly deploymentId: TvcDeploymentId;
-  readonly manifestId: TvcManifestId;
+  readonly appId: DeployedAppId;
+  readonly deploymentId: DeploymentId;
+  readonly manifestId: ManifestId;
   readonly nonce: number;
   readonly qosVersion: string;
   readonly pivotContainerImageUrl: string;
@@ -90,10 +90,10 @@ export interface TvcManifest {
   readonly shareSet: ManifestSet;
 }
 
-export interface TvcDeployment {
-  readonly id: TvcDeploymentId;
-  readonly appId: TvcAppId;
-  readonly manifestId: TvcManifestId;
+export interface Deployment {
+  readonly id: DeploymentId;
+  readonly appId: DeployedAppId;
+  readonly manifestId: ManifestId;
   /** The manifest as it is signed. */
   readonly manifest: string;
   readonly encryptedPullSecret: string | undefined;
@@ -107,17 +107,16 @@ export interface TvcDeployment {
 }
 
 /** As much of a deployment as its status needs. */
-export type TvcDeploymentState = Pick<TvcDeployment, 'id' | 'replicas' | 'approvedAtMs' | 'updatedAtMs'>;
+export type DeploymentState = Pick<Deployment, 'id' | 'replicas' | 'approvedAtMs' | 'updatedAtMs'>;
 
 /** What the manifest of a deployment says. */
-export const readManifest = ({ manifest }: Pick<TvcDeployment, 'manifest'>): TvcManifest =>
-  JSON.parse(manifest) as TvcManifest;
+export const readManifest = ({ manifest }: Pick<Deployment, 'manifest'>): Manifest => JSON.parse(manifest) as Manifest;
 
 /** An operator's signature of a manifest. */
-export interface TvcApproval {
-  readonly id: TvcApprovalId;
-  readonly deploymentId: TvcDeploymentId;
-  readonly operatorId: TvcOperatorId;
+export interface ManifestApproval {
+  readonly id: ManifestApprovalId;
+  readonly deploymentId: DeploymentId;
+  readonly operatorId: OperatorId;
   /** r and s, 64 bytes. */
   readonly signature: Uint8Array;
   readonly createdAtMs: number;

@@ -4,7 +4,7 @@ import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
-import { operatorPublicKey, type TvcOperator, type TvcOperatorSet } from './model.ts';
+import { type Operator, type OperatorSet, operatorPublicKey } from './model.ts';
 import { parseKeys } from './operator-keys.ts';
 import { OPERATORS_MAX, type OperatorSetParamsShape } from './shapes.ts';
 import { TvcReader, TvcStore } from './store.ts';
@@ -72,7 +72,7 @@ function checkChoice(choice: SetChoice): void {
   }
 }
 
-type NewOperator = Pick<TvcOperator, 'name' | 'signPublicKey' | 'encryptPublicKey'>;
+type NewOperator = Pick<Operator, 'name' | 'signPublicKey' | 'encryptPublicKey'>;
 
 function newOperatorsOf({ name, params }: SetChoice): (NewOperator & { readonly field: string })[] {
   return (params?.newOperators ?? []).map((operator, index) => {
@@ -83,12 +83,12 @@ function newOperatorsOf({ name, params }: SetChoice): (NewOperator & { readonly 
 
 /** A set that there is, or one that is to be made. */
 type SetPlan =
-  | { readonly kind: 'existing'; readonly set: TvcOperatorSet }
+  | { readonly kind: 'existing'; readonly set: OperatorSet }
   | {
       readonly kind: 'new';
       readonly name: string;
       readonly threshold: number;
-      readonly members: readonly (TvcOperator | NewOperator)[];
+      readonly members: readonly (Operator | NewOperator)[];
     };
 
 /** Looks up what a request names; refuses what cannot become a set. */
@@ -101,7 +101,7 @@ export async function planSet(read: ReadStores, organizationId: OrganizationId, 
     }
     return { kind: 'existing', set };
   }
-  const members: (TvcOperator | NewOperator)[] = await read(TvcReader).getOperators(
+  const members: (Operator | NewOperator)[] = await read(TvcReader).getOperators(
     organizationId,
     params.existingOperatorIds ?? [],
   );
@@ -122,30 +122,30 @@ export async function planSet(read: ReadStores, organizationId: OrganizationId, 
 }
 
 /** Whether what is called new is what there is. */
-const isSame = (known: TvcOperator, added: NewOperator): boolean =>
+const isSame = (known: Operator, added: NewOperator): boolean =>
   known.name === added.name && operatorPublicKey(known) === operatorPublicKey(added);
 
 /**
  * The set that is chosen, made if there is none like it: same name, threshold and members (protocol/deployments 1.2).
  */
-export async function openSet(context: ExecuteContext, choice: SetChoice): Promise<TvcOperatorSet> {
+export async function openSet(context: ExecuteContext, choice: SetChoice): Promise<OperatorSet> {
   const { store, actor, newId, nowMs } = context;
   const { organizationId } = actor;
   const plan = await planSet(store, organizationId, choice);
   if (plan.kind === 'existing') return plan.set;
-  const operators: TvcOperator[] = [];
+  const operators: Operator[] = [];
   for (const member of plan.members) operators.push('id' in member ? member : await enlist(context, member));
   const { name, threshold } = plan;
   const ids = operators.map(({ id }) => id);
   const known = await store(TvcStore).findOperatorSet(organizationId, name, threshold, ids);
   if (known !== undefined) return known;
-  const set: TvcOperatorSet = { id: newId(), name, threshold, operators, createdAtMs: nowMs };
+  const set: OperatorSet = { id: newId(), name, threshold, operators, createdAtMs: nowMs };
   await store(TvcStore).insertOperatorSet(organizationId, set);
   return set;
 }
 
-async function enlist({ store, actor, newId, nowMs }: ExecuteContext, added: NewOperator): Promise<TvcOperator> {
-  const operator: TvcOperator = { id: newId(), ...added, keySource: 'EXTERNAL_KEY', createdAtMs: nowMs };
+async function enlist({ store, actor, newId, nowMs }: ExecuteContext, added: NewOperator): Promise<Operator> {
+  const operator: Operator = { id: newId(), ...added, keySource: 'EXTERNAL_KEY', createdAtMs: nowMs };
   await store(TvcStore).insertOperator(actor.organizationId, operator);
   return operator;
 }

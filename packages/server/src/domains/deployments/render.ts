@@ -2,14 +2,14 @@ import type { Static } from 'typebox';
 import { toTimestamp } from '../../lib/clock.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import {
+  type DeployedApp,
+  type Deployment,
+  type DeploymentState,
+  type ManifestApproval,
+  type Operator,
+  type OperatorSet,
   operatorPublicKey,
   readManifest,
-  type TvcApp,
-  type TvcApproval,
-  type TvcDeployment,
-  type TvcDeploymentState,
-  type TvcOperator,
-  type TvcOperatorSet,
 } from './model.ts';
 import type {
   AppStatusShape,
@@ -25,7 +25,7 @@ const madeAt = ({ createdAtMs }: { readonly createdAtMs: number }) => ({
   updatedAt: toTimestamp(createdAtMs),
 });
 
-export const renderOperator = (operator: TvcOperator): Static<typeof TvcOperatorShape> => ({
+export const renderOperator = (operator: Operator): Static<typeof TvcOperatorShape> => ({
   id: operator.id,
   name: operator.name,
   publicKey: operatorPublicKey(operator),
@@ -37,7 +37,7 @@ export const renderOperator = (operator: TvcOperator): Static<typeof TvcOperator
 
 const renderSet = (
   organizationId: OrganizationId,
-  { id, name, operators, threshold, createdAtMs }: TvcOperatorSet,
+  { id, name, operators, threshold, createdAtMs }: OperatorSet,
 ): Static<typeof TvcOperatorSetShape> => ({
   id,
   name,
@@ -48,16 +48,16 @@ const renderSet = (
 });
 
 /** Those of the app in question among others. */
-export type OperatorSets = ReadonlyMap<string, TvcOperatorSet>;
+export type OperatorSets = ReadonlyMap<string, OperatorSet>;
 
-const setsOf = (organizationId: OrganizationId, { manifestSetId, shareSetId }: TvcApp, sets: OperatorSets) => ({
-  manifestSet: renderSet(organizationId, sets.get(manifestSetId) as TvcOperatorSet),
-  shareSet: renderSet(organizationId, sets.get(shareSetId) as TvcOperatorSet),
+const setsOf = (organizationId: OrganizationId, { manifestSetId, shareSetId }: DeployedApp, sets: OperatorSets) => ({
+  manifestSet: renderSet(organizationId, sets.get(manifestSetId) as OperatorSet),
+  shareSet: renderSet(organizationId, sets.get(shareSetId) as OperatorSet),
 });
 
 export const renderApp = (
   organizationId: OrganizationId,
-  app: TvcApp,
+  app: DeployedApp,
   sets: OperatorSets,
   domain: string,
 ): Static<typeof TvcAppShape> => ({
@@ -77,10 +77,10 @@ export const renderApp = (
 /** All but the approvals comes out of the manifest, so that what is shown is what is approved. */
 export function renderDeployment(
   organizationId: OrganizationId,
-  deployment: TvcDeployment,
-  app: TvcApp,
+  deployment: Deployment,
+  app: DeployedApp,
   sets: OperatorSets,
-  approvals: readonly TvcApproval[],
+  approvals: readonly ManifestApproval[],
 ): Static<typeof TvcDeploymentShape> {
   const manifest = readManifest(deployment);
   const { instanceSizeCpus, instanceSizeRam } = manifest;
@@ -98,7 +98,7 @@ export function renderDeployment(
     manifestApprovals: approvals.map((approval) => ({
       id: approval.id,
       manifestId: deployment.manifestId,
-      operator: renderOperator(members.get(approval.operatorId) as TvcOperator),
+      operator: renderOperator(members.get(approval.operatorId) as Operator),
       approval: Buffer.from(approval.signature).toString('base64'),
       ...madeAt(approval),
     })),
@@ -123,8 +123,8 @@ export function renderDeployment(
 
 /** Nothing runs here, so that nothing is ready: what would run is what was approved. */
 export const renderStatus = (
-  app: TvcApp,
-  deployments: readonly TvcDeploymentState[],
+  app: DeployedApp,
+  deployments: readonly DeploymentState[],
 ): Static<typeof AppStatusShape> => ({
   appId: app.id,
   deployments: deployments.map((deployment) => ({

@@ -3,13 +3,13 @@ import { chunks } from '../../lib/collections.ts';
 import { sha256Hex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type {
+  DeployedAppId,
+  DeploymentId,
+  ManifestApprovalId,
+  ManifestId,
+  OperatorId,
+  OperatorSetId,
   OrganizationId,
-  TvcAppId,
-  TvcApprovalId,
-  TvcDeploymentId,
-  TvcManifestId,
-  TvcOperatorId,
-  TvcOperatorSetId,
 } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
@@ -17,13 +17,13 @@ import { fetchPage } from '../../storage/keyset.ts';
 import { findRow, pageOfRows } from '../../storage/organization-rows.ts';
 import { Reader } from '../../storage/store.ts';
 import type {
+  DeployedApp,
+  Deployment,
+  DeploymentState,
+  ManifestApproval,
+  Operator,
   OperatorKeySource,
-  TvcApp,
-  TvcApproval,
-  TvcDeployment,
-  TvcDeploymentState,
-  TvcOperator,
-  TvcOperatorSet,
+  OperatorSet,
 } from './model.ts';
 import type {
   TvcApprovalTable,
@@ -33,8 +33,8 @@ import type {
   TvcOperatorTable,
 } from './tables.ts';
 
-const toOperator = (row: Selectable<TvcOperatorTable>): TvcOperator => ({
-  id: row.id as TvcOperatorId,
+const toOperator = (row: Selectable<TvcOperatorTable>): Operator => ({
+  id: row.id as OperatorId,
   name: row.name,
   signPublicKey: row.sign_public_key,
   encryptPublicKey: row.encrypt_public_key ?? undefined,
@@ -42,24 +42,24 @@ const toOperator = (row: Selectable<TvcOperatorTable>): TvcOperator => ({
   createdAtMs: row.created_at_ms,
 });
 
-const toApp = (row: Selectable<TvcAppTable>): TvcApp => ({
-  id: row.id as TvcAppId,
+const toApp = (row: Selectable<TvcAppTable>): DeployedApp => ({
+  id: row.id as DeployedAppId,
   name: row.name,
   quorumPublicKey: row.quorum_public_key,
-  manifestSetId: row.manifest_set_id as TvcOperatorSetId,
-  shareSetId: row.share_set_id as TvcOperatorSetId,
+  manifestSetId: row.manifest_set_id as OperatorSetId,
+  shareSetId: row.share_set_id as OperatorSetId,
   enableEgress: row.enable_egress === 1,
   enableDebugMode: row.enable_debug_mode === 1,
-  liveDeploymentId: (row.live_deployment_id as TvcDeploymentId | null) ?? undefined,
+  liveDeploymentId: (row.live_deployment_id as DeploymentId | null) ?? undefined,
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
   deletedAtMs: row.deleted_at_ms ?? undefined,
 });
 
-const toDeployment = (row: Selectable<TvcDeploymentTable>): TvcDeployment => ({
-  id: row.id as TvcDeploymentId,
-  appId: row.app_id as TvcAppId,
-  manifestId: row.manifest_id as TvcManifestId,
+const toDeployment = (row: Selectable<TvcDeploymentTable>): Deployment => ({
+  id: row.id as DeploymentId,
+  appId: row.app_id as DeployedAppId,
+  manifestId: row.manifest_id as ManifestId,
   manifest: row.manifest,
   encryptedPullSecret: row.encrypted_pull_secret ?? undefined,
   replicas: row.replicas,
@@ -69,10 +69,10 @@ const toDeployment = (row: Selectable<TvcDeploymentTable>): TvcDeployment => ({
   deletedAtMs: row.deleted_at_ms ?? undefined,
 });
 
-const toApproval = (row: Selectable<TvcApprovalTable>): TvcApproval => ({
-  id: row.id as TvcApprovalId,
-  deploymentId: row.deployment_id as TvcDeploymentId,
-  operatorId: row.operator_id as TvcOperatorId,
+const toApproval = (row: Selectable<TvcApprovalTable>): ManifestApproval => ({
+  id: row.id as ManifestApprovalId,
+  deploymentId: row.deployment_id as DeploymentId,
+  operatorId: row.operator_id as OperatorId,
   signature: row.signature,
   createdAtMs: row.created_at_ms,
 });
@@ -100,8 +100,8 @@ const DEPLOYMENT_BYTES: RawBuilder<number> = sql`(${bytesOf('tvc_deployment', ['
 
 export class TvcReader extends Reader {
   /** All of them, in the order of the ids, or an error. */
-  async getOperators(organizationId: OrganizationId, operatorIds: readonly string[]): Promise<TvcOperator[]> {
-    const found = new Map<string, TvcOperator>();
+  async getOperators(organizationId: OrganizationId, operatorIds: readonly string[]): Promise<Operator[]> {
+    const found = new Map<string, Operator>();
     for (const ids of chunks([...new Set(operatorIds)])) {
       const rows = await this.db
         .selectFrom('tvc_operator')
@@ -118,7 +118,7 @@ export class TvcReader extends Reader {
     });
   }
 
-  async findOperator(organizationId: OrganizationId, signPublicKey: string): Promise<TvcOperator | undefined> {
+  async findOperator(organizationId: OrganizationId, signPublicKey: string): Promise<Operator | undefined> {
     const row = await this.db
       .selectFrom('tvc_operator')
       .selectAll()
@@ -128,11 +128,11 @@ export class TvcReader extends Reader {
     return row && toOperator(row);
   }
 
-  async operators(organizationId: OrganizationId, request: PageRequest): Promise<Page<TvcOperator>> {
+  async operators(organizationId: OrganizationId, request: PageRequest): Promise<Page<Operator>> {
     return await pageOfRows(this.db, 'tvc_operator', organizationId, request, (rows) => rows.map(toOperator));
   }
 
-  async getOperatorSet(organizationId: OrganizationId, setId: string): Promise<TvcOperatorSet> {
+  async getOperatorSet(organizationId: OrganizationId, setId: string): Promise<OperatorSet> {
     const set = (await this.operatorSets(organizationId, [setId])).get(setId);
     if (set === undefined) throw notFound('operator set');
     return set;
@@ -142,7 +142,7 @@ export class TvcReader extends Reader {
   async operatorSets(
     organizationId: OrganizationId,
     setIds: readonly string[],
-  ): Promise<ReadonlyMap<string, TvcOperatorSet>> {
+  ): Promise<ReadonlyMap<string, OperatorSet>> {
     const rows: Selectable<TvcOperatorSetTable>[] = [];
     for (const ids of chunks([...new Set(setIds)])) {
       rows.push(
@@ -155,17 +155,17 @@ export class TvcReader extends Reader {
       );
     }
     const memberIds = [...new Set(rows.flatMap(operatorIdsOf))];
-    const members = new Map<string, TvcOperator>(
+    const members = new Map<string, Operator>(
       (await this.getOperators(organizationId, memberIds)).map((operator) => [operator.id, operator]),
     );
     return new Map(
       rows.map((row) => [
         row.id,
         {
-          id: row.id as TvcOperatorSetId,
+          id: row.id as OperatorSetId,
           name: row.name,
           threshold: row.threshold,
-          operators: operatorIdsOf(row).map((id) => members.get(id) as TvcOperator),
+          operators: operatorIdsOf(row).map((id) => members.get(id) as Operator),
           createdAtMs: row.created_at_ms,
         },
       ]),
@@ -178,7 +178,7 @@ export class TvcReader extends Reader {
     name: string,
     threshold: number,
     operatorIds: readonly string[],
-  ): Promise<TvcOperatorSet | undefined> {
+  ): Promise<OperatorSet | undefined> {
     const row = await this.db
       .selectFrom('tvc_operator_set')
       .select('id')
@@ -191,25 +191,25 @@ export class TvcReader extends Reader {
   }
 
   /** Also one that was deleted. */
-  async findApp(organizationId: OrganizationId, appId: string): Promise<TvcApp | undefined> {
+  async findApp(organizationId: OrganizationId, appId: string): Promise<DeployedApp | undefined> {
     const row = await findRow(this.db, 'tvc_app', organizationId, appId);
     return row && toApp(row);
   }
 
-  async getApp(organizationId: OrganizationId, appId: string): Promise<TvcApp> {
+  async getApp(organizationId: OrganizationId, appId: string): Promise<DeployedApp> {
     const app = await this.findApp(organizationId, appId);
     if (app === undefined || app.deletedAtMs !== undefined) throw notFound('app');
     return app;
   }
 
   /** The app of a deployment, which may have been deleted. */
-  async appOf(organizationId: OrganizationId, { appId }: Pick<TvcDeployment, 'appId'>): Promise<TvcApp> {
+  async appOf(organizationId: OrganizationId, { appId }: Pick<Deployment, 'appId'>): Promise<DeployedApp> {
     const app = await this.findApp(organizationId, appId);
     if (app === undefined) throw notFound('app');
     return app;
   }
 
-  async apps(organizationId: OrganizationId, request: PageRequest): Promise<Page<TvcApp>> {
+  async apps(organizationId: OrganizationId, request: PageRequest): Promise<Page<DeployedApp>> {
     return await pageOfRows(this.db, 'tvc_app', organizationId, request, (rows) => rows.map(toApp), {
       filter: sql`AND deleted_at_ms IS NULL`,
       bytes: sql`(1024 + ${setBytes('tvc_app', 'manifest_set_id')} + ${setBytes('tvc_app', 'share_set_id')})`,
@@ -217,13 +217,13 @@ export class TvcReader extends Reader {
   }
 
   /** Also one that is marked as deleted. */
-  async getDeployment(organizationId: OrganizationId, deploymentId: string): Promise<TvcDeployment> {
+  async getDeployment(organizationId: OrganizationId, deploymentId: string): Promise<Deployment> {
     const row = await findRow(this.db, 'tvc_deployment', organizationId, deploymentId);
     if (row === undefined) throw notFound('deployment');
     return toDeployment(row);
   }
 
-  async getDeploymentOfManifest(organizationId: OrganizationId, manifestId: string): Promise<TvcDeployment> {
+  async getDeploymentOfManifest(organizationId: OrganizationId, manifestId: string): Promise<Deployment> {
     const row = await this.db
       .selectFrom('tvc_deployment')
       .selectAll()
@@ -235,7 +235,7 @@ export class TvcReader extends Reader {
   }
 
   /** Deleted ones too. */
-  async deployments(organizationId: OrganizationId, appId: string, request: PageRequest): Promise<Page<TvcDeployment>> {
+  async deployments(organizationId: OrganizationId, appId: string, request: PageRequest): Promise<Page<Deployment>> {
     return await pageOfRows(this.db, 'tvc_deployment', organizationId, request, (rows) => rows.map(toDeployment), {
       filter: sql`AND app_id = ${appId}`,
       bytes: DEPLOYMENT_BYTES,
@@ -243,7 +243,7 @@ export class TvcReader extends Reader {
   }
 
   /** Of those that are not deleted, oldest first; no manifest is read for it. */
-  async deploymentStates(organizationId: OrganizationId, appId: string, max: number): Promise<TvcDeploymentState[]> {
+  async deploymentStates(organizationId: OrganizationId, appId: string, max: number): Promise<DeploymentState[]> {
     const rows = await this.db
       .selectFrom('tvc_deployment')
       .select(['id', 'replicas', 'approved_at_ms', 'updated_at_ms'])
@@ -255,7 +255,7 @@ export class TvcReader extends Reader {
       .execute();
     if (rows.length > max) throw new ApiError('RESULT_TOO_LARGE', `the app has more than ${max} deployments`);
     return rows.map((row) => ({
-      id: row.id as TvcDeploymentId,
+      id: row.id as DeploymentId,
       replicas: row.replicas,
       approvedAtMs: row.approved_at_ms ?? undefined,
       updatedAtMs: row.updated_at_ms,
@@ -275,7 +275,7 @@ export class TvcReader extends Reader {
   }
 
   /** Whether the app has a deployment besides this one that is not deleted. */
-  async hasOtherDeployment(organizationId: OrganizationId, { appId, id }: TvcDeployment): Promise<boolean> {
+  async hasOtherDeployment(organizationId: OrganizationId, { appId, id }: Deployment): Promise<boolean> {
     const row = await this.db
       .selectFrom('tvc_deployment')
       .select('id')
@@ -289,8 +289,8 @@ export class TvcReader extends Reader {
   }
 
   /** Of these deployments, oldest first. */
-  async approvals(organizationId: OrganizationId, deploymentIds: readonly string[]): Promise<TvcApproval[]> {
-    const approvals: TvcApproval[] = [];
+  async approvals(organizationId: OrganizationId, deploymentIds: readonly string[]): Promise<ManifestApproval[]> {
+    const approvals: ManifestApproval[] = [];
     for (const ids of chunks(deploymentIds)) {
       const rows = await this.db
         .selectFrom('tvc_approval')
@@ -313,7 +313,7 @@ export class TvcReader extends Reader {
 export class TvcStore extends TvcReader {
   static readonly writes = true;
 
-  async insertOperator(organizationId: OrganizationId, operator: TvcOperator): Promise<void> {
+  async insertOperator(organizationId: OrganizationId, operator: Operator): Promise<void> {
     await this.db
       .insertInto('tvc_operator')
       .values({
@@ -328,7 +328,7 @@ export class TvcStore extends TvcReader {
       .execute();
   }
 
-  async insertOperatorSet(organizationId: OrganizationId, set: TvcOperatorSet): Promise<void> {
+  async insertOperatorSet(organizationId: OrganizationId, set: OperatorSet): Promise<void> {
     const operatorIds = set.operators.map(({ id }) => id);
     await this.db
       .insertInto('tvc_operator_set')
@@ -344,7 +344,7 @@ export class TvcStore extends TvcReader {
       .execute();
   }
 
-  async insertApp(organizationId: OrganizationId, app: TvcApp): Promise<void> {
+  async insertApp(organizationId: OrganizationId, app: DeployedApp): Promise<void> {
     await this.db
       .insertInto('tvc_app')
       .values({
@@ -364,7 +364,7 @@ export class TvcStore extends TvcReader {
       .execute();
   }
 
-  async insertDeployment(organizationId: OrganizationId, deployment: TvcDeployment): Promise<void> {
+  async insertDeployment(organizationId: OrganizationId, deployment: Deployment): Promise<void> {
     await this.db
       .insertInto('tvc_deployment')
       .values({
@@ -384,7 +384,7 @@ export class TvcStore extends TvcReader {
   }
 
   /** Keeps the first approval of an operator and answers its id, whichever one it was. */
-  async keepApproval(organizationId: OrganizationId, approval: TvcApproval): Promise<TvcApprovalId> {
+  async keepApproval(organizationId: OrganizationId, approval: ManifestApproval): Promise<ManifestApprovalId> {
     await this.db
       .insertInto('tvc_approval')
       .values({
@@ -404,7 +404,7 @@ export class TvcStore extends TvcReader {
       .where('deployment_id', '=', approval.deploymentId)
       .where('operator_id', '=', approval.operatorId)
       .executeTakeFirstOrThrow();
-    return kept.id as TvcApprovalId;
+    return kept.id as ManifestApprovalId;
   }
 
   /** Answers false if it was approved before. */
@@ -422,7 +422,7 @@ export class TvcStore extends TvcReader {
   /** Answers false if the app has a live deployment already. */
   async setFirstLive(
     organizationId: OrganizationId,
-    { id, appId }: Pick<TvcDeployment, 'id' | 'appId'>,
+    { id, appId }: Pick<Deployment, 'id' | 'appId'>,
     nowMs: number,
   ): Promise<boolean> {
     const set = await this.db
@@ -438,8 +438,8 @@ export class TvcStore extends TvcReader {
 
   async setLive(
     organizationId: OrganizationId,
-    appId: TvcAppId,
-    deploymentId: TvcDeploymentId | undefined,
+    appId: DeployedAppId,
+    deploymentId: DeploymentId | undefined,
     nowMs: number,
   ): Promise<void> {
     await this.db
@@ -466,7 +466,7 @@ export class TvcStore extends TvcReader {
   }
 
   /** Marks an app and all its deployments as deleted; none of them is live any more. */
-  async deleteApp(organizationId: OrganizationId, appId: TvcAppId, nowMs: number): Promise<void> {
+  async deleteApp(organizationId: OrganizationId, appId: DeployedAppId, nowMs: number): Promise<void> {
     await this.db
       .updateTable('tvc_app')
       .set({ live_deployment_id: null, deleted_at_ms: nowMs, updated_at_ms: nowMs })

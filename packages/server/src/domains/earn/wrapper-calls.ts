@@ -1,5 +1,5 @@
 import { encodeFunctionData, parseAbi } from 'viem/utils';
-import { earnSplitterAbi, earnWrapperAbi } from '../../chains/contracts/artifacts.ts';
+import { earnSplitterAbi, earnWrapperAbi } from '../../chains/ethereum/contract-artifacts.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
 import type { SendCall } from '../../chains/send/model.ts';
 import type { EarnWrapper } from './model.ts';

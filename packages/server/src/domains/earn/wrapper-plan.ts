@@ -10,7 +10,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { SendReader } from '../sends/store/sends.ts';
 import { WalletReader } from '../wallets/store/wallets.ts';
 import { earnConfigOf } from './config.ts';
-import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from './deployment.ts';
+import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from './contract-addresses.ts';
 import type { CatalogVault } from './earn.ts';
 
 /** Of client and service together, in hundredths of a percent; the contract takes no more. */

@@ -1,7 +1,7 @@
-import { type Curve, DEPLOYMENT_ID, type Keyring, type SigningKey } from '@custos/keyring';
+import { type Curve, INSTALLATION_ID, type Keyring, type SigningKey } from '@custos/keyring';
 import { SignerGone } from '../../chains/send/errors.ts';
 import type { SendScheme, SendSigner } from '../../chains/send/signer.ts';
-import { DeploymentReader } from '../../core/store/deployment.ts';
+import { InstallationReader } from '../../core/store/installation.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -42,17 +42,17 @@ export function createSendSigner({ storage: { read }, keyring }: SignerParts): S
     },
 
     async signAsOperator(caip2, address, scheme, payloads) {
-      const [key, deploymentKey] = await Promise.all([
+      const [key, installationKey] = await Promise.all([
         read(SendReader).operatorKey(caip2, address),
-        read(DeploymentReader).get('deployment_key'),
+        read(InstallationReader).get('deployment_key'),
       ]);
-      if (key === undefined || deploymentKey === undefined) {
+      if (key === undefined || installationKey === undefined) {
         throw new SignerGone(
           `the operator's key of ${address} on ${caip2} is not there: \`custos chains import-key --chain ${caip2}\``,
         );
       }
       return await keyring.sign(
-        { organizationKey: Buffer.from(deploymentKey, 'hex'), organizationId: DEPLOYMENT_ID, ownerId: caip2 },
+        { organizationKey: Buffer.from(installationKey, 'hex'), organizationId: INSTALLATION_ID, ownerId: caip2 },
         { kind: 'private-key', sealed: key.sealedKey, curve: CURVES[scheme] },
         scheme,
         payloads,

@@ -19,13 +19,13 @@ export async function requireCaptcha(
   if (captchaSecret === undefined) {
     throw new ApiError('FAILED_PRECONDITION', 'captcha is enabled, but this service has no CUSTOS_CAPTCHA_SECRET');
   }
-  const verdict =
-    token.length > TOKEN_LENGTH_MAX ? false : await verdictOf(app, captchaUrl, captchaSecret, token, clientAddress);
-  if (verdict === false) throw new ApiError('INVALID_CAPTCHA', 'captcha verification failed');
+  const isHuman =
+    token.length > TOKEN_LENGTH_MAX ? false : await verify(app, captchaUrl, captchaSecret, token, clientAddress);
+  if (isHuman === false) throw new ApiError('INVALID_CAPTCHA', 'captcha verification failed');
 }
 
 /** Undefined where the verifier has not told. */
-async function verdictOf(
+async function verify(
   app: App,
   url: string,
   secret: string,
@@ -46,7 +46,7 @@ async function verdictOf(
     const answer: unknown = status < 500 ? JSON.parse(body.toString('utf8')) : undefined;
     const success = (answer as { readonly success?: unknown } | undefined | null)?.success;
     if (typeof success === 'boolean') return success;
-    throw new Error(`the captcha verifier answered ${status} without a verdict`);
+    throw new Error(`the captcha verifier answered ${status} without a result`);
   } catch (error) {
     app.observe.unavailable('captcha', error);
     return undefined;

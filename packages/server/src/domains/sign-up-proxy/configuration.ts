@@ -3,8 +3,8 @@ import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { App } from '../../engine/app.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import type { AuthProxyConfig } from './model.ts';
-import { AuthProxyReader } from './store.ts';
+import type { SignUpProxyConfig } from './model.ts';
+import { SignUpProxyReader } from './store.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -21,8 +21,8 @@ export function configIdOf(headers: Headers): string {
 export async function openConfiguration(
   { storage }: App,
   configId: string,
-): Promise<{ readonly config: AuthProxyConfig; readonly parent: Organization }> {
-  const config = isUuid(configId) ? await storage.read(AuthProxyReader).byId(configId) : undefined;
+): Promise<{ readonly config: SignUpProxyConfig; readonly parent: Organization }> {
+  const config = isUuid(configId) ? await storage.read(SignUpProxyReader).byId(configId) : undefined;
   const parent =
     config?.enabled === true ? await storage.read(OrganizationReader).find(config.organizationId) : undefined;
   if (config === undefined || parent === undefined || parent.deletedAtMs !== undefined) throw configurationNotFound();
@@ -39,7 +39,7 @@ export const configurationNotFound = (): ApiError =>
  * The origin whose pages may read the answer, `*` for any. Without an origin, as in apps, only where any is allowed.
  */
 export function requireOrigin(
-  { allowedOrigins }: AuthProxyConfig['settings'],
+  { allowedOrigins }: SignUpProxyConfig['settings'],
   origin: string | string[] | undefined,
 ): string {
   if (allowedOrigins.includes('*')) return '*';

@@ -6,7 +6,7 @@ import { bodyLimitOf } from '../../lib/body-limit.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { decoder } from '../../lib/shape.ts';
 import type { Demand } from './methods.ts';
-import type { AuthProxyConfig } from './model.ts';
+import type { SignUpProxyConfig } from './model.ts';
 
 /** An activity that the proxy asks for with its own key. */
 export interface ProxyActivity {
@@ -20,7 +20,7 @@ export interface ProxyActivity {
 /** One call of the proxy after its configuration and origin were found good. */
 export interface Visit {
   readonly app: App;
-  readonly config: AuthProxyConfig;
+  readonly config: SignUpProxyConfig;
   /** The parent organization of the configuration. */
   readonly parent: Organization;
   readonly clientAddress: string | undefined;

@@ -9,13 +9,13 @@ import { sha256Hex } from '../../lib/encoding.ts';
 import type { WebhookEndpointId } from '../../lib/ids.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { configurationNotFound } from './configuration.ts';
-import type { AuthProxyConfig } from './model.ts';
+import type { SignUpProxyConfig } from './model.ts';
 import { type ProxyIdentity, putIdentity, usableIdentity } from './new-identity.ts';
-import { AuthProxyStore } from './store.ts';
+import { SignUpProxyStore } from './store.ts';
 
 const TYPE = 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY';
 
-export const holderOf = (config: AuthProxyConfig, { id, wrappedKey }: Organization) => ({
+export const holderOf = (config: SignUpProxyConfig, { id, wrappedKey }: Organization) => ({
   organizationKey: wrappedKey,
   organizationId: id as string,
   ownerId: config.id,
@@ -25,14 +25,14 @@ export const holderOf = (config: AuthProxyConfig, { id, wrappedKey }: Organizati
  * Makes the user and the key of a proxy that has none: with its first use, or after somebody deleted them. Of several
  * processes that try, one does it and the others find it done.
  */
-export async function makeIdentity(app: App, config: AuthProxyConfig, parent: Organization): Promise<ProxyIdentity> {
+export async function makeIdentity(app: App, config: SignUpProxyConfig, parent: Organization): Promise<ProxyIdentity> {
   const { storage, keyring, clock } = app;
   const key = await keyring.createPrivateKey(holderOf(config, parent), 'CURVE_P256', []);
   const nowMs = clock();
   let told: readonly WebhookEndpointId[] = [];
   const made = await storage.write(async (store) => {
     await store(OrganizationStore).lock(parent.id, 'exclusive');
-    const current = await store(AuthProxyStore).byId(config.id);
+    const current = await store(SignUpProxyStore).byId(config.id);
     if (current?.enabled !== true) throw configurationNotFound();
     const usable = await usableIdentity(store, current);
     if (usable !== undefined) return usable;

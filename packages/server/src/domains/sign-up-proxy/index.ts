@@ -5,12 +5,12 @@ import { disableAuthProxy } from './operations/disable-auth-proxy.ts';
 import { enableAuthProxy } from './operations/enable-auth-proxy.ts';
 import { getAuthProxyConfig } from './operations/get-auth-proxy-config.ts';
 import { updateAuthProxyConfig } from './operations/update-auth-proxy-config.ts';
-import { AuthProxyReader } from './store.ts';
+import { SignUpProxyReader } from './store.ts';
 import { tables } from './tables.ts';
 
 export const signUpProxy: Domain = {
   name: 'sign-up-proxy',
   operations: [disableAuthProxy, enableAuthProxy, getAuthProxyConfig, updateAuthProxyConfig],
   tables,
-  provides: [provide(TreeTrust, AuthProxyReader)],
+  provides: [provide(TreeTrust, SignUpProxyReader)],
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Visit } from './define.ts';
 import { demand, ofIssuer, ofOidcToken, requireMethods } from './methods.ts';
-import type { AuthProxySettings } from './model.ts';
+import type { SignUpProxySettings } from './model.ts';
 
 const OURS = 'https://custos.example';
 const visit = { app: { ownIssuer: () => ({ issuer: OURS }) } } as unknown as Visit;
@@ -39,7 +39,7 @@ test.each(['', 'a.b.c', 'e30.bm8.x', token(null), token([])])('what is no token 
 describe('what is not turned on is refused', () => {
   const ask = (allowed: readonly string[], ...methods: ('google' | 'oidc' | 'email')[]) =>
     requireMethods(
-      { allowedAuthMethods: allowed } as unknown as AuthProxySettings,
+      { allowedAuthMethods: allowed } as unknown as SignUpProxySettings,
       methods.map((each) => demand(each)),
     );
 

@@ -3,7 +3,7 @@ import { contactKindOf } from '../../authn/identity/tokens.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { parseUrl } from '../../lib/url.ts';
 import type { Visit } from './define.ts';
-import type { AuthProxyConfig } from './model.ts';
+import type { SignUpProxyConfig } from './model.ts';
 import { type AuthMethod, OTHER_ISSUERS, SOCIAL_METHODS } from './settings.ts';
 
 /** Any one of the methods must be turned on. */
@@ -15,7 +15,10 @@ const SOCIAL: ReadonlySet<AuthMethod> = new Set([...SOCIAL_METHODS, OTHER_ISSUER
 
 export const demand = (...anyOf: AuthMethod[]): Demand => ({ anyOf });
 
-export function requireMethods({ allowedAuthMethods }: AuthProxyConfig['settings'], demands: readonly Demand[]): void {
+export function requireMethods(
+  { allowedAuthMethods }: SignUpProxyConfig['settings'],
+  demands: readonly Demand[],
+): void {
   for (const { anyOf } of demands) {
     if (anyOf.some((method) => allowedAuthMethods.includes(method))) continue;
     const isSocial = anyOf.every((method) => SOCIAL.has(method));

@@ -1,7 +1,7 @@
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 
 /** What a sign-up proxy may do and how (protocol/sign-up-proxy 1.3). */
-export interface AuthProxySettings {
+export interface SignUpProxySettings {
   /** `*` alone for any. */
   readonly allowedOrigins: readonly string[];
   readonly allowedAuthMethods: readonly string[];
@@ -25,7 +25,7 @@ export interface AuthProxySettings {
   readonly captchaEnabled: boolean;
 }
 
-export interface AuthProxyConfig {
+export interface SignUpProxyConfig {
   readonly id: string;
   readonly organizationId: OrganizationId;
   readonly enabled: boolean;
@@ -33,7 +33,7 @@ export interface AuthProxyConfig {
   readonly identity:
     | { readonly userId: UserId; readonly publicKey: string; readonly sealedKey: Uint8Array }
     | undefined;
-  readonly settings: AuthProxySettings;
+  readonly settings: SignUpProxySettings;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

@@ -4,17 +4,17 @@ import type { Stores } from '../../storage/stores.ts';
 import { CredentialStore } from '../users/store/credentials.ts';
 import { PrincipalReader } from '../users/store/principals.ts';
 import { UserStore } from '../users/store/users.ts';
-import type { AuthProxyConfig } from './model.ts';
-import { AuthProxyStore } from './store.ts';
+import type { SignUpProxyConfig } from './model.ts';
+import { SignUpProxyStore } from './store.ts';
 
-export type ProxyIdentity = NonNullable<AuthProxyConfig['identity']>;
+export type ProxyIdentity = NonNullable<SignUpProxyConfig['identity']>;
 
 const USER_NAME = 'Sign-up proxy';
 
 /** The user and key of the proxy, if both are still there: anybody who manages users may delete them. */
 export async function usableIdentity(
   store: Stores,
-  { organizationId, identity }: AuthProxyConfig,
+  { organizationId, identity }: SignUpProxyConfig,
 ): Promise<ProxyIdentity | undefined> {
   if (identity === undefined) return undefined;
   const principal = await store(PrincipalReader).byApiKey(organizationId, identity.publicKey, '');
@@ -24,7 +24,7 @@ export async function usableIdentity(
 /** Gives the proxy a user, its own if it still has one, with a key. The transaction holds the organization. */
 export async function putIdentity(
   store: Stores,
-  config: AuthProxyConfig,
+  config: SignUpProxyConfig,
   { sealedKey, publicKey }: CreatedPrivateKey,
   newId: NewId,
   nowMs: number,
@@ -57,6 +57,6 @@ export async function putIdentity(
   ]);
   if (known !== undefined) await store(UserStore).touch(organizationId, [userId], nowMs);
   const identity: ProxyIdentity = { userId, publicKey, sealedKey };
-  await store(AuthProxyStore).update({ ...config, identity, updatedAtMs: nowMs });
+  await store(SignUpProxyStore).update({ ...config, identity, updatedAtMs: nowMs });
   return identity;
 }

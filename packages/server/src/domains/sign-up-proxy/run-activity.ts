@@ -9,12 +9,12 @@ import { sha256, toBase64url } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { ProxyActivity, Visit } from './define.ts';
 import { holderOf, makeIdentity } from './identity.ts';
-import type { AuthProxyConfig } from './model.ts';
+import type { SignUpProxyConfig } from './model.ts';
 import type { ProxyIdentity } from './new-identity.ts';
 
 interface Caller {
   readonly app: App;
-  readonly config: AuthProxyConfig;
+  readonly config: SignUpProxyConfig;
   readonly parent: Organization;
   readonly clientAddress: string | undefined;
   readonly passage: Passage;

@@ -9,7 +9,7 @@ import { parseUrl } from '../../lib/url.ts';
 import { checkCustomization } from '../messages/templates/customization.ts';
 import { loadTemplate } from '../messages/templates/files.ts';
 import { EmailOrEmptyShape } from '../users/shapes/users.ts';
-import type { AuthProxyConfig } from './model.ts';
+import type { SignUpProxyConfig } from './model.ts';
 
 /** Ways to sign up and to log in, as a configuration turns them on (protocol/sign-up-proxy 2.4). */
 export const SOCIAL_METHODS = ['google', 'apple', 'facebook', 'x', 'discord'] as const;
@@ -182,9 +182,9 @@ function checkTexts({ emailCustomizationParams, smsCustomizationParams }: ProxyS
 }
 
 /** The configuration with a change: what is absent stays, empty text goes. */
-export function withChange(config: AuthProxyConfig, change: ProxySettingsChange, nowMs: number): AuthProxyConfig {
+export function withChange(config: SignUpProxyConfig, change: ProxySettingsChange, nowMs: number): SignUpProxyConfig {
   const settings = Object.fromEntries(
     Object.entries({ ...config.settings, ...change }).filter(([, value]) => value !== '' && value !== undefined),
-  ) as unknown as AuthProxyConfig['settings'];
+  ) as unknown as SignUpProxyConfig['settings'];
   return { ...config, settings, updatedAtMs: nowMs };
 }

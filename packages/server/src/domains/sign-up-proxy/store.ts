@@ -2,11 +2,11 @@ import type { Selectable } from 'kysely';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthorityVersions } from '../../storage/authority.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
-import type { AuthProxyConfig, AuthProxySettings } from './model.ts';
-import type { AuthProxyConfigTable } from './tables.ts';
+import type { SignUpProxyConfig, SignUpProxySettings } from './model.ts';
+import type { SignUpProxyConfigTable } from './tables.ts';
 
 /** What a configuration allows before anybody has changed it. */
-export const DEFAULT_PROXY_SETTINGS: AuthProxySettings = {
+export const DEFAULT_PROXY_SETTINGS: SignUpProxySettings = {
   allowedOrigins: ['*'],
   allowedAuthMethods: ['email', 'sms', 'passkey', 'wallet', 'google', 'apple', 'facebook', 'x', 'discord', 'oidc'],
   otpAlphanumeric: false,
@@ -17,7 +17,7 @@ export const DEFAULT_PROXY_SETTINGS: AuthProxySettings = {
   captchaEnabled: false,
 };
 
-const toConfig = (row: Selectable<AuthProxyConfigTable>): AuthProxyConfig => ({
+const toConfig = (row: Selectable<SignUpProxyConfigTable>): SignUpProxyConfig => ({
   id: row.id,
   organizationId: row.organization_id as OrganizationId,
   enabled: row.enabled === 1,
@@ -25,20 +25,20 @@ const toConfig = (row: Selectable<AuthProxyConfigTable>): AuthProxyConfig => ({
     row.user_id === null || row.public_key === null || row.sealed_key === null
       ? undefined
       : { userId: row.user_id as UserId, publicKey: row.public_key, sealedKey: row.sealed_key },
-  settings: { ...DEFAULT_PROXY_SETTINGS, ...(JSON.parse(row.settings) as Partial<AuthProxySettings>) },
+  settings: { ...DEFAULT_PROXY_SETTINGS, ...(JSON.parse(row.settings) as Partial<SignUpProxySettings>) },
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
 
 /** Configurations of the sign-up proxy, at most one for each parent organization. */
-export class AuthProxyReader extends Reader {
+export class SignUpProxyReader extends Reader {
   /** By its id alone, which is all that a caller of the proxy knows. */
-  async byId(configId: string): Promise<AuthProxyConfig | undefined> {
+  async byId(configId: string): Promise<SignUpProxyConfig | undefined> {
     const row = await this.db.selectFrom('auth_proxy_config').selectAll().where('id', '=', configId).executeTakeFirst();
     return row && toConfig(row);
   }
 
-  async ofOrganization(organizationId: OrganizationId): Promise<AuthProxyConfig | undefined> {
+  async ofOrganization(organizationId: OrganizationId): Promise<SignUpProxyConfig | undefined> {
     const row = await this.db
       .selectFrom('auth_proxy_config')
       .selectAll()
@@ -49,7 +49,7 @@ export class AuthProxyReader extends Reader {
   }
 }
 
-export class AuthProxyStore extends AuthProxyReader {
+export class SignUpProxyStore extends SignUpProxyReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
 
@@ -58,7 +58,7 @@ export class AuthProxyStore extends AuthProxyReader {
     this.#authority = transaction.authority;
   }
 
-  async insert(config: AuthProxyConfig): Promise<void> {
+  async insert(config: SignUpProxyConfig): Promise<void> {
     await this.#authority.alters(config.organizationId, 'facts');
     await this.db
       .insertInto('auth_proxy_config')
@@ -66,7 +66,7 @@ export class AuthProxyStore extends AuthProxyReader {
       .execute();
   }
 
-  async update(config: AuthProxyConfig): Promise<void> {
+  async update(config: SignUpProxyConfig): Promise<void> {
     await this.#authority.alters(config.organizationId, 'facts');
     await this.db
       .updateTable('auth_proxy_config')
@@ -77,7 +77,7 @@ export class AuthProxyStore extends AuthProxyReader {
   }
 }
 
-const columnsOf = ({ identity, enabled, settings, createdAtMs, updatedAtMs }: AuthProxyConfig) => ({
+const columnsOf = ({ identity, enabled, settings, createdAtMs, updatedAtMs }: SignUpProxyConfig) => ({
   user_id: identity?.userId ?? null,
   public_key: identity?.publicKey ?? null,
   sealed_key: identity?.sealedKey ?? null,

@@ -4,9 +4,9 @@ import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
-import type { AuthProxyConfig } from './model.ts';
+import type { SignUpProxyConfig } from './model.ts';
 import { putIdentity, usableIdentity } from './new-identity.ts';
-import { AuthProxyReader, AuthProxyStore, DEFAULT_PROXY_SETTINGS } from './store.ts';
+import { DEFAULT_PROXY_SETTINGS, SignUpProxyReader, SignUpProxyStore } from './store.ts';
 
 // The sign-up proxy is on while its configuration says so. The feature says the same: both change together, here alone.
 
@@ -20,7 +20,7 @@ export interface ProxyKey {
 
 export async function prepareProxyKey(context: PrepareContext): Promise<ProxyKey> {
   const { read, keyring, actor, newId } = context;
-  const configId: string = (await read(AuthProxyReader).ofOrganization(actor.organizationId))?.id ?? newId();
+  const configId: string = (await read(SignUpProxyReader).ofOrganization(actor.organizationId))?.id ?? newId();
   return { configId, key: await keyring.createPrivateKey(holderOf(context, configId), 'CURVE_P256', []) };
 }
 
@@ -31,8 +31,8 @@ export async function turnProxyOn(
   featureValue = 'true',
 ): Promise<UserId> {
   const { organizationId } = actor;
-  const known = await store(AuthProxyStore).ofOrganization(organizationId);
-  const config: AuthProxyConfig = {
+  const known = await store(SignUpProxyStore).ofOrganization(organizationId);
+  const config: SignUpProxyConfig = {
     id: known?.id ?? configId,
     organizationId,
     enabled: true,
@@ -41,8 +41,8 @@ export async function turnProxyOn(
     createdAtMs: known?.createdAtMs ?? nowMs,
     updatedAtMs: nowMs,
   };
-  if (known === undefined) await store(AuthProxyStore).insert(config);
-  else await store(AuthProxyStore).update(config);
+  if (known === undefined) await store(SignUpProxyStore).insert(config);
+  else await store(SignUpProxyStore).update(config);
   await store(OrganizationStore).setFeature(organizationId, FEATURE, featureValue);
   const usable = await usableIdentity(store, config);
   if (usable !== undefined) return usable.userId;
@@ -57,7 +57,7 @@ export async function turnProxyOn(
 
 /** Its configuration, its user and its key stay. */
 export async function turnProxyOff({ store, actor, nowMs }: ExecuteContext): Promise<void> {
-  const config = await store(AuthProxyStore).ofOrganization(actor.organizationId);
-  if (config !== undefined) await store(AuthProxyStore).update({ ...config, enabled: false, updatedAtMs: nowMs });
+  const config = await store(SignUpProxyStore).ofOrganization(actor.organizationId);
+  if (config !== undefined) await store(SignUpProxyStore).update({ ...config, enabled: false, updatedAtMs: nowMs });
   await store(OrganizationStore).removeFeature(actor.organizationId, FEATURE);
 }

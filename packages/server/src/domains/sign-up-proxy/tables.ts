@@ -2,11 +2,11 @@ import { defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
-    auth_proxy_config: AuthProxyConfigTable;
+    auth_proxy_config: SignUpProxyConfigTable;
   }
 }
 
-export interface AuthProxyConfigTable {
+export interface SignUpProxyConfigTable {
   organization_id: string;
   id: string;
   /** The user that the proxy acts as, and the key that it stamps with; null until the service has made them. */

@@ -4,7 +4,7 @@ import {
   DELIVERED,
   deliveryOf,
   endpointOf,
-  FakeQueue,
+  FakeDeliveries,
   REFUSED,
 } from '../../../test/harness/webhook-fakes.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -35,7 +35,7 @@ interface Sent {
 
 /** Receivers by their URL, and any number of dispatchers that send to them. */
 function setUp(kind: Storage['kind'] = 'sqlite') {
-  const queue = new FakeQueue();
+  const stored = new FakeDeliveries();
   const sent: Sent[] = [];
   const inFlight = new Map<string, { readonly by: string; readonly breakOff: () => void }[]>();
   let answer: (url: string, id: string) => Promise<Receipt> | Receipt = () => DELIVERED;
@@ -50,7 +50,7 @@ function setUp(kind: Storage['kind'] = 'sqlite') {
     const dispatcher = new Dispatcher({
       // Fewer than there really are, so that tests can fill them.
       places: { all: 256, troubled: 64 },
-      storage: queue.storage(kind),
+      storage: stored.storage(kind),
       clock: Date.now,
       elapsed: Date.now,
       observe,
@@ -86,22 +86,22 @@ function setUp(kind: Storage['kind'] = 'sqlite') {
   };
   let count = 0;
   /** With so many events that wait for it. */
-  const add = (waiting = 1, lane: { failures?: number } = {}): WebhookEndpoint => {
+  const add = (waiting = 1, queue: { failures?: number } = {}): WebhookEndpoint => {
     count += 1;
     const endpoint = endpointOf({ url: `https://receiver-${count}.example/` });
     const deliveries = times(waiting, () => deliveryOf(endpoint, { roundStartedAtMs: Date.now() }));
-    queue.add(endpoint, deliveries, lane);
+    stored.add(endpoint, deliveries, queue);
     return endpoint;
   };
   const tell = (endpoint: WebhookEndpoint): void => {
     const delivery = deliveryOf(endpoint, { roundStartedAtMs: Date.now() });
-    queue.pending.set(delivery.id, delivery);
+    stored.pending.set(delivery.id, delivery);
   };
   const sentTo = ({ url }: WebhookEndpoint): number => sent.filter((each) => each.url === url).length;
   const answerWith = (next: typeof answer): void => {
     answer = next;
   };
-  return { queue, sent, inFlight, observe, start, add, tell, sentTo, answerWith };
+  return { stored, sent, inFlight, observe, start, add, tell, sentTo, answerWith };
 }
 
 /** Results of one batch are written down within this time. */
@@ -135,13 +135,13 @@ test('what was stored before it started is sent, and what comes later with a wak
   await dispatcher.stop();
 });
 
-test('a lane whose return was lost is not held for as long as there is another one', async () => {
-  const { queue, start, add, tell, sentTo, answerWith } = setUp();
+test('a queue whose return was lost is not held for as long as there is another one', async () => {
+  const { stored, start, add, tell, sentTo, answerWith } = setUp();
   const [endpoint, busy] = [add(1), add(1)];
   answerWith((url) => (url === busy.url ? never() : DELIVERED));
   let isAway = true;
-  queue.before = (method) => {
-    if (method !== 'releaseLane' || !isAway) return;
+  stored.before = (method) => {
+    if (method !== 'releaseQueue' || !isAway) return;
     isAway = false;
     throw away();
   };
@@ -208,10 +208,10 @@ test('endpoints that are slow and always busy do not keep others from their turn
 });
 
 test('a database that is away for a moment loses nothing and repeats nothing', async () => {
-  const { queue, start, add, sent, observe } = setUp();
+  const { stored, start, add, sent, observe } = setUp();
   const endpoints = times(5, () => add(3));
   let isAway = false;
-  queue.before = () => {
+  stored.before = () => {
     if (isAway) throw away();
   };
   const dispatcher = start();
@@ -224,28 +224,28 @@ test('a database that is away for a moment loses nothing and repeats nothing', a
   await pass(4 * SECOND);
   expect(sent).toHaveLength(15);
   // And away between an answer and its being written down.
-  queue.before = (method) => {
+  stored.before = (method) => {
     if (method === 'record') isAway = true;
     if (isAway) throw away();
   };
   const [endpoint] = endpoints as [WebhookEndpoint];
   const delivery = deliveryOf(endpoint, { roundStartedAtMs: Date.now() });
-  queue.pending.set(delivery.id, delivery);
+  stored.pending.set(delivery.id, delivery);
   dispatcher.wake([endpoint.id]);
   await pass(12 * SECOND);
   expect(isAway).toBe(true);
   expect(sent).toHaveLength(16);
-  expect(queue.pending.has(delivery.id)).toBe(true);
-  queue.before = () => {};
-  await vi.waitFor(() => expect(queue.pending.has(delivery.id)).toBe(false), 10 * SECOND);
-  expect(queue.recorded.at(-1)).toMatchObject({ state: 'delivered', delivery: { id: delivery.id } });
+  expect(stored.pending.has(delivery.id)).toBe(true);
+  stored.before = () => {};
+  await vi.waitFor(() => expect(stored.pending.has(delivery.id)).toBe(false), 10 * SECOND);
+  expect(stored.recorded.at(-1)).toMatchObject({ state: 'delivered', delivery: { id: delivery.id } });
   await pass(20 * SECOND);
   expect(sent).toHaveLength(16);
   await dispatcher.stop();
 });
 
 test('a keyring that is away costs no delivery an attempt', async () => {
-  const { queue, start, add, sentTo, answerWith } = setUp();
+  const { stored, start, add, sentTo, answerWith } = setUp();
   const endpoint = add(2);
   answerWith(() => Promise.reject(new Error('the keyring is away')));
   const dispatcher = start();
@@ -254,10 +254,10 @@ test('a keyring that is away costs no delivery an attempt', async () => {
   const attempts = sentTo(endpoint);
   expect(attempts).toBeGreaterThan(1);
   expect(attempts).toBeLessThan(6);
-  expect(queue.recorded).toEqual([]);
+  expect(stored.recorded).toEqual([]);
   answerWith(() => DELIVERED);
   await pass(7 * SECOND);
-  expect(queue.recorded.map(({ state, delivery }) => [state, delivery.failures])).toEqual([
+  expect(stored.recorded.map(({ state, delivery }) => [state, delivery.failures])).toEqual([
     ['delivered', 0],
     ['delivered', 0],
   ]);
@@ -265,7 +265,7 @@ test('a keyring that is away costs no delivery an attempt', async () => {
 });
 
 test('a stop waits for what is under way, breaks it off in the end and counts it as not tried', async () => {
-  const { queue, start, add, answerWith, sent, inFlight } = setUp();
+  const { stored, start, add, answerWith, sent, inFlight } = setUp();
   const [quick, hanging] = [add(3), add(1)];
   answerWith(async (url) => {
     if (url === hanging.url) return await never();
@@ -278,25 +278,26 @@ test('a stop waits for what is under way, breaks it off in the end and counts it
   const ended = vi.fn();
   void stopped.then(ended);
   await pass(4 * SECOND);
-  expect(queue.recorded.map(({ delivery, state }) => [delivery.endpointId, state])).toEqual([[quick.id, 'delivered']]);
+  expect(stored.recorded.map(({ delivery, state }) => [delivery.endpointId, state])).toEqual([[quick.id, 'delivered']]);
   expect(ended).not.toHaveBeenCalled();
   await pass(2 * SECOND);
   await stopped;
   expect(sent).toHaveLength(2);
   expect([...inFlight.values()].flat()).toEqual([]);
-  expect(queue.recorded).toHaveLength(1);
-  expect(queue.pending.size).toBe(3);
-  for (const lane of queue.lanes.values()) expect(lane).toMatchObject({ owner: '', claimedUntilMs: 0, failures: 0 });
+  expect(stored.recorded).toHaveLength(1);
+  expect(stored.pending.size).toBe(3);
+  for (const queue of stored.queues.values())
+    expect(queue).toMatchObject({ owner: '', claimedUntilMs: 0, failures: 0 });
   // The next process goes on with it at once.
   answerWith(() => DELIVERED);
   const next = start('next');
   await pass(2 * COMMIT);
-  expect(queue.pending.size).toBe(0);
+  expect(stored.pending.size).toBe(0);
   expect(sent).toHaveLength(5);
   await next.stop();
   // Stopping twice is fine, and a wake or a start afterwards does nothing.
   await dispatcher.stop();
-  queue.add(quick, [deliveryOf(quick)]);
+  stored.add(quick, [deliveryOf(quick)]);
   dispatcher.wake();
   dispatcher.wake([quick.id]);
   dispatcher.start();
@@ -305,14 +306,14 @@ test('a stop waits for what is under way, breaks it off in the end and counts it
 });
 
 test('a stop ends also when the database is away', async () => {
-  const { queue, start, add, answerWith } = setUp();
+  const { stored, start, add, answerWith } = setUp();
   add(1);
   let isAway = false;
   answerWith(() => {
     isAway = true;
     return DELIVERED;
   });
-  queue.before = () => {
+  stored.before = () => {
     if (isAway) throw away();
   };
   const dispatcher = start();
@@ -320,13 +321,13 @@ test('a stop ends also when the database is away', async () => {
   const stopped = dispatcher.stop();
   await pass(20 * SECOND);
   await stopped;
-  expect(queue.pending.size).toBe(1);
+  expect(stored.pending.size).toBe(1);
 });
 
 test('a killed process is followed after its claims are over, and no sooner', async () => {
-  const { queue, start, add, sentTo } = setUp('postgres');
+  const { stored, start, add, sentTo } = setUp('postgres');
   const endpoint = add(2);
-  Object.assign(queue.lanes.get(endpoint.id) ?? {}, { owner: 'killed', claimedUntilMs: Date.now() + 10 * SECOND });
+  Object.assign(stored.queues.get(endpoint.id) ?? {}, { owner: 'killed', claimedUntilMs: Date.now() + 10 * SECOND });
   const dispatcher = start();
   dispatcher.wake([endpoint.id]);
   await pass(9 * SECOND);
@@ -337,9 +338,9 @@ test('a killed process is followed after its claims are over, and no sooner', as
 });
 
 test('of an embedded database the claims of whoever was killed are over at once', async () => {
-  const { queue, start, add, sentTo } = setUp('sqlite');
+  const { stored, start, add, sentTo } = setUp('sqlite');
   const endpoint = add(2);
-  Object.assign(queue.lanes.get(endpoint.id) ?? {}, { owner: 'killed', claimedUntilMs: Date.now() + 10 * SECOND });
+  Object.assign(stored.queues.get(endpoint.id) ?? {}, { owner: 'killed', claimedUntilMs: Date.now() + 10 * SECOND });
   const dispatcher = start();
   await pass(0);
   expect(sentTo(endpoint)).toBe(2);
@@ -348,7 +349,7 @@ test('of an embedded database the claims of whoever was killed are over at once'
 });
 
 test('several share the endpoints, and no two work on one at a time', async () => {
-  const { queue, start, add, tell, answerWith, inFlight, sent } = setUp('postgres');
+  const { stored, start, add, tell, answerWith, inFlight, sent } = setUp('postgres');
   const endpoints = times(20, () => add(5));
   let together = 0;
   answerWith(async (url, id) => {
@@ -368,8 +369,8 @@ test('several share the endpoints, and no two work on one at a time', async () =
   await pass(120 * SECOND);
   expect(together).toBe(1);
   expect(new Set(sent.map(({ by }) => by)).size).toBe(3);
-  expect(queue.pending.size).toBe(0);
-  expect(queue.recorded.filter(({ state }) => state === 'delivered')).toHaveLength(20 * 35);
+  expect(stored.pending.size).toBe(0);
+  expect(stored.recorded.filter(({ state }) => state === 'delivered')).toHaveLength(20 * 35);
   for (const dispatcher of dispatchers) {
     const stopped = dispatcher.stop();
     await pass(10 * SECOND);
@@ -377,21 +378,21 @@ test('several share the endpoints, and no two work on one at a time', async () =
   }
 });
 
-test('who has lost a lane by being asleep for too long begins nothing more in it', async () => {
-  const { queue, start, add, answerWith, sent } = setUp('postgres');
+test('who has lost a queue by being asleep for too long begins nothing more in it', async () => {
+  const { stored, start, add, answerWith, sent } = setUp('postgres');
   const endpoint = add(3);
   answerWith(async () => {
-    // As when a machine sleeps: another process has taken the lane when it wakes up.
-    const lane = queue.lanes.get(endpoint.id);
-    if (lane !== undefined) Object.assign(lane, { owner: 'another', claimedUntilMs: Date.now() + 60 * SECOND });
+    // As when a machine sleeps: another process has taken the queue when it wakes up.
+    const queue = stored.queues.get(endpoint.id);
+    if (queue !== undefined) Object.assign(queue, { owner: 'another', claimedUntilMs: Date.now() + 60 * SECOND });
     await new Promise((resolve) => setTimeout(resolve, 5 * SECOND));
     return DELIVERED;
   });
   const dispatcher = start();
   await pass(40 * SECOND);
   expect(sent).toHaveLength(1);
-  // What came back all the same is written down, and the other one keeps its lane.
-  expect(queue.recorded).toHaveLength(1);
-  expect(queue.lanes.get(endpoint.id)?.owner).toBe('another');
+  // What came back all the same is written down, and the other one keeps its queue.
+  expect(stored.recorded).toHaveLength(1);
+  expect(stored.queues.get(endpoint.id)?.owner).toBe('another');
   await dispatcher.stop();
 });

@@ -6,8 +6,8 @@ import type { Storage } from '../../storage/storage.ts';
 import { tellOnce } from '../../workers/away.ts';
 import type { Strategy, Topic, WorkerObserver } from '../../workers/strategy.ts';
 import { LeasedWorker } from '../../workers/worker.ts';
+import { EndpointQueue, type QueueClaim, type QueueEnd, type QueueParts, TROUBLED_AT } from './endpoint-queue.ts';
 import { createGate } from './gate.ts';
-import { Lane, type LaneClaim, type LaneEnd, type LaneParts, TROUBLED_AT } from './lane.ts';
 import { createRecorder, type DeliveryObserver } from './recorder.ts';
 import type { WebhookSender } from './sender.ts';
 import { WebhookReader } from './store/webhook-reader.ts';
@@ -17,7 +17,7 @@ import { WebhookStore } from './store/webhooks.ts';
 const PLACES = { all: 1024, troubled: 256 };
 /** How many of them may have an event in memory that is larger than a usual batch. */
 const LARGE_BATCHES_MAX = 16;
-/** Until a lane is tried again whose database or keyring was away. */
+/** Until a queue is tried again whose database or keyring was away. */
 const AWAY_MS = 5000;
 
 export interface DispatcherParts {
@@ -41,13 +41,13 @@ interface EndpointTopic extends Topic {
 const groupOf = (failures: number) => (failures >= TROUBLED_AT ? 'troubled' : undefined);
 
 /**
- * Sends what transactions have stored, with any number of processes at it. Each endpoint has a lane that one process
+ * Sends what transactions have stored, with any number of processes at it. Each endpoint has a queue that one process
  * holds at a time, so that its deliveries keep their order and a slow one delays nobody else. A delivery stays stored
  * until its receiver has answered: it is never lost, and repeated with the same event id by whoever dies in between.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  readonly #worker: LeasedWorker<EndpointTopic, LaneClaim, LaneEnd>;
+  readonly #worker: LeasedWorker<EndpointTopic, QueueClaim, QueueEnd>;
 
   constructor(parts: DispatcherParts) {
     const { clock, elapsed } = parts;
@@ -73,13 +73,13 @@ export class Dispatcher {
   }
 }
 
-/** A lane is held under the name of this process, and nothing refuses what an earlier holder records. */
-function endpointStrategy(parts: DispatcherParts): Strategy<EndpointTopic, LaneClaim, LaneEnd> {
+/** A queue is held under the name of this process, and nothing refuses what an earlier holder records. */
+function endpointStrategy(parts: DispatcherParts): Strategy<EndpointTopic, QueueClaim, QueueEnd> {
   const { storage, clock, elapsed, send, observe, breakOff, sweep, places = PLACES } = parts;
   const owner: string = randomId();
   const end = new AbortController();
   const recorder = createRecorder(storage, clock, observe, end.signal);
-  const laneParts: LaneParts = { storage, clock, elapsed, send, recorder, large: createGate(LARGE_BATCHES_MAX) };
+  const queueParts: QueueParts = { storage, clock, elapsed, send, recorder, large: createGate(LARGE_BATCHES_MAX) };
   let lookAfter: WebhookEndpointId | '' = '';
   return {
     limits: { all: places.all, groups: { troubled: places.troubled } },
@@ -89,29 +89,29 @@ function endpointStrategy(parts: DispatcherParts): Strategy<EndpointTopic, LaneC
     pollEveryMs: 1000,
     stopMs: 6000,
     async recover() {
-      // The embedded database has one process: who else holds a lane was killed.
-      if (storage.kind === 'sqlite') await storage.write((store) => store(WebhookStore).releaseAllLanes());
+      // The embedded database has one process: who else holds a queue was killed.
+      if (storage.kind === 'sqlite') await storage.write((store) => store(WebhookStore).releaseAllQueues());
     },
     async due(nowMs) {
-      const due = await storage.read(WebhookReader).dueLanes(nowMs, places.all, lookAfter);
+      const due = await storage.read(WebhookReader).dueQueues(nowMs, places.all, lookAfter);
       // Where there are more, the next look goes on behind them: those in front may find no place for long.
       lookAfter = due.length < places.all ? '' : (due.at(-1)?.endpointId ?? '');
       return due.map(({ endpointId, failures }) => ({ key: endpointId, group: groupOf(failures) }));
     },
     async claim({ key }, _room, nowMs, untilMs) {
-      const claim = await storage.write((store) => store(WebhookStore).claimLane(key, owner, nowMs, untilMs));
+      const claim = await storage.write((store) => store(WebhookStore).claimQueue(key, owner, nowMs, untilMs));
       // Of one that was woken by a new event it is known only now whether it is in trouble.
       return claim === undefined ? [] : [{ key, group: groupOf(claim.failures), ...claim }];
     },
     async renew(_claims, nowMs, untilMs) {
-      const held = await storage.write((store) => store(WebhookStore).renewLanes(owner, nowMs, untilMs));
+      const held = await storage.write((store) => store(WebhookStore).renewQueues(owner, nowMs, untilMs));
       return held.map((key) => ({ key }));
     },
-    serve: (lease) => new Lane(laneParts, lease).run(),
+    serve: (lease) => new EndpointQueue(queueParts, lease).run(),
     async release({ key, failures }, outcome) {
       const restingUntilMs = outcome === 'failed' ? clock() + AWAY_MS : 0;
       const left = typeof outcome === 'string' ? { failures, restingUntilMs } : outcome;
-      await storage.write((store) => store(WebhookStore).releaseLane(key, owner, left));
+      await storage.write((store) => store(WebhookStore).releaseQueue(key, owner, left));
       return undefined;
     },
     tidy: sweep,

@@ -33,7 +33,7 @@ interface Waiting {
 }
 
 /**
- * Writes down what became of deliveries, those of all lanes together: while one commit is under way the next one's
+ * Writes down what became of deliveries, those of all queues together: while one commit is under way the next one's
  * results gather. What was delivered must not be sent again because the database is away for a moment, so it does not
  * give up before `end`.
  */
@@ -53,7 +53,7 @@ export function createRecorder(storage: Storage, clock: Clock, observe: Delivery
         const gone: WebhookEndpoint[] = [];
         for (const { endpoint, attempted } of some) {
           const { organizationId, id, url } = endpoint;
-          if (attempted.verdict !== 'gone') continue;
+          if (attempted.outcome !== 'gone') continue;
           if (await store(WebhookStore).deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
         }
         return gone;

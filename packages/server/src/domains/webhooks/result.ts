@@ -1,12 +1,12 @@
 import type { OutboundReason } from '../../outbound/outbound-error.ts';
+import { type AttemptOutcome, isTriedAgain, outcomeOf } from './attempt-outcome.ts';
 import type { DeliveryResult, QueuedDelivery, WebhookAttempt } from './model.ts';
 import type { Receipt } from './poster/poster.ts';
 import { nextAttemptAt, retryAfterMs } from './schedule.ts';
-import { type DeliveryVerdict, isTriedAgain, verdictOf } from './verdict.ts';
 
 /** An attempt and what it means. */
 export interface Attempted extends DeliveryResult {
-  readonly verdict: DeliveryVerdict;
+  readonly outcome: AttemptOutcome;
   /** How long the receiver asked to be left alone. */
   readonly retryAfterMs: number | undefined;
 }
@@ -31,12 +31,12 @@ export function resultOf(
   nowMs: number,
   random: number,
 ): Attempted {
-  const verdict = verdictOf(receipt);
+  const outcome = outcomeOf(receipt);
   const attempt = toAttempt(receipt, atMs);
   const waitMs = retryAfterMs(receipt.retryAfter, nowMs);
-  const base = { delivery, attempt, verdict, retryAfterMs: waitMs, nextAttemptAtMs: delivery.nextAttemptAtMs };
-  if (verdict === 'delivered') return { ...base, state: 'delivered' };
-  if (!isTriedAgain(verdict)) return { ...base, state: 'failed' };
+  const base = { delivery, attempt, outcome, retryAfterMs: waitMs, nextAttemptAtMs: delivery.nextAttemptAtMs };
+  if (outcome === 'delivered') return { ...base, state: 'delivered' };
+  if (!isTriedAgain(outcome)) return { ...base, state: 'failed' };
   const failed = {
     failures: delivery.failures + 1,
     roundStartedAtMs: delivery.roundStartedAtMs,

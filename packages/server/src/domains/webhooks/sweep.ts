@@ -1,4 +1,4 @@
-import { DeploymentStore } from '../../core/store/deployment.ts';
+import { InstallationStore } from '../../core/store/installation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -52,7 +52,7 @@ export function createSweep(
     const swept = await clear((store) => store(WebhookStore).sweep(keptSinceMs, ROWS_PER_COMMIT));
     const retired = retiredKeys(keys(), nowMs);
     if (retired.length > 0)
-      await storage.write((store) => store(DeploymentStore).deleteServiceKeys(WEBHOOK_ROLE, retired));
+      await storage.write((store) => store(InstallationStore).deleteServiceKeys(WEBHOOK_ROLE, retired));
     // With the next poll, where there is more.
     if ([expired, purged, swept].some(({ isMore }) => isMore)) nextAtMs = 0;
   };

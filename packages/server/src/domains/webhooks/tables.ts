@@ -6,7 +6,7 @@ declare module '../../storage/schema.ts' {
     webhook_endpoint: WebhookEndpointTable;
     webhook_event: WebhookEventTable;
     webhook_delivery: WebhookDeliveryTable;
-    webhook_lane: WebhookLaneTable;
+    webhook_lane: EndpointQueueTable;
   }
 }
 
@@ -57,7 +57,7 @@ export interface WebhookDeliveryTable {
 }
 
 /** Who works on the deliveries of an endpoint; one process at a time, so that they keep their order. */
-export interface WebhookLaneTable {
+export interface EndpointQueueTable {
   endpoint_id: string;
   organization_id: string;
   /** Empty for nobody. */

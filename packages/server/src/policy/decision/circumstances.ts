@@ -63,7 +63,7 @@ function approvedOf({ members, approvals }: DecisionInput): Approved {
   return { users: [...users.values()], credentials: [...credentials.values()] };
 }
 
-/** What the policies of a decision are judged on. */
+/** What the policies of a decision are evaluated on. */
 export function circumstancesOf(
   input: DecisionInput,
   activity: GovernedActivity,

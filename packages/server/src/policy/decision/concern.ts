@@ -80,7 +80,7 @@ export function typeFactOf(tree: CheckedTree, node: Node): TypeFact | undefined 
     : undefined;
 }
 
-/** Which requests must be judged by a condition although it cannot be true for them. */
+/** Which requests must be evaluated by a condition although it cannot be true for them. */
 export interface Hazard {
   /** Whether it might fail in a way that counts, on any request. */
   readonly always: boolean;

@@ -11,7 +11,7 @@ import type {
   DecisionReason,
   PendingPolicy,
 } from './decision.ts';
-import { type Circumstances, type Judgement, judgePolicy, outcomeFor, type PolicyOutcome } from './outcome.ts';
+import { type Circumstances, evaluatePolicy, outcomeFor, type PolicyOutcome, type PolicyResult } from './outcome.ts';
 import { consensusShape, type PreparedPolicy } from './policy-set.ts';
 import { type Approved, couldContribute } from './reachability.ts';
 
@@ -47,20 +47,20 @@ export function decide(input: DecisionInput, options: DecisionOptions = {}): Dec
   );
   const circumstances = circumstancesOf(input, input.activity, options);
   const selected = selectPolicies(input, input.activity, options);
-  const judgements = selected.map((policy) => judgePolicy(policy, circumstances));
-  const settled = settleElements(input, circumstances, roots, judgements);
+  const results = selected.map((policy) => evaluatePolicy(policy, circumstances));
+  const settled = settleElements(input, circumstances, roots, results);
   const isOpen = settled.outcome === 'OUTCOME_REQUIRES_CONSENSUS';
   // While a denial stands, only the root quorum can get past it.
   const isOpenToPolicies = isOpen && settled.reason !== 'ROOT_QUORUM_PENDING';
   return {
     ...settled,
     organizationId: input.organization.id,
-    evaluations: judgements.map(({ evaluation }) => evaluation),
+    evaluations: results.map(({ evaluation }) => evaluation),
     unconcernedCount: input.policies.policies.length - selected.length,
     rootQuorum: roots.summary,
     openTo: {
       rootUserIds: isOpen ? roots.missingUserIds : [],
-      policies: isOpenToPolicies ? pendingPolicies(selected, judgements, circumstances) : [],
+      policies: isOpenToPolicies ? pendingPolicies(selected, results, circumstances) : [],
     },
   };
 }
@@ -84,13 +84,13 @@ function settleElements(
   input: DecisionInput,
   circumstances: Circumstances,
   roots: RootQuorum,
-  judgements: readonly Judgement[],
+  results: readonly PolicyResult[],
 ): Settled {
   const isOwn = isOwnAccount(input.activity, input.approvals, circumstances.approved);
   // Where no policy tells the elements apart, one stands for all.
-  const isUniform = judgements.every(({ outcomes }) => outcomes.length === 1);
+  const isUniform = results.every(({ outcomes }) => outcomes.length === 1);
   const settled = (isUniform ? [0] : [...circumstances.conditions.keys()]).map((element) =>
-    settleElement(input, isOwn, roots, judgements, element),
+    settleElement(input, isOwn, roots, results, element),
   );
   return settled.reduce((worst, next) => (ORDER.indexOf(next.outcome) < ORDER.indexOf(worst.outcome) ? next : worst));
 }
@@ -99,13 +99,11 @@ function settleElement(
   input: DecisionInput,
   isOwn: boolean,
   roots: RootQuorum,
-  judgements: readonly Judgement[],
+  results: readonly PolicyResult[],
   element: number,
 ): Settled {
   const idsWith = (outcome: PolicyOutcome): string[] =>
-    judgements
-      .filter((judgement) => outcomeFor(judgement, element) === outcome)
-      .map(({ evaluation }) => evaluation.policyId);
+    results.filter((result) => outcomeFor(result, element) === outcome).map(({ evaluation }) => evaluation.policyId);
   const replaced = isOwn ? 'REPLACED_BY_POLICY' : 'NOT_APPLICABLE';
 
   // Step 4: a denial wins, except over a root quorum that is gathering: it must be able to repair bad policies.
@@ -152,12 +150,12 @@ function isOwnAccount(activity: ActivityFacts, approvals: readonly Approval[], {
 /** For each policy that waits, the users who have not approved and whose approval would serve it. */
 function pendingPolicies(
   selected: readonly PreparedPolicy[],
-  judgements: readonly Judgement[],
+  results: readonly PolicyResult[],
   { approved, members, search: budget }: Circumstances,
 ): PendingPolicy[] {
   const approvers = new Set(approved.users.map(({ id }) => id));
   const others = members.filter(({ id }) => !approvers.has(id));
-  return judgements.flatMap(({ evaluation, outcomes }, index) => {
+  return results.flatMap(({ evaluation, outcomes }, index) => {
     const consensus = selected[index]?.consensus;
     if (consensus === undefined || !outcomes.includes('OUTCOME_REQUIRES_CONSENSUS')) return [];
     const shape = consensusShape(consensus);

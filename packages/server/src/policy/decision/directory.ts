@@ -3,7 +3,7 @@ import { POLICY_LIMITS } from '../limits.ts';
 import { circumstancesOf, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
 import type { ConsensusNames } from './consensus-shape.ts';
 import type { DecisionInput, DecisionOptions } from './decision.ts';
-import { judgePolicy } from './outcome.ts';
+import { evaluatePolicy } from './outcome.ts';
 import { consensusShape } from './policy-set.ts';
 
 /** Users whom a decision wants to know, so that nobody has to load a whole organization. */
@@ -33,7 +33,7 @@ export function directoryNeeds(input: DecisionInput, options: DecisionOptions = 
   const members = input.members.filter(({ id }) => approvers.has(id));
   const circumstances = circumstancesOf({ ...input, members }, input.activity);
   const shapes = selectPolicies(input, input.activity, options).flatMap((policy) =>
-    policy.consensus !== undefined && judgePolicy(policy, circumstances).isAwaited
+    policy.consensus !== undefined && evaluatePolicy(policy, circumstances).isAwaited
       ? [consensusShape(policy.consensus)]
       : [],
   );

@@ -5,7 +5,7 @@ import { POLICY_LIMITS } from '../limits.ts';
 import type { Budget } from './reachability.ts';
 
 /** Whether a rule beside the policies holds for a request, and the error that settled it, if one did. */
-export interface GuardVerdict {
+export interface GuardResult {
   readonly holds: boolean;
   readonly error?: RuntimeError;
 }
@@ -28,8 +28,8 @@ export function mfaApplies(
   condition: Expression<'condition'>,
   elements: readonly ConditionFacts[],
   budget: Budget = newGuardBudget(),
-): GuardVerdict {
-  let verdict: GuardVerdict = { holds: false };
+): GuardResult {
+  let result: GuardResult = { holds: false };
   for (const facts of elements) {
     const evaluation = spend(condition, facts, budget);
     if (evaluation.ok) {
@@ -39,9 +39,9 @@ export function mfaApplies(
     const { error } = evaluation;
     const isForeign = error.missing === 'keyword' || error.missing === 'parameter';
     if (!isForeign) return { holds: true, error };
-    verdict = { holds: false, error };
+    result = { holds: false, error };
   }
-  return verdict;
+  return result;
 }
 
 /**
@@ -52,7 +52,7 @@ export function scopeCovers(
   scope: Expression<'condition'>,
   elements: readonly ConditionFacts[],
   budget: Budget = newGuardBudget(),
-): GuardVerdict {
+): GuardResult {
   for (const facts of elements) {
     const evaluation = spend(scope, facts, budget);
     if (!evaluation.ok) return { holds: false, error: evaluation.error };

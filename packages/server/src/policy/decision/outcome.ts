@@ -69,14 +69,14 @@ export interface PolicyEvaluation {
   readonly trace?: PolicyTrace;
 }
 
-interface Verdict {
+interface ElementOutcome {
   readonly outcome: PolicyOutcome;
   readonly reason: PolicyReason;
   readonly error?: EvaluationError;
 }
 
 /** A policy's outcome for each element of the request, and the one that stands for all. */
-export interface Judgement {
+export interface PolicyResult {
   readonly evaluation: PolicyEvaluation;
   /** By element; just one where it is the same for all. */
   readonly outcomes: readonly PolicyOutcome[];
@@ -84,7 +84,7 @@ export interface Judgement {
   readonly isAwaited: boolean;
 }
 
-/** What all policies of a decision are judged on. */
+/** What all policies of a decision are evaluated on. */
 export interface Circumstances {
   readonly time: TimeFacts;
   /** One for each element of the request. */
@@ -115,13 +115,13 @@ const WORST_FIRST: readonly PolicyOutcome[] = [
   'OUTCOME_ALLOW',
 ];
 
-export const outcomeFor = ({ outcomes }: Judgement, element: number): PolicyOutcome =>
+export const outcomeFor = ({ outcomes }: PolicyResult, element: number): PolicyOutcome =>
   (outcomes[element] ?? outcomes[0]) as PolicyOutcome;
 
 /** Time, then condition, then consensus; each only when the one before holds (protocol/policies 8.1). */
-export function judgePolicy(prepared: PreparedPolicy, circumstances: Circumstances): Judgement {
+export function evaluatePolicy(prepared: PreparedPolicy, circumstances: Circumstances): PolicyResult {
   const { policy, invalid } = prepared;
-  if (invalid !== undefined) return summarize(prepared, circumstances, [invalidVerdict(prepared)], { conditions: [] });
+  if (invalid !== undefined) return summarize(prepared, circumstances, [invalidOutcome(prepared)], { conditions: [] });
   const exhausted = failed(policy.effect, 'condition', EXHAUSTED);
   if (circumstances.budget.steps <= 0) return summarize(prepared, circumstances, [exhausted], { conditions: [] });
   const trace: { time?: TraceNode; conditions: TraceNode[]; consensus?: TraceNode } = { conditions: [] };
@@ -141,25 +141,25 @@ export function judgePolicy(prepared: PreparedPolicy, circumstances: Circumstanc
   });
   if (!time.ok) return summarize(prepared, circumstances, [failed(policy.effect, 'time', time.error)], trace);
   if (!time.value) {
-    const inactive: Verdict = { outcome: 'OUTCOME_TIME_INACTIVE', reason: 'TIME_INACTIVE' };
+    const inactive: ElementOutcome = { outcome: 'OUTCOME_TIME_INACTIVE', reason: 'TIME_INACTIVE' };
     return summarize(prepared, circumstances, [inactive], trace);
   }
-  let agreed: Verdict | undefined;
-  const consensus = (): Verdict => {
-    agreed ??= judgeConsensus(prepared, circumstances, (expression) =>
+  let agreed: ElementOutcome | undefined;
+  const consensus = (): ElementOutcome => {
+    agreed ??= evaluateConsensus(prepared, circumstances, (expression) =>
       watch(expression, circumstances.consensus, (tree) => {
         trace.consensus = tree;
       }),
     );
     return agreed;
   };
-  const verdicts = circumstances.conditions.map((facts): Verdict => {
+  const elements = circumstances.conditions.map((facts): ElementOutcome => {
     if (circumstances.budget.steps <= 0) return exhausted;
     const condition = watch(prepared.condition, facts, (tree) => trace.conditions.push(tree));
     if (!condition.ok) return failed(policy.effect, 'condition', condition.error);
     return condition.value ? consensus() : { outcome: 'OUTCOME_DENY_IMPLICIT', reason: 'CONDITION_FALSE' };
   });
-  return summarize(prepared, circumstances, verdicts, trace);
+  return summarize(prepared, circumstances, elements, trace);
 }
 
 const HOLDS: Evaluation = { ok: true, value: true, steps: 0 };
@@ -191,7 +191,7 @@ function run<K extends ExpressionKind>(
   return { evaluation, tree: trace };
 }
 
-function invalidVerdict({ policy, invalid }: PreparedPolicy): Verdict {
+function invalidOutcome({ policy, invalid }: PreparedPolicy): ElementOutcome {
   assert(invalid !== undefined, 'the policy has an invalid expression');
   const { code, message, start, end } = invalid.error;
   return {
@@ -205,7 +205,7 @@ function invalidVerdict({ policy, invalid }: PreparedPolicy): Verdict {
  * A huge transaction must not switch a DENY off; a request that merely lacks what it reads does
  * (protocol/policies 8.1).
  */
-function failed(effect: PolicyEffect, expression: ExpressionKind, cause: RuntimeError): Verdict {
+function failed(effect: PolicyEffect, expression: ExpressionKind, cause: RuntimeError): ElementOutcome {
   const { code, message, start, end } = cause;
   const error: EvaluationError = { expression, code, message, start, end };
   const denies = effect === 'EFFECT_DENY' && (code === 'R_LIMIT' || code === 'R_INT_RANGE');
@@ -214,11 +214,11 @@ function failed(effect: PolicyEffect, expression: ExpressionKind, cause: Runtime
     : { outcome: 'OUTCOME_ERROR', reason: 'EVALUATION_ERROR', error };
 }
 
-function judgeConsensus(
+function evaluateConsensus(
   { policy, consensus }: PreparedPolicy,
   circumstances: Circumstances,
   watch: (expression: Expression<'consensus'> | undefined) => Evaluation,
-): Verdict {
+): ElementOutcome {
   const evaluation = watch(consensus);
   if (!evaluation.ok) return failed(policy.effect, 'consensus', evaluation.error);
   const isDeny = policy.effect === 'EFFECT_DENY';
@@ -231,7 +231,10 @@ function judgeConsensus(
 }
 
 /** An ALLOW policy whose consensus is not met yet: it waits if somebody has begun it and others could complete it. */
-function awaitConsensus(consensus: Expression<'consensus'>, { approved, members, search }: Circumstances): Verdict {
+function awaitConsensus(
+  consensus: Expression<'consensus'>,
+  { approved, members, search }: Circumstances,
+): ElementOutcome {
   const shape = consensusShape(consensus);
   const granted = Math.min(search.steps, POLICY_LIMITS.steps);
   const own: Budget = { steps: granted };
@@ -253,13 +256,13 @@ function awaitConsensus(consensus: Expression<'consensus'>, { approved, members,
 function summarize(
   { policy }: PreparedPolicy,
   { conditions, tracing }: Circumstances,
-  verdicts: readonly Verdict[],
+  elements: readonly ElementOutcome[],
   trace: PolicyTrace,
-): Judgement {
-  const rank = ({ outcome }: Verdict): number => WORST_FIRST.indexOf(outcome);
-  const worst = verdicts.reduce((worse, verdict) => (rank(verdict) < rank(worse) ? verdict : worse));
-  const isPerElement = conditions.length > 1 && verdicts.length > 1;
-  const outcomes = verdicts.map(({ outcome }) => outcome);
+): PolicyResult {
+  const rank = ({ outcome }: ElementOutcome): number => WORST_FIRST.indexOf(outcome);
+  const worst = elements.reduce((worse, element) => (rank(element) < rank(worse) ? element : worse));
+  const isPerElement = conditions.length > 1 && elements.length > 1;
+  const outcomes = elements.map(({ outcome }) => outcome);
   return {
     evaluation: {
       policyId: policy.id,
@@ -268,10 +271,10 @@ function summarize(
       outcome: worst.outcome,
       reason: worst.reason,
       ...(worst.error !== undefined && { error: worst.error }),
-      ...(isPerElement && { element: verdicts.indexOf(worst) }),
+      ...(isPerElement && { element: elements.indexOf(worst) }),
       ...(tracing !== undefined && { trace }),
     },
     outcomes: outcomes.every((outcome) => outcome === worst.outcome) ? [worst.outcome] : outcomes,
-    isAwaited: verdicts.some(({ reason }) => AWAITED.has(reason)),
+    isAwaited: elements.some(({ reason }) => AWAITED.has(reason)),
   };
 }

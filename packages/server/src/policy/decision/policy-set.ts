@@ -53,11 +53,11 @@ export interface PreparedPolicy {
   readonly invalid: InvalidExpression | undefined;
   /** The activity types for which the condition can be true. */
   readonly types: TypeSet;
-  /** When it must be judged although its condition cannot be true. */
+  /** When it must be evaluated although its condition cannot be true. */
   readonly hazard: Hazard;
 }
 
-/** Policies that are ready to judge requests. Make it once for each state of an organization's policies. */
+/** Policies that are ready to decide requests. Make it once for each state of an organization's policies. */
 export interface PolicySet {
   readonly policies: readonly PreparedPolicy[];
   /** Those that can concern an activity, in their order. Never leaves one out that could change the decision. */

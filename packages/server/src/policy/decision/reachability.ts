@@ -127,7 +127,7 @@ export const couldContribute = (
 /**
  * Whether further approvals could make a consensus true. Users whom it cannot tell apart are interchangeable, so sets are
  * built by how many of each sort join, up to the largest number in the text; every set that counts is of real users and
- * judged by the expression itself. A budget bounds the search; when it ends first, the answer is undecided.
+ * evaluated by the expression itself. A budget bounds the search; when it ends first, the answer is undecided.
  */
 export function reachabilityOf(
   expression: Expression<'consensus'>,

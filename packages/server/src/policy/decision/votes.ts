@@ -2,7 +2,7 @@ import { assert } from '../../lib/assert.ts';
 import { evaluate } from '../evaluate/expression.ts';
 import { circumstancesOf, type RootQuorum, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
 import type { Approval, DecisionInput } from './decision.ts';
-import { judgePolicy, outcomeFor } from './outcome.ts';
+import { evaluatePolicy, outcomeFor } from './outcome.ts';
 import { consensusShape, type PreparedPolicy } from './policy-set.ts';
 import { type Budget, isIncluded, type Member } from './reachability.ts';
 
@@ -14,7 +14,7 @@ export interface VoteStanding {
 }
 
 /**
- * What a vote would count for, judged before it is added: `input` holds the live approvals without it. They may be none when
+ * What a vote would count for, evaluated before it is added: `input` holds the live approvals without it. They may be none when
  * all have lapsed; then the vote begins a round as a submission would.
  */
 export function voteStanding(input: Omit<DecisionInput, 'phase'>, vote: Approval): VoteStanding {
@@ -39,19 +39,18 @@ function policiesServed(before: DecisionInput, { userId, credential }: Approval,
     ...circumstances.approved.credentials.filter((used) => used.user_id === userId && used.id !== credential.id),
     credential,
   ];
-  const judged = selectPolicies(before, before.activity, {}).map((policy) => ({
+  const evaluated = selectPolicies(before, before.activity, {}).map((policy) => ({
     policy,
-    judgement: judgePolicy(policy, circumstances),
+    result: evaluatePolicy(policy, circumstances),
   }));
   // While the quorum gathers over a denial, the vote of anyone else could only bring the denial back.
-  if (roots.isWaiting && judged.some(({ judgement }) => judgement.outcomes.includes('OUTCOME_DENY_EXPLICIT')))
-    return [];
+  if (roots.isWaiting && evaluated.some(({ result }) => result.outcomes.includes('OUTCOME_DENY_EXPLICIT'))) return [];
   // A request that policies would already allow waits for any vote that they take.
   const isAllowed = [...circumstances.conditions.keys()].every((element) =>
-    judged.some(({ judgement }) => outcomeFor(judgement, element) === 'OUTCOME_ALLOW'),
+    evaluated.some(({ result }) => outcomeFor(result, element) === 'OUTCOME_ALLOW'),
   );
-  return judged
-    .filter(({ policy, judgement: { outcomes } }) => {
+  return evaluated
+    .filter(({ policy, result: { outcomes } }) => {
       const waits =
         outcomes.includes('OUTCOME_REQUIRES_CONSENSUS') || (isAllowed && outcomes.includes('OUTCOME_ALLOW'));
       return waits && serves(policy, voter, credentials, circumstances.search);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { wrapperDeployment } from '../../../src/domains/earn/deployment.ts';
+import { wrapperDeployment } from '../../../src/domains/earn/contract-addresses.ts';
 import type { TestClient } from '../../harness/client.ts';
 import {
   depositParams,

@@ -14,7 +14,7 @@ import {
 } from 'viem';
 import { signAuthorization } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { custosBatchAbi } from '../../../src/chains/contracts/artifacts.ts';
+import { custosBatchAbi } from '../../../src/chains/ethereum/contract-artifacts.ts';
 import { payment, RECEIVER, type TestInstruction, wireOf } from '../../chain/solana-transfer.ts';
 import { type Coin, coin, scriptOf } from '../../harness/bitcoin.ts';
 import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AuthProxyReader } from '../../../src/domains/sign-up-proxy/store.ts';
+import { SignUpProxyReader } from '../../../src/domains/sign-up-proxy/store.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { currentType, type KeyPair, newKeyPair, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
@@ -163,7 +163,7 @@ describe.each(DATABASES)('issuers that strangers name on %s', (database) => {
     const key = newKeyPair();
     const list = (client: TestClient) =>
       client.query('list_suborgs', { filterType: 'OIDC_TOKEN', filterValue: tokenOf(evil, key) });
-    const config = await world.app.storage.read(AuthProxyReader).ofOrganization(root.organizationId as never);
+    const config = await world.app.storage.read(SignUpProxyReader).ofOrganization(root.organizationId as never);
     const own = newKeyPair();
     const { userId } = config!.identity!;
     await root.run('create_api_keys', { userId, apiKeys: [keyParams(own)] });

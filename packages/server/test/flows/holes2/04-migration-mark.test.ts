@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { DeploymentStore } from '../../../src/core/store/deployment.ts';
+import { InstallationStore } from '../../../src/core/store/installation.ts';
 import { SqliteFile } from '../../../src/storage/sqlite-driver.ts';
 import { onPostgres, statusOf, waitUntil } from '../../faults/support.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
@@ -23,7 +23,7 @@ async function runBeside({ app }: TestApp, statement: string): Promise<void> {
 async function openReady(database: DatabaseKind): Promise<TestApp> {
   const at = await openTestApp(database);
   const { storage, keyring } = at.app;
-  await storage.write((store) => store(DeploymentStore).claim('root_key_id', keyring.rootKeyId));
+  await storage.write((store) => store(InstallationStore).claim('root_key_id', keyring.rootKeyId));
   return at;
 }
 

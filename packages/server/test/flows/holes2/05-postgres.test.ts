@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../../../../scripts/lib/postgres.mjs';
-import { DeploymentReader, DeploymentStore } from '../../../src/core/store/deployment.ts';
+import { InstallationReader, InstallationStore } from '../../../src/core/store/installation.ts';
 import { OrganizationStore } from '../../../src/core/store/organizations.ts';
 import { dataModel } from '../../../src/domains.ts';
 import type { ApiError } from '../../../src/lib/errors.ts';
@@ -113,22 +113,22 @@ async function causeOf(work: Promise<unknown>): Promise<string> {
 
 describe('COMMIT', () => {
   const put = (storage: Storage, value: string): Promise<void> =>
-    storage.write((store) => store(DeploymentStore).put('bootstrap', value));
+    storage.write((store) => store(InstallationStore).put('bootstrap', value));
 
   test('of a transaction that failed unnoticed is no acknowledgement', async () => {
     const storage = await open(await newDatabase());
     await put(storage, 'before');
     const made = await withOrganization(storage);
     const swallowed = storage.write(async (store) => {
-      await store(DeploymentStore).put('bootstrap', 'lost');
+      await store(InstallationStore).put('bootstrap', 'lost');
       await store(OrganizationStore)
         .insert(made)
         .catch(() => {});
     });
     expect(await causeOf(swallowed)).toContain('COMMIT was answered with ROLLBACK');
-    expect(await storage.read(DeploymentReader).get('bootstrap')).toBe('before');
+    expect(await storage.read(InstallationReader).get('bootstrap')).toBe('before');
     await put(storage, 'after');
-    expect(await storage.read(DeploymentReader).get('bootstrap')).toBe('after');
+    expect(await storage.read(InstallationReader).get('bootstrap')).toBe('after');
   });
 
   test('that gave up waiting for its standbys is none either, and its connection is not used again', async () => {
@@ -149,7 +149,7 @@ describe('COMMIT', () => {
     });
     await reset();
     await put(storage, 'after');
-    expect(await storage.read(DeploymentReader).get('bootstrap')).toBe('after');
+    expect(await storage.read(InstallationReader).get('bootstrap')).toBe('after');
   });
 
   test('that waits for its standbys ends with the time-out, unacknowledged', async () => {
@@ -158,10 +158,10 @@ describe('COMMIT', () => {
     await put(storage, 'before');
     const reset = await awaitStandbys();
     await causeOf(put(storage, 'unknown'));
-    expect(await storage.read(DeploymentReader).get('bootstrap')).toBeDefined();
+    expect(await storage.read(InstallationReader).get('bootstrap')).toBeDefined();
     await reset();
     await put(storage, 'after');
-    expect(await storage.read(DeploymentReader).get('bootstrap')).toBe('after');
+    expect(await storage.read(InstallationReader).get('bootstrap')).toBe('after');
     expect(storage.load.find(({ pool }) => pool === 'write')?.timeouts).toBeGreaterThan(0);
   });
 });
@@ -171,11 +171,11 @@ describe('a transaction', () => {
     const storage = await open(await newDatabase(), { databaseTimeoutSeconds: 1 });
     let statements = 0;
     const unit = storage.write(async (store) => {
-      for (; statements < 1_000_000; statements += 1) await store(DeploymentStore).get('bootstrap');
+      for (; statements < 1_000_000; statements += 1) await store(InstallationStore).get('bootstrap');
     });
     expect(await codeOf(unit)).toBe('UNAVAILABLE');
     expect(statements).toBeGreaterThan(0);
-    await storage.write((store) => store(DeploymentStore).put('bootstrap', 'after'));
+    await storage.write((store) => store(InstallationStore).put('bootstrap', 'after'));
   });
 
   test('gets more time where it is known to take long', async () => {
@@ -184,7 +184,7 @@ describe('a transaction', () => {
     const count = await storage.write(
       async (store) => {
         let reads = 0;
-        for (; performance.now() - startedMs < 1500; reads += 1) await store(DeploymentStore).get('bootstrap');
+        for (; performance.now() - startedMs < 1500; reads += 1) await store(InstallationStore).get('bootstrap');
         return reads;
       },
       { isLong: true },
@@ -197,13 +197,13 @@ describe('a server that takes no more writes', () => {
   test('loses its connections, is read, and is written to again as soon as it takes writes', async () => {
     const url = await newDatabase();
     const storage = await open(url);
-    const write = (): Promise<void> => storage.write((store) => store(DeploymentStore).put('bootstrap', 'x'));
+    const write = (): Promise<void> => storage.write((store) => store(InstallationStore).put('bootstrap', 'x'));
     await write();
     const reset = await setOnServer('default_transaction_read_only', 'on');
     await waitUntil('a write is refused', async () => (await codeOf(write()).catch(() => undefined)) === 'UNAVAILABLE');
     expect(await codeOf(write())).toBe('UNAVAILABLE');
     expect(storage.load.find(({ pool }) => pool === 'write')?.connections).toBe(0);
-    expect(await storage.read(DeploymentReader).get('bootstrap')).toBe('x');
+    expect(await storage.read(InstallationReader).get('bootstrap')).toBe('x');
     await reset();
     await write();
   });

@@ -183,7 +183,7 @@ describe.each(DATABASES)('a clock that was a year ahead, on %s', (database) => {
       subscriptions: [],
     });
     const claim = (owner: string) =>
-      storage.write((store) => store(WebhookStore).claimLane(endpointId, owner, clock(), clock() + 10_000));
+      storage.write((store) => store(WebhookStore).claimQueue(endpointId, owner, clock(), clock() + 10_000));
     opened.setClock(YEAR);
     expect(await claim('who dies')).toMatchObject({ organizationId: client.organizationId });
     opened.setClock(0);

@@ -9,7 +9,7 @@ import {
   toFunctionSelector,
 } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { earnWrapperAbi } from '../../../src/chains/contracts/artifacts.ts';
+import { earnWrapperAbi } from '../../../src/chains/ethereum/contract-artifacts.ts';
 import type { EvmLog } from '../../../src/chains/nodes/node.ts';
 import type { Send } from '../../../src/chains/send/model.ts';
 import { EarnStore } from '../../../src/domains/earn/store.ts';

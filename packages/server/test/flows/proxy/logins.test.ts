@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { AuthProxyReader, AuthProxyStore } from '../../../src/domains/sign-up-proxy/store.ts';
+import { SignUpProxyReader, SignUpProxyStore } from '../../../src/domains/sign-up-proxy/store.ts';
 import { type Answer, newKeyPair } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { newPasskey } from '../../hostile/passkey.ts';
@@ -364,12 +364,12 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
         config: { ...app.config, ...KEYS, captchaUrl: captcha.url },
       }));
       const { config: operator } = suite.world.app;
-      const enabled = await suite.world.app.storage.read(AuthProxyReader).byId(proxy.configId);
+      const enabled = await suite.world.app.storage.read(SignUpProxyReader).byId(proxy.configId);
       expect(operator.captchaSecret).toBeUndefined();
       await suite.world.app.storage.write((store) =>
-        store(AuthProxyStore).update({ ...enabled!, settings: { ...enabled!.settings, captchaEnabled: true } }),
+        store(SignUpProxyStore).update({ ...enabled!, settings: { ...enabled!.settings, captchaEnabled: true } }),
       );
-      onTestFinished(() => suite.world.app.storage.write((store) => store(AuthProxyStore).update(enabled!)));
+      onTestFinished(() => suite.world.app.storage.write((store) => store(SignUpProxyStore).update(enabled!)));
       const person = { 'x-captcha-token': 'person' };
       const program = { 'x-captcha-token': 'program' };
       const init = { otpType: 'OTP_TYPE_EMAIL', contact: newEmail() };
@@ -411,9 +411,9 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
     ] as const)('a verifier that %s keeps nobody out', async (_what, answer) => {
       const { url: captchaUrl } = await startCaptcha(answer);
       const { proxy: other } = await suite.world.anotherParent();
-      const config = await suite.world.app.storage.read(AuthProxyReader).byId(other.configId);
+      const config = await suite.world.app.storage.read(SignUpProxyReader).byId(other.configId);
       await suite.world.app.storage.write((store) =>
-        store(AuthProxyStore).update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
+        store(SignUpProxyStore).update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
       );
       const { baseUrl } = await suite.world.listen((app) => ({ config: { ...app.config, ...KEYS, captchaUrl } }));
       const proxy = new ProxyClient(baseUrl, other.configId);
@@ -424,9 +424,9 @@ describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
 
     test('an operator who took the keys away keeps everybody out', async () => {
       const { proxy } = await suite.world.anotherParent();
-      const config = await suite.world.app.storage.read(AuthProxyReader).byId(proxy.configId);
+      const config = await suite.world.app.storage.read(SignUpProxyReader).byId(proxy.configId);
       await suite.world.app.storage.write((store) =>
-        store(AuthProxyStore).update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
+        store(SignUpProxyStore).update({ ...config!, settings: { ...config!.settings, captchaEnabled: true } }),
       );
       const body = { ...LISTS, userEmail: newEmail() };
       expect(refusal(await proxy.call('signup_v2', body, { 'x-captcha-token': 'anybody' }))).toEqual([

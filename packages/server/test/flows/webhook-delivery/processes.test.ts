@@ -125,7 +125,7 @@ describe('one process', () => {
     expect(await stateOf(answered)).toEqual(['delivered', 0, 1]);
     expect(await stateOf(broken)).toEqual(['pending', 0, 0]);
     for (const eventId of waiting.eventIds) expect(await stateOf(eventId)).toEqual(['pending', 0, 0]);
-    for (const lane of await rowsOf(app, 'webhook_lane')) expect(lane).toMatchObject({ owner: '', failures: 0 });
+    for (const queue of await rowsOf(app, 'webhook_lane')) expect(queue).toMatchObject({ owner: '', failures: 0 });
     // The next start goes on with the same events.
     const next = another(app);
     try {

@@ -105,7 +105,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await settle(endpoint, 'dead');
       await claim(endpoint.id, 'me');
       const end = { failures: 5, restingUntilMs: NOW + 60_000 };
-      await write((store) => store(WebhookStore).releaseLane(endpoint.id, 'me', end));
+      await write((store) => store(WebhookStore).releaseQueue(endpoint.id, 'me', end));
       const [id] = ids as [WebhookDeliveryId];
       const before = await read.getDelivery(parent.id, id);
       const replay = (organizationId: OrganizationId) =>

@@ -48,12 +48,12 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await tell([made]);
       await claim(made.id, 'me');
       const end = { failures: 7, restingUntilMs: NOW + 60_000 };
-      await write((store) => store(WebhookStore).releaseLane(made.id, 'me', end));
+      await write((store) => store(WebhookStore).releaseQueue(made.id, 'me', end));
       expect(await dueIds()).toEqual([]);
       const changed = { ...made, name: 'other', url: 'https://example.org/other', updatedAtMs: NOW + 9 };
       await write((store) => store(WebhookStore).updateEndpoint(changed));
       expect(await read.getEndpoint(parent.id, made.id)).toEqual(changed);
-      expect(await read.dueLanes(NOW, 10)).toEqual([{ endpointId: made.id, organizationId: parent.id, failures: 0 }]);
+      expect(await read.dueQueues(NOW, 10)).toEqual([{ endpointId: made.id, organizationId: parent.id, failures: 0 }]);
       const foreign = write((store) => store(WebhookStore).updateEndpoint({ ...changed, organizationId: child.id }));
       expect(await codeOf(foreign)).toBe('WEBHOOK_ENDPOINT_NOT_FOUND');
     });
@@ -192,7 +192,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await claim(claimed.id, 'me', NOW, NOW + 51);
       await claim(resting.id, 'me');
       const rest = { failures: 3, restingUntilMs: NOW + 51 };
-      await write((store) => store(WebhookStore).releaseLane(resting.id, 'me', rest));
+      await write((store) => store(WebhookStore).releaseQueue(resting.id, 'me', rest));
       await write((store) => store(WebhookStore).deactivate(child.id, off.id, off.url, NOW));
       const delivered = await addEndpoint(parent.id);
       await tell([delivered]);
@@ -204,7 +204,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       expect(await dueIds(NOW + 50, 2)).toEqual(free.slice(0, 2));
       expect(await dueIds(NOW + 50, 2, retry.id)).toEqual(free.slice(2));
       expect(await dueIds(NOW + 50, 9, other.id)).toEqual([]);
-      const all = await suite.storage.read(WebhookReader).dueLanes(NOW + 51, 100);
+      const all = await suite.storage.read(WebhookReader).dueQueues(NOW + 51, 100);
       expect(all.map(({ endpointId }) => endpointId)).toEqual(
         [fresh, retry, later, claimed, resting, two, other].map(({ id }) => id),
       );
@@ -242,7 +242,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
     });
   });
 
-  describe('lanes', () => {
+  describe('queues', () => {
     test('go to exactly one of many that want them', async () => {
       const { read, parent, addEndpoint, tell, claim } = await setUp();
       const made = await addEndpoint(parent.id);
@@ -250,7 +250,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const owners = times(12, (index) => `owner ${index}`);
       const claims = await Promise.all(owners.map((owner) => claim(made.id, owner)));
       expect(claims.filter((won) => won !== undefined)).toEqual([{ organizationId: parent.id, failures: 0 }]);
-      expect(await read.dueLanes(NOW, 10)).toEqual([]);
+      expect(await read.dueQueues(NOW, 10)).toEqual([]);
       const winner = owners[claims.findIndex((won) => won !== undefined)] as string;
       expect(await claim(made.id, winner)).toBeDefined();
       expect(await claim(made.id, 'another', NOW + 9999)).toBeUndefined();
@@ -268,7 +268,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await claim(two, 'me', NOW, NOW + 10);
       await claim(three, 'other', NOW, NOW + 100);
       const renew = (nowMs: number, untilMs: number) =>
-        write((store) => store(WebhookStore).renewLanes('me', nowMs, untilMs));
+        write((store) => store(WebhookStore).renewQueues('me', nowMs, untilMs));
       expect(await renew(NOW + 10, NOW + 200)).toEqual([one]);
       expect(await claim(one, 'other', NOW + 199)).toBeUndefined();
       expect(await claim(two, 'other', NOW + 10)).toBeDefined();
@@ -280,13 +280,13 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { id } = await addEndpoint(parent.id);
       await tell([await read.getEndpoint(parent.id, id)]);
       const release = (owner: string) =>
-        write((store) => store(WebhookStore).releaseLane(id, owner, { failures: 4, restingUntilMs: NOW + 20 }));
+        write((store) => store(WebhookStore).releaseQueue(id, owner, { failures: 4, restingUntilMs: NOW + 20 }));
       await claim(id, 'me');
       expect(await release('other')).toBe(false);
       expect(await release('me')).toBe(true);
       expect(await release('me')).toBe(false);
-      expect(await read.dueLanes(NOW + 19, 10)).toEqual([]);
-      expect(await read.dueLanes(NOW + 20, 10)).toEqual([{ endpointId: id, organizationId: parent.id, failures: 4 }]);
+      expect(await read.dueQueues(NOW + 19, 10)).toEqual([]);
+      expect(await read.dueQueues(NOW + 20, 10)).toEqual([{ endpointId: id, organizationId: parent.id, failures: 4 }]);
       // Who was woken for a resting one leaves it alone too.
       expect(await claim(id, 'other', NOW + 19)).toBeUndefined();
       expect(await claim(id, 'other', NOW + 20)).toEqual({ organizationId: parent.id, failures: 4 });
@@ -302,7 +302,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await write((store) => store(WebhookStore).releaseOwner('me'));
       expect(await dueIds()).toEqual(ids.slice(0, 2));
       await claim(ids[0] as WebhookEndpointId, 'me');
-      await write((store) => store(WebhookStore).releaseAllLanes());
+      await write((store) => store(WebhookStore).releaseAllQueues());
       expect(await dueIds()).toEqual(ids);
     });
   });

@@ -102,9 +102,9 @@ export function openWebhooks(kind: DatabaseKind) {
       expect(await record(results)).toBe(due.length);
     };
     const dueIds = async (nowMs = NOW, limit = 100, after?: WebhookEndpointId) =>
-      (await storage.read(WebhookReader).dueLanes(nowMs, limit, after)).map(({ endpointId }) => endpointId);
+      (await storage.read(WebhookReader).dueQueues(nowMs, limit, after)).map(({ endpointId }) => endpointId);
     const claim = (endpointId: WebhookEndpointId, owner: string, nowMs = NOW, untilMs = nowMs + 10_000) =>
-      write((store) => store(WebhookStore).claimLane(endpointId, owner, nowMs, untilMs));
+      write((store) => store(WebhookStore).claimQueue(endpointId, owner, nowMs, untilMs));
     const rows = async (table: (typeof TABLES)[number]): Promise<number> =>
       (await write((store) => builderOf(store).selectFrom(table).select('organization_id').execute())).length;
     const stateOf = async (organizationId: OrganizationId, id: string): Promise<string> => {

@@ -1,7 +1,6 @@
 import { KeyringError } from '@custos/keyring';
 import { encodeEventTopics } from 'viem';
 import { isOfFuture } from '../../../lib/clock.ts';
-import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import type { EvmBlock, EvmNode, EvmReceipt, Hex } from '../../nodes/node.ts';
 import { SignerGone } from '../../send/errors.ts';
 import { laneAddress, type Send, type SendAttempt, type SendBlock, type SendError } from '../../send/model.ts';
@@ -9,6 +8,7 @@ import { progressOf, type Round } from '../../send/parts.ts';
 import { Sends } from '../../send/sends.ts';
 import { hasLasted, isWatchOver, type Since, sinceOf } from '../../send/since.ts';
 import type { ChainSettings } from '../../settings.ts';
+import { custosBatchAbi } from '../contract-artifacts.ts';
 import { isDelegatedTo } from '../delegation.ts';
 import { blockWith } from '../node/block-with.ts';
 import { BATCH_LIFE_SECONDS } from './build.ts';

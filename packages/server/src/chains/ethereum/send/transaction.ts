@@ -8,11 +8,11 @@ import {
 } from 'viem';
 import { hashAuthorization } from 'viem/utils';
 import { toHex } from '../../../lib/encoding.ts';
-import { custosBatchAbi } from '../../contracts/artifacts.ts';
 import type { EvmAuthorization, EvmFees, Hex } from '../../nodes/node.ts';
 import { costTerms, isPaidByOperator } from '../../send/cost.ts';
 import type { Send, SendAttempt, SendCall } from '../../send/model.ts';
 import type { Round } from '../../send/parts.ts';
+import { custosBatchAbi } from '../contract-artifacts.ts';
 
 /** What CustosBatch hashes (EIP-712). */
 const BATCH_TYPES = {

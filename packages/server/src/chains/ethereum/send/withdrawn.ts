@@ -1,6 +1,6 @@
 import { encodeEventTopics, pad } from 'viem';
-import { earnWrapperAbi } from '../../contracts/artifacts.ts';
 import type { EvmLog, Hex } from '../../nodes/node.ts';
+import { earnWrapperAbi } from '../contract-artifacts.ts';
 
 const [WITHDRAW] = encodeEventTopics({ abi: earnWrapperAbi, eventName: 'Withdraw' });
 const WORD = 2 + 64;

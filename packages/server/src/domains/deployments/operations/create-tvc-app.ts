@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
-import { operatorPublicKey, type TvcApp } from '../model.ts';
+import { type DeployedApp, operatorPublicKey } from '../model.ts';
 import { parseKeys } from '../operator-keys.ts';
 import { checkSets, choicesOf, openSet, planSet } from '../operator-sets.ts';
 import { KeysShape, OperatorSetParamsShape } from '../shapes.ts';
@@ -48,7 +48,7 @@ export const createTvcApp = defineActivity({
     const manifestSet = await openSet(context, choices.manifest);
     const shareSet = await openSet(context, choices.share);
     const { name, quorumPublicKey, enableEgress = false, enableDebugModeDeployments = false } = parameters;
-    const app: TvcApp = {
+    const app: DeployedApp = {
       id: newId(),
       name,
       quorumPublicKey: operatorPublicKey(parseKeys(quorumPublicKey, 'parameters.quorumPublicKey')),

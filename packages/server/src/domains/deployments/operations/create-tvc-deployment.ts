@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
-import type { TvcDeploymentId, TvcManifestId } from '../../../lib/ids.ts';
+import type { DeploymentId, ManifestId } from '../../../lib/ids.ts';
 import { requireRoom } from '../lifecycle.ts';
 import { buildManifest, checkDeployment, requireDebugMode } from '../manifest.ts';
-import { readManifest, type TvcDeployment } from '../model.ts';
+import { type Deployment, readManifest } from '../model.ts';
 import { DeploymentParamsShape } from '../shapes.ts';
 import { TvcReader, TvcStore } from '../store.ts';
 
@@ -29,11 +29,11 @@ export const createTvcDeployment = defineActivity({
     await requireRoom(store, organizationId, app, config);
     const manifestSet = await store(TvcStore).getOperatorSet(organizationId, app.manifestSetId);
     const shareSet = await store(TvcStore).getOperatorSet(organizationId, app.shareSetId);
-    const deploymentId: TvcDeploymentId = newId();
-    const manifestId: TvcManifestId = newId();
+    const deploymentId: DeploymentId = newId();
+    const manifestId: ManifestId = newId();
     const subject = { organizationId, app, manifestSet, shareSet, deploymentId, manifestId, nowMs };
     const manifest = buildManifest(subject, parameters);
-    const deployment: TvcDeployment = {
+    const deployment: Deployment = {
       id: deploymentId,
       appId: app.id,
       manifestId,

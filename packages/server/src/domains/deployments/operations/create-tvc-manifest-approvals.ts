@@ -3,7 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { verifyApprovals } from '../approvals.ts';
 import { requireUndeleted } from '../lifecycle.ts';
-import type { TvcApproval } from '../model.ts';
+import type { ManifestApproval } from '../model.ts';
 import { ManifestApprovalParamsShape, OPERATORS_MAX } from '../shapes.ts';
 import { TvcReader, TvcStore } from '../store.ts';
 
@@ -41,7 +41,7 @@ export const createTvcManifestApprovals = defineActivity({
     requireUndeleted(deployment);
     const approvalIds: string[] = [];
     for (const approval of verified) {
-      const kept: TvcApproval = { id: newId(), deploymentId, ...approval, createdAtMs: nowMs };
+      const kept: ManifestApproval = { id: newId(), deploymentId, ...approval, createdAtMs: nowMs };
       approvalIds.push(await store(TvcStore).keepApproval(organizationId, kept));
     }
     const { length: count } = await store(TvcStore).approvals(organizationId, [deploymentId]);

@@ -7,7 +7,7 @@ import type { WalletId } from '../../../lib/ids.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { addAccounts } from '../../wallets/accounts.ts';
 import { WalletReader, WalletStore } from '../../wallets/store/wallets.ts';
-import type { TvcOperator } from '../model.ts';
+import type { Operator } from '../model.ts';
 import { ManifestNameShape, OperatorPathShape } from '../shapes.ts';
 import { TvcStore } from '../store.ts';
 
@@ -86,7 +86,7 @@ export const createTvcOperator = defineActivity({
     }
     await addAccounts(context, { id }, accountsOf(path), accounts);
     const [encrypt, sign] = accounts as [DerivedAccount, DerivedAccount];
-    const operator: TvcOperator = {
+    const operator: Operator = {
       id: newId(),
       name: operatorName,
       encryptPublicKey: encrypt.publicKey,

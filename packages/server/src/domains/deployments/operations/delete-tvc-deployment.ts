@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import { requireDeletable, requireNotLive } from '../lifecycle.ts';
-import type { TvcDeployment } from '../model.ts';
+import type { Deployment } from '../model.ts';
 import { TvcReader, TvcStore } from '../store.ts';
 
 /** protocol/deployments 3. */
@@ -33,7 +33,7 @@ async function judge(
   read: ReadStores,
   organizationId: OrganizationId,
   deploymentId: string,
-): Promise<{ readonly deployment: TvcDeployment; readonly isLive: boolean }> {
+): Promise<{ readonly deployment: Deployment; readonly isLive: boolean }> {
   const deployment = await read(TvcReader).getDeployment(organizationId, deploymentId);
   requireDeletable(deployment);
   const app = await read(TvcReader).appOf(organizationId, deployment);

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineQuery } from '../../../engine/define.ts';
 import { groupBy } from '../../../lib/collections.ts';
-import type { TvcAppId } from '../../../lib/ids.ts';
+import type { DeployedAppId } from '../../../lib/ids.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { renderDeployment } from '../render.ts';
@@ -19,7 +19,7 @@ export const listTvcAppDeployments = defineQuery({
   response: Type.Object({ tvcDeployments: Type.Array(TvcDeploymentShape), pageInfo: PageInfoShape }),
   async run({ read, actor: { organizationId }, config }, { appId, paginationOptions }) {
     // The records of a deleted app stay readable.
-    const app = await read(TvcReader).appOf(organizationId, { appId: appId as TvcAppId });
+    const app = await read(TvcReader).appOf(organizationId, { appId: appId as DeployedAppId });
     const request = toPageRequest(paginationOptions, config.listMax);
     const { items, pageInfo } = await read(TvcReader).deployments(organizationId, appId, request);
     const [sets, approvals] = await Promise.all([

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { encodeErrorResult } from 'viem/utils';
-import { earnSplitterAbi } from '../../../chains/contracts/artifacts.ts';
+import { earnSplitterAbi } from '../../../chains/ethereum/contract-artifacts.ts';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { configuredChain } from '../../../chains/networks.ts';
 import type { Hex } from '../../../chains/nodes/node.ts';

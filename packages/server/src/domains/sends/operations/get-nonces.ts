@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { encodeFunctionData } from 'viem';
-import { custosBatchAbi } from '../../../chains/contracts/artifacts.ts';
+import { custosBatchAbi } from '../../../chains/ethereum/contract-artifacts.ts';
 import { isDelegatedTo } from '../../../chains/ethereum/delegation.ts';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { configuredChain } from '../../../chains/networks.ts';

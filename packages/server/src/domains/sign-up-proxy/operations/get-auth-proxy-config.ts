@@ -3,7 +3,7 @@ import { defineQuery } from '../../../engine/define.ts';
 import { toTimestamp } from '../../../lib/clock.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { AuthProxyConfigShape, noProxyConfig, type ProxySettingsChange } from '../settings.ts';
-import { AuthProxyReader } from '../store.ts';
+import { SignUpProxyReader } from '../store.ts';
 
 export const getAuthProxyConfig = defineQuery({
   name: 'get_auth_proxy_config',
@@ -12,7 +12,7 @@ export const getAuthProxyConfig = defineQuery({
   parameters: Type.Object({ organizationId: IdShape }),
   response: Type.Object({ authProxyConfig: AuthProxyConfigShape }),
   async run({ read, actor }) {
-    const config = await read(AuthProxyReader).ofOrganization(actor.organizationId);
+    const config = await read(SignUpProxyReader).ofOrganization(actor.organizationId);
     if (config === undefined) throw noProxyConfig();
     return {
       authProxyConfig: {

@@ -8,7 +8,7 @@ import {
   requireTemplates,
   withChange,
 } from '../settings.ts';
-import { AuthProxyStore } from '../store.ts';
+import { SignUpProxyStore } from '../store.ts';
 
 export const updateAuthProxyConfig = defineActivity({
   name: 'update_auth_proxy_config',
@@ -28,9 +28,9 @@ export const updateAuthProxyConfig = defineActivity({
     await requireTemplates(change, config);
   },
   async execute({ store, actor, nowMs }, change) {
-    const config = await store(AuthProxyStore).ofOrganization(actor.organizationId);
+    const config = await store(SignUpProxyStore).ofOrganization(actor.organizationId);
     if (config === undefined) throw noProxyConfig();
-    await store(AuthProxyStore).update(withChange(config, change, nowMs));
+    await store(SignUpProxyStore).update(withChange(config, change, nowMs));
     return { configId: config.id };
   },
 });

@@ -3,13 +3,13 @@ import { defineActivity } from '../../../engine/define.ts';
 import { toRfc3339 } from '../../../lib/clock.ts';
 import type { WebhookDeliveryId, WebhookEventId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { outcomeOf } from '../attempt-outcome.ts';
 import { WEBHOOK_TEST_EVENT, type WebhookEvent } from '../model.ts';
 import { countPerMinute } from '../per-minute.ts';
 import { toAttempt } from '../result.ts';
 import { WebhookAttemptShape } from '../shapes.ts';
 import { WebhookReader } from '../store/webhook-reader.ts';
 import { WebhookStore } from '../store/webhooks.ts';
-import { verdictOf } from '../verdict.ts';
 
 const TESTS_PER_MINUTE = 30;
 
@@ -50,7 +50,7 @@ export const testWebhookEndpoint = defineActivity({
     }),
   async execute({ store, actor, newId, nowMs }, { endpointId }, { event, receipt }) {
     const endpoint = await store(WebhookStore).getEndpoint(actor.organizationId, endpointId);
-    const delivered = verdictOf(receipt) === 'delivered';
+    const delivered = outcomeOf(receipt) === 'delivered';
     const attempt = toAttempt(receipt, nowMs);
     const deliveryId: WebhookDeliveryId = newId();
     await store(WebhookStore).insertFinished(event, {

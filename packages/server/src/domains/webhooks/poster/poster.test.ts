@@ -313,10 +313,10 @@ describe('connections', () => {
     for (const path of ['/a', '/a', '/b', '/a?c']) await sender.deliver(at(port, path));
     expect(sockets.size).toBe(1);
 
-    const lane = async (): Promise<void> => {
+    const queue = async (): Promise<void> => {
       for (let sent = 0; sent < 20; sent += 1) await sender.deliver(at(port));
     };
-    await Promise.all(Array.from({ length: 8 }, lane));
+    await Promise.all(Array.from({ length: 8 }, queue));
     expect(sockets.size).toBe(8);
   });
 

@@ -125,11 +125,11 @@ test('many are under way at once, in few messages and over few connections, and 
     request.resume().on('end', () => response.end());
   });
   sockets.clear();
-  const lane = async (): Promise<void> => {
+  const queue = async (): Promise<void> => {
     for (let sent = 0; sent < 20; sent += 1) expect(await poster.deliver(at(again))).toMatchObject({ status: 200 });
   };
-  await Promise.all(Array.from({ length: 8 }, lane));
-  // One for each lane, and perhaps some more for those that waited for longer than connections are kept.
+  await Promise.all(Array.from({ length: 8 }, queue));
+  // One for each queue, and perhaps some more for those that waited for longer than connections are kept.
   expect(sockets.size).toBeLessThan(40);
 });
 

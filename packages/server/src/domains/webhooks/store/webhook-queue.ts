@@ -3,7 +3,7 @@ import type { OrganizationId, WebhookEndpointId } from '../../../lib/ids.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { change } from '../../../storage/statement.ts';
 import type { DeliveryResult } from '../model.ts';
-import { type DueLane, WebhookReader, withWaiting } from './webhook-reader.ts';
+import { type DueQueue, WebhookReader, withWaiting } from './webhook-reader.ts';
 
 /** Of more attempts the last ones are kept. */
 const ATTEMPTS_KEPT = 25;
@@ -55,12 +55,12 @@ export class WebhookQueue extends WebhookReader {
   static readonly writes = true;
 
   /** Takes an endpoint, so that nobody else works on it meanwhile; undefined when another one has it, or it rests. */
-  async claimLane(
+  async claimQueue(
     endpointId: WebhookEndpointId,
     owner: string,
     nowMs: number,
     untilMs: number,
-  ): Promise<Pick<DueLane, 'organizationId' | 'failures'> | undefined> {
+  ): Promise<Pick<DueQueue, 'organizationId' | 'failures'> | undefined> {
     const row = await this.db
       .updateTable('webhook_lane')
       .set({ owner, claimed_until_ms: untilMs, resting_until_ms: CLAIMED })
@@ -74,7 +74,7 @@ export class WebhookQueue extends WebhookReader {
   }
 
   /** Prolongs every claim of an owner; answers with the endpoints that it still has. */
-  async renewLanes(owner: string, nowMs: number, untilMs: number): Promise<WebhookEndpointId[]> {
+  async renewQueues(owner: string, nowMs: number, untilMs: number): Promise<WebhookEndpointId[]> {
     const rows = await this.db
       .updateTable('webhook_lane')
       .set({ claimed_until_ms: untilMs })
@@ -89,7 +89,7 @@ export class WebhookQueue extends WebhookReader {
    * Gives an endpoint back; false when the claim is over and the endpoint another one's. Whoever changed the endpoint
    * meanwhile, or replayed, wants it tried at once: then it does not rest.
    */
-  async releaseLane(
+  async releaseQueue(
     endpointId: WebhookEndpointId,
     owner: string,
     { failures, restingUntilMs }: { readonly failures: number; readonly restingUntilMs: number },
@@ -118,7 +118,7 @@ export class WebhookQueue extends WebhookReader {
   }
 
   /** Ends the claims of processes that are gone; for a database that has one process at a time. */
-  async releaseAllLanes(): Promise<void> {
+  async releaseAllQueues(): Promise<void> {
     await this.db
       .updateTable('webhook_lane')
       .set({ owner: '', claimed_until_ms: 0 })
@@ -167,9 +167,9 @@ export class WebhookQueue extends WebhookReader {
     const isOver = sql`round_started_at_ms < ${beforeMs}`;
     const waiting = sql`waiting.endpoint_id`;
     const { rows } = await sql<{ endpoint_id: string; is_gone: number }>`${withWaiting('')}
-      SELECT waiting.endpoint_id, CASE WHEN lane.endpoint_id IS NULL THEN 1 ELSE 0 END AS is_gone FROM waiting
-      LEFT JOIN webhook_lane AS lane ON lane.endpoint_id = waiting.endpoint_id
-      WHERE waiting.endpoint_id IS NOT NULL AND (lane.endpoint_id IS NULL OR (lane.is_gone = 0
+      SELECT waiting.endpoint_id, CASE WHEN queue.endpoint_id IS NULL THEN 1 ELSE 0 END AS is_gone FROM waiting
+      LEFT JOIN webhook_lane AS queue ON queue.endpoint_id = waiting.endpoint_id
+      WHERE waiting.endpoint_id IS NOT NULL AND (queue.endpoint_id IS NULL OR (queue.is_gone = 0
         AND (EXISTS (SELECT 1 FROM (${fresh(waiting, 1)}) AS first WHERE ${isOver})
           OR EXISTS (SELECT 1 FROM (${overdue(waiting, OVERDUE_SEEN)}) AS again WHERE ${isOver}))))
       LIMIT ${limit}`.execute(this.db);
@@ -227,7 +227,7 @@ export class WebhookQueue extends WebhookReader {
     return rows.length;
   }
 
-  /** In the words of the index of claimed lanes. */
+  /** In the words of the index of claimed queues. */
   #ownedBy(owner: string): RawBuilder<boolean> {
     return sql<boolean>`owner <> '' AND owner = ${owner}`;
   }

@@ -23,7 +23,7 @@ import {
 import type { WebhookDeliveryTable, WebhookEndpointTable } from '../tables.ts';
 
 /** An endpoint that somebody may work on now. */
-export interface DueLane {
+export interface DueQueue {
   readonly endpointId: WebhookEndpointId;
   readonly organizationId: OrganizationId;
   /** How often in a row working on it ended in failures. */
@@ -128,13 +128,13 @@ interface DueValues extends Record<string, unknown> {
   readonly limit: number;
 }
 
-const due = statement('webhook-due-lanes', (db, { nowMs, after, limit }: DueValues) => {
+const due = statement('webhook-due-queues', (db, { nowMs, after, limit }: DueValues) => {
   const query = sql<{ endpoint_id: string; organization_id: string; failures: number }>`${withWaiting(after)}
-    SELECT lane.endpoint_id, lane.organization_id, lane.failures FROM waiting
-    JOIN webhook_lane AS lane ON lane.endpoint_id = waiting.endpoint_id
+    SELECT queue.endpoint_id, queue.organization_id, queue.failures FROM waiting
+    JOIN webhook_lane AS queue ON queue.endpoint_id = waiting.endpoint_id
     JOIN webhook_endpoint AS endpoint
-      ON endpoint.organization_id = lane.organization_id AND endpoint.id = lane.endpoint_id
-    WHERE endpoint.is_active = 1 AND lane.claimed_until_ms <= ${nowMs} AND lane.resting_until_ms <= ${nowMs}
+      ON endpoint.organization_id = queue.organization_id AND endpoint.id = queue.endpoint_id
+    WHERE endpoint.is_active = 1 AND queue.claimed_until_ms <= ${nowMs} AND queue.resting_until_ms <= ${nowMs}
       AND EXISTS (SELECT 1 FROM webhook_delivery AS delivery WHERE delivery.state = 'pending'
         AND delivery.endpoint_id = waiting.endpoint_id AND delivery.next_attempt_at_ms <= ${nowMs})
     ORDER BY waiting.endpoint_id LIMIT ${limit}`;
@@ -258,7 +258,7 @@ export class WebhookReader extends Reader {
    * Active endpoints that have something due and that nobody works on and that do not rest, in the order of their ids.
    * Who cannot take all of them goes on behind the last one, so that nobody waits for ever.
    */
-  async dueLanes(nowMs: number, limit: number, after: WebhookEndpointId | '' = ''): Promise<DueLane[]> {
+  async dueQueues(nowMs: number, limit: number, after: WebhookEndpointId | '' = ''): Promise<DueQueue[]> {
     const rows = await due(this.db, { nowMs, after, limit });
     return rows.map((row) => ({
       endpointId: row.endpoint_id as WebhookEndpointId,

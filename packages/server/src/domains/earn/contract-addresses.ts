@@ -9,7 +9,11 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem';
-import { custosBatchBytecode, earnAaveWrapperBytecode, earnWrapperBytecode } from '../../chains/contracts/artifacts.ts';
+import {
+  custosBatchBytecode,
+  earnAaveWrapperBytecode,
+  earnWrapperBytecode,
+} from '../../chains/ethereum/contract-artifacts.ts';
 import { assert } from '../../lib/assert.ts';
 import type { EarnProvider } from './model.ts';
 

@@ -8,7 +8,7 @@ import { Reader } from '../../storage/store.ts';
  * `root_key_id` is the root key that everything is under, or is being moved away from while there is a `rotation`.
  * `retired_root_keys` may wrap nothing new.
  */
-export type DeploymentFact = 'root_key_id' | 'bootstrap' | 'deployment_key' | 'rotation' | 'retired_root_keys';
+export type InstallationFact = 'root_key_id' | 'bootstrap' | 'deployment_key' | 'rotation' | 'retired_root_keys';
 
 /** A running service process, and what it last said about a rotation; JSON in a row of its own. */
 export interface ServiceProcess {
@@ -21,14 +21,14 @@ const PROCESS = 'process:';
 const BEHIND_PROCESS = 'process;';
 
 /** Facts about this deployment as a whole, such as the id of the root key its secrets are under. */
-export class DeploymentReader extends Reader {
-  async get(name: DeploymentFact): Promise<string | undefined> {
+export class InstallationReader extends Reader {
+  async get(name: InstallationFact): Promise<string | undefined> {
     return await this.#value(name);
   }
 
-  async facts(names: readonly DeploymentFact[]): Promise<ReadonlyMap<DeploymentFact, string>> {
+  async facts(names: readonly InstallationFact[]): Promise<ReadonlyMap<InstallationFact, string>> {
     const rows = await this.db.selectFrom('deployment').selectAll().where('name', 'in', names).execute();
-    return new Map(rows.map((row) => [row.name as DeploymentFact, row.value]));
+    return new Map(rows.map((row) => [row.name as InstallationFact, row.value]));
   }
 
   /** The state of one process; undefined when it is not known. */
@@ -82,7 +82,7 @@ export class DeploymentReader extends Reader {
   }
 }
 
-export class DeploymentStore extends DeploymentReader {
+export class InstallationStore extends InstallationReader {
   static readonly writes = true;
 
   async insertServiceKey(key: ServiceKey): Promise<void> {
@@ -105,12 +105,12 @@ export class DeploymentStore extends DeploymentReader {
     await this.db.deleteFrom('service_key').where('role', '=', role).where('key_id', 'in', keyIds).execute();
   }
 
-  async put(name: DeploymentFact, value: string): Promise<void> {
+  async put(name: InstallationFact, value: string): Promise<void> {
     await this.#put(name, value);
   }
 
   /** False when the fact is another one by now. */
-  async exchange(name: DeploymentFact, from: string, to: string): Promise<boolean> {
+  async exchange(name: InstallationFact, from: string, to: string): Promise<boolean> {
     const result = await this.db
       .updateTable('deployment')
       .set({ value: to })
@@ -120,7 +120,7 @@ export class DeploymentStore extends DeploymentReader {
     return result.numUpdatedRows === 1n;
   }
 
-  async remove(name: DeploymentFact): Promise<void> {
+  async remove(name: InstallationFact): Promise<void> {
     await this.db.deleteFrom('deployment').where('name', '=', name).execute();
   }
 
@@ -148,7 +148,7 @@ export class DeploymentStore extends DeploymentReader {
   }
 
   /** False when another process was first. */
-  async claim(name: DeploymentFact, value: string): Promise<boolean> {
+  async claim(name: InstallationFact, value: string): Promise<boolean> {
     const result = await this.db
       .insertInto('deployment')
       .values({ name, value })

@@ -1,9 +1,9 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { describe, expect, test } from 'vitest';
-import { earnAaveWrapperBytecode, earnWrapperBytecode } from '../../chains/contracts/artifacts.ts';
 import { ethereumAddress } from '../../chains/ethereum/address.ts';
-import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from './deployment.ts';
+import { earnAaveWrapperBytecode, earnWrapperBytecode } from '../../chains/ethereum/contract-artifacts.ts';
+import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from './contract-addresses.ts';
 
 // The words of the ABI are written out here, so that the encoder of the code is held to something else than itself.
 

@@ -5,13 +5,13 @@ import {
   DELIVERED,
   deliveryOf,
   endpointOf,
-  FakeQueue,
+  FakeDeliveries,
   ORGANIZATION,
   REFUSED,
 } from '../../../test/harness/webhook-fakes.ts';
 import { Lease } from '../../workers/lease.ts';
+import { EndpointQueue, type QueueEnd } from './endpoint-queue.ts';
 import { createGate } from './gate.ts';
-import { Lane, type LaneEnd } from './lane.ts';
 import type { DueDelivery, WebhookEndpoint } from './model.ts';
 import type { Receipt } from './poster/poster.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -29,9 +29,9 @@ function deferred<T>() {
   return { promise, resolve: (value: T) => resolve(value) };
 }
 
-/** A lane over a queue, whose receiver the test plays. */
+/** A queue over a stored, whose receiver the test plays. */
 function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
-  const queue = new FakeQueue();
+  const stored = new FakeDeliveries();
   const time = { nowMs: NOW };
   const sent: string[] = [];
   const inFlight = { now: 0, max: 0 };
@@ -58,7 +58,7 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
     };
     return { signedAtMs, post };
   };
-  const storage = queue.storage();
+  const storage = stored.storage();
   const end = new AbortController();
   const observe = {
     delivery: () => {},
@@ -68,30 +68,33 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
     internalError: () => {},
   };
   const recorder = createRecorder(storage, () => time.nowMs, observe, end.signal);
-  const laneOver = (instead: Recorder = recorder) => {
+  const queueOver = (instead: Recorder = recorder) => {
     const clock = () => time.nowMs;
     const lease = new Lease({ key: endpoint.id, organizationId: ORGANIZATION, failures }, NOW + 10_000, clock);
-    const lane = new Lane({ storage, clock, elapsed: clock, send, recorder: instead, large: createGate(1) }, lease);
-    return { lease, run: () => lane.run() };
+    const queue = new EndpointQueue(
+      { storage, clock, elapsed: clock, send, recorder: instead, large: createGate(1) },
+      lease,
+    );
+    return { lease, run: () => queue.run() };
   };
   const add = (count: number, extra: (index: number) => Partial<DueDelivery> = () => ({})): DueDelivery[] => {
     const deliveries = times(count, (index) => deliveryOf(endpoint, { roundStartedAtMs: NOW, ...extra(index) }));
-    queue.add(endpoint, deliveries);
+    stored.add(endpoint, deliveries);
     return deliveries;
   };
-  /** Until there is nothing more to send, without the time that a lane waits for more. */
-  const run = async (lane = laneOver()): Promise<LaneEnd> => {
-    queue.emptied = () => lane.lease.end();
-    return await lane.run();
+  /** Until there is nothing more to send, without the time that a queue waits for more. */
+  const run = async (queue = queueOver()): Promise<QueueEnd> => {
+    stored.emptied = () => queue.lease.end();
+    return await queue.run();
   };
   return {
-    queue,
+    stored,
     time,
     sent,
     inFlight,
     run,
     endpoint: endpoint as WebhookEndpoint,
-    laneOver,
+    queueOver,
     add,
     signing,
     answerWith: (next: typeof answer) => {
@@ -122,7 +125,7 @@ test('a few are sent one after the other, in their order', async () => {
 });
 
 test('of very many, sixteen are sent at a time', async () => {
-  const { add, sent, inFlight, answerWith, queue, run } = setUp();
+  const { add, sent, inFlight, answerWith, stored, run } = setUp();
   const deliveries = add(200);
   answerWith(async () => {
     await turn();
@@ -132,91 +135,91 @@ test('of very many, sixteen are sent at a time', async () => {
   expect(new Set(sent)).toEqual(new Set(eventIds(deliveries)));
   expect(sent).toHaveLength(200);
   expect(inFlight.max).toBe(16);
-  expect(queue.pending.size).toBe(0);
+  expect(stored.pending.size).toBe(0);
 });
 
 test('the next ones are sent while results are being written down, and none of those twice', async () => {
-  const { add, sent, laneOver, queue, endpoint } = setUp();
+  const { add, sent, queueOver, stored, endpoint } = setUp();
   const deliveries = add(200);
   const late = deferred<void>();
   const all = deferred<void>();
   const noted: string[] = [];
-  const lane = laneOver({
+  const queue = queueOver({
     record: async (_endpoint, { delivery }) => {
       noted.push(delivery.id);
       if (noted.length === 192) all.resolve();
       await late.promise;
-      queue.pending.delete(delivery.id);
+      stored.pending.delete(delivery.id);
     },
   });
-  queue.emptied = () => lane.lease.end();
-  const ended = lane.run();
+  stored.emptied = () => queue.lease.end();
+  const ended = queue.run();
   // Two batches; for the third the results of the first are waited for.
   await all.promise;
   expect(sent).toEqual(eventIds(deliveries.slice(0, 192)));
-  // One that was stored late, in front of where the lane is, and a retry that has become due.
+  // One that was stored late, in front of where the queue is, and a retry that has become due.
   const added = [deliveryOf(endpoint, { seq: 0.5 }), deliveryOf(endpoint, { nextAttemptAtMs: NOW, failures: 1 })];
-  queue.add(endpoint, added);
+  stored.add(endpoint, added);
   late.resolve();
   await ended;
   expect(new Set(sent)).toEqual(new Set(eventIds([...deliveries, ...added])));
   expect(sent).toHaveLength(202);
-  expect(queue.pending.size).toBe(0);
+  expect(stored.pending.size).toBe(0);
 });
 
 test('a retry that is written down while the next ones are read is not sent again', async () => {
-  const { add, sent, laneOver, queue } = setUp();
+  const { add, sent, queueOver, stored } = setUp();
   const retry = { nextAttemptAtMs: NOW, failures: 1 };
   const deliveries = add(200, (index) => (index === 199 ? retry : {}));
   const late = deferred<void>();
-  const lane = laneOver({
+  const queue = queueOver({
     record: async (_endpoint, { delivery }) => {
       await late.promise;
-      queue.pending.delete(delivery.id);
+      stored.pending.delete(delivery.id);
     },
   });
-  queue.emptied = () => lane.lease.end();
+  stored.emptied = () => queue.lease.end();
   let reads = 0;
-  queue.afterRead = async () => {
+  stored.afterRead = async () => {
     reads += 1;
     if (reads !== 2) return;
     late.resolve();
     await turn();
   };
-  await lane.run();
+  await queue.run();
   expect(reads).toBeGreaterThan(2);
   expect(sent).toHaveLength(200);
   expect(new Set(sent)).toEqual(new Set(eventIds(deliveries)));
 });
 
 test('nothing more is read for an endpoint that is gone before that is written down', async () => {
-  const { add, sent, laneOver, queue, answerWith, endpoint } = setUp();
+  const { add, sent, queueOver, stored, answerWith, endpoint } = setUp();
   const deliveries = add(128);
   answerWith(({ id }) => (id === deliveries[95]?.eventId ? { latencyMs: 1, status: 410 } : DELIVERED));
-  const lane = laneOver({
-    record: async (_endpoint, { verdict, delivery }) => {
+  const queue = queueOver({
+    record: async (_endpoint, { outcome, delivery }) => {
       await turn();
       await turn();
-      queue.pending.delete(delivery.id);
-      if (verdict === 'gone') queue.endpoints.set(endpoint.id, { ...endpoint, isActive: false });
+      stored.pending.delete(delivery.id);
+      if (outcome === 'gone') stored.endpoints.set(endpoint.id, { ...endpoint, isActive: false });
     },
   });
-  queue.emptied = () => lane.lease.end();
-  await lane.run();
+  stored.emptied = () => queue.lease.end();
+  await queue.run();
   expect(sent).toEqual(eventIds(deliveries.slice(0, 96)));
 });
 
 test('of very many, some are signed meanwhile, and once more where that was long ago', async () => {
-  const { add, sent, signing, inFlight, answerWith, laneOver, queue, time } = setUp();
+  const { add, sent, signing, inFlight, answerWith, queueOver, stored, time } = setUp();
   const deliveries = add(60);
   const slow = deferred<void>();
   answerWith(async () => {
     await slow.promise;
     return DELIVERED;
   });
-  const lane = laneOver();
-  queue.emptied = () => lane.lease.end();
-  const running = lane.run();
+  const queue = queueOver();
+  stored.emptied = () => queue.lease.end();
+  const running = queue.run();
   await vi.waitFor(() => expect(inFlight.now).toBe(16));
   expect([signing.count, signing.now]).toEqual([32, 16]);
   time.nowMs += 1001;
@@ -247,8 +250,8 @@ test('what was signed and not sent is no concern of anybody', async () => {
   }
 });
 
-test('where one cannot be signed, the lane is left only when the others have ended', async () => {
-  const { add, laneOver, answerWith, queue, inFlight } = setUp();
+test('where one cannot be signed, the queue is left only when the others have ended', async () => {
+  const { add, queueOver, answerWith, stored, inFlight } = setUp();
   const deliveries = add(200);
   const slow = deferred<Receipt>();
   let isBroken = false;
@@ -260,7 +263,7 @@ test('where one cannot be signed, the lane is left only when the others have end
     throw new Error(`no signature for ${id}`);
   });
   const ended = vi.fn();
-  const running = laneOver().run().catch(ended);
+  const running = queueOver().run().catch(ended);
   await vi.waitFor(() => expect(inFlight.now).toBe(15));
   await turn();
   await turn();
@@ -270,12 +273,12 @@ test('where one cannot be signed, the lane is left only when the others have end
   expect(ended).toHaveBeenCalledOnce();
   // What the others have delivered is written down, and what could not be signed is still there.
   expect(inFlight.now).toBe(0);
-  expect(queue.pending.size).toBeGreaterThan(0);
-  expect(queue.pending.size + queue.recorded.length).toBe(deliveries.length);
+  expect(stored.pending.size).toBeGreaterThan(0);
+  expect(stored.pending.size + stored.recorded.length).toBe(deliveries.length);
 });
 
-test('a result that cannot be written down ends the lane and nothing else', async () => {
-  const { add, laneOver, answerWith, inFlight } = setUp();
+test('a result that cannot be written down ends the queue and nothing else', async () => {
+  const { add, queueOver, answerWith, inFlight } = setUp();
   add(200);
   const slow = deferred<Receipt>();
   const unhandled = vi.fn();
@@ -288,7 +291,7 @@ test('a result that cannot be written down ends the lane and nothing else', asyn
       return inFlight.max === 16 && count % 2 === 0 ? await slow.promise : DELIVERED;
     });
     const failing: Recorder = { record: () => Promise.reject(new Error('the database is away')) };
-    const running = expect(laneOver(failing).run()).rejects.toThrow('the database is away');
+    const running = expect(queueOver(failing).run()).rejects.toThrow('the database is away');
     await vi.waitFor(() => expect(inFlight.now).toBeGreaterThan(0));
     for (let index = 0; index < 20; index += 1) await turn();
     slow.resolve(DELIVERED);
@@ -302,19 +305,19 @@ test('a result that cannot be written down ends the lane and nothing else', asyn
 test('the third failure in a row gives the endpoint a rest, and each further one a longer one', async () => {
   const rests: number[] = [];
   for (let failures = 0; failures < 10; failures += 1) {
-    const { add, answerWith, queue, run } = setUp({ failures });
+    const { add, answerWith, stored, run } = setUp({ failures });
     add(1);
     answerWith(() => REFUSED);
     const end = await run();
     expect(end.failures).toBe(failures + 1);
     rests.push(end.restingUntilMs === 0 ? 0 : (end.restingUntilMs - NOW) / 1000);
-    expect(queue.recorded).toHaveLength(1);
+    expect(stored.recorded).toHaveLength(1);
   }
   expect(rests).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
 test('answers that refuse one delivery delay that one alone, however many there are', async () => {
-  const { add, answerWith, queue, sent, inFlight, run } = setUp();
+  const { add, answerWith, stored, sent, inFlight, run } = setUp();
   const deliveries = add(200);
   // The receiver would like to be left alone, which is for the delivery to heed.
   answerWith(async () => {
@@ -324,7 +327,7 @@ test('answers that refuse one delivery delay that one alone, however many there 
   expect(await run()).toEqual({ failures: 0, restingUntilMs: 0 });
   expect(new Set(sent)).toEqual(new Set(eventIds(deliveries)));
   expect([sent.length, inFlight.max]).toEqual([200, 16]);
-  expect(new Set(queue.recorded.map(({ state, nextAttemptAtMs }) => `${state} ${nextAttemptAtMs}`))).toEqual(
+  expect(new Set(stored.recorded.map(({ state, nextAttemptAtMs }) => `${state} ${nextAttemptAtMs}`))).toEqual(
     new Set([`pending ${NOW + 3_000_000}`]),
   );
 });
@@ -337,12 +340,12 @@ test('an answer of whatever kind ends the trouble of an endpoint', async () => {
 });
 
 test('an endpoint in trouble is tried with one event and one retry, and gets the rest once it answers', async () => {
-  const { add, queue, sent, answerWith, run } = setUp({ failures: 5 });
+  const { add, stored, sent, answerWith, run } = setUp({ failures: 5 });
   const fresh = add(20);
   const retries = add(3, (index) => ({ nextAttemptAtMs: NOW - 1000 + index, failures: 2 }));
   answerWith(() => REFUSED);
   const end = await run();
-  expect(queue.batches).toEqual([{ fresh: 1, retries: 1 }]);
+  expect(stored.batches).toEqual([{ fresh: 1, retries: 1 }]);
   expect(sent).toEqual(eventIds(fresh.slice(0, 1)));
   expect(end.failures).toBe(6);
   answerWith(() => DELIVERED);
@@ -368,52 +371,52 @@ test.each([
 });
 
 test('what is broken off by the end is not counted, what was answered is', async () => {
-  const { add, laneOver, answerWith, queue } = setUp();
+  const { add, queueOver, answerWith, stored } = setUp();
   const [first] = add(3) as [DueDelivery];
-  const lane = laneOver();
+  const queue = queueOver();
   answerWith(() => {
-    lane.lease.end();
+    queue.lease.end();
     return BROKEN_OFF;
   });
-  expect(await lane.run()).toEqual({ failures: 0, restingUntilMs: 0 });
-  expect(queue.recorded).toEqual([]);
-  const second = laneOver();
+  expect(await queue.run()).toEqual({ failures: 0, restingUntilMs: 0 });
+  expect(stored.recorded).toEqual([]);
+  const second = queueOver();
   answerWith(() => {
     second.lease.end();
     return DELIVERED;
   });
   await second.run();
-  expect(queue.recorded.map(({ delivery, state }) => [delivery.id, state])).toEqual([[first.id, 'delivered']]);
+  expect(stored.recorded.map(({ delivery, state }) => [delivery.id, state])).toEqual([[first.id, 'delivered']]);
 });
 
 test('nothing more is sent to an endpoint that is gone, nor to one that was switched off', async () => {
-  const { add, answerWith, queue, sent, endpoint, run } = setUp();
+  const { add, answerWith, stored, sent, endpoint, run } = setUp();
   add(5);
   answerWith(() => ({ latencyMs: 1, status: 410 }));
   await run();
   expect(sent).toHaveLength(1);
-  expect(queue.endpoints.get(endpoint.id)?.isActive).toBe(false);
+  expect(stored.endpoints.get(endpoint.id)?.isActive).toBe(false);
   await run();
   expect(sent).toHaveLength(1);
 });
 
 test('an endpoint that moved while it answered 410 stays switched on', async () => {
-  const { add, answerWith, queue, sent, endpoint, run } = setUp();
+  const { add, answerWith, stored, sent, endpoint, run } = setUp();
   add(2);
   const urls: string[] = [];
   answerWith(() => {
-    urls.push(queue.endpoints.get(endpoint.id)?.url ?? '');
-    queue.endpoints.set(endpoint.id, { ...endpoint, url: 'https://moved.example/' });
+    urls.push(stored.endpoints.get(endpoint.id)?.url ?? '');
+    stored.endpoints.set(endpoint.id, { ...endpoint, url: 'https://moved.example/' });
     return urls.length === 1 ? { latencyMs: 1, status: 410 } : DELIVERED;
   });
   await run();
   expect(sent).toHaveLength(2);
   expect(urls).toEqual(['https://receiver.example/', 'https://moved.example/']);
-  expect(queue.endpoints.get(endpoint.id)?.isActive).toBe(true);
+  expect(stored.endpoints.get(endpoint.id)?.isActive).toBe(true);
 });
 
 test('nothing is begun after the claim is over', async () => {
-  const { add, answerWith, sent, time, queue, run } = setUp();
+  const { add, answerWith, sent, time, stored, run } = setUp();
   add(3);
   answerWith(() => {
     time.nowMs += 10_000;
@@ -421,40 +424,40 @@ test('nothing is begun after the claim is over', async () => {
   });
   await run();
   expect(sent).toHaveLength(1);
-  expect(queue.recorded).toHaveLength(1);
-  expect(queue.pending.size).toBe(2);
+  expect(stored.recorded).toHaveLength(1);
+  expect(stored.pending.size).toBe(2);
 });
 
 test('a claim that is renewed goes on', async () => {
-  const { add, laneOver, answerWith, sent, time, run } = setUp();
+  const { add, queueOver, answerWith, sent, time, run } = setUp();
   add(3);
-  const lane = laneOver();
+  const queue = queueOver();
   answerWith(() => {
     time.nowMs += 9000;
-    lane.lease.keep(time.nowMs + 10_000);
+    queue.lease.keep(time.nowMs + 10_000);
     return DELIVERED;
   });
-  await run(lane);
+  await run(queue);
   expect(sent).toHaveLength(3);
 });
 
 test('what comes while it looks for the last time is sent', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  const { add, laneOver, sent, queue } = setUp();
+  const { add, queueOver, sent, stored } = setUp();
   add(1);
-  const lane = laneOver();
+  const queue = queueOver();
   let looks = 0;
-  queue.before = (method) => {
+  stored.before = (method) => {
     looks += method === 'batch' ? 1 : 0;
-    // The event is committed when the lane, which was idle for a second, has read and not yet got the answer.
+    // The event is committed when the queue, which was idle for a second, has read and not yet got the answer.
     if (method !== 'batch' || looks !== 3) return;
     queueMicrotask(() => {
       add(1);
-      lane.lease.wake();
+      queue.lease.wake();
     });
   };
   let hasEnded = false;
-  const running = lane.run().then(() => {
+  const running = queue.run().then(() => {
     hasEnded = true;
   });
   while (!hasEnded) await vi.advanceTimersByTimeAsync(1000);

@@ -24,7 +24,7 @@ const SIGNED_TOGETHER = 16;
 const SIGNED_MS_MAX = 1000;
 /** After that long the endpoint is read again: it may have been changed or switched off. */
 const BATCH_MS = 2000;
-/** How long a lane without work is kept, so that the next event need not claim it again. */
+/** How long a queue without work is kept, so that the next event need not claim it again. */
 const LINGER_MS = 1000;
 /** When it looks meanwhile for what other processes have stored; each time after twice as long. */
 const LOOK_AFTER_MS = 100;
@@ -35,7 +35,7 @@ const REST_MS_MAX = 60_000;
 /** The longest rest that a receiver can ask for all its deliveries by Retry-After. */
 const ASKED_REST_MS_MAX = 60_000;
 
-export interface LaneParts {
+export interface QueueParts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly elapsed: Clock;
@@ -45,15 +45,15 @@ export interface LaneParts {
   readonly large: Gate;
 }
 
-export interface LaneClaim extends Claim {
+export interface QueueClaim extends Claim {
   readonly key: WebhookEndpointId;
   readonly organizationId: OrganizationId;
   /** Attempts in a row that failed. */
   readonly failures: number;
 }
 
-/** How a lane is left. */
-export interface LaneEnd {
+/** How a queue is left. */
+export interface QueueEnd {
   readonly failures: number;
   readonly restingUntilMs: number;
 }
@@ -63,20 +63,20 @@ interface Line {
   readonly posting: Promise<SignedPosting>;
 }
 
-/** The deliveries of one endpoint, one after the other, for as long as this process holds its lane. */
-export class Lane {
-  readonly #parts: LaneParts;
-  readonly #lease: Lease<LaneClaim>;
+/** The deliveries of one endpoint, one after the other, for as long as this process holds its queue. */
+export class EndpointQueue {
+  readonly #parts: QueueParts;
+  readonly #lease: Lease<QueueClaim>;
   #failures: number;
   #restMs = 0;
   /** What was sent and is being written down: until then the queue still has it. */
   readonly #inHand = new Map<WebhookDeliveryId, Promise<void>>();
   readonly #errors: unknown[] = [];
-  /** First attempts are read behind this one, so that the lane need not wait for those in hand; 0 for the front. */
+  /** First attempts are read behind this one, so that the queue need not wait for those in hand; 0 for the front. */
   #behind = 0;
   #frontAtMs = performance.now();
 
-  constructor(parts: LaneParts, lease: Lease<LaneClaim>) {
+  constructor(parts: QueueParts, lease: Lease<QueueClaim>) {
     this.#parts = parts;
     this.#lease = lease;
     this.#failures = lease.claim.failures;
@@ -86,12 +86,12 @@ export class Lane {
     return this.#failures >= TROUBLED_AT;
   }
 
-  async run(): Promise<LaneEnd> {
+  async run(): Promise<QueueEnd> {
     const { clock } = this.#parts;
     try {
       await this.#rounds();
     } finally {
-      // Whoever has the lane next would send them again.
+      // Whoever has the queue next would send them again.
       await this.#settle();
     }
     if (this.#errors.length > 0) throw this.#errors[0];
@@ -193,7 +193,7 @@ export class Lane {
         if (this.#lease.isOver && attempted.attempt.status === undefined) return;
         this.#record(endpoint, attempted);
         this.#note(attempted);
-        isGone ||= attempted.verdict === 'gone';
+        isGone ||= attempted.outcome === 'gone';
         if (this.#restMs > 0 || isGone || this.#errors.length > 0 || this.#lease.isOver) return;
         if (performance.now() - startedAt > BATCH_MS) return;
       }
@@ -251,9 +251,9 @@ export class Lane {
   }
 
   /** One endpoint's trouble must cost others nothing: who fails in a row, or asks for it, is left alone for a while. */
-  #note({ verdict, retryAfterMs = 0 }: Attempted): void {
+  #note({ outcome, retryAfterMs = 0 }: Attempted): void {
     // Whoever answers is there, also with a refusal: that delays its own delivery and no other.
-    if (verdict !== 'retry') {
+    if (outcome !== 'retry') {
       this.#failures = 0;
       this.#lease.leaveGroup();
       return;

@@ -5,12 +5,12 @@ import type { Receipt } from './poster/poster.ts';
  * deliveries. `refused`: it is tried again, and nothing is said about others; a receiver that is being deployed answers
  * 404 for minutes. `gone`: the receiver wants nothing more. `unsendable`: trying again changes nothing.
  */
-export type DeliveryVerdict = 'delivered' | 'retry' | 'refused' | 'gone' | 'unsendable';
+export type AttemptOutcome = 'delivered' | 'retry' | 'refused' | 'gone' | 'unsendable';
 
 const GONE = 410;
 const TOO_MANY = 429;
 
-export function verdictOf({ status, error }: Receipt): DeliveryVerdict {
+export function outcomeOf({ status, error }: Receipt): AttemptOutcome {
   // A name can lead to a wrong address for a moment, a URL is wrong for good.
   if (status === undefined) return error === 'bad-url' ? 'unsendable' : 'retry';
   if (status >= 200 && status < 300) return 'delivered';
@@ -18,4 +18,4 @@ export function verdictOf({ status, error }: Receipt): DeliveryVerdict {
   return status >= 500 || status === TOO_MANY ? 'retry' : 'refused';
 }
 
-export const isTriedAgain = (verdict: DeliveryVerdict): boolean => verdict === 'retry' || verdict === 'refused';
+export const isTriedAgain = (outcome: AttemptOutcome): boolean => outcome === 'retry' || outcome === 'refused';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ApiKey, Vote } from '../../../src/core/model.ts';
 import { ActivityReader, ActivityStore } from '../../../src/core/store/activities.ts';
-import { DeploymentReader } from '../../../src/core/store/deployment.ts';
+import { InstallationReader } from '../../../src/core/store/installation.ts';
 import { OrganizationReader } from '../../../src/core/store/organizations.ts';
 import { CredentialReader, CredentialStore } from '../../../src/domains/users/store/credentials.ts';
 import { PrincipalReader } from '../../../src/domains/users/store/principals.ts';
@@ -195,12 +195,12 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       await using place = await Place.create(kind, { isEmpty: true });
       const first = await place.open();
       const made = await withOrganization(first);
-      const applied = await first.read(DeploymentReader).appliedMigrations();
+      const applied = await first.read(InstallationReader).appliedMigrations();
       expect(applied.map(({ name }) => name)).toEqual([...MIGRATION_NAMES].sort());
       expect(applied).toContainEqual({ name: '0017-compatible-migrations', compatibility: 'expand' });
       await place.close(first);
       const second = await place.open();
-      expect(await second.read(DeploymentReader).appliedMigrations()).toEqual(applied);
+      expect(await second.read(InstallationReader).appliedMigrations()).toEqual(applied);
       expect((await second.read(OrganizationReader).get(made.id)).name).toBe(made.name);
       expect(second.kind).toBe(kind);
     });
@@ -247,7 +247,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
         DELETE FROM schema_migration WHERE name = '0017-compatible-migrations'`);
       const again = await place.open();
       expect((await again.read(OrganizationReader).get(made.id)).id).toBe(made.id);
-      expect(compareSchema(await again.read(DeploymentReader).appliedMigrations())).toEqual({
+      expect(compareSchema(await again.read(InstallationReader).appliedMigrations())).toEqual({
         missing: [],
         incompatible: [],
       });
