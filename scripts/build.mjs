@@ -25,18 +25,21 @@ const BUNDLES = {
       'registry',
       'domains/webhooks/poster/worker',
     ],
-    external: [
-      '@custos/keyring',
-      '@photostructure/sqlite',
-      '@scure/btc-signer',
-      '@simplewebauthn/server',
-      'jose',
-      'nodemailer',
-      'pg',
-      'pino',
-    ],
+    external: ['@custos/keyring', '@photostructure/sqlite', '@scure/btc-signer', 'jose', 'nodemailer', 'pg', 'pino'],
   },
   cli: { entries: ['main'], packages: 'external' },
+};
+
+/** Of these only what is used is built in: their parts do nothing when they are loaded, though they do not say so. */
+const unusedParts = {
+  name: 'unused-parts',
+  setup(builder) {
+    builder.onResolve({ filter: /./ }, async ({ path, pluginData, ...options }) => {
+      if (pluginData === unusedParts || !/simplewebauthn/.test(`${path} ${options.importer}`)) return undefined;
+      const resolved = await builder.resolve(path, { ...options, pluginData: unusedParts });
+      return resolved.external ? resolved : { ...resolved, sideEffects: false };
+    });
+  },
 };
 
 for (const name of ['keyring', 'sdk', 'server', 'cli']) {
@@ -65,6 +68,7 @@ async function bundle(name, { entries, ...options }) {
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
+    plugins: [unusedParts],
     sourcemap: true,
     sourcesContent: false,
     metafile: true,

@@ -87,18 +87,18 @@ function beforeTheVote(input: DecisionInput): DecisionInput | undefined {
   return input.votes.length === 1 ? undefined : { ...input, votes: input.votes.slice(0, -1) };
 }
 
-differential('conditions, well typed', 8000, conditionCases(), agreeOnVerdict);
-differential('consensus expressions, well typed', 3000, consensusCases(), agreeOnVerdict);
-differential('time expressions, well typed', 1500, timeCases(), agreeOnVerdict);
-differential('texts with one fault', 2500, faultyExpressions(), ({ expression, field, code }) => {
+differential('conditions, well typed', 2000, conditionCases(), agreeOnVerdict);
+differential('consensus expressions, well typed', 750, consensusCases(), agreeOnVerdict);
+differential('time expressions, well typed', 375, timeCases(), agreeOnVerdict);
+differential('texts with one fault', 625, faultyExpressions(), ({ expression, field, code }) => {
   expect(productionVerdict(expression, field, {})).toBe(code);
 });
-differential('damaged texts', 3000, damagedCases(), agreeOnVerdict);
-differential('texts with exchanged tokens', 4000, mutatedCases(), agreeOnVerdict);
+differential('damaged texts', 750, damagedCases(), agreeOnVerdict);
+differential('texts with exchanged tokens', 1000, mutatedCases(), agreeOnVerdict);
 differential('expressions over budget', 20, overBudgetCases(), agreeOnVerdict);
-differential('MFA conditions and scopes', 2000, guardCases(), agreeOnGuard);
-differential('decisions, where more approvals never hurt', 2500, decisionScenarios({ monotone: true }), agreeOnVotes);
-differential('decisions with any consensus', 2500, decisionScenarios({ monotone: false }), (input) => {
+differential('MFA conditions and scopes', 500, guardCases(), agreeOnGuard);
+differential('decisions, where more approvals never hurt', 625, decisionScenarios({ monotone: true }), agreeOnVotes);
+differential('decisions with any consensus', 625, decisionScenarios({ monotone: false }), (input) => {
   const before = beforeTheVote(input);
   fc.pre(isProductionDecided(input) && (before === undefined || isProductionDecided(before)));
   agreeOnVotes(input);
