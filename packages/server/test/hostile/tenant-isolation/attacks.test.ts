@@ -4,15 +4,16 @@ import { FingerprintShape } from '../../../src/domains/activities/shapes.ts';
 import type { Operation } from '../../../src/engine/define.ts';
 import { isUuid, randomId, UUID_PATTERN } from '../../../src/lib/ids.ts';
 import { operations, pathOf } from '../../../src/registry.ts';
+import { newEmail } from '../../fixtures/outside.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { type Answer, newKeyPair, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
+import { caseFor } from '../../operations/all-cases.ts';
+import type { Case } from '../../operations/hostile-case.ts';
+import type { IdKind, Tenant } from '../../operations/tenant.ts';
 import { expectRefusal, outward } from '../answers.ts';
-import type { Case } from '../case.ts';
-import { casedOperations, caseFor } from '../cases.ts';
-import { newEmail } from '../outside.ts';
 import { type Field, fieldsOf, read, type Shape, type Version, versionsOf, withValue } from '../schema.ts';
-import { type IdKind, type Tenant, withPasskey, withSession } from '../world.ts';
+import { withPasskey, withSession } from '../world.ts';
 import { expectSuccess, openTenants, type Pair, parametersOf, type Relation, request, runsIn } from './support.ts';
 
 /** Which of a tenant's things a field names; a new id field needs a line here. */
@@ -438,9 +439,4 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       } else expectRefusal(answer, sender === withPasskey ? 'CREDENTIAL_NOT_FOUND' : 'UNAUTHENTICATED');
     }
   }
-});
-
-test('the table names operations that exist', () => {
-  const names = operations.map((operation) => operation.name);
-  expect(casedOperations().filter((name) => !names.includes(name))).toEqual([]);
 });

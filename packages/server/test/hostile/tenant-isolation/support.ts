@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { Operation } from '../../../src/engine/define.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
+import type { Tenant } from '../../operations/tenant.ts';
 import { prune, type Version } from '../schema.ts';
-import { type Tenant, World } from '../world.ts';
+import { World } from '../world.ts';
 
 /** How the attacked organization stands to the attacker's. */
 export type Relation = 'sibling' | 'parent' | 'child' | 'stranger';
