@@ -15,6 +15,7 @@ import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
 import {
   anEthereumAddress,
   anId,
+  gone,
   EMPTY_PAGE,
   notFound,
   TIMESTAMP,

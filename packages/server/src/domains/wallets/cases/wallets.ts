@@ -6,6 +6,7 @@ import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
 import {
   anEthereumAddress,
   anId,
+  gone,
   EMPTY_PAGE,
   notFound,
   PAGE_INFO,
