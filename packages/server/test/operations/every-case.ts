@@ -55,6 +55,9 @@ export interface QueryCase {
   readonly foreignAnswer?: Record<string, unknown>;
 }
 
+/** About an activity that no case with a rule does, so that the rule has no say in it. */
+export const ELSEWHERE = "activity.type == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS'";
+
 /** What a case of a query has made, for the answer that shows it. */
 const kept = new WeakMap<World, Record<string, unknown>>();
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { ELSEWHERE, idleProfileParams } from '../../../../test/fixtures/rules.ts';
+import { idleProfileParams } from '../../../../test/fixtures/rules.ts';
 import { newPerson, type Person } from '../../../../test/fixtures/users.ts';
 import { Receiver } from '../../../../test/harness/bundles.ts';
 import { newKeyPair, type TestClient } from '../../../../test/harness/client.ts';
@@ -8,6 +8,7 @@ import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
 import {
   type Arranged,
   anId,
+  ELSEWHERE,
   notFound,
   nothing,
   PAGE_INFO,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { ELSEWHERE, idlePolicyParams, newIdlePolicy } from '../../../../test/fixtures/rules.ts';
+import { idlePolicyParams, newIdlePolicy } from '../../../../test/fixtures/rules.ts';
 import type { TestClient } from '../../../../test/harness/client.ts';
 import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
 import {
   type Arranged,
   anId,
+  ELSEWHERE,
   gone,
   keep,
   keptOf,

@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { ELSEWHERE, idleMfaParams, newIdleMfaPolicy } from '../../../../test/fixtures/rules.ts';
+import { idleMfaParams, newIdleMfaPolicy } from '../../../../test/fixtures/rules.ts';
 import { createUser, type TestClient } from '../../../../test/harness/client.ts';
 import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
-import { anId, keep, keptOf, notFound, PAGE_INFO, TIMES, type World } from '../../../../test/operations/every-case.ts';
+import {
+  anId,
+  ELSEWHERE,
+  keep,
+  keptOf,
+  notFound,
+  PAGE_INFO,
+  TIMES,
+  type World,
+} from '../../../../test/operations/every-case.ts';
 import { byRoot, fresh } from '../../../../test/operations/hostile-case.ts';
 import type { Tenant } from '../../../../test/operations/tenant.ts';
 

@@ -15,8 +15,8 @@ import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
 import {
   anEthereumAddress,
   anId,
-  gone,
   EMPTY_PAGE,
+  gone,
   notFound,
   TIMESTAMP,
   withId,

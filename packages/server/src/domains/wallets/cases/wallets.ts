@@ -6,8 +6,8 @@ import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
 import {
   anEthereumAddress,
   anId,
-  gone,
   EMPTY_PAGE,
+  gone,
   notFound,
   PAGE_INFO,
   TIMESTAMP,
