@@ -20,15 +20,24 @@ export const casesByDomain: ReadonlyMap<string, DomainCases> = new Map(
 
 const byOperation = new Map([...casesByDomain.values()].flatMap((cases) => Object.entries(cases)));
 
-function find<Part extends keyof OperationCases>(operation: string, part: Part): NonNullable<OperationCases[Part]> {
-  const found = byOperation.get(operation)?.[part];
-  if (found === undefined) throw new Error(`cases.ts of its domain has no ${part} case of ${operation}`);
+function part<Name extends 'activity' | 'query' | 'hostile'>(
+  operation: string,
+  name: Name,
+): NonNullable<OperationCases[Name]> {
+  const found = casesOf(operation)[name];
+  if (found === undefined) throw new Error(`cases.ts of its domain has no ${name} case of ${operation}`);
   return found;
 }
 
-export const activityCase = (operation: string): ActivityCase => find(operation, 'activity');
-export const queryCase = (operation: string): QueryCase => find(operation, 'query');
+export function casesOf(operation: string): OperationCases {
+  const cases = byOperation.get(operation);
+  if (cases === undefined) throw new Error(`cases.ts of its domain has no entry for ${operation}`);
+  return cases;
+}
+
+export const activityCase = (operation: string): ActivityCase => part(operation, 'activity');
+export const queryCase = (operation: string): QueryCase => part(operation, 'query');
 
 /** The hostile case of an operation, built for one tenant and one version, the current one unless told. */
 export const caseFor = async (operation: string, tenant: Tenant, type?: string): Promise<Case> =>
-  await find(operation, 'hostile')(tenant, type);
+  await part(operation, 'hostile')(tenant, type);

@@ -156,6 +156,8 @@ export const cases: DomainCases = {
       enableEgress: true,
       enableDebugModeDeployments: true,
     })),
+    // A set is named by its id or by its members, and the request has one of each.
+    ids: { manifestSetId: [], 'shareSetParams.existingOperatorIds.0': [] },
   },
   create_tvc_deployment: {
     activity: {
@@ -341,6 +343,7 @@ export const cases: DomainCases = {
       answer: ({ root }) => ({ tvcApp: anApp(root) }),
     },
     hostile: byRoot(({ ids }) => ({ tvcAppId: ids.tvcApp })),
+    isOfParents: true,
   },
   list_tvc_apps: {
     query: {
@@ -365,6 +368,7 @@ export const cases: DomainCases = {
       answer: ({ root }) => ({ tvcDeployment: aDeployment(root, 2) }),
     },
     hostile: byRoot(({ ids }) => ({ deploymentId: ids.tvcDeployment })),
+    isOfParents: true,
   },
   list_tvc_app_deployments: {
     query: {
@@ -378,6 +382,7 @@ export const cases: DomainCases = {
       answer: ({ root }) => ({ tvcDeployments: [aDeployment(root, 0), aDeployment(root, 1)], pageInfo: PAGE_INFO }),
     },
     hostile: byRoot(({ ids }) => ({ appId: ids.tvcApp })),
+    isOfParents: true,
   },
   list_tvc_operators: {
     query: {
@@ -414,5 +419,6 @@ export const cases: DomainCases = {
       }),
     },
     hostile: byRoot(({ ids }) => ({ appId: ids.tvcApp })),
+    isOfParents: true,
   },
 };

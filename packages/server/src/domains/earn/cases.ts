@@ -125,6 +125,7 @@ export const cases: DomainCases = {
       isOfChain: true,
     },
     hostile: byRoot(({ outside }) => ({ caip19: vaultAsset(outside), provider: PROVIDER })),
+    hasPublicCursors: true,
   },
   list_earn_positions: {
     query: {
@@ -159,6 +160,9 @@ export const cases: DomainCases = {
       foreignAnswer: { positions: [], pageInfo: { ...PAGE_INFO, startCursor: '', endCursor: '' } },
     },
     hostile: byRoot(({ ids }) => ({ walletAddress: ids.address })),
+    // Whatever holds nothing that the caller may see has an empty list.
+    ids: { walletAddress: [] },
+    hasPublicCursors: true,
   },
   list_earn_enabled_vaults: {
     query: {
@@ -195,6 +199,7 @@ export const cases: DomainCases = {
       provider: PROVIDER,
       includeExposure: true,
     })),
+    hasPublicCursors: true,
   },
   earn_deploy_wrapper: {
     activity: {
@@ -315,6 +320,7 @@ export const cases: DomainCases = {
       'parent',
     ),
     hostile: byRoot(({ ids }) => ({ deployRequestId: ids.earnDeployment })),
+    isOfParents: true,
   },
   get_earn_deposit_status: {
     query: doneQuery('get_earn_deposit_status', 'depositTxHash', async ({ root, parent, outside }) => {
@@ -341,6 +347,7 @@ export const cases: DomainCases = {
       'parent',
     ),
     hostile: byRoot(({ ids }) => ({ claimRequestId: ids.earnClaim })),
+    isOfParents: true,
   },
   list_supported_assets: {
     query: {
@@ -355,5 +362,6 @@ export const cases: DomainCases = {
       isOfChain: true,
     },
     hostile: byRoot(() => ({ caip2: EVM })),
+    hasPublicCursors: true,
   },
 };

@@ -42,6 +42,8 @@ export const cases: DomainCases = {
       const details = { bounceSubType: 'General', diagnosticCode: 'smtp; 550 5.1.1 user unknown' };
       return { messageId: emailEvents[0].messageId, eventType: 'bounced', bounceType: 'Permanent', ...details };
     }),
+    // Whose mail it is has a test of its own.
+    ids: { messageId: [] },
   },
   list_email_events: {
     query: {

@@ -264,6 +264,8 @@ export const cases: DomainCases = {
         ...(isProvable && (await signUpProof(tenant, rootUser, ROOT_USER))),
       };
     }),
+    // A new sub-organization has no tags: it is refused whatever it is.
+    ids: { 'privateKeys.0.privateKeyTags.0': [] },
   },
   delete_invitation: {
     activity: {

@@ -62,6 +62,7 @@ export const cases: DomainCases = {
       const [target = ''] = await newSecretTargets(tenant.root);
       return { secrets: [secretParams(fresh(tenant), target)] };
     }),
+    ids: { 'secrets.0.targetPublicKey': ['secretTarget'] },
   },
   export_secrets: {
     activity: {

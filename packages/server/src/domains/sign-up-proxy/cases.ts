@@ -85,5 +85,6 @@ export const cases: DomainCases = {
       }),
     },
     hostile: byRoot(() => ({})),
+    isOfParents: true,
   },
 };

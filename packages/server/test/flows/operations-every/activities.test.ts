@@ -46,19 +46,6 @@ const USER_KEYS = [
   'userTags',
 ];
 
-/** What a parent may do in its sub-organizations; it changes nothing else in them (protocol/consensus 5.2). */
-const PARENT_RUN: ReadonlySet<string> = new Set([
-  'email_auth',
-  'init_otp',
-  'init_otp_auth',
-  'init_user_email_recovery',
-  'oauth',
-  'oauth_login',
-  'otp_auth',
-  'otp_login',
-  'verify_otp',
-]);
-
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** All fields of the activity object with their types, and nothing else. */
@@ -326,7 +313,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       const stranger = new TestClient(suite.parent.baseUrl, organizationId, other.root.key, other.root.userId);
       expectError(await stranger.submit(name, parameters), 401, 'PUBLIC_KEY_NOT_FOUND', 16);
       const above = new TestClient(suite.parent.baseUrl, organizationId, suite.parent.key, suite.parent.userId);
-      if (spec.place !== 'parent' && !PARENT_RUN.has(name)) {
+      if (spec.place !== 'parent' && !operation.parentRuns) {
         expectError(await above.submit(name, parameters), 400, 'ORGANIZATION_MISMATCH', 3);
       }
       await absent(world.root);
@@ -340,7 +327,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
         const { parameters: foreign, status, code } = await spec.foreign(world, other);
         expectError(await world.root.submit(name, foreign), status, code);
       }
-      if (PARENT_RUN.has(name)) {
+      if (operation.parentRuns) {
         const powerless = await createUser(suite.parent, 'powerless');
         const without = new TestClient(suite.parent.baseUrl, organizationId, powerless.key);
         expectError(await without.submit(name, parameters), 403, 'REQUEST_NOT_AUTHORIZED', 7);

@@ -242,6 +242,7 @@ export const codesCases: DomainCases = {
       foreign: async (_world, other) => notFound(codeParams((await newPerson(other.root)).email, true)),
     },
     hostile: byRoot(async (tenant) => fullCodeParams((await newPerson(tenant.root, fresh(tenant))).email)),
+    ids: { contact: ['email'] },
   },
   otp_auth: {
     activity: {
@@ -290,6 +291,7 @@ export const codesCases: DomainCases = {
       },
     },
     hostile: mailedKeyRequest,
+    ids: { email: ['email'] },
   },
   init_user_email_recovery: {
     activity: {
@@ -310,6 +312,7 @@ export const codesCases: DomainCases = {
       },
     },
     hostile: mailedKeyRequest,
+    ids: { email: ['email'] },
   },
   recover_user: {
     activity: {

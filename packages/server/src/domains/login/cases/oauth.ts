@@ -211,6 +211,7 @@ export const oauthCases: DomainCases = {
       }),
     },
     hostile: byRoot((tenant) => ({ oauth2CredentialId: tenant.ids.oauth2Credential })),
+    isOfParents: true,
   },
   list_oauth2_credentials: {
     query: {

@@ -160,5 +160,6 @@ export const sessionsCases: DomainCases = {
         notFound({ targetPublicKey: new Receiver().publicKey, userId: other.plain.userId }),
     },
     hostile: byRoot(async (tenant) => ({ ...(await newPerson(tenant.root, fresh(tenant))), ...keyParams(tenant) })),
+    ids: { email: ['email'] },
   },
 };

@@ -126,6 +126,7 @@ export const limitsCases: DomainCases = {
       publicKey: await limitedKey(tenant),
       ...allowlistParams(fresh(tenant)),
     })),
+    ids: { publicKey: ['publicKey'] },
   },
   remove_ip_allowlist: {
     activity: {

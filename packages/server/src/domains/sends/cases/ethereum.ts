@@ -139,6 +139,8 @@ export const ethereumCases: DomainCases = {
       isOfChain: true,
     },
     hostile: byRoot(({ ids }) => ({ address: ids.address, caip2: EVM, nonce: true, gasStationNonce: true })),
+    // What an address has on a chain is there for everybody to see.
+    ids: { address: [] },
   },
   get_wallet_address_balances: {
     query: {
@@ -154,6 +156,9 @@ export const ethereumCases: DomainCases = {
       isOfChain: true,
     },
     hostile: byRoot(({ ids }) => ({ address: ids.address, caip2: EVM })),
+    // What an address has on a chain is there for everybody to see.
+    ids: { address: [] },
+    hasPublicCursors: true,
   },
   list_eth_transaction_history: {
     query: {
@@ -189,5 +194,7 @@ export const ethereumCases: DomainCases = {
       isOfChain: true,
     },
     hostile: byRoot(({ ids }) => ({ address: ids.address, caip2: EVM })),
+    // What an address has on a chain is there for everybody to see.
+    ids: { address: [] },
   },
 };

@@ -70,6 +70,7 @@ export const mfaCases: DomainCases = {
       foreign: async (_world, { plain }) => notFound({ userId: plain.userId, ...mfaParams() }),
     },
     hostile: byRoot(async (tenant) => ({ userId: await idleUser(tenant), ...idleMfaParams(fresh(tenant)) })),
+    ids: { 'requiredAuthenticationMethods.0.any.0.id': ['authenticator'] },
   },
   update_mfa_policy: {
     activity: {
@@ -98,6 +99,7 @@ export const mfaCases: DomainCases = {
       const mfaPolicyId = await newIdleMfaPolicy(tenant.root, userId, fresh(tenant));
       return { userId, mfaPolicyId, ...idleMfaParams(fresh(tenant)) };
     }),
+    ids: { 'requiredAuthenticationMethods.0.any.0.id': ['authenticator'] },
   },
   delete_mfa_policy: {
     activity: {
