@@ -1,6 +1,6 @@
 import type { DomainCases } from '../../../test/operations/domain-cases.ts';
-import { codesCases } from './cases/codes.ts';
+import { codeCases } from './cases/codes.ts';
 import { oauthCases } from './cases/oauth.ts';
-import { sessionsCases } from './cases/sessions.ts';
+import { sessionCases } from './cases/sessions.ts';
 
-export const cases: DomainCases = { ...codesCases, ...oauthCases, ...sessionsCases };
+export const cases: DomainCases = { ...codeCases, ...oauthCases, ...sessionCases };

@@ -1,5 +1,5 @@
 import type { DomainCases } from '../../../test/operations/domain-cases.ts';
-import { limitsCases } from './cases/limits.ts';
-import { policiesCases } from './cases/policies.ts';
+import { limitCases } from './cases/limits.ts';
+import { policyCases } from './cases/policies.ts';
 
-export const cases: DomainCases = { ...limitsCases, ...policiesCases };
+export const cases: DomainCases = { ...limitCases, ...policyCases };

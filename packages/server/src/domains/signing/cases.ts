@@ -26,7 +26,7 @@ const digestOf = (payload: string) => keccak_256(Buffer.from(payload, 'hex'));
 
 const asHex = { encoding: 'PAYLOAD_ENCODING_HEXADECIMAL', hashFunction: 'HASH_FUNCTION_KECCAK256' };
 
-/** The transaction above, signed by the key. */
+/** The transaction that the requests have, signed by the key. */
 const aTransactionBy = (publicKey: string) =>
   expect.toSatisfy((signed: string) => {
     const { r, s, to } = parseTransaction(`0x${signed}`);

@@ -1,6 +1,6 @@
 import type { DomainCases } from '../../../test/operations/domain-cases.ts';
-import { credentialsCases } from './cases/credentials.ts';
+import { credentialCases } from './cases/credentials.ts';
 import { mfaCases } from './cases/mfa.ts';
-import { usersCases } from './cases/users.ts';
+import { userCases } from './cases/users.ts';
 
-export const cases: DomainCases = { ...credentialsCases, ...mfaCases, ...usersCases };
+export const cases: DomainCases = { ...credentialCases, ...mfaCases, ...userCases };

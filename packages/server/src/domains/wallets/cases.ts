@@ -1,5 +1,5 @@
 import type { DomainCases } from '../../../test/operations/domain-cases.ts';
-import { privateKeysCases } from './cases/private-keys.ts';
-import { walletsCases } from './cases/wallets.ts';
+import { privateKeyCases } from './cases/private-keys.ts';
+import { walletCases } from './cases/wallets.ts';
 
-export const cases: DomainCases = { ...privateKeysCases, ...walletsCases };
+export const cases: DomainCases = { ...privateKeyCases, ...walletCases };

@@ -119,7 +119,7 @@ const mailedKeyRequest = byRoot(async (tenant) => ({
   ...SENDER,
 }));
 
-export const codesCases: DomainCases = {
+export const codeCases: DomainCases = {
   init_otp: {
     activity: {
       intentKey: 'initOtpIntentV3',

@@ -48,7 +48,7 @@ function readWriteSession(target: (person: Person) => Record<string, unknown>) {
   };
 }
 
-export const sessionsCases: DomainCases = {
+export const sessionCases: DomainCases = {
   create_session_profile: {
     activity: {
       place: 'parent',

@@ -98,7 +98,7 @@ async function limitedKey(tenant: Tenant): Promise<string> {
   return key.publicKey;
 }
 
-export const limitsCases: DomainCases = {
+export const limitCases: DomainCases = {
   set_ip_allowlist: {
     activity: {
       intentKey: 'setIpAllowlistIntent',

@@ -71,7 +71,7 @@ async function allowedActivity({ root, plain }: World): Promise<string> {
   return body.activity.id;
 }
 
-export const policiesCases: DomainCases = {
+export const policyCases: DomainCases = {
   create_policy: {
     activity: {
       intentKey: 'createPolicyIntentV3',

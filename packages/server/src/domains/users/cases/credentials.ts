@@ -103,7 +103,7 @@ async function createProviders(world: World): Promise<Arranged> {
   };
 }
 
-export const credentialsCases: DomainCases = {
+export const credentialCases: DomainCases = {
   create_api_keys: {
     activity: {
       intentKey: 'createApiKeysIntentV2',

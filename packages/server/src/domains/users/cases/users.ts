@@ -101,7 +101,7 @@ const proofOf = async ({ root }: Tenant, contact: string) => ({
   verificationToken: await newVerification(root, newKeyPair(), contact),
 });
 
-export const usersCases: DomainCases = {
+export const userCases: DomainCases = {
   create_api_only_users: {
     activity: {
       intentKey: 'createApiOnlyUsersIntent',

@@ -48,7 +48,7 @@ const PRIVATE_KEY = {
   imported: false,
 };
 
-export const privateKeysCases: DomainCases = {
+export const privateKeyCases: DomainCases = {
   create_private_keys: {
     activity: {
       intentKey: 'createPrivateKeysIntentV2',

@@ -52,7 +52,7 @@ const account = (organizationId: string) => ({
   updatedAt: TIMESTAMP,
 });
 
-export const walletsCases: DomainCases = {
+export const walletCases: DomainCases = {
   create_wallet: {
     activity: {
       intentKey: 'createWalletIntent',
