@@ -7,7 +7,10 @@ export interface Case {
   readonly parameters: Record<string, unknown>;
 }
 
-/** `type` is the version that is asked for, where versions cannot share what they use up. */
+/**
+ * What a request uses up is made for it, so that it can be built and sent again and again. `type` is the version that is
+ * asked for, where versions cannot share what they use up.
+ */
 export type Build = (tenant: Tenant, type: string | undefined) => Promise<Case>;
 
 let made = 0;

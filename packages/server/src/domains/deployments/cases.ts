@@ -16,6 +16,8 @@ import { anId, notFound, PAGE_INFO, TIMES, TIMESTAMP } from '../../../test/opera
 import { another, type Build, byRoot, fresh } from '../../../test/operations/hostile-case.ts';
 import type { Tenant } from '../../../test/operations/tenant.ts';
 
+// Only parents have deployments, and all cases here share the one parent.
+
 const P256 = expect.stringMatching(/^0[23][0-9a-f]{64}$/);
 
 const anOperator = {

@@ -18,7 +18,14 @@ import { newWallet } from '../../../test/fixtures/keys.ts';
 import type { Outside } from '../../../test/fixtures/outside.ts';
 import type { TestClient } from '../../../test/harness/client.ts';
 import type { DomainCases } from '../../../test/operations/domain-cases.ts';
-import { anId, notFound, PAGE_INFO, type QueryCase, type World } from '../../../test/operations/every-case.ts';
+import {
+  anId,
+  EMPTY_PAGE,
+  notFound,
+  PAGE_INFO,
+  type QueryCase,
+  type World,
+} from '../../../test/operations/every-case.ts';
 import { byRoot } from '../../../test/operations/hostile-case.ts';
 import { wrapperDeployment } from './deployment.ts';
 
@@ -157,7 +164,7 @@ export const cases: DomainCases = {
         ],
         pageInfo: PAGE_INFO,
       }),
-      foreignAnswer: { positions: [], pageInfo: { ...PAGE_INFO, startCursor: '', endCursor: '' } },
+      foreignAnswer: { positions: [], pageInfo: EMPTY_PAGE },
     },
     hostile: byRoot(({ ids }) => ({ walletAddress: ids.address })),
     // Whatever holds nothing that the caller may see has an empty list.

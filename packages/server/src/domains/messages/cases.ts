@@ -3,7 +3,7 @@ import { codeParams } from '../../../test/fixtures/messages.ts';
 import { newEmail } from '../../../test/fixtures/outside.ts';
 import type { TestClient } from '../../../test/harness/client.ts';
 import type { DomainCases } from '../../../test/operations/domain-cases.ts';
-import { anId, PAGE_INFO } from '../../../test/operations/every-case.ts';
+import { anId, EMPTY_PAGE, PAGE_INFO } from '../../../test/operations/every-case.ts';
 import { byRoot } from '../../../test/operations/hostile-case.ts';
 
 /** The Message-ID of a mail, as soon as it is known what has become of it. */
@@ -72,7 +72,7 @@ export const cases: DomainCases = {
         ],
         pageInfo: PAGE_INFO,
       }),
-      foreignAnswer: { emailEvents: [], pageInfo: { ...PAGE_INFO, startCursor: '', endCursor: '' } },
+      foreignAnswer: { emailEvents: [], pageInfo: EMPTY_PAGE },
     },
     hostile: byRoot((tenant) => ({ email: tenant.mailbox, eventType: 'sent' })),
   },

@@ -125,10 +125,6 @@ const invitations = async (reader: TestClient) =>
 /** A root user as the current version has it. */
 const ROOT_USER = (signUp.versions[0] as { schema: Shape }).schema.properties?.rootUsers?.items as Shape;
 
-/**
- * One entry per operation; a new operation needs one. What a request uses up is made for it, so that an entry can be
- * built and sent again and again.
- */
 const PRIVATE_KEY = { curve: 'CURVE_ED25519', privateKeyTags: [], addressFormats: ['ADDRESS_FORMAT_SOLANA'] };
 
 /** The proof that a root user of a new sub-organization has its email address, and who holds the key of the proof. */

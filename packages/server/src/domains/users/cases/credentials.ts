@@ -15,6 +15,7 @@ import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
 import {
   type Arranged,
   anId,
+  EMPTY_PAGE,
   notFound,
   PAGE_INFO,
   TIMES,
@@ -231,7 +232,7 @@ export const credentialCases: DomainCases = {
   get_authenticators: {
     query: {
       parameters: withId('userId', ({ plain }) => plain.userId),
-      answer: () => ({ authenticators: [], pageInfo: { ...PAGE_INFO, startCursor: '', endCursor: '' } }),
+      answer: () => ({ authenticators: [], pageInfo: EMPTY_PAGE }),
     },
     hostile: byRoot((tenant) => ({ userId: tenant.second.userId })),
   },
