@@ -6,7 +6,7 @@ import { loginClientSignature, signupClientSignature } from '../../packages/sdk/
 import { encryptOtpCode } from '../../packages/sdk/src/login/encrypt-otp-code.ts';
 import { fetchServiceKeys, type ServiceKey } from '../../packages/sdk/src/service-keys.ts';
 import { SessionKey } from '../../packages/sdk/src/session-key.ts';
-import { newPasskey } from '../../packages/server/test/hostile/passkey.ts';
+import { newPasskey } from '../../packages/server/test/fixtures/passkey.ts';
 import { answerParent } from '../child.ts';
 import type { Counted } from '../load/generator.ts';
 import { ethereum } from '../stage.ts';

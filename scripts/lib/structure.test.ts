@@ -15,6 +15,8 @@ const leaf = {
   'engine/submit.ts': '',
   'domains/users/model.ts': '',
   'domains/users/index.ts': '',
+  'domains/users/cases.ts': '',
+  'domains/users/cases/mfa.ts': '',
   'registry.ts': '',
 };
 
@@ -56,6 +58,9 @@ test.each([
     "import { users } from '../users/index.ts'",
     'only the list of domains imports a manifest',
   ],
+  ['cases', 'domains/users/store.ts', "import { cases } from './cases.ts'", 'only tests read cases'],
+  ['cases, at the root', 'app.ts', "import { cases } from './domains/users/cases.ts'", 'only tests read cases'],
+  ['a part of cases', 'app.ts', "import { mfaCases } from './domains/users/cases/mfa.ts'", 'only tests read cases'],
   [
     'an import over several lines',
     'lib/clock.ts',
@@ -70,6 +75,11 @@ test.each([
   ],
 ])('%s', (_name, file, line, reason) => {
   expect(faultsOf({ ...leaf, [file]: imports(line) })).toEqual([expect.stringContaining(reason)]);
+});
+
+test('cases import what they like', () => {
+  const line = "import { operations } from '../../registry.ts'";
+  expect(faultsOf({ ...leaf, 'domains/users/cases.ts': imports(line) })).toEqual([]);
 });
 
 test('a circle is named by its files; types close none', () => {

@@ -93,6 +93,9 @@ interface ActivityTerms {
   readonly credentials: CredentialEffect;
 }
 
+/** Parameters of its example in the documents, where the names of the fields alone would suggest something else. */
+type ExampleValues = Readonly<Record<string, unknown>>;
+
 /** What an activity says where it differs from `ACTIVITY_DEFAULTS`. */
 interface ActivityOptions {
   /** Types of the wire protocol that share the name but that we do not serve: 501. */
@@ -112,6 +115,7 @@ interface ActivityOptions {
   /** Which organizations may run it (protocol/consensus 5.2). */
   readonly scope: 'any' | 'parent' | 'sub-organization';
   readonly ours: boolean;
+  readonly example: ExampleValues;
   /** Whether a parent's id also finds the one sub-organization that holds the credential (protocol/stamps 7.2). */
   readonly findsSubOrganization: boolean;
   /** Whether it leaves messages in the outbox. */
@@ -131,6 +135,7 @@ const ACTIVITY_DEFAULTS: ActivityOptions = {
   ownAccount: 'none',
   scope: 'any',
   ours: false,
+  example: {},
   findsSubOrganization: false,
   sendsMessages: false,
   sendsTransactions: false,
@@ -271,13 +276,14 @@ export function defineVote(definition: Omit<VoteOperation, 'kind' | 'decode' | '
 /** What a query says where it differs from `QUERY_DEFAULTS`. */
 interface QueryOptions {
   readonly ours: boolean;
+  readonly example: ExampleValues;
   /** Whether a parent's id also finds the one sub-organization that holds the credential (protocol/stamps 7.2). */
   readonly findsSubOrganization: boolean;
   /** Whether it may wait for others, as chain nodes. */
   readonly waitsOutside: boolean;
 }
 
-const QUERY_DEFAULTS: QueryOptions = { ours: false, findsSubOrganization: false, waitsOutside: false };
+const QUERY_DEFAULTS: QueryOptions = { ours: false, example: {}, findsSubOrganization: false, waitsOutside: false };
 
 /** An operation that only reads. */
 export interface QueryOperation<Parameters = unknown, Result = unknown> extends QueryOptions {

@@ -6,7 +6,10 @@ const OPERATORS = [
   { name: 'Bob', publicKey: '036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296' },
 ];
 
-/** Values that read better, or mean more, than what a schema alone can suggest. */
+/**
+ * Values that read better, or mean more, than what a schema alone can suggest. An operation that has such a name for
+ * something else says so in its `example`.
+ */
 export const VALUES: Readonly<Record<string, unknown>> = {
   address: '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
@@ -125,25 +128,6 @@ export const VALUES: Readonly<Record<string, unknown>> = {
   walletName: 'Treasury',
   windowDurationMinutes: '1440',
   wrapperAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-};
-
-/** Values of one operation, where others have the same names for something else. */
-export const VALUES_OF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  record_email_event: {
-    eventType: 'bounced',
-    bounceType: 'Permanent',
-    diagnosticCode: 'smtp; 550 5.1.1 user unknown',
-  },
-  eth_send_raw_transaction: {
-    signedTransaction:
-      '0x02f8720180843b9aca008506fc23ac00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed87038d7ea4c6800080c001a02a512fe8ee4d4fef256d5a7e7a73699d3a44383026913467506fb8f05e593e12a023e3857f16d39be3e05cee5c5f17b53baf9fa55f220bc7e9d50dcc8a81091cb9',
-  },
-  list_earn_vaults: { caip19: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' },
-  sol_send_transaction: {
-    unsignedTransaction: '0100000000000000000000000000000000000000000000000000000000000000…',
-    caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-    signWiths: ['HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk'],
-  },
 };
 
 /** Optional fields without which an example would say little. */

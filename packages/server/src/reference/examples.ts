@@ -1,19 +1,20 @@
 import type { TSchema } from 'typebox';
 import type { ActivityOperation, Operation } from '../engine/define.ts';
 import { sha256Hex } from '../lib/encoding.ts';
-import { ORGANIZATION_ID, TELLING, TIMESTAMP_MS, VALUES, VALUES_OF } from './example-values.ts';
+import { ORGANIZATION_ID, TELLING, TIMESTAMP_MS, VALUES } from './example-values.ts';
 import { isRequired, type SchemaNode, toNode } from './schema-node.ts';
 
 /** A body that the operation accepts; throws if it does not, so that no page shows one that fails. */
 export function exampleBody(operation: Operation): unknown {
   if (operation.kind === 'query') {
-    const body = { ...(exampleOf(toNode(operation.schema)) as object), ...VALUES_OF[operation.name] };
+    const body = { ...(exampleOf(toNode(operation.schema)) as object), ...operation.example };
     operation.decode(body);
     return body;
   }
   const [version] = operation.kind === 'activity' ? operation.versions : [operation];
   if (version === undefined) throw new Error(`${operation.name} has no version`);
-  const parameters = { ...(exampleOf(toNode(version.schema)) as object), ...VALUES_OF[operation.name] };
+  const told = operation.kind === 'activity' ? operation.example : {};
+  const parameters = { ...(exampleOf(toNode(version.schema)) as object), ...told };
   version.decode(parameters);
   return { type: version.type, timestampMs: TIMESTAMP_MS, organizationId: ORGANIZATION_ID, parameters };
 }

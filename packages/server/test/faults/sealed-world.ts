@@ -7,11 +7,11 @@ import { sealContent } from '../../src/domains/messages/message.ts';
 import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
+import { newOnRampCredential } from '../fixtures/on-ramp-purchases.ts';
+import { newCode, newKnownCredential, turnLoginsOn } from '../fixtures/outside.ts';
 import { encryptTo, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
 import type { TestServer } from '../harness/server.ts';
-import { newOnRampCredential } from '../hostile/on-ramp.ts';
-import { newCode, newKnownCredential, turnLoginsOn } from '../hostile/outside.ts';
 import { onPostgres, openTables, type Row } from './support.ts';
 
 const ETHEREUM = {

@@ -3,10 +3,10 @@ import { getAddress, type Hex, keccak256, numberToHex, pad, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StubError, StubNode } from '../chain/stub-node.ts';
+import { newWallet } from '../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { newWallet } from '../hostile/keys.ts';
 
 const CHAIN = 'eip155:31337';
 /** A chain with a long past. */

@@ -15,9 +15,9 @@ import type { EthereumSendRequest, Send, SendProgress } from '../../src/chains/s
 import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { GENESIS, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { StubNode } from '../chain/stub-node.ts';
+import { newPrivateKey, newWallet } from '../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
-import { newPrivateKey, newWallet } from '../hostile/keys.ts';
 
 // Sends on EVM chains: what is accepted, what policies see of it, and what can be asked afterwards. How a transaction
 // makes its way through a chain is for the tests of the dispatcher.

@@ -23,10 +23,10 @@ import { type OrganizationId, randomId, type SendId } from '../../src/lib/ids.ts
 import { FakeChain, CHAIN as PLAIN } from '../chain/fake-chain.ts';
 import { FakeSolana, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { payment, RECEIVER, wireOf } from '../chain/solana-transfer.ts';
+import { newWallet } from '../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { newWallet } from '../hostile/keys.ts';
 import { builderOf, withOrganization } from '../storage/place.ts';
 
 // What the operator pays for sponsored sends, and where it stops paying.

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SignUpProxyReader } from '../../src/domains/sign-up-proxy/store.ts';
+import { newPasskey } from '../fixtures/passkey.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createUser, type KeyPair, newKeyPair, stampFor, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { ec, Issuer, toJwk } from '../harness/oidc-issuer.ts';
-import { newPasskey } from '../hostile/passkey.ts';
 import {
   addPasskey,
   addSessionKey,

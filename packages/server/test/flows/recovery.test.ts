@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPasskey, type Passkey, passkeyStamp } from '../fixtures/passkey.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { type Answer, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { newPasskey, type Passkey, passkeyStamp } from '../hostile/passkey.ts';
 import { addPasskey, approve, Caller, COMPLETED, outcome, policyFor, times, UNPROVEN } from './fixtures/access.ts';
 import { attested, LoginService, newEmail, openKey, type Person } from './fixtures/logins.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPasskey } from '../fixtures/passkey.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
-import { newPasskey } from '../hostile/passkey.ts';
 import {
   addPasskey,
   addSessionKey,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/lib/errors.ts';
+import { keyImport, newWallet, secretParams, walletImport } from '../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { encryptTo, KNOWN_WALLET, newImportTarget, newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { expectRefusal, outward } from './answers.ts';
-import { keyImport, newWallet, secretParams, walletImport } from './keys.ts';
 
 // One-time keys: bound to an organization, a user and a kind, for an hour and for one import (protocol/wallets 6.2).
 

@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomId } from '../../src/lib/ids.ts';
+import {
+  ETHEREUM,
+  newPrivateKey,
+  newSecret,
+  newWallet,
+  newWalletImport,
+  PAYLOAD,
+  SUITE,
+  TRANSACTION,
+} from '../fixtures/keys.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, newKeyPair, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
 import { expectRefusal, outward } from './answers.ts';
-import { ETHEREUM, newPrivateKey, newSecret, newWallet, newWalletImport, PAYLOAD, SUITE, TRANSACTION } from './keys.ts';
 
 // Keys serve the organization that holds them and nobody else, and what is gone is as if it had never been.
 

@@ -10,94 +10,29 @@ import { dataModel } from '../../src/domains.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { importOperatorKeyFor } from '../chain/earn-chain.ts';
+import { newDeploymentWorld } from '../fixtures/deployments.ts';
+import { newEarnWorld } from '../fixtures/earn-wrappers.ts';
+import { newTestedEndpoint } from '../fixtures/endpoints.ts';
+import { newEthereumSend } from '../fixtures/ethereum-sends.ts';
+import { newKeyTag, newPrivateKey, newSecret, newWallet } from '../fixtures/keys.ts';
+import { newOnRampCredential, newPurchase } from '../fixtures/on-ramp-purchases.ts';
+import { newEmail, newKnownCredential, newPhone, Outside, turnLoginsOn, waiting } from '../fixtures/outside.ts';
+import { newPasskey, passkeyStamp } from '../fixtures/passkey.ts';
+import {
+  allowlistParams,
+  newContractInterface,
+  newIdleMfaPolicy,
+  newIdlePolicy,
+  newSessionProfile,
+  newVelocityControl,
+} from '../fixtures/rules.ts';
+import { newApiKey, newInvitation, newPending } from '../fixtures/users.ts';
 import { newSecretTargets } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, send, TestClient } from '../harness/client.ts';
 import type { DatabaseKind } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
-import {
-  allowlistParams,
-  newContractInterface,
-  newMfaPolicy,
-  newPolicy,
-  newSessionProfile,
-  newVelocityControl,
-} from './access.ts';
+import type { Tenant } from '../operations/tenant.ts';
 import { RawDatabase, type Watch } from './database.ts';
-import { newDeploymentWorld } from './deployment-cases.ts';
-import { newEarnWorld } from './earn.ts';
-import { newEthereumSend } from './ethereum-sends.ts';
-import { newKeyTag, newPrivateKey, newSecret, newWallet } from './keys.ts';
-import { newOnRampCredential, newPurchase } from './on-ramp.ts';
-import { newEmail, newKnownCredential, Outside, turnLoginsOn, waiting } from './outside.ts';
-import { newPasskey, type Passkey, passkeyStamp } from './passkey.ts';
-import { newTestedEndpoint } from './webhooks.ts';
-
-/** What an id in a request can stand for. */
-export type IdKind =
-  | 'user'
-  | 'tag'
-  | 'apiKey'
-  | 'authenticator'
-  | 'credential'
-  | 'invitation'
-  | 'activity'
-  | 'fingerprint'
-  | 'organization'
-  | 'wallet'
-  | 'account'
-  | 'address'
-  | 'privateKey'
-  | 'keyAddress'
-  | 'keyTag'
-  | 'secret'
-  | 'secretTarget'
-  | 'publicKey'
-  | 'policy'
-  | 'mfaPolicy'
-  | 'sessionProfile'
-  | 'contractInterface'
-  | 'velocityControl'
-  | 'email'
-  | 'otp'
-  | 'oauthProvider'
-  | 'oauth2Credential'
-  | 'onRampCredential'
-  | 'onRampTransaction'
-  | 'send'
-  | 'webhookEndpoint'
-  | 'webhookDelivery'
-  | 'webhookEvent'
-  | 'tvcApp'
-  | 'tvcDeployment'
-  | 'tvcManifest'
-  | 'tvcOperator'
-  | 'tvcOperatorSet'
-  | 'earnWrapper'
-  | 'earnDeployment'
-  | 'earnDeposit'
-  | 'earnWithdrawal'
-  | 'earnClaim';
-
-/** An organization with one of everything in it. */
-export interface Tenant {
-  readonly scope: 'parent' | 'sub-organization';
-  /** Part of every name in the organization and of nothing else. */
-  readonly marker: string;
-  /** The one member of the root quorum. */
-  readonly root: TestClient;
-  readonly second: TestClient;
-  /** A user whom nothing allows anything. */
-  readonly member: TestClient;
-  readonly passkey: Passkey;
-  /** An address that was written to once, and by nobody else. */
-  readonly mailbox: string;
-  /** A token of a read-only session of the second user. */
-  readonly session: string;
-  readonly ids: Readonly<Record<IdKind, string>>;
-  /** The parent of its tree, itself for a parent. */
-  readonly treeRoot: TestClient;
-  readonly outside: Outside;
-}
 
 const ENVIRONMENT = { CUSTOS_LOG_LEVEL: 'error' };
 
@@ -272,8 +207,8 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
   const privateKey = await newPrivateKey(root, `${marker} private key`, [keyTag]);
   const secret = await newSecret(root, `${marker} secret`);
   const [secretTarget = ''] = await newSecretTargets(root);
-  const policy = await newPolicy(root, `${marker} policy`);
-  const mfaPolicy = await newMfaPolicy(root, second.userId, `${marker} MFA`);
+  const policy = await newIdlePolicy(root, `${marker} policy`);
+  const mfaPolicy = await newIdleMfaPolicy(root, second.userId, `${marker} MFA`);
   const contractInterface = await newContractInterface(root, `${marker} contract`);
   const velocityControl = await newVelocityControl(root, `${marker} control`);
   await root.run('set_ip_allowlist', { publicKey: shortKey.publicKey, ...allowlistParams(`${marker} network`) });
@@ -361,41 +296,6 @@ async function sessionProfileOf(parent: TestClient, name: string): Promise<strin
   const [first] = (await parent.query('get_session_profiles')).body.sessionProfiles;
   return first?.sessionProfileId ?? (await newSessionProfile(parent, name));
 }
-
-/**
- * An activity of the second user that waits for the root user, in an organization whose quorum is the root user alone.
- */
-export async function newPending(
-  root: TestClient,
-  second: TestClient,
-  userName: string,
-): Promise<{ id: string; fingerprint: string }> {
-  await root.run('update_root_quorum', { threshold: 2, userIds: [root.userId, second.userId] });
-  const pending = await second.submit('update_user_name', { userId: second.userId, userName });
-  const back = await second.submit('update_root_quorum', { threshold: 1, userIds: [root.userId] });
-  const done = await root.submit('approve_activity', { fingerprint: back.body.activity.fingerprint });
-  if (done.body.activity?.status !== 'ACTIVITY_STATUS_COMPLETED') throw new Error(JSON.stringify(done.body));
-  if (pending.body.activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED')
-    throw new Error(JSON.stringify(pending.body));
-  return pending.body.activity;
-}
-
-export const newApiKey = (apiKeyName: string) => ({
-  apiKeyName,
-  publicKey: newKeyPair().publicKey,
-  curveType: 'API_KEY_CURVE_P256',
-});
-
-let people = 0;
-export const newPhone = (): string => `+4470090${String(++people).padStart(5, '0')}`;
-
-export const newInvitation = (sender: TestClient, marker: string, receiverUserTags: readonly string[]) => ({
-  receiverUserName: `${marker} guest`,
-  receiverUserEmail: `guest@${marker}.example`,
-  receiverUserTags,
-  accessType: 'ACCESS_TYPE_ALL',
-  senderUserId: sender.userId,
-});
 
 export async function withSession(tenant: Tenant, path: string, body: string): Promise<Answer> {
   return await send(tenant.root.baseUrl, path, body, { 'x-session': tenant.session });

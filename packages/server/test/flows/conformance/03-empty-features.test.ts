@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPasskey } from '../../fixtures/passkey.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { newPasskey } from '../../hostile/passkey.ts';
 import { COMPLETED, outcome } from '../fixtures/access.ts';
 import { LOOPBACK } from '../fixtures/oauth.ts';
 

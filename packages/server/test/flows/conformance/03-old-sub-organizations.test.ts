@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPasskey, passkeyStamp } from '../../fixtures/passkey.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { newKeyPair, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { newPasskey, passkeyStamp } from '../../hostile/passkey.ts';
 import { Caller, COMPLETED, outcome } from '../fixtures/access.ts';
 
 const TYPE = 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION';

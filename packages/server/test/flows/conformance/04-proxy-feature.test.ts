@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { modelOf } from '../../../src/domains/users/render/authenticator-models.ts';
+import { newPasskey } from '../../fixtures/passkey.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { newPasskey } from '../../hostile/passkey.ts';
 import { outcome, PENDING } from '../fixtures/access.ts';
 
 const name = 'FEATURE_NAME_AUTH_PROXY';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPasskey, passkeyStamp } from '../../fixtures/passkey.ts';
 import { type Answer, createUser, newKeyPair, send, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { newPasskey, passkeyStamp } from '../../hostile/passkey.ts';
 import { Caller, outcome } from '../fixtures/access.ts';
 import { LoginService, newEmail } from '../fixtures/logins.ts';
 

@@ -6,11 +6,11 @@ import { BalanceWatchReader } from '../../../src/domains/balances/store.ts';
 import { BalanceWatcher } from '../../../src/domains/balances/watcher.ts';
 import { randomId } from '../../../src/lib/ids.ts';
 import { StubError, StubNode } from '../../chain/stub-node.ts';
+import { newWallet } from '../../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { type Arrival, type Hook, WebhookReceiver } from '../../harness/webhook-receiver.ts';
-import { newWallet } from '../../hostile/keys.ts';
 import { LOOPBACK } from '../fixtures/webhooks.ts';
 
 const CHAIN = 'eip155:31337';

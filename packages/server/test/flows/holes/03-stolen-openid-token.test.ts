@@ -1,9 +1,9 @@
 import { createECDH, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newPasskey } from '../../fixtures/passkey.ts';
 import { type KeyPair, newKeyPair, stampFor, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { ec, encode, Issuer, toJwk } from '../../harness/oidc-issuer.ts';
-import { newPasskey } from '../../hostile/passkey.ts';
 import {
   addPasskey,
   approve,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPasskey } from '../../fixtures/passkey.ts';
 import { openTestApp } from '../../harness/app.ts';
 import { createUser, newKeyPair, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { newPasskey } from '../../hostile/passkey.ts';
 import { addApiKey, addPasskey, approve, Caller, COMPLETED, FAILED, outcome, Rows, times } from '../fixtures/access.ts';
 import { LoginService } from '../fixtures/logins.ts';
 

@@ -5,8 +5,9 @@ import { activities, pathOf } from '../../../src/registry.ts';
 import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';
-import { caseFor } from '../../hostile/cases.ts';
-import { type Tenant, World } from '../../hostile/world.ts';
+import { World } from '../../hostile/world.ts';
+import { caseFor } from '../../operations/all-cases.ts';
+import type { Tenant } from '../../operations/tenant.ts';
 import { addSessionKey, outcome, policyFor, Rows } from '../fixtures/access.ts';
 
 const DENIED = [403, 'REQUEST_NOT_AUTHORIZED'];

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPasskey, passkeyStamp } from '../../fixtures/passkey.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { type Answer, newKeyPair, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { newPasskey, passkeyStamp } from '../../hostile/passkey.ts';
 import { Caller, COMPLETED, outcome, times } from '../fixtures/access.ts';
 import { LoginService, MAIL, openKey, type Person } from '../fixtures/logins.ts';
 

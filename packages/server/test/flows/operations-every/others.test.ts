@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { activities, operations, queries, votes } from '../../../src/registry.ts';
+import { readUser } from '../../fixtures/users.ts';
 import { currentType, send } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { allows, type Shape } from '../../hostile/schema.ts';
-import type { QueryCase, World } from '../every/case.ts';
-import { expectError, fingerprintOf, openEvery, QUERIES, readUser } from './cases.ts';
+import { queryCase } from '../../operations/all-cases.ts';
+import type { World } from '../../operations/every-case.ts';
+import { expectError, fingerprintOf, openEvery } from './support.ts';
 
 describe.each(DATABASES)('every operation on %s', (database) => {
   const suite = openEvery(database);
   const { newWorld, testIf, isFirst, path } = suite;
 
   describe.each(queries.map(({ name }) => name))('%s', (name) => {
-    const spec = QUERIES[name] as QueryCase;
+    const spec = queryCase(name);
     const operation = queries.find((candidate) => candidate.name === name)!;
     let world: World;
     let parameters: Record<string, unknown>;

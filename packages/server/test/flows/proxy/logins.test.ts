@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SignUpProxyReader, SignUpProxyStore } from '../../../src/domains/sign-up-proxy/store.ts';
+import { newPasskey } from '../../fixtures/passkey.ts';
 import { type Answer, newKeyPair } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { newPasskey } from '../../hostile/passkey.ts';
 import { addPasskey, approve, Caller, COMPLETED, outcome } from '../fixtures/access.ts';
 import { attested, claimsOf, loginParameters } from '../fixtures/logins.ts';
 import {

@@ -6,12 +6,12 @@ import type { Operation } from '../../../src/engine/define.ts';
 import type { ErrorCode } from '../../../src/lib/errors.ts';
 import { LIMITS } from '../../../src/lib/limits.ts';
 import { operations, pathOf } from '../../../src/registry.ts';
+import { attestedStamp, newVerification } from '../../fixtures/outside.ts';
+import { newPasskey } from '../../fixtures/passkey.ts';
 import { newKeyPair, stampFor, type TestClient } from '../../harness/client.ts';
 import { times } from '../../harness/effort.ts';
+import { caseFor } from '../../operations/all-cases.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from '../answers.ts';
-import { caseFor } from '../cases.ts';
-import { attestedStamp, newVerification } from '../outside.ts';
-import { newPasskey } from '../passkey.ts';
 import { versionsOf } from '../schema.ts';
 import { abandon, exchange, exchangeAndEnd, exchangeSeveral, inParallel, type RawAnswer } from '../wire.ts';
 import { World } from '../world.ts';
@@ -512,8 +512,8 @@ describe('wrong bytes', () => {
           fc.constantFrom('attestationObject', 'clientDataJson'),
           async (cuts, member) => {
             const { registration } = newPasskey(`random ${timestampMs()}`);
-            const attestation = registration.attestation as Record<string, string>;
-            let bytes = Buffer.from(attestation[member] as string, 'base64url');
+            const { attestation } = registration;
+            let bytes = Buffer.from(attestation[member], 'base64url');
             for (const { at, remove, bytes: added } of cuts) {
               const start = at % bytes.length;
               bytes = Buffer.concat([bytes.subarray(0, start), added, bytes.subarray(start + remove)]);

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { makeRoom } from '../../fixtures/endpoints.ts';
+import { ETHEREUM, keyParams, newKeyTag, newWallet, PAYLOAD, secretParams } from '../../fixtures/keys.ts';
+import { idleContractParams, idleControlParams, idleMfaParams, idlePolicyParams } from '../../fixtures/rules.ts';
+import { newApiKey } from '../../fixtures/users.ts';
 import { newSecretTargets } from '../../harness/bundles.ts';
 import { type Answer, createSubOrganization, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { contractParams, controlParams, mfaParams, policyParams } from '../access.ts';
+import { caseFor } from '../../operations/all-cases.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from '../answers.ts';
-import { caseFor } from '../cases.ts';
-import { ETHEREUM, keyParams, newKeyTag, newWallet, PAYLOAD, secretParams } from '../keys.ts';
-import { makeRoom } from '../webhooks.ts';
 import { inParallel } from '../wire.ts';
-import { newApiKey } from '../world.ts';
 import { openFields, timestampMs } from './support.ts';
 
 /** None of them needs a name to be looked up; PORT is one that answers on 127.0.0.1, which the operator allows. */
@@ -371,13 +371,13 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       Array.from({ length: count }, (_, at) => make(at));
     const unknown = times(1000, (index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
     const policies = (count: number, extra: Record<string, unknown> = {}) =>
-      times(count, (index) => ({ ...policyParams(`many ${count} ${index}`), ...extra }));
+      times(count, (index) => ({ ...idlePolicyParams(`many ${count} ${index}`), ...extra }));
     const methods = times(10, (index) => ({ type: 'AUTHENTICATION_TYPE_API_KEY', id: unknown[index] }));
     const steps = (count: number) => times(count, () => ({ any: methods }));
-    const mfa = { ...mfaParams('many'), userId: member.userId };
+    const mfa = { ...idleMfaParams('many'), userId: member.userId };
     const { publicKey } = ids;
     const rules = (count: number) => times(count, (index) => ({ cidr: `10.${index}.0.0/16`, label: `many ${index}` }));
-    const control = controlParams('many');
+    const control = idleControlParams('many');
     const { definition } = control.dataSource.chainAssetTransfer;
     const assets = (count: number) => ({
       ...control,
@@ -388,7 +388,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
         times(count, (index) => ({ type: 'function', name: `f${index}`, inputs: [{ name: 'a', type: 'uint256[]' }] })),
       );
     const nested = (depth: number) => `${'('.repeat(depth)}true${')'.repeat(depth)}`;
-    const policy = policyParams('one more');
+    const policy = idlePolicyParams('one more');
     const long = `activity.type == '${'a'.repeat(15_000)}'`;
     for (const [label, status, operation, parameters] of [
       ['1,000 policies', 200, 'create_policies', { policies: policies(1000, { condition: 'false', consensus: '' }) }],
@@ -407,7 +407,7 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
       ],
       ['much text together', 400, 'create_policies', { policies: policies(18, { condition: long }) }],
       ['1,000 policies that nobody has', 404, 'delete_policies', { policyIds: unknown }],
-      ['a long expression', 200, 'create_policy', { ...policyParams('long'), condition: long }],
+      ['a long expression', 200, 'create_policy', { ...idlePolicyParams('long'), condition: long }],
       ['an expression of 16,384 characters', 400, 'create_policy', { ...policy, condition: nested(8190) }],
       ['a longer one', 400, 'create_policy', { ...policy, condition: 'true || '.repeat(2049) }],
       ['one that is only quotes', 400, 'create_policy', { ...policy, condition: "'".repeat(16_383) }],
@@ -422,19 +422,19 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
         'an interface of many functions',
         200,
         'create_smart_contract_interface',
-        { ...contractParams('many'), smartContractInterface: abi(2000) },
+        { ...idleContractParams('many'), smartContractInterface: abi(2000) },
       ],
       [
         'an interface of too many',
         400,
         'create_smart_contract_interface',
-        { ...contractParams('more'), smartContractInterface: abi(2001) },
+        { ...idleContractParams('more'), smartContractInterface: abi(2001) },
       ],
       [
         'an interface of brackets',
         400,
         'create_smart_contract_interface',
-        { ...contractParams('brackets'), smartContractInterface: '['.repeat(400_000) },
+        { ...idleContractParams('brackets'), smartContractInterface: '['.repeat(400_000) },
       ],
     ] as const) {
       const answer = await root.submit(operation, parameters);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Operation } from '../../../src/engine/define.ts';
 import { operations } from '../../../src/registry.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
-import type { Case } from '../case.ts';
+import type { Case } from '../../operations/hostile-case.ts';
 import { type Field, fieldsOf, prune, type Version, versionsOf } from '../schema.ts';
 import { World } from '../world.ts';
 

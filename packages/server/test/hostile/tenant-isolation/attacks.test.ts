@@ -4,18 +4,19 @@ import { FingerprintShape } from '../../../src/domains/activities/shapes.ts';
 import type { Operation } from '../../../src/engine/define.ts';
 import { isUuid, randomId, UUID_PATTERN } from '../../../src/lib/ids.ts';
 import { operations, pathOf } from '../../../src/registry.ts';
+import { newEmail } from '../../fixtures/outside.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { type Answer, newKeyPair, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
+import { caseFor, casesOf } from '../../operations/all-cases.ts';
+import type { Case } from '../../operations/hostile-case.ts';
+import type { IdKind, Tenant } from '../../operations/tenant.ts';
 import { expectRefusal, outward } from '../answers.ts';
-import type { Case } from '../case.ts';
-import { casedOperations, caseFor } from '../cases.ts';
-import { newEmail } from '../outside.ts';
 import { type Field, fieldsOf, read, type Shape, type Version, versionsOf, withValue } from '../schema.ts';
-import { type IdKind, type Tenant, withPasskey, withSession } from '../world.ts';
+import { withPasskey, withSession } from '../world.ts';
 import { expectSuccess, openTenants, type Pair, parametersOf, type Relation, request, runsIn } from './support.ts';
 
-/** Which of a tenant's things a field names; a new id field needs a line here. */
+/** Which of a tenant's things a field names, where its operation does not say it among its cases. */
 const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
   userId: ['user'],
   userIds: ['user'],
@@ -92,31 +93,6 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
   signWiths: ['address', 'account', 'keyAddress', 'privateKey', 'wallet'],
 };
 
-/** Texts that name a tenant's thing in one operation only. */
-const KINDS_OF_PLACE: Readonly<Record<string, readonly IdKind[]>> = {
-  'import_secrets secrets.0.targetPublicKey': ['secretTarget'],
-  // Whatever holds nothing that the caller may see has an empty list.
-  'list_earn_positions walletAddress': [],
-  // What an address has on a chain is there for everybody to see.
-  'get_nonces address': [],
-  'get_wallet_address_balances address': [],
-  'list_eth_transaction_history address': [],
-  // A set is named by its id or by its members, and the table has one of each.
-  'create_tvc_app manifestSetId': [],
-  'create_tvc_app shareSetParams.existingOperatorIds.0': [],
-  // A new sub-organization has no tags: it is refused whatever it is.
-  'create_sub_organization privateKeys.0.privateKeyTags.0': [],
-  // Whose mail it is has a test of its own.
-  'record_email_event messageId': [],
-  'set_ip_allowlist publicKey': ['publicKey'],
-  'create_read_write_session email': ['email'],
-  'email_auth email': ['email'],
-  'init_otp_auth contact': ['email'],
-  'init_user_email_recovery email': ['email'],
-  'create_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
-  'update_mfa_policy requiredAuthenticationMethods.0.any.0.id': ['authenticator'],
-};
-
 /**
  * Fields whose id nobody looks up: those of older versions that clients send, and the credential that an MFA step waits
  * for.
@@ -126,21 +102,6 @@ const UNREAD_FIELDS: ReadonlySet<string> = new Set([
   'requiredAuthenticationMethods.0.any.0.id',
 ]);
 
-/**
- * What a parent runs in its sub-organizations, by its own users and rules; nobody else does (protocol/consensus 5.2).
- */
-const PARENT_RUN: ReadonlySet<string> = new Set([
-  'email_auth',
-  'init_otp',
-  'init_otp_auth',
-  'init_user_email_recovery',
-  'oauth',
-  'oauth_login',
-  'otp_auth',
-  'otp_login',
-  'verify_otp',
-]);
-
 const nameOf = ({ path }: Field): string => (path.at(-1) === '0' ? path.at(-2) : path.at(-1)) as string;
 
 /** What a field can name; empty if it names nothing. */
@@ -148,7 +109,7 @@ function kindsOf(operation: Operation, field: Field): readonly IdKind[] {
   const { path, shape } = field;
   if (path.length === 1 && path[0] === 'organizationId') return [];
   if (shape.type !== 'string') return [];
-  const kinds = KINDS_OF_PLACE[`${operation.name} ${path.join('.')}`] ?? KINDS_OF_FIELD[nameOf(field)];
+  const kinds = casesOf(operation.name).ids?.[path.join('.')] ?? KINDS_OF_FIELD[nameOf(field)];
   const isIdShape = shape.pattern === UUID_PATTERN || shape.pattern === (FingerprintShape as Shape).pattern;
   if (kinds === undefined && (isIdShape || /(?:Ids?|[fF]ingerprint)$/.test(nameOf(field)))) {
     throw new Error(`operation ${operation.name}: id field ${path.join('.')} has no kind`);
@@ -170,15 +131,6 @@ const UNKNOWN: Readonly<Partial<Record<IdKind, () => string>>> = {
 
 const unknownId = (kind: IdKind): string => (UNKNOWN[kind] ?? randomId)();
 
-/** Lists of assets and vaults that the operator configured, whose cursors are no secret. */
-const OF_THE_OPERATOR = new Set([
-  'get_wallet_address_balances',
-  'list_earn_enabled_vaults',
-  'list_earn_positions',
-  'list_earn_vaults',
-  'list_supported_assets',
-]);
-
 /** The answer to a request in an organization in which there may be no such thing. */
 function expectWorks(operation: Operation, tenant: Tenant, answer: Answer): void {
   if (runsIn(operation, tenant)) expectSuccess(operation, answer);
@@ -195,7 +147,7 @@ function expectNotFound(answer: Answer): void {
  * Whether the id of the other organization is no wall: for parents in their children, or because it leads back home.
  */
 const isLetIn = (operation: Operation, relation: Relation): boolean =>
-  (relation === 'child' && PARENT_RUN.has(operation.name)) ||
+  (relation === 'child' && operation.kind === 'activity' && operation.parentRuns) ||
   (relation === 'parent' && operation.kind === 'activity' && operation.findsSubOrganization);
 describe.each(DATABASES)('tenant isolation on %s', (database) => {
   const suite = openTenants(database);
@@ -416,7 +368,7 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       attacker === suite.parent &&
       [suite.first, suite.second].some((child) => child.ids.organization === id)) ||
     (operation.name === 'get_session_profiles' && attacker.ids.sessionProfile === id) ||
-    (OF_THE_OPERATOR.has(operation.name) && !isUuid(id));
+    (casesOf(operation.name).hasPublicCursors === true && !isUuid(id));
 
   /** Passkeys and read-only sessions are held to the same borders. */
   async function attackWithOtherStamps(operation: Operation, { relation, attacker, victim }: Pair): Promise<void> {
@@ -438,9 +390,4 @@ describe.each(DATABASES)('tenant isolation on %s', (database) => {
       } else expectRefusal(answer, sender === withPasskey ? 'CREDENTIAL_NOT_FOUND' : 'UNAUTHENTICATED');
     }
   }
-});
-
-test('the table names operations that exist', () => {
-  const names = operations.map((operation) => operation.name);
-  expect(casedOperations().filter((name) => !names.includes(name))).toEqual([]);
 });

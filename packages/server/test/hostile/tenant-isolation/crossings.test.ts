@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ActivityOperation, Operation } from '../../../src/engine/define.ts';
 import { randomId } from '../../../src/lib/ids.ts';
 import { activities, operations, pathOf, queries } from '../../../src/registry.ts';
+import { newEmail, newLogin, newVerification } from '../../fixtures/outside.ts';
 import {
   createSubOrganization,
   createUser,
@@ -12,12 +13,12 @@ import {
   type TestClient,
 } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
+import { caseFor } from '../../operations/all-cases.ts';
+import type { Tenant } from '../../operations/tenant.ts';
 import { expectRefusal, outward } from '../answers.ts';
-import { caseFor } from '../cases.ts';
-import { newEmail, newLogin, newVerification } from '../outside.ts';
 import { type Version, versionsOf } from '../schema.ts';
 import { inParallel } from '../wire.ts';
-import { type Tenant, withPasskey, withSession } from '../world.ts';
+import { withPasskey, withSession } from '../world.ts';
 import { expectSuccess, openTenants, parametersOf, request, runsIn } from './support.ts';
 
 /** What is answered about things of others. */

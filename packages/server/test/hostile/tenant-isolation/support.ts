@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { Operation } from '../../../src/engine/define.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
+import { casesOf } from '../../operations/all-cases.ts';
+import type { Tenant } from '../../operations/tenant.ts';
 import { prune, type Version } from '../schema.ts';
-import { type Tenant, World } from '../world.ts';
+import { World } from '../world.ts';
 
 /** How the attacked organization stands to the attacker's. */
 export type Relation = 'sibling' | 'parent' | 'child' | 'stranger';
@@ -15,18 +17,6 @@ export interface Pair {
   /** Older types too, or the current one only: what differs between them is the same for every pair. */
   readonly versions: 'all' | 'current';
 }
-
-/** Queries of what only parents have. */
-const OF_PARENTS: ReadonlySet<string> = new Set([
-  'get_app_status',
-  'get_auth_proxy_config',
-  'get_claim_earn_fees_status',
-  'get_earn_deploy_status',
-  'get_oauth2_credential',
-  'get_tvc_app',
-  'get_tvc_deployment',
-  'list_tvc_app_deployments',
-]);
 
 export async function request(
   client: TestClient,
@@ -50,7 +40,7 @@ export const parametersOf = (version: Version, superset: Record<string, unknown>
   prune(version.shape, superset) as Record<string, unknown>;
 
 export function runsIn(operation: Operation, { scope }: Tenant): boolean {
-  if (operation.kind !== 'activity') return scope === 'parent' || !OF_PARENTS.has(operation.name);
+  if (operation.kind !== 'activity') return scope === 'parent' || !casesOf(operation.name).isOfParents;
   return operation.scope === 'any' || operation.scope === scope;
 }
 

@@ -17,6 +17,7 @@ export const listEarnVaults = defineQuery({
   name: 'list_earn_vaults',
   summary: 'Vaults of an asset that take deposits, by value descending, and whether the organization has enabled them.',
   waitsOutside: true,
+  example: { caip19: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' },
   parameters: Type.Object({
     organizationId: IdShape,
     caip19: TokenCaip19Shape,

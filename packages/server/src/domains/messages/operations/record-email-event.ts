@@ -32,6 +32,7 @@ export const recordEmailEvent = defineActivity({
   credentials: 'none',
   scope: 'parent',
   ours: true,
+  example: { eventType: 'bounced', bounceType: 'Permanent', diagnosticCode: 'smtp; 550 5.1.1 user unknown' },
   parameters: Type.Object({
     messageId: MessageIdShape,
     eventType: Type.Enum([...REPORTED_EVENT_TYPES]),

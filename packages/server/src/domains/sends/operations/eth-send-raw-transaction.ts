@@ -33,6 +33,10 @@ export const ethSendRawTransaction = defineActivity({
   credentials: 'none',
   lock: 'shared',
   sendsTransactions: true,
+  example: {
+    signedTransaction:
+      '0x02f8720180843b9aca008506fc23ac00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed87038d7ea4c6800080c001a02a512fe8ee4d4fef256d5a7e7a73699d3a44383026913467506fb8f05e593e12a023e3857f16d39be3e05cee5c5f17b53baf9fa55f220bc7e9d50dcc8a81091cb9',
+  },
   parameters: Type.Object({
     signedTransaction: Type.String({
       pattern: '^(?:0x)?[0-9a-fA-F]+$',

@@ -33,6 +33,11 @@ export const solSendTransaction = defineActivity({
   credentials: 'none',
   lock: 'shared',
   sendsTransactions: true,
+  example: {
+    unsignedTransaction: '0100000000000000000000000000000000000000000000000000000000000000…',
+    caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    signWiths: ['HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk'],
+  },
   parameters: Type.Object({
     ...common,
     signWiths: Type.Array(AddressShape, { minItems: 1, maxItems: SIGNERS_MAX }),
