@@ -1,5 +1,6 @@
 import { activities, type operations, pathOf, queries, votes } from '@custos/server/registry';
-import { ApiError, ERROR_CODES, type ErrorCode } from '../../packages/server/src/lib/errors.ts';
+import { ERROR_CODES } from '../../packages/server/src/lib/error-codes.ts';
+import { ApiError, type ErrorCode } from '../../packages/server/src/lib/errors.ts';
 import { toNode, withoutProperty } from '../../packages/server/src/reference/schema-node.ts';
 import { SHARED_SHAPES, sharedNameOf } from '../../packages/server/src/reference/shared-shapes.ts';
 import { methodName, typeName } from './names.ts';

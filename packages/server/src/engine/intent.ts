@@ -1,7 +1,8 @@
 import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { type IdentityTokens, remembering, tokensFor } from '../authn/identity/tokens.ts';
 import type { Actor } from '../core/actor.ts';
-import { ApiError, ERROR_CODES } from '../lib/errors.ts';
+import { ERROR_CODES } from '../lib/error-codes.ts';
+import { ApiError } from '../lib/errors.ts';
 import { type ActivityFacts, activityType, type ConditionFacts, type Namespaces } from '../policy/index.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { App } from './app.ts';
@@ -52,7 +53,7 @@ interface Findings {
 
 /** Whether an error tells of something stored. A transaction that does not parse is in the caller's own hands. */
 const tellsOfObject = ({ httpStatus, code }: ApiError): boolean =>
-  httpStatus === 404 || httpStatus === 409 || httpStatus === 403 || ERROR_CODES[code] === 'FAILED_PRECONDITION';
+  httpStatus === 404 || httpStatus === 409 || httpStatus === 403 || ERROR_CODES[code].status === 'FAILED_PRECONDITION';
 
 /** Nothing is found out before it is asked for, and then once. */
 export function openIntent(

@@ -4,7 +4,7 @@ import { type InvitationCall, invitationCalls } from '../domains/organizations/i
 import { proxyCalls, proxyPathOf } from '../domains/sign-up-proxy/calls.ts';
 import type { ProxyCall } from '../domains/sign-up-proxy/define.ts';
 import type { ActivityOperation, Operation } from '../engine/define.ts';
-import { ERROR_CODES } from '../lib/errors.ts';
+import { ERROR_CODES } from '../lib/error-codes.ts';
 import { operations, pathOf } from '../registry.ts';
 import { discoveryPaths } from './discovery-paths.ts';
 import { exampleAnswer, exampleBody, exampleCallBody, exampleReply } from './examples.ts';

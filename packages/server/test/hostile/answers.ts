@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { ApiError, ERROR_CODES, type ErrorCode } from '../../src/lib/errors.ts';
+import { ERROR_CODES } from '../../src/lib/error-codes.ts';
+import { ApiError, type ErrorCode } from '../../src/lib/errors.ts';
 import type { Answer } from '../harness/client.ts';
 
 const ANSWER_BYTES_MAX = 16 * 1024;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../../src/lib/errors.ts';
+import { ERROR_CODES } from '../../../src/lib/error-codes.ts';
 import { StubNode } from '../../chain/stub-node.ts';
 import { openTestApp } from '../../harness/app.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
