@@ -1,7 +1,8 @@
 import type { Activity, AppProof, Organization, StoredError, Vote } from '../core/model.ts';
 import type { UserSnapshot } from '../core/user-snapshot.ts';
 import { toRfc3339, toTimestamp } from '../lib/clock.ts';
-import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
+import { storedErrorCode } from '../lib/error-codes.ts';
+import { ApiError, toErrorBody } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
 import { approvers, liveVotes, owesProofs } from './activities/rounds.ts';
 import { isTerminal } from './activities/status.ts';
@@ -115,7 +116,7 @@ function renderVote(vote: Vote, isStrangers: boolean) {
 
 function renderFailure(failure: StoredError, vendorNames: boolean) {
   const { code, message, details } = toErrorBody(
-    new ApiError(failure.errorCode as ErrorCode, failure.message),
+    new ApiError(storedErrorCode(failure.errorCode), failure.message),
     vendorNames,
   );
   return { code, message, details: [...details] };

@@ -327,3 +327,10 @@ export const CODES_NEVER_SENT: Readonly<Record<string, string>> = {
 };
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Codes that earlier versions stored with failed activities. */
+const RENAMED: ReadonlyMap<string, ErrorCode> = new Map([['CHAIN_UNAVAILABLE', 'RPC_CALL_ERROR']]);
+
+/** A stored code as this version knows it. A newer version beside this one may have stored one that it does not know. */
+export const storedErrorCode = (stored: string): ErrorCode =>
+  Object.hasOwn(ERROR_CODES, stored) ? (stored as ErrorCode) : (RENAMED.get(stored) ?? 'FAILED_PRECONDITION');

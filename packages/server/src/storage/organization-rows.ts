@@ -11,17 +11,23 @@ type ListedTable = {
   [Name in keyof Schema]: Schema[Name] extends { organization_id: string; id: string } ? Name : never;
 }[keyof Schema];
 
-interface ListOptions<Name extends ListedTable> {
-  /** Columns that may hold more than a name or two; the list looks at their sizes first. */
-  readonly large?: readonly (keyof Schema[Name] & string)[];
+interface SizedOptions<Name extends ListedTable> {
+  /** Columns that may hold more than a name or two; the list looks at their sizes first, and reads a few rows at a time. */
+  readonly large: readonly (keyof Schema[Name] & string)[];
+  /** Whether the answer has next to nothing of each row, so that the bytes of all together need no bound. */
+  readonly isUnbounded?: true;
+}
+
+type ListOptions<Name extends ListedTable> = (
+  | SizedOptions<Name>
+  | { readonly large?: never; readonly isUnbounded?: never }
+) & {
   /** The bytes of a row, where they are not those of its own columns alone. */
   readonly bytes?: RawBuilder<number>;
-  /** Whether the answer has next to nothing of each row, so that their bytes need no bound. */
-  readonly isUnbounded?: boolean;
   readonly order?: 'asc' | 'desc';
   /** A further condition on the rows, though not on cursors: it starts with AND. */
   readonly filter?: RawBuilder<unknown>;
-}
+};
 
 const NOTHING = sql``;
 
@@ -50,7 +56,7 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
     filter = NOTHING,
     large,
     bytes = large && bytesOf(table, large),
-    isUnbounded = false,
+    isUnbounded,
   }: ListOptions<Name> = {},
 ): Promise<Page<Item>> {
   const rowsOf = async <Row>(columns: RawBuilder<unknown>, range: Range): Promise<Row[]> => {

@@ -16,7 +16,7 @@ export interface Provision {
 /** A store that lacks something, or that writes where only reading is asked for, does not compile. */
 export const provide = <T extends object, W extends boolean = false>(
   asked: (abstract new () => T) & { readonly writes?: W },
-  given: (new (transaction: Transaction) => T) & { readonly writes?: W },
+  given: (new (transaction: Transaction) => T) & { readonly writes?: NoInfer<W> },
 ): Provision => ({ asked, given });
 
 /** What domains and kernel bring to a database: their tables, and stores for those who know no domain. */
@@ -38,7 +38,7 @@ export interface Stores extends ReadStores {
 type Bare = Omit<Connection, 'tables'>;
 
 export const openReadStores = (connection: Bare, { tables, provisions }: DataModel): ReadStores =>
-  opener({ ...connection, tables }, provisions);
+  opener<Connection>({ ...connection, tables }, provisions);
 
 /** Stores over one connection, for one transaction after the other; each of them calls `begin` first. */
 export function openStores(
@@ -71,7 +71,8 @@ function opener<C extends Connection>(
   return <T>(asked: abstract new (connection: C) => T): T => {
     let store = opened.get(asked) as T | undefined;
     if (store === undefined) {
-      const given = (provided.get(asked) ?? asked) as new (connection: C) => T;
+      const given = (provided.get(asked) ?? asked) as (new (connection: C) => T) & { readonly writes?: boolean };
+      if (given.writes && !('authority' in connection)) throw new Error(`${given.name} writes: it needs a transaction`);
       store = new given(connection);
       opened.set(asked, store);
     }

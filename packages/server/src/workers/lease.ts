@@ -42,6 +42,11 @@ export class Lease<C extends Claim> {
     return this.#isEnding || this.hasRunOut;
   }
 
+  /** Whether the worker stops or has lost the lease for good. One that has run out may still be prolonged. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
   get hasRunOut(): boolean {
     return this.#elapsed() >= this.#heldUntilMs;
   }

@@ -135,6 +135,17 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     expect(await ids(3, flood)).toEqual([flood[0]?.id, last.id]);
   });
 
+  test('an owner gives all its lanes back at once, and no others', async () => {
+    await insert();
+    await insert({ lane: OTHER });
+    const claim = (lane: string, owner: string) =>
+      storage.write((store) => store(SendStore).claimLane(CHAIN, lane, owner, NOW, NOW + 1000));
+    expect([await claim(LANE, 'me'), await claim(OTHER, 'another')]).not.toContain(undefined);
+    await storage.write((store) => store(SendStore).releaseOwner('me', NOW));
+    expect(await claim(OTHER, 'next')).toBeUndefined();
+    expect(await claim(LANE, 'next')).toBeDefined();
+  });
+
   test('who writes is told whether the lane is lost or the send is gone', async () => {
     const send = await insert();
     const sent = { state: 'BROADCASTING', nonce: 1, attempts: [attempt(1)], txHash: '0x01' } as const;

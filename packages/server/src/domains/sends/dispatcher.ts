@@ -123,5 +123,7 @@ function laneStrategy(
       await storage.write((store) => store(SendStore).releaseLane(lane, clock()));
       return end === 'left' ? 0 : undefined;
     },
+    // A node that hangs longer than a stop waits must not keep the address from other processes.
+    releaseAll: () => storage.write((store) => store(SendStore).releaseOwner(owner, clock())),
   };
 }

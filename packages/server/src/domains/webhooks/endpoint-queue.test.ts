@@ -29,7 +29,7 @@ function deferred<T>() {
   return { promise, resolve: (value: T) => resolve(value) };
 }
 
-/** A queue over a stored, whose receiver the test plays. */
+/** An endpoint queue over stored deliveries, whose receiver the test plays. */
 function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
   const stored = new FakeDeliveries();
   const time = { nowMs: NOW };
@@ -387,6 +387,18 @@ test('what is broken off by the end is not counted, what was answered is', async
   });
   await second.run();
   expect(stored.recorded.map(({ delivery, state }) => [delivery.id, state])).toEqual([[first.id, 'delivered']]);
+});
+
+test('an attempt that failed while the lease had run out counts, since the lease may still be prolonged', async () => {
+  const { add, answerWith, stored, time, queueOver } = setUp();
+  const [delivery] = add(1);
+  const queue = queueOver();
+  answerWith(() => {
+    time.nowMs += 11_000;
+    return BROKEN_OFF;
+  });
+  await queue.run();
+  expect(stored.recorded).toMatchObject([{ delivery: { id: delivery?.id }, state: 'pending' }]);
 });
 
 test('nothing more is sent to an endpoint that is gone, nor to one that was switched off', async () => {

@@ -190,7 +190,7 @@ export class EndpointQueue {
       for (const { delivery, posting } of line) {
         begun += 1;
         const attempted = await this.#attempt(endpoint, delivery, posting);
-        if (this.#lease.isOver && attempted.attempt.status === undefined) return;
+        if (this.#lease.isEnding && attempted.attempt.status === undefined) return;
         this.#record(endpoint, attempted);
         this.#note(attempted);
         isGone ||= attempted.outcome === 'gone';

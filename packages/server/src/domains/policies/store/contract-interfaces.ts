@@ -34,6 +34,8 @@ const addressKey = (type: ContractInterfaceType, address: string): string =>
 const notFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'smart contract interface not found in this organization');
 
+const LARGE = ['definition', 'label', 'notes'] as const;
+
 export class ContractInterfaceReader extends Reader {
   async get(organizationId: OrganizationId, id: string): Promise<ContractInterface> {
     const row = await findRow(this.db, 'contract_interface', organizationId, id);
@@ -43,7 +45,7 @@ export class ContractInterfaceReader extends Reader {
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterface>> {
     return await pageOfRows(this.db, 'contract_interface', organizationId, request, (rows) => rows.map(toInterface), {
-      large: ['definition', 'label', 'notes'],
+      large: LARGE,
     });
   }
 
@@ -51,8 +53,10 @@ export class ContractInterfaceReader extends Reader {
   async digests(organizationId: OrganizationId, request: PageRequest): Promise<Page<ContractInterfaceDigest>> {
     const toItems = (rows: Selectable<ContractInterfaceTable>[]): ContractInterfaceDigest[] =>
       rows.map((row) => ({ id: row.id, address: row.address, digest: sha256Hex(row.definition) }));
-    const isUnbounded = true;
-    return await pageOfRows(this.db, 'contract_interface', organizationId, request, toItems, { isUnbounded });
+    return await pageOfRows(this.db, 'contract_interface', organizationId, request, toItems, {
+      large: LARGE,
+      isUnbounded: true,
+    });
   }
 
   /** Characters in all of them. */

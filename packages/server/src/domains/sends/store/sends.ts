@@ -401,6 +401,16 @@ export class SendStore extends SendReader {
     return numUpdatedRows === 1n;
   }
 
+  /** Gives back all lanes that an owner has. */
+  async releaseOwner(owner: string, nowMs: number): Promise<void> {
+    await this.db
+      .updateTable('chain_lane')
+      .set({ owner: '', claimed_until_ms: nowMs })
+      .where('is_active', '=', 1)
+      .where('owner', '=', owner)
+      .execute();
+  }
+
   /** Ends the claims of processes that are gone; for a database that has one process at a time. */
   async releaseAllLanes(): Promise<void> {
     await this.db.updateTable('chain_lane').set({ owner: '', claimed_until_ms: 0 }).where('owner', '<>', '').execute();
