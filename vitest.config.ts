@@ -42,8 +42,8 @@ export default defineConfig({
       },
     ],
     pool: 'forks',
-    // One more than the cores of a small machine: fault tests mostly wait.
-    maxWorkers: 3,
+    // More than the cores of a small machine: fault tests mostly wait.
+    maxWorkers: 4,
     sequence: { sequencer: Sequencer },
     testTimeout: 60_000 * EFFORT,
     hookTimeout: 60_000,

@@ -25,7 +25,7 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   const byService = request.byService === true;
   request.passage?.requireHope(asked.organizationId, waitsOutside);
   const caller = await guardAuthentication(app, request, async () =>
-    authenticate(app, { ...stamped, byService, stamp: parseStamp(request.headers), body: request.body }),
+    authenticate(app, { byService, stamp: parseStamp(request.headers), body: request.body, ...stamped }),
   );
   const { credential } = caller.actor;
   const isRecovery =

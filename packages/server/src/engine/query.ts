@@ -25,7 +25,6 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
   const nowMs = app.clock();
   const reader = readerFor(app, actor, nowMs);
   const context = {
-    ...app.services.query,
     actor,
     read: app.storage.read,
     nowMs,
@@ -35,6 +34,8 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
     nodes: app.nodes,
     expressions: app.accessRules.expressions,
+    // Last: an object that begins as a copy and then grows is made fifty times slower.
+    ...app.services.query,
   };
   return await withKeyringErrors(() => operation.run(context, parameters));
 }
