@@ -81,7 +81,7 @@ function checkCitations() {
 }
 
 function checkStructure() {
-  const files = listFiles('packages/server/src/*.ts').filter((file) => !file.endsWith('.test.ts'));
+  const files = listFiles('packages/*/src/*.ts').filter((file) => !file.endsWith('.test.ts'));
   const texts = new Map(files.map((file) => [file, readText(file)]));
   const faults = findMisplacedImports(texts);
   if (faults.length > 0) throw new Error(faults.join('\n'));

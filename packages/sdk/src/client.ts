@@ -3,7 +3,8 @@ import { CustosError, withRequest } from './errors.ts';
 import { exactBytes } from './fingerprint.ts';
 import { type Activity, OPERATIONS, type OperationMethods } from './generated/operations.ts';
 import type { ClientOptions, QueryOptions, RawOptions, SubmitOptions } from './options.ts';
-import { checkSignedRequest, type SignedRequest } from './signed-request.ts';
+import { checkSignedRequest } from './signed-request.ts';
+import type { SignedRequest } from './signed-request-type.ts';
 import { createTransport } from './transport.ts';
 
 export interface CustosClient extends OperationMethods {

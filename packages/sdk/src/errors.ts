@@ -1,5 +1,5 @@
 import type { Activity, ActivityStatus, ERROR_CODES } from './generated/operations.ts';
-import type { SignedRequest } from './signed-request.ts';
+import type { SignedRequest } from './signed-request-type.ts';
 
 /** Codes of the service. */
 export type ErrorCode = keyof typeof ERROR_CODES;

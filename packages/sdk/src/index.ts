@@ -68,7 +68,7 @@ export type * from './proxy/requests.ts';
 export { type FetchServiceKeysOptions, fetchServiceKeys, type ServiceKey } from './service-keys.ts';
 export { SessionKey } from './session-key.ts';
 export { SessionStamper } from './session-stamper.ts';
-export type { SignedRequest } from './signed-request.ts';
+export type { SignedRequest } from './signed-request-type.ts';
 export type { Signer } from './signer.ts';
 export type { Stamp, Stamper, StampOptions } from './stamper.ts';
 export { type AppProof, verifyAppProof } from './verify-app-proof.ts';

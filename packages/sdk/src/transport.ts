@@ -11,7 +11,7 @@ import {
 } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
 import { retryDelayMs } from './retry.ts';
-import type { SignedRequest } from './signed-request.ts';
+import type { SignedRequest } from './signed-request-type.ts';
 
 const RETRY_ATTEMPTS = 3;
 const TOTAL_TIMEOUT_MS = 90_000;

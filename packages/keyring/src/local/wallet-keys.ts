@@ -4,23 +4,29 @@ import type { Curve } from '../curve.ts';
 import { childNode, masterNode } from '../derive/derive.ts';
 import { seedOfEntropy } from '../derive/mnemonic.ts';
 import type { Holder } from '../keyring.ts';
-import { KIND } from '../kinds.ts';
+import { KIND, type Kind } from '../kinds.ts';
 import * as material from '../material.ts';
 import { NodeCache, walletName } from '../node-cache.ts';
 import { Secret } from '../secret.ts';
-import type { Keys } from './keys.ts';
 import { TURN } from './turn.ts';
 
 type Location = Pick<AccountPlan, 'curve' | 'indices'>;
 
+/** Who opens what was sealed, while the keyring is open. */
+interface Opener {
+  checkOpen(): void;
+  unseal<T>(holder: Holder, kind: Kind, sealed: Uint8Array, use: (plaintext: Uint8Array) => T): Promise<Awaited<T>>;
+  withOrganizationKey<T>(organizationKey: Uint8Array, organizationId: string, use: () => T): Promise<T>;
+}
+
 /** The private keys of wallets, derived from what the cache holds. */
 export class WalletKeys {
-  readonly #keys: Keys;
+  readonly #opener: Opener;
   readonly #nodes = new NodeCache();
   readonly #loading = new Map<string, Promise<void>>();
 
-  constructor(keys: Keys) {
-    this.#keys = keys;
+  constructor(opener: Opener) {
+    this.#opener = opener;
   }
 
   clear(): void {
@@ -39,7 +45,7 @@ export class WalletKeys {
     const results: T[] = [];
     do {
       // Also when every node is cached: a holder whose root key was removed has no access any more.
-      await this.#keys.withOrganizationKey(holder.organizationKey, holder.organizationId, () => {});
+      await this.#opener.withOrganizationKey(holder.organizationKey, holder.organizationId, () => {});
       for (const end = Math.min(results.length + TURN, locations.length); results.length < end; ) {
         const location = locations[results.length] as L;
         const { curve, indices } = location;
@@ -58,7 +64,7 @@ export class WalletKeys {
       } else if (results.length < locations.length) await setImmediate();
     } while (results.length < locations.length);
     // A list without accounts is no reason to accept a blob that does not open.
-    if (locations.length === 0) await this.#keys.unseal(holder, KIND.walletSeed, sealedSeed, material.decodeSeed);
+    if (locations.length === 0) await this.#opener.unseal(holder, KIND.walletSeed, sealedSeed, material.decodeSeed);
     return results;
   }
 
@@ -67,12 +73,12 @@ export class WalletKeys {
     const name = `${wallet} ${curves.join(' ')}`;
     const running = this.#loading.get(name);
     if (running !== undefined) return running;
-    const loaded = this.#keys
+    const loaded = this.#opener
       .unseal(holder, KIND.walletSeed, sealedSeed, async (bytes) => {
         const seed = material.decodeSeed(bytes);
         const stretched = await seedOfEntropy(seed.entropy, seed.language, material.passphraseText(seed));
         new Secret(stretched).use((secret) => {
-          this.#keys.checkOpen();
+          this.#opener.checkOpen();
           for (const curve of curves) this.#nodes.putMaster(wallet, curve, masterNode(curve, secret));
         });
       })

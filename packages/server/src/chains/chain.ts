@@ -1,12 +1,12 @@
 import type { AddressFormat, Curve } from '@custos/keyring';
-import type { JsonValue } from '../lib/strict-json.ts';
 import type { Namespaces } from '../policy/index.ts';
+import type { AssetFee, AssetId, AssetMovements } from './asset-types.ts';
 import type { BalanceLevel } from './balances/level.ts';
 import type { ChainReader, ReaderObserver } from './balances/reader.ts';
-import type { AssetFee, AssetId, AssetMovements } from './caip19.ts';
-import type { ContractInterface, ContractInterfaceType } from './contract-interface.ts';
+import type { ContractInterface, ContractInterfaceType } from './contract-interface-types.ts';
 import type { OwnContracts } from './ethereum/call-movements.ts';
 import type { FieldTables } from './field-table.ts';
+import type { InterfaceFormat } from './interface-format.ts';
 import type { ChainNode, Nodes } from './nodes/node.ts';
 import type { NodeOptions } from './nodes/rpc.ts';
 import type { Send } from './send/model.ts';
@@ -32,7 +32,7 @@ export interface ChainFormat {
   readonly assets: AssetRules;
   readonly transactions: TransactionFormat;
   /** Undefined for a family of which organizations upload no interfaces of contracts. */
-  readonly interfaces?: InterfaceFormat;
+  readonly interfaces?: InterfaceFormat<ContractInterface>;
   /** Undefined for a family that CUSTOS_CHAINS does not know. */
   readonly network?: Network | undefined;
 }
@@ -43,17 +43,6 @@ export interface AssetRules {
   refuseReference?(chainReference: string): string | undefined;
   /** By kind: the one spelling of an asset's reference, or undefined where it names none. */
   readonly kinds: Readonly<Partial<Record<AssetId['kind'], (reference: string) => string | undefined>>>;
-}
-
-/** Descriptions of contracts that organizations upload, with which policies see the arguments of calls. */
-export interface InterfaceFormat<Interface extends ContractInterface = ContractInterface> {
-  readonly type: Interface['type'];
-  /** An address as interfaces are looked up by; undefined for a text that is none. */
-  canonicalAddress(text: string): string | undefined;
-  /** What such a text must be. */
-  readonly expectedAddress: string;
-  /** Refuses what could not be used later. */
-  read(address: string, json: JsonValue): Interface;
 }
 
 export interface InterfaceKey {

@@ -1,22 +1,19 @@
 import { assert } from '../lib/assert.ts';
 import { invalidField } from '../lib/errors.ts';
 import { lruCache } from '../lib/lru.ts';
-import type { ChainFormat, InterfaceFormat } from './chain.ts';
-import type { EthereumInterface } from './ethereum/interface.ts';
+import type { ChainFormat } from './chain.ts';
+import type { ContractInterface, ContractInterfaceType } from './contract-interface-types.ts';
 import { FORMATS } from './formats.ts';
+import type { InterfaceFormat } from './interface-format.ts';
 import { parseInterfaceJson, refuseInterface } from './interface-json.ts';
-import type { SolanaInterface } from './solana/interface.ts';
 
-export type ContractInterface = EthereumInterface | SolanaInterface;
-export type ContractInterfaceType = ContractInterface['type'];
-
-const formats: readonly InterfaceFormat[] = Object.values<ChainFormat>(FORMATS).flatMap(
+const formats: readonly InterfaceFormat<ContractInterface>[] = Object.values<ChainFormat>(FORMATS).flatMap(
   ({ interfaces }) => interfaces ?? [],
 );
 
 export const CONTRACT_INTERFACE_TYPES: readonly ContractInterfaceType[] = formats.map(({ type }) => type);
 
-function formatOf(type: ContractInterfaceType): InterfaceFormat {
+function formatOf(type: ContractInterfaceType): InterfaceFormat<ContractInterface> {
   const format = formats.find((known) => known.type === type);
   assert(format !== undefined, 'every type of interface is that of a family');
   return format;

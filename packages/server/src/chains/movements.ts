@@ -1,4 +1,4 @@
-import type { AssetMovements } from './caip19.ts';
+import type { AssetMovements } from './asset-types.ts';
 
 export const together = (parts: readonly AssetMovements[]): AssetMovements => ({
   transfers: parts.flatMap(({ transfers }) => transfers),

@@ -1,8 +1,8 @@
 import { assert } from '../lib/assert.ts';
 import type { Namespaces } from '../policy/index.ts';
-import type { AssetFee, AssetMovements } from './caip19.ts';
+import type { AssetFee, AssetMovements } from './asset-types.ts';
 import type { InterfaceKey, TransactionFormat } from './chain.ts';
-import type { ContractInterface } from './contract-interface.ts';
+import type { ContractInterface } from './contract-interface-types.ts';
 import { NO_CONTRACTS, type OwnContracts } from './ethereum/call-movements.ts';
 import { FORMATS } from './formats.ts';
 import type { Candidates, FittedSignable } from './signable.ts';

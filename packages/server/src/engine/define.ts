@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { TokenUse } from '../authn/identity/tokens.ts';
-import type { AssetMovements } from '../chains/caip19.ts';
+import type { AssetMovements } from '../chains/asset-types.ts';
 import type { Actor } from '../core/actor.ts';
 import type { AuthenticationMethod } from '../core/model.ts';
 import type { LockMode } from '../core/store/organizations.ts';

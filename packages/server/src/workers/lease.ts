@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Claim } from './strategy.ts';
+import type { Claim } from './claim.ts';
 
 /**
  * A claim as the work on it sees it. The work reads the getters and waits with `rest`; the worker calls what follows

@@ -1,4 +1,5 @@
-import type { Strategy, Topic } from './strategy.ts';
+import type { Topic } from './claim.ts';
+import type { Strategy } from './strategy.ts';
 
 type Limits = Strategy<Topic, Topic, unknown>['limits'];
 

@@ -1,4 +1,4 @@
-import type { Topic } from './strategy.ts';
+import type { Topic } from './claim.ts';
 
 /** How many woken topics can wait; a poll finds those beyond. */
 const WOKEN_MAX = 4096;

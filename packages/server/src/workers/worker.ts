@@ -2,10 +2,11 @@ import type { Clock } from '../lib/clock.ts';
 import { oneAtATime } from '../lib/one-at-a-time.ts';
 import { Alarm } from './alarm.ts';
 import { backOffMs } from './back-off.ts';
+import type { Claim, Topic } from './claim.ts';
 import { Lease } from './lease.ts';
 import { pause } from './pause.ts';
 import { Places } from './places.ts';
-import type { Claim, Strategy, Topic, Unserved, WorkerObserver } from './strategy.ts';
+import type { Strategy, Unserved, WorkerObserver } from './strategy.ts';
 import { Tasks } from './tasks.ts';
 import { Waiting } from './waiting.ts';
 

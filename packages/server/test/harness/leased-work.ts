@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
+import type { Claim, Topic } from '../../src/workers/claim.ts';
 import type { Lease } from '../../src/workers/lease.ts';
-import type { Claim, Strategy, Topic, Unserved } from '../../src/workers/strategy.ts';
+import type { Strategy, Unserved } from '../../src/workers/strategy.ts';
 import { LeasedWorker } from '../../src/workers/worker.ts';
 
 export type FakeClaim = Claim & { readonly token: number };

@@ -1,5 +1,5 @@
 import type { DeliveryResult, DueDelivery, WebhookEndpoint } from '../../src/domains/webhooks/model.ts';
-import type { Receipt } from '../../src/domains/webhooks/poster/poster.ts';
+import type { Receipt } from '../../src/domains/webhooks/poster/posting.ts';
 import { WebhookReader } from '../../src/domains/webhooks/store/webhook-reader.ts';
 import {
   type OrganizationId,

@@ -1,5 +1,5 @@
 import { toFunctionSelector } from 'viem/utils';
-import type { AssetMovements, AssetReach, AssetTransfer, UncountedPart } from '../caip19.ts';
+import type { AssetMovements, AssetReach, AssetTransfer, UncountedPart } from '../asset-types.ts';
 import type { EvmCall } from './batch.ts';
 
 // What calls of EVM contracts take from the account that makes them. Tokens of Tron are called alike.

@@ -1,4 +1,4 @@
-import type { AssetFee } from '../caip19.ts';
+import type { AssetFee } from '../asset-types.ts';
 import { TEMPO_CHAIN_IDS, tokenFee } from '../tempo/fee-token.ts';
 import type { EthereumTransaction } from './transaction.ts';
 

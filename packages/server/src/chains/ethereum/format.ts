@@ -1,5 +1,5 @@
 import type { ChainFormat, TransactionFormat } from '../chain.ts';
-import type { ContractInterface } from '../contract-interface.ts';
+import type { ContractInterface } from '../contract-interface-types.ts';
 import { fitAccount } from '../signable.ts';
 import { evmAssets } from './assets.ts';
 import { batchedCalls } from './batch.ts';

@@ -1,4 +1,4 @@
-import type { InterfaceFormat } from '../chain.ts';
+import type { InterfaceFormat } from '../interface-format.ts';
 import { type AbiFunctions, readAbi } from './abi/interface.ts';
 import { isEthereumAddress } from './address.ts';
 

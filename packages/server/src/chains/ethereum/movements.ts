@@ -1,4 +1,4 @@
-import type { AssetMovements, UncountedPart } from '../caip19.ts';
+import type { AssetMovements, UncountedPart } from '../asset-types.ts';
 import { together } from '../movements.ts';
 import { type EvmCall, unbatched } from './batch.ts';
 import { delegationParts, evmMovements, maySpeakOfWrappers, type OwnContracts } from './call-movements.ts';

@@ -6,11 +6,8 @@
 export { namespacesOf, paramsOf } from '../../policy/catalog/activity-facts.ts';
 export { CONDITION_ROOTS } from '../../policy/language/structs.ts';
 export { fieldOf, type StructType, type Type } from '../../policy/language/types.ts';
-export {
-  CONTRACT_INTERFACE_TYPES,
-  type ContractInterface,
-  checkContractInterface,
-} from '../contract-interface.ts';
+export { CONTRACT_INTERFACE_TYPES, checkContractInterface } from '../contract-interface.ts';
+export type { ContractInterface } from '../contract-interface-types.ts';
 export { ethereumAddress } from '../ethereum/address.ts';
 export {
   HASH_FUNCTIONS,

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../lib/ids.ts';
-import type { ContractInterfaceType } from '../contract-interface.ts';
+import type { ContractInterfaceType } from '../contract-interface-types.ts';
 import type { Send } from './model.ts';
 
 // What a family's sends read of stored ones. The domains that own the tables provide it.

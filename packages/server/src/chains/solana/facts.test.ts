@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../lib/errors.ts';
 import { compileExpression, evaluate, type Namespaces } from '../../policy/index.ts';
 import { mayBe, parseCaip19 } from '../caip19.ts';
-import { type ContractInterface, checkContractInterface } from '../contract-interface.ts';
+import { checkContractInterface } from '../contract-interface.ts';
+import type { ContractInterface } from '../contract-interface-types.ts';
 import type { SignerAccount } from '../signable.ts';
 import { assetMovements, interfacesNeeded, readTransaction, transactionNamespaces } from '../transactions.ts';
 

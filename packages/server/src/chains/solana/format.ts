@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import type { ChainFormat, TransactionFormat } from '../chain.ts';
-import type { ContractInterface } from '../contract-interface.ts';
+import type { ContractInterface } from '../contract-interface-types.ts';
 import { fitAccount } from '../signable.ts';
 import { isSolanaKey } from './address.ts';
 import { solanaFacts } from './facts.ts';

@@ -1,4 +1,4 @@
-import type { InterfaceFormat } from '../chain.ts';
+import type { InterfaceFormat } from '../interface-format.ts';
 import { isSolanaKey } from './address.ts';
 import { type IdlInstructions, readIdl } from './idl/interface.ts';
 

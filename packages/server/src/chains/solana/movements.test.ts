@@ -1,7 +1,8 @@
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { payment, RECEIVER, type TestInstruction, wireOf } from '../../../test/chain/solana-transfer.ts';
-import { type AssetId, mayBe, parseCaip19 } from '../caip19.ts';
+import type { AssetId } from '../asset-types.ts';
+import { mayBe, parseCaip19 } from '../caip19.ts';
 import { solanaMovements } from './movements.ts';
 import { parseSolana } from './solana.ts';
 

@@ -1,4 +1,4 @@
-import type { AssetMovements, AssetReach, AssetTransfer, UncountedPart } from '../caip19.ts';
+import type { AssetMovements, AssetReach, AssetTransfer, UncountedPart } from '../asset-types.ts';
 import { ADDRESS_TABLE_LOOKUP, type SolanaInstruction } from './message.ts';
 import type { SolanaTransaction } from './solana.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AssetFee } from '../caip19.ts';
+import type { AssetFee } from '../asset-types.ts';
 
 /** Tempo, and its test network: fees are paid in a token, whatever the type of the transaction. */
 export const TEMPO_CHAIN_IDS = [4217n, 42431n];

@@ -1,4 +1,4 @@
-import type { AssetMovements, UncountedPart } from '../caip19.ts';
+import type { AssetMovements, UncountedPart } from '../asset-types.ts';
 import type { EvmCall } from '../ethereum/batch.ts';
 import { delegationParts, type OwnContracts } from '../ethereum/call-movements.ts';
 import { authorityOf } from '../ethereum/eip7702.ts';

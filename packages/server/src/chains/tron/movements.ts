@@ -1,4 +1,4 @@
-import type { AssetMovements, AssetTransfer } from '../caip19.ts';
+import type { AssetMovements, AssetTransfer } from '../asset-types.ts';
 import { tokenMovements } from '../ethereum/call-movements.ts';
 import { tronAccountHex } from './address.ts';
 import type { TronTransaction } from './tron.ts';

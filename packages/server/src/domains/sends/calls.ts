@@ -1,4 +1,4 @@
-import type { AssetFee } from '../../chains/caip19.ts';
+import type { AssetFee } from '../../chains/asset-types.ts';
 import { ethereumAddress } from '../../chains/ethereum/address.ts';
 import { coinFee } from '../../chains/ethereum/fees.ts';
 import type { EthereumTransaction } from '../../chains/ethereum/transaction.ts';

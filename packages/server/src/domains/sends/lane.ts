@@ -2,8 +2,8 @@ import { serviceOf } from '../../chains/index.ts';
 import type { SendLane } from '../../chains/send/model.ts';
 import { LaneLost, type LaneMemory, type Round, type SendParts } from '../../chains/send/parts.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
+import type { Claim } from '../../workers/claim.ts';
 import type { Lease } from '../../workers/lease.ts';
-import type { Claim } from '../../workers/strategy.ts';
 import { saveProgress } from './save.ts';
 import { SendReader, SendStore } from './store/sends.ts';
 

@@ -8,7 +8,7 @@ import { OrganizationReader, organizationNotFound } from '../../core/store/organ
 import { oidcTreeValue, TreeReader } from '../../core/store/tree.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid, type OrganizationId } from '../../lib/ids.ts';
-import type { Visit } from './define.ts';
+import type { Visit } from './visit.ts';
 
 /** A verification token that this proxy, or its organization, issued. One of a sub-organization counts only there. */
 export function readVerification({ app, parent, nowMs }: Visit, text: string): VerificationToken {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Visit } from './define.ts';
 import { demand, ofIssuer, ofOidcToken, requireMethods } from './methods.ts';
 import type { SignUpProxySettings } from './model.ts';
+import type { Visit } from './visit.ts';
 
 const OURS = 'https://custos.example';
 const visit = { app: { ownIssuer: () => ({ issuer: OURS }) } } as unknown as Visit;

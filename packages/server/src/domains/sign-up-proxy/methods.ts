@@ -2,9 +2,9 @@ import type { VerificationToken } from '@custos/keyring';
 import { contactKindOf } from '../../authn/identity/tokens.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { parseUrl } from '../../lib/url.ts';
-import type { Visit } from './define.ts';
 import type { SignUpProxyConfig } from './model.ts';
 import { type AuthMethod, OTHER_ISSUERS, SOCIAL_METHODS } from './settings.ts';
+import type { Visit } from './visit.ts';
 
 /** Any one of the methods must be turned on. */
 export interface Demand {

@@ -7,10 +7,10 @@ import type { WireActivity } from '../../engine/render-activity.ts';
 import type { ActivityAnswer } from '../../engine/vote-draft.ts';
 import { sha256, toBase64url } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { ProxyActivity, Visit } from './define.ts';
 import { holderOf, makeIdentity } from './identity.ts';
 import type { SignUpProxyConfig } from './model.ts';
 import type { ProxyIdentity } from './new-identity.ts';
+import type { ProxyActivity, Visit } from './visit.ts';
 
 interface Caller {
   readonly app: App;

@@ -6,10 +6,11 @@ import { ApiError } from '../../lib/errors.ts';
 import { parseStrictJson } from '../../lib/strict-json.ts';
 import { requireCaptcha } from './captcha.ts';
 import { configIdOf, openConfiguration, requireOrigin } from './configuration.ts';
-import type { ProxyCall, Visit } from './define.ts';
+import type { ProxyCall } from './define.ts';
 import { requireMethods } from './methods.ts';
 import { RequestLimit } from './request-limit.ts';
 import { activityRunner } from './run-activity.ts';
+import type { Visit } from './visit.ts';
 
 /** A call as the HTTP layer hands it over. */
 export interface ProxyRequest {

@@ -1,5 +1,5 @@
-import type { AssetMovements } from '../../chains/caip19.ts';
-import type { ContractInterface } from '../../chains/contract-interface.ts';
+import type { AssetMovements } from '../../chains/asset-types.ts';
+import type { ContractInterface } from '../../chains/contract-interface-types.ts';
 import { delegationParts, NO_CONTRACTS, type OwnContracts } from '../../chains/ethereum/call-movements.ts';
 import { hashAuthorizationJson } from '../../chains/ethereum/eip7702.ts';
 import { together } from '../../chains/movements.ts';

@@ -1,4 +1,4 @@
-import type { Receipt } from './poster/poster.ts';
+import type { Receipt } from './poster/posting.ts';
 
 /**
  * What an attempt means for its delivery. `retry`: it is tried again, and the receiver is in trouble, as are its other

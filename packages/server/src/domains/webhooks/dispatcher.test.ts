@@ -11,7 +11,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { WebhookEndpoint } from './model.ts';
-import type { Receipt } from './poster/poster.ts';
+import type { Receipt } from './poster/posting.ts';
 
 // Time stands still but for what a test lets pass, so that a dispatcher's second takes none.
 

@@ -13,7 +13,7 @@ import { Lease } from '../../workers/lease.ts';
 import { EndpointQueue, type QueueEnd } from './endpoint-queue.ts';
 import { createGate } from './gate.ts';
 import type { DueDelivery, WebhookEndpoint } from './model.ts';
-import type { Receipt } from './poster/poster.ts';
+import type { Receipt } from './poster/posting.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { WebhookSender } from './sender.ts';
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Claim } from '../../workers/claim.ts';
 import type { Lease } from '../../workers/lease.ts';
-import type { Claim } from '../../workers/strategy.ts';
 import type { Gate } from './gate.ts';
 import type { DueDelivery, WebhookEndpoint } from './model.ts';
 import type { Recorder } from './recorder.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { BROKEN_OFF, DELIVERED, deliveryOf, endpointOf, FakeDeliveries } from '../../../test/harness/webhook-fakes.ts';
-import type { Receipt } from './poster/poster.ts';
+import type { Receipt } from './poster/posting.ts';
 import { createRecorder } from './recorder.ts';
 import { resultOf } from './result.ts';
 

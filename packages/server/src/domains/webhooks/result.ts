@@ -1,7 +1,7 @@
 import type { OutboundReason } from '../../outbound/outbound-error.ts';
 import { type AttemptOutcome, isTriedAgain, outcomeOf } from './attempt-outcome.ts';
 import type { DeliveryResult, QueuedDelivery, WebhookAttempt } from './model.ts';
-import type { Receipt } from './poster/poster.ts';
+import type { Receipt } from './poster/posting.ts';
 import { nextAttemptAt, retryAfterMs } from './schedule.ts';
 
 /** An attempt and what it means. */

@@ -2,7 +2,8 @@ import { WEBHOOKS_LENGTH_MAX } from '@custos/keyring';
 import type { Clock } from '../../lib/clock.ts';
 import { deliveryHeaders } from './headers.ts';
 import type { WebhookEndpoint, WebhookEvent } from './model.ts';
-import type { Poster, Receipt } from './poster/poster.ts';
+import type { Poster } from './poster/poster.ts';
+import type { Receipt } from './poster/posting.ts';
 import type { EndpointSigner } from './share.ts';
 
 /** One event for one endpoint, signed at a moment. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AssetTransfer, UncountedPart } from '../../chains/caip19.ts';
+import type { AssetTransfer, UncountedPart } from '../../chains/asset-types.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../core/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId } from '../../lib/ids.ts';

@@ -1,13 +1,5 @@
-import {
-  type AssetFee,
-  type AssetId,
-  type AssetMovements,
-  type AssetReach,
-  assetName,
-  mayBe,
-  parseCaip19,
-  type UncountedPart,
-} from '../../chains/caip19.ts';
+import type { AssetFee, AssetId, AssetMovements, AssetReach, UncountedPart } from '../../chains/asset-types.ts';
+import { assetName, mayBe, parseCaip19 } from '../../chains/caip19.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../core/model.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { activityType } from '../../policy/index.ts';

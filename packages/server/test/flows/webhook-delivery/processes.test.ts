@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WebhookEvent } from '../../../src/domains/webhooks/model.ts';
-import { localPoster, type Poster, type Posting } from '../../../src/domains/webhooks/poster/poster.ts';
+import { localPoster, type Poster } from '../../../src/domains/webhooks/poster/poster.ts';
+import type { Posting } from '../../../src/domains/webhooks/poster/posting.ts';
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../../src/domains/webhooks/webhooks.ts';
 import { dataModel } from '../../../src/domains.ts';

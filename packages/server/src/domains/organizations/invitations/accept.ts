@@ -10,7 +10,7 @@ import type { OrganizationId, UserId, WebhookEndpointId } from '../../../lib/ids
 import type { Invitation } from '../model.ts';
 import { InvitationReader, InvitationStore } from '../store.ts';
 import type { AcceptBody } from './calls.ts';
-import type { InvitationRequest } from './desk.ts';
+import type { InvitationRequest } from './invitation-request.ts';
 import { addInvitedUser, type InvitedCredential, verifyInvitedUser } from './invited-user.ts';
 import { requireOpen } from './open.ts';
 

@@ -1,4 +1,3 @@
-import type { Passage } from '../../../admission/passage.ts';
 import { type Organization, treeRoot } from '../../../core/model.ts';
 import { OrganizationReader } from '../../../core/store/organizations.ts';
 import type { App } from '../../../engine/app.ts';
@@ -15,15 +14,9 @@ import type { Invitation } from '../model.ts';
 import { InvitationReader } from '../store.ts';
 import { acceptOnce } from './accept.ts';
 import { acceptInvitation, type InvitationCall, openInvitation } from './calls.ts';
+import type { InvitationRequest } from './invitation-request.ts';
 import { isSecretOf } from './link.ts';
 import { requireOpen } from './open.ts';
-
-/** A call as the HTTP layer hands it over. */
-export interface InvitationRequest {
-  readonly body: Uint8Array;
-  readonly clientAddress: string | undefined;
-  readonly passage: Passage;
-}
 
 /** Whom the link was mailed to, and where. */
 interface Invited {

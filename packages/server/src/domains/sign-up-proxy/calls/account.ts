@@ -9,7 +9,8 @@ import { textShape } from '../../../lib/shapes.ts';
 import { linkedEmail } from '../../users/social-linking.ts';
 import { PrincipalReader } from '../../users/store/principals.ts';
 import { holderOfToken, readOidcToken, readVerification } from '../accounts.ts';
-import { defineProxyCall, type Visit } from '../define.ts';
+import { defineProxyCall } from '../define.ts';
+import type { Visit } from '../visit.ts';
 
 const FILTERS = [
   'EMAIL',

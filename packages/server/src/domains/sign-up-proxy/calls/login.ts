@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { OrganizationId } from '../../../lib/ids.ts';
-import type { Visit } from '../define.ts';
+import type { Visit } from '../visit.ts';
 
 /** Empty for none, as some clients send it. */
 export const OrganizationShape = Type.String({ maxLength: 64, 'x-lower': true, 'x-trim': true });

@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import { textShape } from '../../../lib/shapes.ts';
 import { ContactShape, OtpTypeShape } from '../../login/shapes/otp.ts';
-import { defineProxyCall, type ProxyActivity, type Visit } from '../define.ts';
+import { defineProxyCall } from '../define.ts';
 import { ofContact } from '../methods.ts';
+import type { ProxyActivity, Visit } from '../visit.ts';
 
 const BodyShape = Type.Object({
   otpType: OtpTypeShape,

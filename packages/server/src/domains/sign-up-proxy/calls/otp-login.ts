@@ -2,8 +2,9 @@ import Type, { type Static } from 'typebox';
 import { ClientSignatureShape, VerificationTokenShape } from '../../../authn/shapes.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { holderOfContact, organizationOfLogin, readVerification } from '../accounts.ts';
-import { defineProxyCall, type Visit } from '../define.ts';
+import { defineProxyCall } from '../define.ts';
 import { type Demand, ofVerification } from '../methods.ts';
+import type { Visit } from '../visit.ts';
 import { login, OrganizationShape, SessionShape } from './login.ts';
 
 const base = {

@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import { textShape } from '../../../lib/shapes.ts';
 import { OtpIdShape } from '../../login/shapes/otp.ts';
-import { defineProxyCall, type ProxyActivity, type Visit } from '../define.ts';
+import { defineProxyCall } from '../define.ts';
 import { demand } from '../methods.ts';
+import type { ProxyActivity, Visit } from '../visit.ts';
 
 const ReplyShape = Type.Object({ verificationToken: Type.String() });
 

@@ -12,8 +12,9 @@ import {
 import { EmailOrEmptyShape, PhoneOrEmptyShape } from '../../users/shapes/users.ts';
 import { WalletParamsShape, WalletResultShape } from '../../wallets/shapes.ts';
 import { readVerification } from '../accounts.ts';
-import { defineProxyCall, type Visit } from '../define.ts';
+import { defineProxyCall } from '../define.ts';
 import { type Demand, demand, ofIssuer, ofOidcToken, ofVerification } from '../methods.ts';
+import type { Visit } from '../visit.ts';
 
 const NameOrEmptyShape = textShape(255);
 

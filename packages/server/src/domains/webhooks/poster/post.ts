@@ -1,7 +1,7 @@
 import { type BreakOff, converse, type Exchange, type Outcome } from '../../../outbound/converse.ts';
 import { OutboundError } from '../../../outbound/outbound-error.ts';
 import { answerText } from './answer-text.ts';
-import type { Posting, Receipt } from './poster.ts';
+import type { Posting, Receipt } from './posting.ts';
 import type { Route, Routes } from './routes.ts';
 import type { Slots } from './slots.ts';
 

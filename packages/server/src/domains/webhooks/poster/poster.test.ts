@@ -7,7 +7,8 @@ import { listen, serve, serveBytes } from '../../../../test/harness/loopback.ts'
 import { selfSigned } from '../../../../test/harness/self-signed.ts';
 import { createHostCache } from '../../../outbound/host-cache.ts';
 import { startPost } from './post.ts';
-import { type LocalPosterParts, localPoster, type Poster, type Posting, type Receipt } from './poster.ts';
+import { localPoster, type Poster } from './poster.ts';
+import type { LocalPosterParts, Posting, Receipt } from './posting.ts';
 import { createRoutes } from './routes.ts';
 import { webhookGuard } from './rules.ts';
 import { createSlots } from './slots.ts';

@@ -1,35 +1,14 @@
-import { type Clock, monotonicClock } from '../../../lib/clock.ts';
+import { monotonicClock } from '../../../lib/clock.ts';
 import type { BreakOff } from '../../../outbound/converse.ts';
 import { createHostCache } from '../../../outbound/host-cache.ts';
-import { OutboundError, type OutboundReason } from '../../../outbound/outbound-error.ts';
-import { createResolveHost, type ResolveHost, systemLookup } from '../../../outbound/resolve-host.ts';
+import { OutboundError } from '../../../outbound/outbound-error.ts';
+import { createResolveHost, systemLookup } from '../../../outbound/resolve-host.ts';
 import { startPost } from './post.ts';
+import type { LocalPosterParts, Posting, Receipt } from './posting.ts';
 import { createRoutes } from './routes.ts';
 import { webhookGuard } from './rules.ts';
 import { createSlots } from './slots.ts';
 import { startThread, type Thread, type ThreadParts } from './thread.ts';
-
-export interface Posting {
-  readonly url: string;
-  /**
-   * Names and values in turn, without Host, Content-Length and what else concerns the connection: the poster adds
-   * those.
-   */
-  readonly headers: readonly string[];
-  readonly body: string;
-}
-
-export interface Receipt {
-  readonly latencyMs: number;
-  /** Of the answer, if there was one. */
-  readonly status?: number;
-  /** The header as it was sent, cut after 64 characters. */
-  readonly retryAfter?: string;
-  /** The beginning of the answer as text; of public targets only (protocol/webhooks 5.2). */
-  readonly answer?: string;
-  /** Why there was no answer. */
-  readonly error?: OutboundReason;
-}
 
 /** Posts webhooks under the rules for URLs that tenants supply. */
 export interface Poster {
@@ -37,17 +16,6 @@ export interface Poster {
   deliver(posting: Posting): Promise<Receipt>;
   /** Breaks off what is under way, and whatever comes later. */
   close(): Promise<void>;
-}
-
-export interface LocalPosterParts {
-  /** Normalised blocks, see lib/network.ts. */
-  readonly allow: readonly string[];
-  readonly resolveHost?: ResolveHost;
-  /** Certificates to trust in place of the system's. */
-  readonly ca?: string;
-  /** For a whole delivery; half of it for name, connection and handshake. */
-  readonly timeoutMs?: number;
-  readonly clock?: Clock;
 }
 
 const TIMEOUT_MS = 10_000;

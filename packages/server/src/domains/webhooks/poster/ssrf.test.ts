@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../../test/harness/loopback.ts';
 import { createTargetCheck } from '../target.ts';
-import { localPoster, type Receipt } from './poster.ts';
+import { localPoster } from './poster.ts';
+import type { Receipt } from './posting.ts';
 
 // Where a tenant may send us, at registration and at each delivery. Every attack stands beside what is permitted.
 

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../../test/harness/loopback.ts';
-import { type Poster, type Posting, threadPoster } from './poster.ts';
+import { type Poster, threadPoster } from './poster.ts';
+import type { Posting } from './posting.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../../..', import.meta.url));
 

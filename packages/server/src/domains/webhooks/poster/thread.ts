@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { LocalPosterParts, Posting, Receipt } from './poster.ts';
+import type { LocalPosterParts, Posting, Receipt } from './posting.ts';
 import { createSlots } from './slots.ts';
 
 /** What can be handed to a thread. */

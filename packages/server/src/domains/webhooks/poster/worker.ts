@@ -1,6 +1,7 @@
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { localPoster, type Receipt } from './poster.ts';
+import { localPoster } from './poster.ts';
+import type { Receipt } from './posting.ts';
 import type { PostingBatch, ReceiptBatch, ThreadSettings } from './thread.ts';
 
 // The thread of threadPoster.
