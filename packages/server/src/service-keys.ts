@@ -1,6 +1,6 @@
 import { INSTALLATION_ID, type Keyring, SERVICE_ROLES, type ServiceRole } from '@custos/keyring';
 import { InstallationReader, InstallationStore } from './core/store/installation.ts';
-import { followRotations } from './keyring-admin/follow.ts';
+import { followRotations } from './key-rotation/follow.ts';
 import type { ServiceKey } from './storage/service-key.ts';
 import type { Storage } from './storage/storage.ts';
 

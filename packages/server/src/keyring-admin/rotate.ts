@@ -5,13 +5,19 @@ import type { Config } from '../config/config.ts';
 import { InstallationReader, InstallationStore } from '../core/store/installation.ts';
 import type { OrganizationKey } from '../core/store/sealed.ts';
 import { SealedReader, SealedStore } from '../core/store/sealed.ts';
+import {
+  formatRotation,
+  type ProcessState,
+  parseRetired,
+  parseRotation,
+  type Rotation,
+} from '../key-rotation/rotation.ts';
 import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
 import { openBeside, writeBeside } from './beside.ts';
 import { lockRotations, type RotationLock } from './lock.ts';
-import { formatRotation, type ProcessState, parseRetired, parseRotation, type Rotation } from './rotation.ts';
 
 /** Small, so that a service on the embedded database never waits long for its turn to write. */
 const BATCH = 100;
