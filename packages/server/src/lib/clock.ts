@@ -3,6 +3,11 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
+export const SECOND_MS = 1000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The wire's Timestamp object (protocol/http 3.2): both parts are decimal strings. */
 export interface Timestamp {
   readonly seconds: string;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { MINUTE_MS } from '../../lib/clock.ts';
 import { defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
@@ -29,8 +30,6 @@ export interface BalanceBlockTable {
   /** JSON. */
   told: string;
 }
-
-const MINUTE_MS = 60_000;
 
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [

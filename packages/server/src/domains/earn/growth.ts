@@ -1,13 +1,12 @@
 import type { EvmBlock, EvmNode, Hex } from '../../chains/nodes/node.ts';
 import { NodeError } from '../../chains/nodes/node-error.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, HOUR_MS } from '../../lib/clock.ts';
 import { lruCache } from '../../lib/lru.ts';
 import { decodeRead, encodeRead } from './contract-reader.ts';
 import { annualised } from './rates.ts';
 import { vault as vaultViews } from './views.ts';
 
 const DAY_SECONDS = 86_400;
-const HOUR_MS = 3_600_000;
 /** Less than a minute says nothing of a year. */
 const WINDOW_SECONDS_MIN = 60;
 /** While the oldest price is younger, the chain is asked for one of a day ago. */

@@ -1,6 +1,5 @@
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/clock.ts';
+
 const DELAYS_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS];
 const AGE_MS_MAX = 24 * HOUR_MS;
 /** More than a day has room for; for a message that was made while a clock was ahead. */

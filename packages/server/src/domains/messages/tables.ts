@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
@@ -47,9 +48,6 @@ export interface DevMessageTable {
   sealed_message: Uint8Array;
   created_at_ms: number;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../lib/clock.ts';
 import type { GasUsageConfigId, OrganizationId } from '../../lib/ids.ts';
 
 /** What a parent lets sponsored sends of its tree cost; limits are US dollars as decimal numbers. */
@@ -16,8 +17,6 @@ export interface GasUsageConfig {
 export const DAY_MINUTES = 24 * 60;
 /** The longest window that costs can be asked for. */
 export const WINDOW_MINUTES_MAX = 30 * DAY_MINUTES;
-
-const MINUTE_MS = 60_000;
 
 /** Costs are kept by the minute. */
 export const minuteOf = (timeMs: number): number => Math.floor(timeMs / MINUTE_MS);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { MINUTE_MS } from '../../lib/clock.ts';
 import { defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
@@ -83,8 +84,6 @@ export interface SponsoredCostTable {
   /** The part of `native_cost` that sub-organizations asked for; in a parent's row only. */
   sub_organizations_cost: number;
 }
-
-const MINUTE_MS = 60_000;
 
 /**
  * What stays for a while: the operator's transactions that may still land, or be undone. Without them nobody would hand

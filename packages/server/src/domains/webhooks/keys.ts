@@ -1,8 +1,8 @@
 import { assert } from '../../lib/assert.ts';
+import { MINUTE_MS } from '../../lib/clock.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import { SIGNATURE_ALGORITHM, SIGNATURE_VERSION } from './headers.ts';
 
-const MINUTE_MS = 60 * 1000;
 /** What caches of the key set are told (protocol/webhooks 4.2). */
 export const KEY_SET_SECONDS = 300;
 /**

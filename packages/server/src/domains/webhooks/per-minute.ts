@@ -1,8 +1,7 @@
 import type { AttemptContext } from '../../engine/define.ts';
+import { MINUTE_MS } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { RateWindowStore } from '../../storage/rate-windows.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Counts what an organization has done for it, so many times in a minute; `what` ends the sentence of the refusal. */
 export async function countPerMinute(

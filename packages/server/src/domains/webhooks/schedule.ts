@@ -1,6 +1,4 @@
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/clock.ts';
 
 /** The published delays after the first failures (protocol/webhooks 4.4); every further one is the last. */
 const DELAYS_MS = [

@@ -1,5 +1,5 @@
 import { InstallationStore } from '../../core/store/installation.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Stores } from '../../storage/stores.ts';
@@ -8,7 +8,6 @@ import type { DeliveryObserver } from './recorder.ts';
 import { ROUND_MS } from './schedule.ts';
 import { WebhookStore } from './store/webhooks.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const SWEEP_EVERY_MS = 60_000;
 /** Few, because the embedded database holds up everything else meanwhile. */
 const ROWS_PER_COMMIT = 200;

@@ -1,4 +1,5 @@
 import { type Generated, sql } from 'kysely';
+import { HOUR_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
@@ -69,9 +70,6 @@ export interface EndpointQueueTable {
   /** 1 when the endpoint was deleted and its deliveries are still there. */
   is_gone: number;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [

@@ -1,13 +1,13 @@
 import type { AssetFee, AssetId, AssetMovements, AssetReach, UncountedPart } from '../../chains/asset-types.ts';
 import { assetName, mayBe, parseCaip19 } from '../../chains/caip19.ts';
 import type { VelocityAggregation, VelocityControl, VelocityDataSource } from '../../core/model.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { activityType } from '../../policy/index.ts';
 
 /** Amounts are kept as whole numbers of 10^-78 asset units, so that assets of any decimals add up exactly. */
 const SCALE = 78;
 const DECIMALS_MAX = 77;
-const DAY_MS = 24 * 60 * 60 * 1000;
 const WINDOW_MS_MAX = 366 * DAY_MS;
 
 /** What an activity has to do with velocity controls. */

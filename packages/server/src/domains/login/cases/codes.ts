@@ -119,6 +119,13 @@ const mailedKeyRequest = byRoot(async (tenant) => ({
   ...SENDER,
 }));
 
+/** A mail to a user of another organization. */
+const mailToAStranger = async (_world: World, other: World) => {
+  const { email } = await newPerson(other.root);
+  const emailCustomization = { appName: 'Bank' };
+  return notFound({ email, targetPublicKey: new Receiver().publicKey, emailCustomization });
+};
+
 export const codeCases: DomainCases = {
   init_otp: {
     activity: {
@@ -284,11 +291,7 @@ export const codeCases: DomainCases = {
         },
         ACTIVITY_TYPE_EMAIL_AUTH: { intentKey: 'emailAuthIntent', resultKey: 'emailAuthResult', arrange: emailAuth },
       },
-      foreign: async (_world, other) => {
-        const { email } = await newPerson(other.root);
-        const emailCustomization = { appName: 'Bank' };
-        return notFound({ email, targetPublicKey: new Receiver().publicKey, emailCustomization });
-      },
+      foreign: mailToAStranger,
     },
     hostile: mailedKeyRequest,
     ids: { email: ['email'] },
@@ -305,11 +308,7 @@ export const codeCases: DomainCases = {
           arrange: emailRecovery,
         },
       },
-      foreign: async (_world, other) => {
-        const { email } = await newPerson(other.root);
-        const emailCustomization = { appName: 'Bank' };
-        return notFound({ email, targetPublicKey: new Receiver().publicKey, emailCustomization });
-      },
+      foreign: mailToAStranger,
     },
     hostile: mailedKeyRequest,
     ids: { email: ['email'] },

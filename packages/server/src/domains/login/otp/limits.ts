@@ -1,11 +1,10 @@
 import { treeRoot } from '../../../core/model.ts';
 import type { AttemptContext, ExecuteContext } from '../../../engine/define.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import { RateWindowStore } from '../../../storage/rate-windows.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Counts a message with a code or a bundle, or refuses it (protocol/login 3.3). A contact counts in its whole tree, so
