@@ -1,10 +1,11 @@
 // Compiles the packages in dependency order, and puts what runs together into a few files each. Run by `npm ci` (root
-// lifecycle script) and `npm run build`.
+// lifecycle script) and `npm run build`; `npm run build console` builds the named packages only.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildConsole } from './lib/build-console.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
@@ -42,7 +43,18 @@ const unusedParts = {
   },
 };
 
-for (const name of ['keyring', 'sdk', 'server', 'cli']) {
+const PACKAGES = ['keyring', 'sdk', 'console', 'server', 'cli'];
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !PACKAGES.includes(name));
+if (unknown.length > 0) throw new Error(`no such package: ${unknown.join(', ')} (there are ${PACKAGES.join(', ')})`);
+
+for (const name of PACKAGES) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  if (name === 'console') {
+    // Its types are checked with the others (`npm run check`); a browser loads no declarations.
+    await buildConsole(`${root}packages/console`);
+    continue;
+  }
   const project = `packages/${name}/tsconfig.build.json`;
   const { status, error } = spawnSync(process.execPath, [compiler, '-p', project], { cwd: root, stdio: 'inherit' });
   if (error) throw error;
