@@ -10,6 +10,7 @@ import { createInterfaceCache } from './chains/contract-interface.ts';
 import type { Nodes } from './chains/nodes/node.ts';
 import { createNodes } from './chains/nodes/nodes.ts';
 import type { Config } from './config/config.ts';
+import { ConsoleLinks } from './console/links.ts';
 import { BalanceWatcher } from './domains/balances/watcher.ts';
 import { createEarn } from './domains/earn/create-earn.ts';
 import type { Earn } from './domains/earn/earn.ts';
@@ -65,6 +66,7 @@ export interface Parts {
 export interface ServedApp extends App {
   readonly observe: Observer;
   readonly webhooks: Webhooks;
+  readonly consoleLinks: ConsoleLinks;
 }
 
 /** An app whose parts can be started and stopped. */
@@ -179,6 +181,7 @@ export function buildApp(parts: Parts): BuiltApp {
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, elapsed),
     admission,
     observe,
+    consoleLinks: new ConsoleLinks(elapsed),
     readiness: createReadiness({ storage, keyring }),
   };
   return app;

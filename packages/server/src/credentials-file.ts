@@ -1,5 +1,5 @@
-import { createECDH } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { createECDH, createPrivateKey, sign } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What the first start writes for whoever runs the service. */
@@ -35,6 +35,55 @@ export function writeCredentials(dataDir: string, credentials: RootCredentials):
     closeSync(file);
   }
   renameSync(temporary, path);
+  syncFolder(dataDir);
+}
+
+/** What the file says; undefined where there is none, or none that could be used. */
+export function readCredentials(dataDir: string): RootCredentials | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(credentialsPath(dataDir), 'utf8'));
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { organizationId, userId, apiPublicKey, apiPrivateKey } = value as Partial<Record<string, unknown>>;
+  const isUsable =
+    isId(organizationId) &&
+    isId(userId) &&
+    typeof apiPublicKey === 'string' &&
+    /^0[23][0-9a-f]{64}$/.test(apiPublicKey) &&
+    typeof apiPrivateKey === 'string' &&
+    /^[0-9a-f]{64}$/.test(apiPrivateKey);
+  return isUsable ? (value as RootCredentials) : undefined;
+}
+
+export function deleteCredentials(dataDir: string): void {
+  rmSync(credentialsPath(dataDir), { force: true });
+  syncFolder(dataDir);
+}
+
+/** The X-Stamp of a body, with the file's key (protocol/stamps 2.1). */
+export function stampWith({ apiPublicKey, apiPrivateKey }: RootCredentials, body: Uint8Array): string {
+  const ecdh = createECDH('prime256v1');
+  ecdh.setPrivateKey(apiPrivateKey, 'hex');
+  const point = ecdh.getPublicKey();
+  const key = createPrivateKey({
+    format: 'jwk',
+    key: {
+      kty: 'EC',
+      crv: 'P-256',
+      d: Buffer.from(apiPrivateKey, 'hex').toString('base64url'),
+      x: point.subarray(1, 33).toString('base64url'),
+      y: point.subarray(33).toString('base64url'),
+    },
+  });
+  const signature = sign('sha256', body, key).toString('hex');
+  const stamp = { publicKey: apiPublicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature };
+  return Buffer.from(JSON.stringify(stamp)).toString('base64url');
+}
+
+function syncFolder(dataDir: string): void {
   const folder = openSync(dataDir, 'r');
   try {
     fsyncSync(folder);
@@ -43,10 +92,12 @@ export function writeCredentials(dataDir: string, credentials: RootCredentials):
   }
 }
 
+const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value);
+
 function organizationIn(path: string): string {
   try {
     const { organizationId } = JSON.parse(readFileSync(path, 'utf8')) as Partial<RootCredentials>;
-    if (typeof organizationId === 'string' && /^[0-9a-f-]{36}$/.test(organizationId)) return organizationId;
+    if (isId(organizationId)) return organizationId;
   } catch {
     // An unreadable file is moved aside all the same.
   }

@@ -58,10 +58,10 @@ function answerTo(args: readonly string[]): string | undefined {
   return undefined;
 }
 
-type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox'>;
+type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox'> & Partial<Pick<Service, 'consoleLink'>>;
 
 /** One short block for the person who started it; logs go to standard error. */
-function announce({ baseUrl, created, devInbox }: Started, { dataDir }: Config): void {
+function announce({ baseUrl, created, devInbox, consoleLink }: Started, { dataDir }: Config): void {
   const lines = [`Custos is listening on ${baseUrl}`];
   if (created !== undefined) lines.push(`  organization  ${created.organizationId}`);
   const credentials = credentialsPath(dataDir);
@@ -73,6 +73,7 @@ function announce({ baseUrl, created, devInbox }: Started, { dataDir }: Config):
       `  try next      npx custos whoami${isFound ? '' : ` --credentials ${credentials}`}`,
     );
   }
+  if (consoleLink !== undefined) lines.push(`  console       ${consoleLink}`);
   if (devInbox !== undefined) lines.push(`  mail and SMS  are not sent but kept at ${devInbox}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }

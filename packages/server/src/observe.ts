@@ -244,6 +244,14 @@ export class Observer {
     this.#log.warn({ organizationId, filterType }, 'several sub-organizations match an account lookup');
   }
 
+  consoleSignIn(organizationId: string, userId: string): void {
+    this.#log.warn({ organizationId, userId }, 'signed in to the console with a link');
+  }
+
+  credentialsFileDeleted(organizationId: string, userId: string): void {
+    this.#log.warn({ organizationId, userId }, 'root-credentials.json deleted');
+  }
+
   /** Told at debug level: a start is quiet, and what a person needs is on standard output. */
   started(baseUrl: string): void {
     this.#log.debug({ pid: process.pid, baseUrl }, 'started');

@@ -9,6 +9,7 @@ import { buildApp } from './app.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
 import { hasDevInbox } from './config/message-ways.ts';
+import { firstLink } from './console/first-run.ts';
 import { InstallationReader } from './core/store/installation.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
@@ -31,6 +32,8 @@ export interface Service {
   readonly proxyUrl: string | undefined;
   /** Where messages are kept that are not sent. */
   readonly devInbox: string | undefined;
+  /** A link that signs in to the console once, where there are such links. */
+  readonly consoleLink: string | undefined;
   /** Set when this start made the first organization. */
   readonly created: { readonly organizationId: string; readonly credentialsPath: string } | undefined;
   /** Finishes what is in flight, refuses what is new. */
@@ -127,8 +130,9 @@ export async function startService(config: Config): Promise<Service> {
     if (config.port === 0) writeFileSync(join(config.dataDir, 'address'), `${baseUrl}\n`);
     if (config.proxyPort === 0) writeFileSync(join(config.dataDir, 'proxy-address'), `${proxyUrl}\n`);
     const devInbox = hasDevInbox(config) ? `${baseUrl}${DEV_INBOX_PATH}` : undefined;
+    const consoleLink = firstLink(app, Number(new URL(baseUrl).port || 80));
     app.observe.started(baseUrl);
-    return { baseUrl, proxyUrl, created, devInbox, stop: closeAll };
+    return { baseUrl, proxyUrl, created, devInbox, consoleLink, stop: closeAll };
   } catch (error) {
     await closeAll().catch(() => {});
     throw error;

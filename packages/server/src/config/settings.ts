@@ -1,3 +1,4 @@
+import { isUuid, type OrganizationId } from '../lib/ids.ts';
 import { normalizeCidr } from '../lib/network.ts';
 import { parseUrl } from '../lib/url.ts';
 import { chains } from './chains.ts';
@@ -145,6 +146,13 @@ function domain(value: string): string {
   return value;
 }
 
+function organizationId(value: string): OrganizationId | undefined {
+  if (value === '') return undefined;
+  const id = value.toLowerCase();
+  if (!isUuid(id)) throw new SettingError('must be the id of an organization (a UUID)');
+  return id as OrganizationId;
+}
+
 const optionalText = (value: string): string | undefined => (value === '' ? undefined : value);
 
 const port = integer(0, 65_535);
@@ -231,6 +239,18 @@ export const SETTINGS = {
     'on',
     '`on` adds the names the public SDKs read beside our neutral ones (error codes, webhook headers, key sets); `off` leaves only ours.',
     (value) => choice('on', 'off')(value) === 'on',
+  ),
+  console: setting(
+    'CUSTOS_CONSOLE',
+    'on',
+    '`on` serves the web console at `/console`, `off` does not.',
+    (value) => choice('on', 'off')(value) === 'on',
+  ),
+  operatorOrganization: setting(
+    'CUSTOS_OPERATOR_ORGANIZATION',
+    '',
+    'Id of the organization whose root users may see how the service does, with `get_operations` and in the console; unset is the first organization on the embedded database, and nobody on PostgreSQL.',
+    organizationId,
   ),
   listMax: setting(
     'CUSTOS_LIST_MAX',

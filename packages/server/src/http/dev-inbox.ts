@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isLoopbackHost } from '../config/message-ways.ts';
 import { type DevInboxParts, type DevMessage, openDevInbox } from '../domains/messages/dev-inbox.ts';
 import { escapeHtml } from '../domains/messages/templates/html.ts';
 import { ApiError } from '../lib/errors.ts';
-import { isPrivilegedPeer } from './peer.ts';
+import { isLocalCaller } from './peer.ts';
 
 export const DEV_INBOX_PATH = '/dev/inbox';
 
@@ -60,10 +59,8 @@ export function addDevInbox(server: FastifyInstance, parts: DevInboxParts): void
   });
 }
 
-/** Somebody on this machine who meant this machine: a page that had its own name point here has another Host. */
 function requireLocal(request: FastifyRequest): void {
-  const name = request.headers.host?.replace(/:\d{1,5}$/, '') ?? '';
-  if (isPrivilegedPeer(request) && isLoopbackHost(name)) return;
+  if (isLocalCaller(request)) return;
   throw new ApiError('PATH_NOT_FOUND', 'there is nothing at this path; see /openapi.json');
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ServedApp } from '../app.ts';
 import { KEY_SET_SECONDS } from '../domains/webhooks/keys.ts';
 import { sha256Hex } from '../lib/encoding.ts';
+import { isKnown } from './etag.ts';
 
 /** The issuer's key is not among them: readers of its tokens find it in its own key set. */
 const PUBLISHED: ReadonlySet<string> = new Set([
@@ -36,7 +37,3 @@ function addWebhookKeys(server: FastifyInstance, { webhooks }: ServedApp): void 
     return reply.type('application/json; charset=utf-8').send(body);
   });
 }
-
-/** RFC 9110, 13.1.2: a list of tags, compared weakly, or `*`. */
-const isKnown = (header = '', etag: string): boolean =>
-  header.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));

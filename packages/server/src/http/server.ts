@@ -14,6 +14,7 @@ import { operations, pathOf } from '../registry.ts';
 import { acceptInRushes } from './accept.ts';
 import { addAdmission, openPassage } from './admission.ts';
 import { clientAddress } from './client-address.ts';
+import { addConsole } from './console/console.ts';
 import { addCors } from './cors.ts';
 import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
@@ -25,7 +26,7 @@ import { isPrivilegedPeer } from './peer.ts';
 import { addProxyRoutes } from './proxy.ts';
 import { rawBody } from './raw-body.ts';
 import { addStatusRoutes } from './status.ts';
-import { welcomePage } from './welcome.ts';
+import { WELCOME_HEADERS, welcomePage } from './welcome.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -59,8 +60,9 @@ export function buildServer(app: ServedApp, proxy: SignUpProxy = createSignUpPro
   addOperationRoutes(server, app);
   addInvitations(server, app);
   addProxyRoutes(server, app, proxy);
+  addConsole(server, app);
   server.get('/', (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(welcomePage(app.config.vendorNames)),
+    reply.headers(WELCOME_HEADERS).type('text/html; charset=utf-8').send(welcomePage(app.config)),
   );
   return server;
 }

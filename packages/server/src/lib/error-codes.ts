@@ -163,6 +163,10 @@ export const ERROR_CODES = {
     meaning:
       'The service has no node of this chain, see `CUSTOS_CHAINS`, or the chain is of another kind than is asked for.',
   },
+  CREDENTIALS_IN_USE: {
+    status: 'FAILED_PRECONDITION',
+    meaning: 'The API key of root-credentials.json still exists: delete the key first, then the file.',
+  },
   SPONSORSHIP_NOT_CONFIGURED: {
     status: 'FAILED_PRECONDITION',
     meaning:
@@ -223,6 +227,18 @@ export const ERROR_CODES = {
   },
   API_KEY_EXPIRED: { status: 'UNAUTHENTICATED', meaning: 'The API key or session has expired.' },
   UNAUTHENTICATED: { status: 'UNAUTHENTICATED', meaning: 'The request could not be authenticated.' },
+  LINK_INVALID: {
+    status: 'UNAUTHENTICATED',
+    meaning: 'The link to the console is not one of this start of the service; `npx custos console` prints a new one.',
+  },
+  LINK_USED: {
+    status: 'UNAUTHENTICATED',
+    meaning: 'The link to the console has signed in before; `npx custos console` prints a new one.',
+  },
+  LINK_EXPIRED: {
+    status: 'UNAUTHENTICATED',
+    meaning: 'The link to the console is older than ten minutes; `npx custos console` prints a new one.',
+  },
   REQUEST_NOT_AUTHORIZED: {
     status: 'PERMISSION_DENIED',
     meaning: 'The user may not do this. The denied activity is stored as rejected.',

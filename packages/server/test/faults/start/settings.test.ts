@@ -142,6 +142,8 @@ describe('settings', () => {
     metricsPort: ['x', '-1', '65536'],
     logLevel: ['verbose', 'INFO'],
     vendorNames: ['yes', 'ON'],
+    console: ['yes', 'ON'],
+    operatorOrganization: ['first', '00000000-0000-0000-0000'],
     listMax: ['0', '-5', '1000001'],
     admitRequests: ['0', '-1', 'all'],
     admitWaitMs: ['0', '60001', 'soon'],
