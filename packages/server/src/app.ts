@@ -4,6 +4,7 @@ import { Admission } from './admission/admission.ts';
 import { countRefusals, showQueues } from './admission/metrics.ts';
 import { FailedAuthLimit } from './authn/failed-auth-limit.ts';
 import { createIdentityTokens } from './authn/identity/tokens.ts';
+import { LastUses } from './authn/last-uses.ts';
 import type { OwnIssuer } from './authn/oidc/own-issuer.ts';
 import { createOidcVerifier } from './authn/oidc/verifier.ts';
 import { createInterfaceCache } from './chains/contract-interface.ts';
@@ -76,6 +77,7 @@ export interface BuiltApp extends ServedApp {
   readonly sends: SendDispatcher;
   readonly balances: BalanceWatcher;
   readonly timekeeper: Timekeeper;
+  readonly lastUses: LastUses;
   /** Ends what is being asked of chains. */
   closeChains(): void;
 }
@@ -178,6 +180,7 @@ export function buildApp(parts: Parts): BuiltApp {
     }),
     load,
     ownIssuer,
+    lastUses: new LastUses({ storage, clock, observe }),
     failedAuth: new FailedAuthLimit(config.failedAuthPerMinute, elapsed),
     admission,
     observe,

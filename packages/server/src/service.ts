@@ -92,6 +92,7 @@ export async function startService(config: Config): Promise<Service> {
     cleanups.push(() =>
       Promise.all([
         app.timekeeper.stop(),
+        app.lastUses.stop(),
         app.outbox.stop(),
         app.webhooks.stop(),
         app.sends.stop(),
@@ -121,6 +122,7 @@ export async function startService(config: Config): Promise<Service> {
     }
     const created = await bootstrap(app, config.baseUrl ?? baseUrl);
     app.timekeeper.start();
+    app.lastUses.start();
     app.outbox.start();
     app.webhooks.start();
     app.sends.start();

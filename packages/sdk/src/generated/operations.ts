@@ -2703,6 +2703,27 @@ export interface ListAppProofsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_credentials. */
+export interface ListCredentialsParameters {
+  userId?: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_credentials. */
+export interface ListCredentialsResponse {
+  credentials: {
+    credentialId: string;
+    userId: string;
+    kind: 'API_KEY' | 'PASSKEY' | 'SESSION' | 'OAUTH';
+    name: string;
+    publicKey?: string;
+    createdAt: string;
+    expiresAt?: string;
+    lastUsedAt?: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_earn_enabled_vaults. */
 export interface ListEarnEnabledVaultsParameters {
   provider?: 'EARN_PROVIDER_MORPHO' | 'EARN_PROVIDER_AAVE' | 'EARN_PROVIDER_UNSPECIFIED';
@@ -2920,6 +2941,31 @@ export interface ListFiatOnRampCredentialsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_invitations. */
+export interface ListInvitationsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_invitations. */
+export interface ListInvitationsResponse {
+  invitations: {
+    invitationId: string;
+    receiverUserName: string;
+    receiverEmail: string;
+    receiverUserTags: string[];
+    accessType: string;
+    senderUserId: string;
+    status:
+      | 'INVITATION_STATUS_CREATED'
+      | 'INVITATION_STATUS_ACCEPTED'
+      | 'INVITATION_STATUS_REVOKED';
+    expiresAt?: string;
+    createdAt: string;
+    updatedAt: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_oauth2_credentials. */
 export interface ListOauth2CredentialsParameters {
   paginationOptions?: PaginationOptions;
@@ -3127,6 +3173,33 @@ export interface ListTvcQuorumKeysResponse {
     createdAt: Timestamp;
     updatedAt: Timestamp;
   }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_user_summaries. */
+export interface ListUserSummariesParameters {
+  text?: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_user_summaries. */
+export interface ListUserSummariesResponse {
+  users: {
+    userId: string;
+    userName: string;
+    userEmail?: string;
+    isRoot: boolean;
+    isProgram: boolean;
+    tagIds: string[];
+    passkeyCount: number;
+    apiKeyCount: number;
+    sessionCount: number;
+    oauthCount: number;
+    mfaPolicyCount: number;
+    lastSeenAt?: string;
+    credentialExpiresAt?: string;
+  }[];
+  isPartial?: boolean;
   pageInfo: PageInfo;
 }
 
@@ -4576,6 +4649,8 @@ export interface OperationMethods {
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
   /** The app proofs of an activity that asked for them. */
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
+  /** API keys, sessions, passkeys and OAuth identities of a user, or of the whole organization, with their last use; oldest first. */
+  listCredentials(parameters?: ListCredentialsParameters, options?: QueryOptions): Promise<ListCredentialsResponse>;
   /** The organization's fee wrappers or its parent's, oldest first, with what their vaults tell. Fees are shown to the parent alone. */
   listEarnEnabledVaults(
     parameters?: ListEarnEnabledVaultsParameters,
@@ -4600,6 +4675,8 @@ export interface OperationMethods {
     parameters?: ListFiatOnRampCredentialsParameters,
     options?: QueryOptions,
   ): Promise<ListFiatOnRampCredentialsResponse>;
+  /** Invitations to the organization, whatever became of them; newest first. */
+  listInvitations(parameters?: ListInvitationsParameters, options?: QueryOptions): Promise<ListInvitationsResponse>;
   /** OAuth 2.0 credentials of the organization, oldest first. */
   listOauth2Credentials(
     parameters?: ListOauth2CredentialsParameters,
@@ -4642,6 +4719,11 @@ export interface OperationMethods {
     parameters?: ListTvcQuorumKeysParameters,
     options?: QueryOptions,
   ): Promise<ListTvcQuorumKeysResponse>;
+  /** Users of the organization with what they have and when they were last seen, oldest first; with a text, those that have it in their name or email. */
+  listUserSummaries(
+    parameters?: ListUserSummariesParameters,
+    options?: QueryOptions,
+  ): Promise<ListUserSummariesResponse>;
   /** User tags of the organization, oldest first. */
   listUserTags(parameters?: ListUserTagsParameters, options?: QueryOptions): Promise<ListUserTagsResponse>;
   /** Users of the organization, oldest first. */
@@ -5649,6 +5731,11 @@ export const OPERATIONS = {
     name: 'list_app_proofs',
     path: '/public/v1/query/list_app_proofs',
   },
+  listCredentials: {
+    kind: 'query',
+    name: 'list_credentials',
+    path: '/public/v1/query/list_credentials',
+  },
   listEarnEnabledVaults: {
     kind: 'query',
     name: 'list_earn_enabled_vaults',
@@ -5678,6 +5765,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_fiat_on_ramp_credentials',
     path: '/public/v1/query/list_fiat_on_ramp_credentials',
+  },
+  listInvitations: {
+    kind: 'query',
+    name: 'list_invitations',
+    path: '/public/v1/query/list_invitations',
   },
   listOauth2Credentials: {
     kind: 'query',
@@ -5738,6 +5830,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_tvc_quorum_keys',
     path: '/public/v1/query/list_tvc_quorum_keys',
+  },
+  listUserSummaries: {
+    kind: 'query',
+    name: 'list_user_summaries',
+    path: '/public/v1/query/list_user_summaries',
   },
   listUserTags: {
     kind: 'query',

@@ -61,9 +61,21 @@ export abstract class Credentials {
   ): Promise<boolean>;
 }
 
+/** A moment at which a credential stamped, or a user by any credential. */
+export interface LastUse {
+  readonly organizationId: OrganizationId;
+  /** Undefined for what has no id of its own, such as a read-only session. */
+  readonly credentialId: string | undefined;
+  readonly userId: string;
+  readonly atMs: number;
+}
+
 /** Traces that a request leaves on the credential that stamped it. */
 export abstract class CredentialUses {
   static readonly writes = true;
+
+  /** Raises the moments of last use of these credentials and of their users. */
+  abstract noteLastUses(uses: readonly LastUse[]): Promise<void>;
 
   abstract markUsed(table: CredentialTable, organizationId: OrganizationId, id: string, nowMs: number): Promise<void>;
   abstract raiseSignCount(organizationId: OrganizationId, authenticatorId: string, signCount: number): Promise<void>;

@@ -35,6 +35,7 @@ export async function admit(app: App, request: RawRequest, asked: Asked): Promis
   }
   // Its configuration decides the sign-up proxy (protocol/organizations 8.2).
   if (!byService) await requireAllowedAddress(app, caller.actor, request.clientAddress);
+  app.lastUses.note(caller.actor);
   const { organization, organizationId } = caller.actor;
   const turn = request.passage?.asTenant(treeRoot(organization), organizationId, waitsOutside);
   if (turn !== undefined) await turn;

@@ -3,6 +3,7 @@ import type { Admission } from '../admission/admission.ts';
 import type { Attestations } from '../authn/attestations.ts';
 import type { FailedAuthLimit } from '../authn/failed-auth-limit.ts';
 import type { TokenReader } from '../authn/identity/tokens.ts';
+import type { LastUses } from '../authn/last-uses.ts';
 import type { OwnIssuer } from '../authn/oidc/own-issuer.ts';
 import type { InterfaceCache } from '../chains/contract-interface.ts';
 import type { Nodes } from '../chains/nodes/node.ts';
@@ -51,6 +52,7 @@ export interface App {
   /** The issuer of our own OpenID tokens. */
   readonly ownIssuer: () => OwnIssuer;
   readonly failedAuth: FailedAuthLimit;
+  readonly lastUses: Pick<LastUses, 'note'>;
   readonly admission: Admission;
   readonly observe: EngineObserver;
   readonly readiness: Readiness;

@@ -17,6 +17,13 @@ export const NameShape = Type.String({
   'x-message': `must be 1 to ${LIMITS.nameLength} characters without control characters`,
 });
 
+/** What somebody looks for. */
+export const SearchTextShape = Type.String({
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}$',
+  'x-trim': true,
+  'x-message': 'must be 1 to 200 characters without control characters',
+});
+
 /** Any text up to a bound. */
 export const textShape = (maxLength: number) =>
   // PostgreSQL cannot hold the character, and no identifier of ours has it.

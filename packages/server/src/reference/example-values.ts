@@ -114,6 +114,7 @@ export const VALUES: Readonly<Record<string, unknown>> = {
   subOrgWindowLimitUsd: '0.50',
   subscriptions: [{ eventType: 'ACTIVITY_UPDATES', filtersJson: '{"statuses":["ACTIVITY_STATUS_COMPLETED"]}' }],
   targetPublicKey: '02a1633cafcc01ebfb6d78e39f687a1f0995c62fc95f51ead10a02ee0be551b5dc',
+  text: 'alice',
   threshold: 1,
   unsignedTransaction: '02e70180843b9aca008477359400825208949858effd232b4033e47d90003d41ec34ecaeda940180c0',
   url: 'https://app.example/webhooks',

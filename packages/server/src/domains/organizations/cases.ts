@@ -263,6 +263,27 @@ export const cases: DomainCases = {
     // A new sub-organization has no tags: it is refused whatever it is.
     ids: { 'privateKeys.0.privateKeyTags.0': [] },
   },
+  list_invitations: {
+    query: {
+      parameters: async ({ root }) => {
+        await root.run('create_invitations', { invitations: [invitation(root.userId)] });
+        return {};
+      },
+      answer: ({ root }) => ({
+        invitations: [
+          expect.objectContaining({
+            invitationId: anId,
+            receiverEmail: 'guest@example.com',
+            senderUserId: root.userId,
+            status: 'INVITATION_STATUS_CREATED',
+            expiresAt: expect.any(String),
+          }),
+        ],
+        pageInfo: PAGE_INFO,
+      }),
+    },
+    hostile: byRoot(() => ({})),
+  },
   delete_invitation: {
     activity: {
       intentKey: 'deleteInvitationIntent',

@@ -5,6 +5,7 @@ import { deleteInvitation } from './operations/delete-invitation.ts';
 import { deleteSubOrganization } from './operations/delete-sub-organization.ts';
 import { getOrganization } from './operations/get-organization.ts';
 import { getOrganizationConfigs } from './operations/get-organization-configs.ts';
+import { listInvitations } from './operations/list-invitations.ts';
 import { listSuborgs } from './operations/list-suborgs.ts';
 import { listVerifiedSuborgs } from './operations/list-verified-suborgs.ts';
 import { updateOrganizationName } from './operations/update-organization-name.ts';
@@ -21,6 +22,7 @@ export const organizations: Domain = {
     deleteSubOrganization,
     getOrganizationConfigs,
     getOrganization,
+    listInvitations,
     listSuborgs,
     listVerifiedSuborgs,
     updateOrganizationName,

@@ -22,13 +22,19 @@ export const FeatureShape = Type.Object({ name: Type.Optional(Type.String()), va
 
 export const QuorumShape = Type.Object({ threshold: Type.Integer(), userIds: Type.Array(Type.String()) });
 
+export const InvitationStatusShape = Type.Enum([
+  'INVITATION_STATUS_CREATED',
+  'INVITATION_STATUS_ACCEPTED',
+  'INVITATION_STATUS_REVOKED',
+]);
+
 export const InvitationShape = Type.Object({
   invitationId: Type.String(),
   receiverUserName: Type.String(),
   receiverEmail: Type.String(),
   receiverUserTags: Type.Array(Type.String()),
   accessType: Type.String(),
-  status: Type.Enum(['INVITATION_STATUS_CREATED', 'INVITATION_STATUS_ACCEPTED', 'INVITATION_STATUS_REVOKED']),
+  status: InvitationStatusShape,
   senderUserId: Type.String(),
   createdAt: TimestampShape,
   updatedAt: TimestampShape,

@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../lib/ids.ts';
+import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { pageOfRows } from '../../storage/organization-rows.ts';
 import { Reader } from '../../storage/store.ts';
 import type { Invitation } from './model.ts';
 import type { InvitationTable } from './tables.ts';
@@ -36,6 +38,14 @@ export class InvitationReader extends Reader {
       .where('id', '=', invitationId)
       .executeTakeFirst();
     return row === undefined ? undefined : toInvitation(row);
+  }
+
+  /** Newest first. */
+  async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Invitation>> {
+    return await pageOfRows(this.db, 'invitation', organizationId, request, (rows) => rows.map(toInvitation), {
+      order: 'desc',
+      large: ['receiver_user_tags'],
+    });
   }
 
   async list(organizationId: OrganizationId, limit: number): Promise<Invitation[]> {

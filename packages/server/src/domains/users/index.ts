@@ -24,6 +24,8 @@ import { getMfaPolicy } from './operations/get-mfa-policy.ts';
 import { getMfaStatus } from './operations/get-mfa-status.ts';
 import { getOauthProviders } from './operations/get-oauth-providers.ts';
 import { getUser } from './operations/get-user.ts';
+import { listCredentials } from './operations/list-credentials.ts';
+import { listUserSummaries } from './operations/list-user-summaries.ts';
 import { listUserTags } from './operations/list-user-tags.ts';
 import { listUsers } from './operations/list-users.ts';
 import { updateMfaPolicy } from './operations/update-mfa-policy.ts';
@@ -65,6 +67,8 @@ export const users: Domain = {
     getMfaStatus,
     getOauthProviders,
     getUser,
+    listCredentials,
+    listUserSummaries,
     listUserTags,
     listUsers,
     updateMfaPolicy,

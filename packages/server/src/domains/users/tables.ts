@@ -11,6 +11,7 @@ declare module '../../storage/schema.ts' {
     mfa_policy: MfaPolicyTable;
     mfa_requirement: MfaRequirementTable;
     oauth_provider: OauthProviderTable;
+    last_use: LastUseTable;
   }
 }
 
@@ -124,6 +125,14 @@ export interface OauthProviderTable {
   updated_at_ms: number;
 }
 
+/** When a credential, or a user by any credential, stamped last. Written behind the requests, up to a minute later. */
+export interface LastUseTable {
+  organization_id: string;
+  /** Of an API key, a passkey, an OAuth provider or a user. */
+  id: string;
+  used_at_ms: number;
+}
+
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('app_user', {
@@ -186,6 +195,9 @@ export const tables: readonly Table[] = [
         code: 'OAUTH_PROVIDER_ALREADY_EXISTS',
       },
     },
+    erased: { by: 'id' },
+  }),
+  defineTable('last_use', {
     erased: { by: 'id' },
   }),
 ];

@@ -297,4 +297,23 @@ export const credentialCases: DomainCases = {
     },
     hostile: byRoot((tenant) => ({ userId: tenant.second.userId })),
   },
+  list_credentials: {
+    query: {
+      parameters: withId('userId', ({ plain }) => plain.userId),
+      answer: ({ plain }) => ({
+        credentials: [
+          {
+            credentialId: anId,
+            userId: plain.userId,
+            kind: 'API_KEY',
+            name: expect.any(String),
+            publicKey: plain.key.publicKey,
+            createdAt: expect.any(String),
+          },
+        ],
+        pageInfo: PAGE_INFO,
+      }),
+    },
+    hostile: byRoot((tenant) => ({ userId: tenant.second.userId })),
+  },
 };

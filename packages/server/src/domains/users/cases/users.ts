@@ -319,6 +319,17 @@ export const userCases: DomainCases = {
     query: { answer: () => ({ userTags: [], pageInfo: PAGE_INFO }) },
     hostile: byRoot(() => ({})),
   },
+  list_user_summaries: {
+    query: {
+      answer: ({ root, plain }) => ({
+        users: [root, plain].map(({ userId }) =>
+          expect.objectContaining({ userId, isRoot: userId === root.userId, isProgram: true, apiKeyCount: 1 }),
+        ),
+        pageInfo: PAGE_INFO,
+      }),
+    },
+    hostile: byRoot((tenant) => ({ text: tenant.marker })),
+  },
   list_users: {
     query: { answer: () => ({ users: [expect.anything(), expect.anything()], pageInfo: PAGE_INFO }) },
     hostile: byRoot(() => ({})),

@@ -1,10 +1,14 @@
-import { type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { LastUse } from '../../../core/directory.ts';
 import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
+import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
+import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
@@ -45,6 +49,17 @@ export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
 });
 
 type CredentialTable = 'api_key' | 'authenticator';
+
+/** Forgets when credentials or users that are deleted were last used. */
+export async function forgetUses(
+  db: Kysely<Schema>,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): Promise<void> {
+  for (const some of chunks(ids)) {
+    await db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', 'in', some).execute();
+  }
+}
 
 interface Key extends Record<string, unknown> {
   readonly organizationId: string;
@@ -271,7 +286,32 @@ export class CredentialStore extends CredentialReader {
       .where('organization_id', '=', organizationId)
       .where('id', 'in', [...ids])
       .execute();
+    await forgetUses(this.db, organizationId, ids);
     await bury(this.db, organizationId, ids, reasonOf);
+  }
+
+  async noteLastUses(uses: readonly LastUse[]): Promise<void> {
+    const moments = new Map<string, { organization_id: string; id: string; used_at_ms: number }>();
+    for (const { organizationId, credentialId, userId, atMs } of uses) {
+      for (const id of credentialId === undefined ? [userId] : [userId, credentialId]) {
+        const known = moments.get(id)?.used_at_ms ?? 0;
+        moments.set(id, { organization_id: organizationId, id, used_at_ms: Math.max(known, atMs) });
+      }
+    }
+    // In one order, so that two processes do not wait for each other.
+    const rows = [...moments.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+    const columns = { organization_id: 'text', id: 'text', used_at_ms: 'bigint' } as const;
+    const owned = (table: string) =>
+      sql`EXISTS (SELECT 1 FROM ${sql.table(table)} AS owner
+        WHERE owner.organization_id = noted.organization_id AND owner.id = noted.id)`;
+    // What was deleted meanwhile must not come back.
+    await sql`INSERT INTO last_use (organization_id, id, used_at_ms)
+      SELECT noted.organization_id, noted.id, noted.used_at_ms
+      FROM ${jsonRows(this.kind, 'noted', columns, JSON.stringify(rows))}
+      WHERE ${sql.join(['app_user', 'api_key', 'authenticator', 'oauth_provider'].map(owned), sql` OR `)}
+      ORDER BY noted.id
+      ON CONFLICT (organization_id, id) DO UPDATE SET used_at_ms = excluded.used_at_ms
+        WHERE excluded.used_at_ms > last_use.used_at_ms`.execute(this.db);
   }
 
   /** Notes that a credential has stamped a request; only the first use is a write. */

@@ -8,6 +8,7 @@ import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { OauthProviderTable } from '../tables.ts';
+import { forgetUses } from './credentials.ts';
 
 export const toOauthProvider = (row: Selectable<OauthProviderTable>): OauthProvider => ({
   id: row.id as OauthProviderId,
@@ -103,6 +104,7 @@ export class OauthStore extends OauthReader {
       .where('organization_id', '=', organizationId)
       .where('id', 'in', ids)
       .execute();
+    await forgetUses(this.db, organizationId, ids);
     await bury(this.db, organizationId, ids);
   }
 }

@@ -13,7 +13,7 @@ import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
 import type { UserTable } from '../tables.ts';
-import { toApiKey, toAuthenticator } from './credentials.ts';
+import { forgetUses, toApiKey, toAuthenticator } from './credentials.ts';
 import { toMfaPolicy } from './mfa.ts';
 import { toOauthProvider } from './oauth.ts';
 
@@ -408,6 +408,19 @@ export class UserStore extends UserReader {
   async delete(organizationId: OrganizationId, userIds: readonly string[]): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
     const ids = [...userIds];
+    for (const table of ['api_key', 'authenticator', 'oauth_provider'] as const) {
+      const owned = this.db
+        .selectFrom(table)
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('user_id', 'in', ids);
+      await this.db
+        .deleteFrom('last_use')
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', owned)
+        .execute();
+    }
+    await forgetUses(this.db, organizationId, ids);
     for (const table of ['api_key', 'authenticator', 'oauth_provider', 'read_session', 'user_tag', 'otp'] as const) {
       await this.db
         .deleteFrom(table)

@@ -1,0 +1,29 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { OrganizationId } from '../lib/ids.ts';
+import type { Schema } from './schema.ts';
+
+/** No index finds a piece of a text, so that a search looks at so many rows of an organization, the newest ones. */
+export const SEARCHED_MAX = 10_000;
+
+/**
+ * Whether one of the columns has the text somewhere, without regard to case. The database folds both sides, so that they
+ * are folded alike: SQLite knows the letters of ASCII only.
+ */
+export function hasText(columns: readonly string[], text: string): RawBuilder<boolean> {
+  const pattern = `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
+  const found = columns.map((column) => sql`lower(${sql.ref(column)}) LIKE lower(${pattern}) ESCAPE '\\'`);
+  return sql`(${sql.join(found, sql` OR `)})`;
+}
+
+/** The oldest row that a search looks at; undefined where it looks at all of them. */
+export async function oldestSearched(
+  db: Kysely<Schema>,
+  table: keyof Schema,
+  organizationId: OrganizationId,
+  rowsMax: number = SEARCHED_MAX,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`SELECT id FROM ${sql.table(table)}
+    WHERE organization_id = ${organizationId} ORDER BY id DESC LIMIT 2 OFFSET ${rowsMax - 1}`.execute(db);
+  // Only a row behind the last one says that there are more.
+  return rows.length < 2 ? undefined : rows[0]?.id;
+}
