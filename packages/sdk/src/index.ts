@@ -37,6 +37,7 @@ export {
   type ClientErrorCode,
   CustosError,
   type ErrorCode,
+  errorOfAnswer,
   type FieldViolation,
   NetworkError,
 } from './errors.ts';

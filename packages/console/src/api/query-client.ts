@@ -1,0 +1,21 @@
+import { CustosError } from '@custos/sdk';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { currentSession, endSession } from '../session/session.ts';
+
+/** Whatever is asked, a key that the service no longer takes ends the session in this browser too. */
+export function noticeEnd(error: unknown): void {
+  if (!(error instanceof CustosError) || error.httpStatus !== 401) return;
+  const session = currentSession();
+  if (session === undefined) return;
+  endSession(error.code === 'API_KEY_EXPIRED' || session.expiresAtMs <= Date.now() ? 'expired' : 'revoked');
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeEnd }),
+  mutationCache: new MutationCache({ onError: noticeEnd }),
+  defaultOptions: {
+    // The SDK repeats what helps to be repeated; the feed says when something is new.
+    queries: { retry: false, staleTime: 5_000, refetchOnWindowFocus: true, networkMode: 'always' },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+});

@@ -1,0 +1,36 @@
+import { type CustosClient, createPasskey, errorOfAnswer } from '@custos/sdk';
+import { clientBy } from '../api/client.ts';
+import { watchedFetch } from '../api/connection.ts';
+import { passkeyStamper } from './login.ts';
+import type { Session } from './session.ts';
+
+/** Makes a passkey on this device and registers it; it counts only after it has stamped a request. */
+export async function addPasskey(client: CustosClient, session: Session, authenticatorName: string): Promise<void> {
+  const authenticator = await createPasskey({
+    rp: { id: location.hostname, name: session.organizationName },
+    user: { name: session.userName, displayName: session.userName },
+    authenticatorName,
+  });
+  await client.createAuthenticators({ userId: session.userId, authenticators: [authenticator] });
+  await tryPasskey(session, [authenticator.attestation.credentialId]);
+}
+
+/** Has a passkey stamp a request: only then is it a way in. */
+export async function tryPasskey(session: Session, credentialIds?: readonly string[]): Promise<void> {
+  await clientBy(passkeyStamper(credentialIds), session.organizationId).whoami();
+}
+
+/** Deletes the key that the first start wrote to a file, by an activity, and then the file. */
+export async function removeFileKey(client: CustosClient, session: Session, publicKey: string): Promise<void> {
+  const { apiKeys } = await client.getApiKeys({ userId: session.userId });
+  const found = apiKeys.find(({ credential }) => credential.publicKey === publicKey);
+  if (found !== undefined) await client.deleteApiKeys({ userId: session.userId, apiKeyIds: [found.apiKeyId] });
+  const body = JSON.stringify({ organizationId: session.organizationId, timestampMs: String(Date.now()) });
+  const { headerName, headerValue } = await session.key.stamp(new TextEncoder().encode(body));
+  const response = await watchedFetch('/console/forget-credentials-file', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', [headerName]: headerValue },
+    body,
+  });
+  if (!response.ok) throw errorOfAnswer(response.status, await response.text());
+}

@@ -1,0 +1,148 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useClient } from '../api/client.ts';
+import { type Problem, problemOf } from '../api/problem.ts';
+import { useApi } from '../api/use-api.ts';
+import { Button } from '../kit/button.tsx';
+import { Card } from '../kit/card.tsx';
+import { Icon } from '../kit/icon.tsx';
+import { Note } from '../kit/note.tsx';
+import styles from './first-steps.module.css';
+import { addPasskey, removeFileKey, tryPasskey } from './first-steps-acts.ts';
+import { useOrganization } from './organization.ts';
+import { whyNoPasskeys } from './passkeys.ts';
+import { fetchContext } from './service-context.ts';
+import { useSessionOrThrow } from './session.ts';
+
+/** What makes a fresh installation fit to keep money; gone once it is done. */
+export function FirstSteps() {
+  const session = useSessionOrThrow();
+  const { isReadOnly } = useOrganization();
+  const client = useClient();
+  const queries = useQueryClient();
+  const context = useQuery({ queryKey: ['context'], queryFn: ({ signal }) => fetchContext(signal) });
+  const isFirst = context.data?.firstOrganizationId === session.organizationId && !isReadOnly;
+  const passkeys = useApi('getAuthenticators', { userId: session.userId }, { enabled: isFirst });
+  const users = useApi('listUsers', {}, { enabled: isFirst });
+  const [busy, setBusy] = useState<string>();
+  const [problem, setProblem] = useState<Problem>();
+  const [hasStamped, setHasStamped] = useState(session.origin === 'passkey');
+
+  const fileKey = context.data?.credentialsFile?.publicKey;
+  const count = passkeys.data?.authenticators.length;
+  if (!isFirst || count === undefined || users.data === undefined) return null;
+  const isAlone = users.data.users.length < 2;
+  if (count > 0 && fileKey === undefined && !isAlone) return null;
+  // Only the file's own user can delete its key without asking others.
+  if (count > 0 && fileKey === undefined && session.origin === 'passkey') return null;
+
+  async function act(verb: string, work: () => Promise<void>): Promise<void> {
+    setBusy(verb);
+    setProblem(undefined);
+    try {
+      await work();
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(undefined);
+      await queries.invalidateQueries();
+    }
+  }
+  const noPasskeys = whyNoPasskeys()?.reason;
+  return (
+    <Card title="Three steps before you keep money here">
+      {problem !== undefined && (
+        <Note tone="deny" title={problem.title} role="alert">
+          {problem.text}
+        </Note>
+      )}
+      <ol className={styles.steps}>
+        <Step number={1} isDone={count > 0} title="Add a passkey" text="On this device or a security key.">
+          {count === 0 && (
+            <Button
+              kind="ink"
+              icon="passkey"
+              busy={busy === 'add' && 'Adding…'}
+              off={noPasskeys}
+              onClick={() =>
+                void act('add', async () => {
+                  await addPasskey(client, session, 'First passkey');
+                  setHasStamped(true);
+                })
+              }
+            >
+              Add a passkey
+            </Button>
+          )}
+        </Step>
+        <Step
+          number={2}
+          isDone={count > 0 && fileKey === undefined}
+          title="Remove the key file"
+          text={
+            fileKey === undefined
+              ? 'The file root-credentials.json is gone.'
+              : 'Its key can do everything, and anybody who reads the file has it. Deletes the key, then the file.'
+          }
+        >
+          {count > 0 && fileKey !== undefined && !hasStamped && (
+            <Button
+              icon="passkey"
+              busy={busy === 'try' && 'Waiting for the passkey…'}
+              off={noPasskeys}
+              onClick={() =>
+                void act('try', async () => {
+                  await tryPasskey(session);
+                  setHasStamped(true);
+                })
+              }
+            >
+              Try the passkey first
+            </Button>
+          )}
+          {count > 0 && fileKey !== undefined && hasStamped && (
+            <Button
+              kind="danger"
+              busy={busy === 'remove' && 'Removing…'}
+              onClick={() => void act('remove', () => removeFileKey(client, session, fileKey))}
+            >
+              Remove the key and its file
+            </Button>
+          )}
+        </Step>
+        <Step
+          number={3}
+          isDone={!isAlone}
+          title="Invite a second person"
+          text="From then on, two can agree on what one could only do alone."
+        >
+          {isAlone && <Link to="/people">Go to People</Link>}
+        </Step>
+      </ol>
+    </Card>
+  );
+}
+
+interface StepProps {
+  readonly number: number;
+  readonly isDone: boolean;
+  readonly title: string;
+  readonly text: string;
+  readonly children: ReactNode;
+}
+
+function Step({ number, isDone, title, text, children }: StepProps) {
+  return (
+    <li className={styles.step}>
+      <span className={isDone ? styles.done : styles.number}>
+        {isDone ? <Icon name="check" size={14} label="Done" /> : number}
+      </span>
+      <div className={styles.text}>
+        <b>{title}</b>
+        <p>{text}</p>
+      </div>
+      <div className={styles.act}>{children}</div>
+    </li>
+  );
+}

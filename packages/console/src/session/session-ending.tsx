@@ -1,0 +1,59 @@
+import { useEffect, useState } from 'react';
+import { type Problem, problemOf } from '../api/problem.ts';
+import { useNow } from '../app/now.ts';
+import { Button } from '../kit/button.tsx';
+import { Note } from '../kit/note.tsx';
+import { extendSession } from './login.ts';
+import { endSession, useSession } from './session.ts';
+
+const WARN_MS = 5 * 60_000;
+
+/** Seconds until the session ends. */
+export function useSecondsLeft(): number {
+  const session = useSession();
+  const nowMs = useNow();
+  return session === undefined ? 0 : Math.max(0, Math.ceil((session.expiresAtMs - nowMs) / 1000));
+}
+
+/** Five minutes before the end: one touch goes on. */
+export function SessionEnding() {
+  const session = useSession();
+  const secondsLeft = useSecondsLeft();
+  const [isBusy, setIsBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+
+  useEffect(() => {
+    if (session === undefined) return;
+    const timer = setTimeout(() => endSession('expired'), Math.min(session.expiresAtMs - Date.now(), 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  }, [session]);
+
+  if (session === undefined || secondsLeft * 1000 > WARN_MS) return null;
+  const extend = async (): Promise<void> => {
+    setIsBusy(true);
+    setProblem(undefined);
+    try {
+      await extendSession();
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  const minutes = Math.max(1, Math.ceil(secondsLeft / 60));
+  return (
+    <Note
+      tone="wait"
+      icon="clock"
+      role="status"
+      title={`Your session ends in ${minutes} min.`}
+      actions={
+        <Button busy={isBusy && 'Extending…'} onClick={() => void extend()}>
+          Stay signed in
+        </Button>
+      }
+    >
+      {problem === undefined ? 'What you are doing is kept either way.' : `${problem.title} ${problem.text}`}
+    </Note>
+  );
+}

@@ -1,0 +1,93 @@
+import { SessionKey } from '@custos/sdk';
+import { createStore, useStore } from '../lib/store.ts';
+import { deleteSession, readSession, type SessionOrigin, type StoredSession, writeSession } from './key-store.ts';
+
+/** Who is signed in. */
+export interface Session {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly userId: string;
+  readonly userName: string;
+  readonly publicKey: string;
+  readonly expiresAtMs: number;
+  readonly origin: SessionOrigin;
+  readonly key: SessionKey;
+}
+
+/** Why a session that was open no longer works. */
+export type EndReason = 'expired' | 'revoked' | 'signed-out';
+
+interface State {
+  /** False until the browser's storage was read. */
+  readonly isKnown: boolean;
+  readonly session: Session | undefined;
+  /** The session whose page is still open, though the service no longer takes it. */
+  readonly ended: { readonly session: Session; readonly reason: Exclude<EndReason, 'signed-out'> } | undefined;
+}
+
+const state = createStore<State>({ isKnown: false, session: undefined, ended: undefined });
+const tabs = new BroadcastChannel('custos-session');
+
+export const useSessionState = (): State => useStore(state);
+export const useSession = (): Session | undefined => useStore(state).session;
+export const currentSession = (): Session | undefined => state.get().session;
+
+export function useSessionOrThrow(): Session {
+  const { session, ended } = useStore(state);
+  const shown = session ?? ended?.session;
+  if (shown === undefined) throw new Error('this page needs a session');
+  return shown;
+}
+
+/** Reads what an earlier visit left. */
+export async function loadSession(): Promise<void> {
+  const stored = await readSession().catch(() => undefined);
+  const session = stored === undefined || stored.expiresAtMs <= Date.now() ? undefined : await revive(stored);
+  if (stored !== undefined && session === undefined) await deleteSession().catch(() => undefined);
+  state.set({ isKnown: true, session, ended: undefined });
+}
+
+const revive = async ({ keyPair, ...session }: StoredSession): Promise<Session> => {
+  const key = await SessionKey.from(keyPair);
+  return { ...session, key, publicKey: key.publicKey };
+};
+
+export async function openSession(session: Session): Promise<void> {
+  const { key, publicKey: _, ...described } = session;
+  await writeSession({ ...described, keyPair: key.keyPair });
+  state.set({ isKnown: true, session, ended: undefined });
+  tabs.postMessage('changed');
+}
+
+/** The service refused the key, or its time is over: the page stays as it is, and asks to sign in again. */
+export function endSession(reason: 'expired' | 'revoked'): void {
+  const { session } = state.get();
+  if (session === undefined) return;
+  state.set({ isKnown: true, session: undefined, ended: { session, reason } });
+  void deleteSession().catch(() => undefined);
+  tabs.postMessage('changed');
+}
+
+/** Forgets the key, and everything that was read with it. */
+export async function forgetSession(): Promise<void> {
+  await deleteSession().catch(() => undefined);
+  state.set({ isKnown: true, session: undefined, ended: undefined });
+  tabs.postMessage('changed');
+}
+
+// Another tab signed in, or out.
+tabs.onmessage = () => {
+  void readSession()
+    .catch(() => undefined)
+    .then(async (stored) => {
+      const { session } = state.get();
+      if (stored === undefined) {
+        if (session !== undefined) state.set({ isKnown: true, session: undefined, ended: undefined });
+        return;
+      }
+      const revived = await revive(stored);
+      if (revived.publicKey !== session?.publicKey || revived.expiresAtMs !== session.expiresAtMs) {
+        state.set({ isKnown: true, session: revived, ended: undefined });
+      }
+    });
+};
