@@ -1,0 +1,62 @@
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { type ReactNode, type RefObject, useRef } from 'react';
+import { cx } from '../lib/cx.ts';
+import styles from './dialog.module.css';
+import { Icon } from './icon.tsx';
+
+export interface DialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: ReactNode;
+  /** One or two sentences under the title: its description. */
+  readonly description?: ReactNode;
+  readonly children?: ReactNode;
+  /** The last row: the way out first, the act last. */
+  readonly footer?: ReactNode;
+  readonly width?: 'small' | 'normal' | 'wide';
+  /** Gets the focus; without it the text of the dialog, never the button that acts. */
+  readonly initialFocus?: RefObject<HTMLElement | null>;
+  /** Not by Escape or a click beside it: something would be lost. */
+  readonly isModalOnly?: boolean;
+}
+
+/** Holds the focus, and gives it back when it closes. */
+export function Dialog(props: DialogProps) {
+  const { open, onClose, title, description, children, footer, width = 'normal', initialFocus, isModalOnly } = props;
+  const text = useRef<HTMLDivElement>(null);
+  return (
+    <Base.Root
+      open={open}
+      onOpenChange={(next) => {
+        if (!next && !isModalOnly) onClose();
+      }}
+      disablePointerDismissal={isModalOnly ?? false}
+    >
+      <Base.Portal>
+        <Base.Backdrop className={styles.scrim} />
+        <Base.Viewport className={styles.viewport}>
+          <Base.Popup
+            className={cx(styles.dialog, styles[width])}
+            initialFocus={initialFocus ?? text}
+          >
+            <header className={styles.header}>
+              <Base.Title className={styles.title}>{title}</Base.Title>
+              {!isModalOnly && (
+                <Base.Close className={styles.close} aria-label="Close">
+                  <Icon name="cross" />
+                </Base.Close>
+              )}
+            </header>
+            <div ref={text} tabIndex={-1} className={styles.body}>
+              {description !== undefined && (
+                <Base.Description className={styles.description}>{description}</Base.Description>
+              )}
+              {children}
+            </div>
+            {footer !== undefined && <footer className={styles.footer}>{footer}</footer>}
+          </Base.Popup>
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

@@ -1,0 +1,131 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type CSSProperties, type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
+import { cx } from '../lib/cx.ts';
+import { useNarrow } from '../lib/use-media.ts';
+import { type Column, isOwnClick, SecondLine, splitColumns } from './table.tsx';
+import { useMoreAhead } from './virtual-list.tsx';
+import styles from './virtual-table.module.css';
+
+export interface VirtualTableProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  readonly selectedKey?: string | undefined;
+  readonly onOpen?: (row: Row) => void;
+  /** The accessible name of a row, such as its sentence. */
+  readonly rowLabel?: (row: Row) => string;
+  readonly estimate?: number;
+  readonly total?: number;
+  readonly hasMore?: boolean;
+  readonly isLoadingMore?: boolean;
+  readonly onMore?: () => void;
+  readonly empty?: ReactNode;
+}
+
+const OVERSCAN = 10;
+const NARROW_EXTRA = 22;
+
+/**
+ * A table of any length. It fills the height that its parent gives it. One tab stop: arrows, J and K move between rows,
+ * Enter opens.
+ */
+export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
+  const { label, columns, rows, rowKey, selectedKey, onOpen, rowLabel, estimate = 53, total, hasMore, empty } = props;
+  const isNarrow = useNarrow();
+  const { shown, second } = splitColumns(columns, isNarrow);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState(0);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => estimate + (isNarrow && second.length > 0 ? NARROW_EXTRA : 0),
+    getItemKey: (index) => {
+      const row = rows[index];
+      return row === undefined ? index : rowKey(row);
+    },
+    overscan: OVERSCAN,
+  });
+  const items = virtualizer.getVirtualItems();
+  useMoreAhead(items.at(-1)?.index ?? 0, rows.length, props as Required<typeof props>);
+
+  const move = (index: number): void => {
+    const next = Math.max(0, Math.min(rows.length - 1, index));
+    setActive(next);
+    virtualizer.scrollToIndex(next, { align: 'auto' });
+    // The row may come into being only with the scroll.
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus());
+  };
+  const onKeyDown = (event: KeyboardEvent, index: number): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+    const row = rows[index];
+    const steps: Record<string, number> = {
+      ArrowDown: index + 1,
+      j: index + 1,
+      ArrowUp: index - 1,
+      k: index - 1,
+      PageDown: index + 10,
+      PageUp: index - 10,
+      Home: 0,
+      End: rows.length - 1,
+    };
+    const next = steps[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      event.stopPropagation();
+      move(next);
+    } else if (event.key === 'Enter' && row !== undefined) onOpen?.(row);
+  };
+
+  if (rows.length === 0 && empty !== undefined) return <div className={styles.empty}>{empty}</div>;
+  const tracks: CSSProperties = { gridTemplateColumns: shown.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') };
+  const current = Math.min(active, rows.length - 1);
+  return (
+    // A real table cannot be positioned row by row, so the roles say what it is.
+    <div ref={scroller} className={styles.scroller} role="table" aria-label={label} aria-rowcount={(total ?? (hasMore ? -2 : rows.length)) + 1}>
+      <div role="rowgroup" className={styles.head}>
+        <div role="row" className={styles.row} style={tracks} aria-rowindex={1}>
+          {shown.map(({ id, header, align, hideHeader }) => (
+            <div key={id} role="columnheader" className={cx(align === 'right' && styles.right)}>
+              {hideHeader ? <span className={styles.hidden}>{header}</span> : header}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" className={styles.body} style={{ height: virtualizer.getTotalSize() }}>
+        {items.map(({ key, index, start }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          const isSelected = rowKey(row) === selectedKey;
+          return (
+            <div
+              key={key}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              role="row"
+              aria-rowindex={index + 2}
+              aria-label={rowLabel?.(row)}
+              aria-current={isSelected ? 'true' : undefined}
+              tabIndex={index === current ? 0 : -1}
+              className={cx(styles.row, styles.item, onOpen && styles.opens, isSelected && styles.selected)}
+              style={{ ...tracks, transform: `translateY(${start}px)` }}
+              onFocus={() => setActive(index)}
+              onKeyDown={(event) => onKeyDown(event, index)}
+              onClick={(event: MouseEvent) => {
+                if (isOwnClick(event)) onOpen?.(row);
+              }}
+            >
+              {shown.map(({ id, cell, align }, column) => (
+                <div key={id} role="cell" className={cx(styles.cell, align === 'right' && styles.right)}>
+                  {cell(row)}
+                  {column === 0 && <SecondLine columns={second} row={row} />}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+      {props.isLoadingMore && <p className={styles.more}>Loading more…</p>}
+    </div>
+  );
+}
