@@ -22,6 +22,7 @@ import { subOrganizationsCost } from './migrations/0018-sub-organizations-cost.t
 import { proxyFeature } from './migrations/0019-proxy-feature.ts';
 import { invitationLinks } from './migrations/0020-invitation-links.ts';
 import { balanceWatch } from './migrations/0021-balance-watch.ts';
+import { inbox } from './migrations/0023-inbox.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -46,6 +47,7 @@ const migrations: readonly Migration[] = [
   proxyFeature,
   invitationLinks,
   balanceWatch,
+  inbox,
 ];
 
 /** The one mark that lets an older program go on. */
