@@ -192,6 +192,8 @@ export interface Vote {
   readonly credentialType: string;
   /** The profile of the session that stamped. */
   readonly sessionProfileId: string | undefined;
+  /** Where it came from; undefined where that is not known. */
+  readonly sourceAddress: string | undefined;
   /** Whether the user was deleted since, or somebody else took the credential away. */
   readonly revoked: boolean;
 }

@@ -11,6 +11,7 @@ import type { ActivityWithVotes } from '../core/store/activities.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { ExpressionCache } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
+import type { Rehearsal } from './rehearse-vote.ts';
 import type { WireActivity } from './render-activity.ts';
 import type { PrepareServices, QueryServices } from './services.ts';
 
@@ -29,6 +30,8 @@ export interface QueryContext extends CommonContext, QueryServices {
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
   /** The activity with the secrets of its result, where this caller's credential proposed it. */
   readonly revealResult: (found: ActivityWithVotes) => Promise<ActivityWithVotes>;
+  /** What an open activity waits for, and what this caller's approval would do. */
+  readonly rehearseVote: (found: ActivityWithVotes) => Promise<Rehearsal | undefined>;
   /** The chains that are configured. */
   readonly nodes: Nodes;
   /** Tokens that a list can be searched by. */

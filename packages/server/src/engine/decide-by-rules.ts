@@ -3,6 +3,8 @@ import type { Organization } from '../core/model.ts';
 import { ApiError } from '../lib/errors.ts';
 import {
   type Approval,
+  type Awaited,
+  awaited,
   type Decision,
   type DecisionInput,
   decide,
@@ -104,6 +106,11 @@ export async function standingOf(
 ): Promise<VoteStanding> {
   const known = await inputOf(inputs, approvals.length === 0 ? [vote] : approvals, 'VOTE', [vote.userId]);
   return voteStanding({ ...(await withOthers(inputs, known)), approvals }, vote);
+}
+
+/** What the approvals so far lack, and who could give it. */
+export async function awaitedByRules(inputs: RuleInputs, approvals: readonly Approval[]): Promise<Awaited> {
+  return awaited(await withOthers(inputs, await inputOf(inputs, approvals, 'VOTE')));
 }
 
 async function inputOf(

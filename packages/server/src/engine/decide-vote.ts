@@ -241,14 +241,14 @@ const countOf = (live: readonly Vote[], userId: UserId): number => live.filter((
 const servesRootQuorum = ({ organization }: Authorization, { userId }: Actor): boolean =>
   organization.rootUserIds.includes(userId) && organization.rootUserIds.length >= organization.rootThreshold;
 
-type Known = (userId: UserId) => MfaRequirement | undefined;
+export type Known = (userId: UserId) => MfaRequirement | undefined;
 
 const owes = (requirement: MfaRequirement | undefined): boolean =>
   requirement !== undefined && !isSatisfied(requirement);
 
 /** What users have to prove in this round, as far as it was asked for. */
-async function requirementsOf(
-  { read }: Authorization,
+export async function requirementsOf(
+  { read }: Pick<Authorization, 'read'>,
   { activity, votes }: ActivityWithVotes,
   startsRound: boolean,
   nowMs: number,

@@ -5,6 +5,7 @@ import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import type { QueryOperation } from './define.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
+import { rehearseVote } from './rehearse-vote.ts';
 import { renderActivity } from './render-activity.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
 import { revealResult } from './secret-result.ts';
@@ -31,6 +32,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     config: app.config,
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
     revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
+    rehearseVote: (found: ActivityWithVotes) => rehearseVote(app, actor, found, nowMs),
     tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
     nodes: app.nodes,
     expressions: app.accessRules.expressions,

@@ -78,8 +78,9 @@ export async function draftVote(
     roundStartedAtMs: activity.roundStartedAtMs,
     createdAtMs: nowMs,
     homeId: actor.homeId,
-    ...stampedWith(actor),
+    sourceAddress: request.clientAddress,
     revoked: false,
+    ...stampedWith(actor),
   };
 }
 

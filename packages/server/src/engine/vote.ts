@@ -114,7 +114,7 @@ export async function furtherVote(
   };
 }
 
-const openProposal = async (
+export const openProposal = async (
   read: ReadStores,
   authority: Authority,
   found: ActivityWithVotes,
@@ -132,14 +132,14 @@ function requireRoom({ votes }: ActivityWithVotes, { body }: RawRequest): void {
 }
 
 /** Who decides an activity that was proposed before. */
-async function authorityOf(read: ReadStores, { organizationId, authorityId }: Activity): Promise<Authority> {
+export async function authorityOf(read: ReadStores, { organizationId, authorityId }: Activity): Promise<Authority> {
   const target = await read(OrganizationReader).get(organizationId);
   const decider = authorityId === undefined ? target : await read(OrganizationReader).get(authorityId);
   return { decider, target };
 }
 
 /** The voter, with its organizations as they are now. A parent's user votes only on what the parent decides. */
-function actorBefore(actor: Actor, { decider, target }: Authority): Actor {
+export function actorBefore(actor: Actor, { decider, target }: Authority): Actor {
   if (actor.homeId === target.id) return { ...actor, organization: target, home: target };
   if (actor.homeId !== decider.id) {
     throw new ApiError('ORGANIZATION_MISMATCH', 'a vote needs a credential of the organization that it acts on');
@@ -167,7 +167,7 @@ interface Proposed {
 }
 
 /** The sealed parameters are opened only when they may be needed. */
-async function targetOf(app: App, { proposer, authority, found, nowMs }: Proposed): Promise<Target> {
+export async function targetOf(app: App, { proposer, authority, found, nowMs }: Proposed): Promise<Target> {
   const { read } = app.storage;
   const { activity } = found;
   const { type } = activity;

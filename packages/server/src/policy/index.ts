@@ -5,6 +5,7 @@
 export { ACTIVITY_TYPES, type ActivityTypeFacts, activityType } from './catalog/activity-types.ts';
 export type { KindFacts, OwnAccount, PolicyAction, PolicyResource } from './catalog/kind-facts.ts';
 export { both, INNER_CALLS, PAYLOADS, SIGNERS, TRANSACTIONS } from './catalog/namespaces.ts';
+export { type Awaited, type AwaitedPolicy, awaited } from './decision/awaited.ts';
 export { type CoverageRecorder, createCoverage, type PolicyCoverage, type UncoveredPart } from './decision/coverage.ts';
 export { decide, explainDenial } from './decision/decide.ts';
 export type {

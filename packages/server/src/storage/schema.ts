@@ -95,6 +95,8 @@ export interface ActivityTable {
   round_started_at_ms: number;
   created_at_ms: number;
   updated_at_ms: number;
+  /** 1 once somebody besides the proposer voted, or anybody rejected; null or 0 before. */
+  voted_on: number | null;
 }
 
 export interface VoteTable {
@@ -130,6 +132,8 @@ export interface VoteTable {
   credential_type: string | null;
   /** The session profile of the key that stamped. */
   session_profile_id: string | null;
+  /** Where the vote came from; null on older votes, and where a trusted proxy did not say. */
+  source_address: string | null;
 }
 
 /** The part of a result that only the credential that proposed may see, for as long as it is good for something. */

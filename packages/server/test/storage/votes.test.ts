@@ -58,6 +58,7 @@ const voteOf = (activity: Activity, extra: Partial<Vote> = {}): Vote => ({
   createdAtMs: NOW,
   homeId: activity.organizationId,
   credentialKind: 'api-key',
+  sourceAddress: undefined,
   credentialType: 'CREDENTIAL_TYPE_LOGIN',
   sessionProfileId: 'a-profile',
   revoked: false,

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import { HOUR_MS } from '../../lib/clock.ts';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
@@ -83,6 +84,7 @@ const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
   round_started_at_ms: activity.roundStartedAtMs,
   created_at_ms: activity.createdAtMs,
   updated_at_ms: activity.updatedAtMs,
+  voted_on: null,
 });
 
 type VoteRow = Selectable<VoteTable> & { readonly is_revoked: number };
@@ -108,6 +110,7 @@ const toVote = (row: VoteRow, { body }: Pick<ActivityTable, 'body'>): Vote => ({
   credentialKind: (row.credential_kind as CredentialKind | null) ?? undefined,
   credentialType: row.credential_type ?? '',
   sessionProfileId: row.session_profile_id ?? undefined,
+  sourceAddress: row.source_address ?? undefined,
   revoked: row.is_revoked === 1,
 });
 
@@ -136,6 +139,7 @@ const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): Sel
   credential_kind: vote.credentialKind ?? null,
   credential_type: vote.credentialType,
   session_profile_id: vote.sessionProfileId ?? null,
+  source_address: vote.sourceAddress ?? null,
 });
 
 /** What an activity has as it is shown: every vote over the activity's own body shows it again. */
@@ -149,6 +153,33 @@ const SHOWN_BYTES = sql<number>`${bytesOf('activity', [
 ])} + COALESCE((SELECT SUM(${bytesOf('vote', ['sealed_message', 'webauthn', 'user_snapshot'])} +
     CASE WHEN vote.message = '' THEN COALESCE(octet_length(activity.body), 0) ELSE octet_length(vote.message) END)
   FROM vote WHERE vote.organization_id = activity.organization_id AND vote.activity_id = activity.id), 0)`;
+
+/** What a list of activities is narrowed to. */
+export interface ActivityFilter {
+  readonly statuses?: readonly string[];
+  readonly types?: readonly string[];
+  readonly proposerId?: string | undefined;
+  /** From this moment on. */
+  readonly createdAfterMs?: number | undefined;
+  /** Before this moment. */
+  readonly createdBeforeMs?: number | undefined;
+  /** Only what somebody besides its proposer voted on, or somebody rejected. */
+  readonly isVotedOn?: boolean;
+}
+
+/** By how much the order of ids may differ from that of the times: ids are made a little later, by other clocks. */
+const DISORDER_MS = HOUR_MS;
+
+const AFTER_ALL_IDS = 'g';
+
+/** The first 48 bits of an id are the milliseconds when it was made. */
+function idAround(id: string, differenceMs: number): string {
+  const madeAtMs = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  const digits = Math.max(0, madeAtMs + differenceMs)
+    .toString(16)
+    .padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
+}
 
 interface Key extends Record<string, unknown> {
   readonly organizationId: string;
@@ -224,6 +255,7 @@ const insertVote = statement('vote-insert', (db, row: Selectable<VoteTable> & Re
       credential_kind: row.credential_kind,
       credential_type: row.credential_type,
       session_profile_id: row.session_profile_id,
+      source_address: row.source_address,
     })
     .returning('id'),
 );
@@ -321,15 +353,25 @@ export class ActivityReader extends Reader {
   /** Newest first. */
   async page(
     organizationId: OrganizationId,
-    filter: { readonly statuses: readonly string[]; readonly types: readonly string[] },
+    filter: ActivityFilter,
     request: PageRequest,
+    whenTooLarge: 'refuse' | 'shorten' = 'refuse',
   ): Promise<Page<ActivityWithVotes>> {
     const owns = async (cursor: string): Promise<boolean> =>
       (await byId(this.db, { organizationId, id: cursor })).length > 0;
+    const ids = await this.#idsCreated(organizationId, filter);
+    const { statuses = [], types = [], proposerId, createdAfterMs, createdBeforeMs } = filter;
     const within = (range: Range) => {
       let query = this.db.selectFrom('activity').where('organization_id', '=', organizationId);
-      if (filter.statuses.length > 0) query = query.where('status', 'in', [...filter.statuses]);
-      if (filter.types.length > 0) query = query.where('type', 'in', [...filter.types]);
+      if (statuses.length > 0) query = query.where('status', 'in', [...statuses]);
+      if (types.length > 0) query = query.where('type', 'in', [...types]);
+      if (proposerId !== undefined) query = query.where('proposer_id', '=', proposerId);
+      // Written out, as the partial index has it.
+      if (filter.isVotedOn) query = query.where(sql<boolean>`voted_on = 1`);
+      if (createdAfterMs !== undefined) query = query.where('created_at_ms', '>=', createdAfterMs);
+      if (createdBeforeMs !== undefined) query = query.where('created_at_ms', '<', createdBeforeMs);
+      if (ids.from !== undefined) query = query.where('id', '>=', ids.from);
+      if (ids.to !== undefined) query = query.where('id', '<', ids.to);
       if (range.greaterThan !== undefined) query = query.where('id', '>', range.greaterThan);
       if (range.lessThan !== undefined) query = query.where('id', '<', range.lessThan);
       return query.orderBy('id', range.order).limit(range.limit);
@@ -342,7 +384,55 @@ export class ActivityReader extends Reader {
         within(range)
           .select(['id', SHOWN_BYTES.as('bytes')])
           .execute(),
+      whenTooLarge,
     });
+  }
+
+  /** How many there are in these statuses, counted no further than `max`. */
+  async count(organizationId: OrganizationId, statuses: readonly string[], max: number): Promise<number> {
+    const some = this.db
+      .selectFrom('activity')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('status', 'in', [...statuses])
+      .limit(max);
+    const row = await this.db
+      .selectFrom(some.as('some'))
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return Number(row.count);
+  }
+
+  /**
+   * Between which ids everything lies that was created in a span of time. Lists are in the order of ids, so without these
+   * bounds a page of long ago would be searched from today on.
+   */
+  async #idsCreated(
+    organizationId: OrganizationId,
+    { createdAfterMs, createdBeforeMs }: ActivityFilter,
+  ): Promise<{ readonly from?: string; readonly to?: string }> {
+    const created = this.db.selectFrom('activity').select('id').where('organization_id', '=', organizationId);
+    const [first, last] = await Promise.all([
+      createdAfterMs === undefined
+        ? undefined
+        : created
+            .where('created_at_ms', '>=', createdAfterMs)
+            .orderBy('created_at_ms')
+            .orderBy('id')
+            .limit(1)
+            .execute(),
+      createdBeforeMs === undefined
+        ? undefined
+        : created
+            .where('created_at_ms', '<', createdBeforeMs)
+            .orderBy('created_at_ms', 'desc')
+            .orderBy('id', 'desc')
+            .limit(1)
+            .execute(),
+    ]);
+    const from = first && (first[0] === undefined ? AFTER_ALL_IDS : idAround(first[0].id, -DISORDER_MS));
+    const to = last && (last[0] === undefined ? '' : idAround(last[0].id, DISORDER_MS));
+    return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   }
 
   async #withVotes(
@@ -376,6 +466,10 @@ export class ActivityReader extends Reader {
     }));
   }
 }
+
+const IS_VOTED_ON = sql<number>`CASE WHEN EXISTS (SELECT 1 FROM vote
+  WHERE vote.organization_id = activity.organization_id AND vote.activity_id = activity.id
+    AND (vote.user_id <> activity.proposer_id OR vote.selection = 'VOTE_SELECTION_REJECTED')) THEN 1 ELSE 0 END`;
 
 export class ActivityStore extends ActivityReader {
   static readonly writes = true;
@@ -456,6 +550,7 @@ export class ActivityStore extends ActivityReader {
         has_mfa: activity.hasMfa ? 1 : 0,
         round_started_at_ms: activity.roundStartedAtMs,
         updated_at_ms: activity.updatedAtMs,
+        voted_on: IS_VOTED_ON,
       })
       .where('organization_id', '=', activity.organizationId)
       .where('id', '=', activity.id)

@@ -18,10 +18,35 @@ export const cases: DomainCases = {
   },
   list_activities: {
     query: { answer: () => ({ activities: expect.any(Array), pageInfo: PAGE_INFO }) },
-    hostile: byRoot(() => ({
+    hostile: byRoot((tenant) => ({
       filterByStatus: ['ACTIVITY_STATUS_COMPLETED', 'ACTIVITY_STATUS_REJECTED'],
       filterByType: ['ACTIVITY_TYPE_UPDATE_USER_NAME'],
+      filterByUserId: tenant.root.userId,
+      createdAfterMs: '1',
+      createdBeforeMs: String(Date.now()),
     })),
+  },
+  list_approvals: {
+    query: {
+      answer: () => ({
+        approvals: expect.any(Array),
+        counts: { forMe: expect.any(Number), forOthers: expect.any(Number), isComplete: true },
+        pageInfo: PAGE_INFO,
+      }),
+    },
+    hostile: byRoot(() => ({ filter: 'FOR_ME' })),
+  },
+  get_approval: {
+    query: {
+      parameters: withId('activityId', lastActivity),
+      answer: ({ root }) => ({
+        approval: {
+          activity: expect.objectContaining({ organizationId: root.organizationId }),
+          progress: expect.objectContaining({ waitsForMe: false, outcome: 'ACTIVITY_STATUS_COMPLETED' }),
+        },
+      }),
+    },
+    hostile: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
   },
   get_activity_votes: {
     query: {

@@ -49,6 +49,7 @@ const vote = (userId: UserId, extra: Partial<Vote> = {}): Vote => ({
   credentialKind: 'api-key',
   credentialType: 'CREDENTIAL_TYPE_API_KEY_P256',
   sessionProfileId: undefined,
+  sourceAddress: undefined,
   revoked: false,
   counts: true,
   roundStartedAtMs: START,

@@ -45,6 +45,7 @@ export const vote = (of: Activity, extra: Partial<Vote> = {}): Vote => ({
   credentialKind: 'api-key',
   credentialType: 'CREDENTIAL_TYPE_API_KEY_P256',
   sessionProfileId: undefined,
+  sourceAddress: undefined,
   revoked: false,
   counts: true,
   roundStartedAtMs: NOW,

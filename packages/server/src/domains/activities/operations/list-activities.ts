@@ -10,6 +10,14 @@ const ActivityTypeShape = Type.String({
   'x-message': 'must be an activity type',
 });
 
+const MomentShape = Type.String({
+  pattern: '^[0-9]{1,14}$',
+  'x-decimal': true,
+  'x-message': 'must be milliseconds since 1970 as a decimal string',
+});
+
+const toMoment = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+
 export const listActivities = defineQuery({
   name: 'list_activities',
   summary: 'Activities of the organization, newest first.',
@@ -17,13 +25,25 @@ export const listActivities = defineQuery({
     organizationId: IdShape,
     filterByStatus: Type.Optional(listShape(ActivityStatusShape)),
     filterByType: Type.Optional(listShape(ActivityTypeShape)),
+    /** Who submitted it. */
+    filterByUserId: Type.Optional(IdShape),
+    /** Submitted at this moment or later: milliseconds since 1970. */
+    createdAfterMs: Type.Optional(MomentShape),
+    /** Submitted before this moment. */
+    createdBeforeMs: Type.Optional(MomentShape),
     paginationOptions: Type.Optional(PaginationShape),
   }),
   response: Type.Object({ activities: Type.Array(ActivityShape), pageInfo: PageInfoShape }),
-  async run({ read, actor, config, renderActivity }, { filterByStatus, filterByType, paginationOptions }) {
+  async run({ read, actor, config, renderActivity }, { paginationOptions, ...filter }) {
     const { items, pageInfo } = await read(ActivityReader).page(
       actor.organizationId,
-      { statuses: filterByStatus ?? [], types: filterByType ?? [] },
+      {
+        statuses: filter.filterByStatus ?? [],
+        types: filter.filterByType ?? [],
+        proposerId: filter.filterByUserId,
+        createdAfterMs: toMoment(filter.createdAfterMs),
+        createdBeforeMs: toMoment(filter.createdBeforeMs),
+      },
       toPageRequest(paginationOptions, config.listMax),
     );
     return { activities: items.map(renderActivity), pageInfo };
