@@ -1574,6 +1574,73 @@ export interface GetAppStatusResponse {
   };
 }
 
+/** Parameters of get_approval. */
+export interface GetApprovalParameters {
+  activityId: string;
+}
+
+/** Answer of get_approval. */
+export interface GetApprovalResponse {
+  approval: {
+    activity: Activity;
+    progress: {
+      waitsForMe: boolean;
+      myVote?: 'APPROVED' | 'REJECTED';
+      given: number;
+      required: number;
+      ways: {
+        kind: 'ROOT_QUORUM' | 'POLICY';
+        policyId?: string;
+        policyName?: string;
+        given: number;
+        required?: number;
+        missing: {
+          anyone: boolean;
+          userIds: string[];
+        };
+        text: string;
+      }[];
+      authentication?: {
+        isMine: boolean;
+        userId: string;
+        factors: {
+          any: {
+            type: string;
+            id?: string;
+          }[];
+          isProven: boolean;
+          isNext: boolean;
+        }[];
+        text: string;
+      };
+      lapsesAt?: string;
+      isLapsed?: boolean;
+      completes: boolean;
+      submitter?: {
+        userId: string;
+        userName: string;
+        isProgram: boolean;
+        credentialName?: string;
+        credentialKind?: 'PASSKEY' | 'API_KEY' | 'SESSION' | 'RECOVERY' | 'TOKEN';
+        sourceAddress?: string;
+      };
+      votes: {
+        voteId: string;
+        userId: string;
+        userName: string;
+        isProgram: boolean;
+        credentialName?: string;
+        credentialKind?: 'PASSKEY' | 'API_KEY' | 'SESSION' | 'RECOVERY' | 'TOKEN';
+        sourceAddress?: string;
+        selection: 'APPROVED' | 'REJECTED';
+        at: string;
+      }[];
+      decidedAt?: string;
+      outcome?: ActivityStatus;
+    };
+  };
+}
+
 /** Parameters of get_auth_proxy_config. */
 export interface GetAuthProxyConfigParameters {}
 
@@ -2677,6 +2744,9 @@ export interface InitUserEmailRecoveryResult {
 export interface ListActivitiesParameters {
   filterByStatus?: ActivityStatus[];
   filterByType?: string[];
+  filterByUserId?: string;
+  createdAfterMs?: string;
+  createdBeforeMs?: string;
   paginationOptions?: PaginationOptions;
 }
 
@@ -2700,6 +2770,80 @@ export interface ListAppProofsResponse {
     proofPayload: string;
     signature: string;
   }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_approvals. */
+export interface ListApprovalsParameters {
+  filter?: 'FOR_ME' | 'FOR_OTHERS' | 'DECIDED';
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_approvals. */
+export interface ListApprovalsResponse {
+  approvals: {
+    activity: Activity;
+    progress: {
+      waitsForMe: boolean;
+      myVote?: 'APPROVED' | 'REJECTED';
+      given: number;
+      required: number;
+      ways: {
+        kind: 'ROOT_QUORUM' | 'POLICY';
+        policyId?: string;
+        policyName?: string;
+        given: number;
+        required?: number;
+        missing: {
+          anyone: boolean;
+          userIds: string[];
+        };
+        text: string;
+      }[];
+      authentication?: {
+        isMine: boolean;
+        userId: string;
+        factors: {
+          any: {
+            type: string;
+            id?: string;
+          }[];
+          isProven: boolean;
+          isNext: boolean;
+        }[];
+        text: string;
+      };
+      lapsesAt?: string;
+      isLapsed?: boolean;
+      completes: boolean;
+      submitter?: {
+        userId: string;
+        userName: string;
+        isProgram: boolean;
+        credentialName?: string;
+        credentialKind?: 'PASSKEY' | 'API_KEY' | 'SESSION' | 'RECOVERY' | 'TOKEN';
+        sourceAddress?: string;
+      };
+      votes: {
+        voteId: string;
+        userId: string;
+        userName: string;
+        isProgram: boolean;
+        credentialName?: string;
+        credentialKind?: 'PASSKEY' | 'API_KEY' | 'SESSION' | 'RECOVERY' | 'TOKEN';
+        sourceAddress?: string;
+        selection: 'APPROVED' | 'REJECTED';
+        at: string;
+      }[];
+      decidedAt?: string;
+      outcome?: ActivityStatus;
+    };
+  }[];
+  counts: {
+    forMe: number;
+    forOthers: number;
+    isComplete: boolean;
+  };
   pageInfo: PageInfo;
 }
 
@@ -4483,6 +4627,8 @@ export interface OperationMethods {
   getApiKeys(parameters?: GetApiKeysParameters, options?: QueryOptions): Promise<GetApiKeysResponse>;
   /** Which deployment of an app is targeted. No replica is ever ready: this service runs no enclaves. */
   getAppStatus(parameters: GetAppStatusParameters, options?: QueryOptions): Promise<GetAppStatusResponse>;
+  /** One activity with how far it is: who voted, what is missing, and whether it waits for the caller. */
+  getApproval(parameters: GetApprovalParameters, options?: QueryOptions): Promise<GetApprovalResponse>;
   /** The configuration of the sign-up proxy, with the id that its clients send. */
   getAuthProxyConfig(
     parameters?: GetAuthProxyConfigParameters,
@@ -4649,6 +4795,8 @@ export interface OperationMethods {
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
   /** The app proofs of an activity that asked for them. */
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
+  /** Activities that wait for approvals, newest first, with how far each is and whether it waits for the caller; or those that were decided by votes. */
+  listApprovals(parameters?: ListApprovalsParameters, options?: QueryOptions): Promise<ListApprovalsResponse>;
   /** API keys, sessions, passkeys and OAuth identities of a user, or of the whole organization, with their last use; oldest first. */
   listCredentials(parameters?: ListCredentialsParameters, options?: QueryOptions): Promise<ListCredentialsResponse>;
   /** The organization's fee wrappers or its parent's, oldest first, with what their vaults tell. Fees are shown to the parent alone. */
@@ -5481,6 +5629,11 @@ export const OPERATIONS = {
     name: 'get_app_status',
     path: '/public/v1/query/get_app_status',
   },
+  getApproval: {
+    kind: 'query',
+    name: 'get_approval',
+    path: '/public/v1/query/get_approval',
+  },
   getAuthProxyConfig: {
     kind: 'query',
     name: 'get_auth_proxy_config',
@@ -5730,6 +5883,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_app_proofs',
     path: '/public/v1/query/list_app_proofs',
+  },
+  listApprovals: {
+    kind: 'query',
+    name: 'list_approvals',
+    path: '/public/v1/query/list_approvals',
   },
   listCredentials: {
     kind: 'query',
@@ -6232,6 +6390,7 @@ export const ERROR_CODES = {
   INVALID_WEBHOOK_FILTER: { grpcCode: 3, httpStatus: 400 },
   ON_RAMP_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
   CHAIN_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
+  CREDENTIALS_IN_USE: { grpcCode: 9, httpStatus: 400 },
   SPONSORSHIP_NOT_CONFIGURED: { grpcCode: 9, httpStatus: 400 },
   EARN_SETUP_REQUIRED: { grpcCode: 9, httpStatus: 400 },
   EARN_DEPOSITS_DISABLED: { grpcCode: 9, httpStatus: 400 },
@@ -6249,6 +6408,9 @@ export const ERROR_CODES = {
   CREDENTIAL_CONFLICT: { grpcCode: 16, httpStatus: 401 },
   API_KEY_EXPIRED: { grpcCode: 16, httpStatus: 401 },
   UNAUTHENTICATED: { grpcCode: 16, httpStatus: 401 },
+  LINK_INVALID: { grpcCode: 16, httpStatus: 401 },
+  LINK_USED: { grpcCode: 16, httpStatus: 401 },
+  LINK_EXPIRED: { grpcCode: 16, httpStatus: 401 },
   REQUEST_NOT_AUTHORIZED: { grpcCode: 7, httpStatus: 403 },
   IP_NOT_ALLOWED: { grpcCode: 7, httpStatus: 403 },
   FEATURE_DISABLED: { grpcCode: 7, httpStatus: 403 },
