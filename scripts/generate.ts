@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { openApi } from '../packages/server/src/reference/openapi.ts';
 import { referencePages } from './generate/pages.ts';
 import { servedKinds } from './generate/policy-catalog.ts';
+import { policyLanguage } from './generate/policy-language.ts';
 import { sdkOperations } from './generate/sdk.ts';
 import { transitionsTable } from './generate/transitions.ts';
 
@@ -16,6 +17,7 @@ const wanted = new Map<string, string>([
   ['openapi.json', `${JSON.stringify(openApi(), null, 2)}\n`],
   ['packages/sdk/src/generated/operations.ts', sdkOperations()],
   ['packages/server/src/policy/catalog/served-kinds.ts', servedKinds()],
+  ['packages/console/src/generated/policy-language.ts', policyLanguage()],
   ['docs/guides/activities.md', between('docs/guides/activities.md', 'transitions', transitionsTable())],
   ...[...referencePages()].map(([name, text]) => [`${REFERENCE}/${name}`, text] as const),
 ]);

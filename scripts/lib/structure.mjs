@@ -26,7 +26,7 @@ const DOMAIN_IMPORTS = {
   messages: [],
   'on-ramp': ['wallets'],
   organizations: ['messages', 'policies', 'users', 'wallets'],
-  policies: ['users'],
+  policies: ['users', 'wallets'],
   secrets: ['wallets'],
   sends: ['signing', 'wallets'],
   'sign-up-proxy': ['login', 'messages', 'organizations', 'users', 'wallets'],

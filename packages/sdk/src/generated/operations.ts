@@ -1283,6 +1283,103 @@ export interface DeleteWebhookEndpointResult {
   endpointId: string;
 }
 
+/** Parameters of describe_policies. */
+export interface DescribePoliciesParameters {
+  policyIds?: string[];
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of describe_policies. */
+export interface DescribePoliciesResponse {
+  descriptions: {
+    policyId: string;
+    sentence: {
+      text: string;
+      strong?: true;
+      userText?: true;
+      address?: string;
+      caip2?: string;
+    }[];
+    text: string;
+    risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+    errors: {
+      expression: 'condition' | 'consensus' | 'time';
+      code: string;
+      message: string;
+      start: number;
+      end: number;
+      suggestion?: string;
+    }[];
+    warnings: {
+      code: string;
+      message: string;
+      expression?: 'condition' | 'consensus' | 'time';
+      start?: number;
+      end?: number;
+    }[];
+    marks: {
+      expression: 'condition' | 'consensus' | 'time';
+      start: number;
+      end: number;
+      text: string;
+    }[];
+    direction?: 'WIDEN' | 'NARROW' | 'CHANGE';
+    changes: string[];
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of describe_policy. */
+export interface DescribePolicyParameters {
+  policyId?: string;
+  draft?: {
+    policyId?: string;
+    policyName?: string;
+    effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+    condition?: string;
+    consensus?: string;
+    time?: string;
+  };
+}
+
+/** Answer of describe_policy. */
+export interface DescribePolicyResponse {
+  description: {
+    sentence: {
+      text: string;
+      strong?: true;
+      userText?: true;
+      address?: string;
+      caip2?: string;
+    }[];
+    text: string;
+    risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+    errors: {
+      expression: 'condition' | 'consensus' | 'time';
+      code: string;
+      message: string;
+      start: number;
+      end: number;
+      suggestion?: string;
+    }[];
+    warnings: {
+      code: string;
+      message: string;
+      expression?: 'condition' | 'consensus' | 'time';
+      start?: number;
+      end?: number;
+    }[];
+    marks: {
+      expression: 'condition' | 'consensus' | 'time';
+      start: number;
+      end: number;
+      text: string;
+    }[];
+    direction?: 'WIDEN' | 'NARROW' | 'CHANGE';
+    changes: string[];
+  };
+}
+
 /** Parameters of disable_auth_proxy. */
 export interface DisableAuthProxyParameters {}
 
@@ -2095,7 +2192,33 @@ export interface GetPolicyEvaluationsResponse {
         conditions: unknown[];
         consensus?: unknown;
       };
+      explanation?: {
+        sentence: {
+          text: string;
+          strong?: true;
+          userText?: true;
+          address?: string;
+          caip2?: string;
+        }[];
+        parts: {
+          text: string;
+          holds: boolean | null;
+          decides?: true;
+          depth: number;
+        }[];
+        whatWouldPass?: string;
+      };
     }[];
+    explanation?: {
+      sentence: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      whatWouldPass?: string;
+    };
     createdAt: Timestamp;
   }[];
   pageInfo: PageInfo;
@@ -3435,6 +3558,31 @@ export interface ListVelocityControlsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_velocity_usage. */
+export interface ListVelocityUsageParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_velocity_usage. */
+export interface ListVelocityUsageResponse {
+  usage: {
+    velocityControlId: string;
+    name: string;
+    aggregate: string;
+    threshold: string;
+    operator: string;
+    windowSeconds?: number;
+    groups?: {
+      key: string;
+      name?: string;
+      aggregate: string;
+    }[];
+    groupsAreCut?: boolean;
+    text: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_verified_suborgs. */
 export interface ListVerifiedSuborgsParameters {
   filterType?: '' | 'EMAIL' | 'PHONE_NUMBER';
@@ -3875,7 +4023,33 @@ export interface SimulateActivityResponse {
         conditions: unknown[];
         consensus?: unknown;
       };
+      explanation?: {
+        sentence: {
+          text: string;
+          strong?: true;
+          userText?: true;
+          address?: string;
+          caip2?: string;
+        }[];
+        parts: {
+          text: string;
+          holds: boolean | null;
+          decides?: true;
+          depth: number;
+        }[];
+        whatWouldPass?: string;
+      };
     }[];
+    explanation: {
+      sentence: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      whatWouldPass?: string;
+    };
     unconcernedCount: number;
     ownAccountRule: string;
     rootQuorum: {
@@ -4547,6 +4721,10 @@ export interface OperationMethods {
     parameters: DeleteWebhookEndpointParameters,
     options?: SubmitOptions,
   ): Promise<DeleteWebhookEndpointResult & { activity: Activity }>;
+  /** The policies of the organization as sentences, oldest first, or those of the given ids; unknown ids are left out. */
+  describePolicies(parameters?: DescribePoliciesParameters, options?: QueryOptions): Promise<DescribePoliciesResponse>;
+  /** A policy, stored or a draft, as one sentence: what it allows or denies and to whom, with the mistakes and names in its expressions, and what a draft changes in the stored policy. */
+  describePolicy(parameters?: DescribePolicyParameters, options?: QueryOptions): Promise<DescribePolicyResponse>;
   /** Turn the sign-up proxy off; its configuration, its user and its key stay. */
   disableAuthProxy(
     parameters?: DisableAuthProxyParameters,
@@ -4881,6 +5059,11 @@ export interface OperationMethods {
     parameters?: ListVelocityControlsParameters,
     options?: QueryOptions,
   ): Promise<ListVelocityControlsResponse>;
+  /** How much of each velocity control is used at this moment, counted as the controls count. */
+  listVelocityUsage(
+    parameters?: ListVelocityUsageParameters,
+    options?: QueryOptions,
+  ): Promise<ListVelocityUsageResponse>;
   /** Ids of sub-organizations whose email or phone number is verified, oldest first. */
   listVerifiedSuborgs(
     parameters?: ListVerifiedSuborgsParameters,
@@ -5495,6 +5678,16 @@ export const OPERATIONS = {
     intentKey: 'deleteWebhookEndpointIntent',
     resultKey: 'deleteWebhookEndpointResult',
   },
+  describePolicies: {
+    kind: 'query',
+    name: 'describe_policies',
+    path: '/public/v1/query/describe_policies',
+  },
+  describePolicy: {
+    kind: 'query',
+    name: 'describe_policy',
+    path: '/public/v1/query/describe_policy',
+  },
   disableAuthProxy: {
     kind: 'activity',
     name: 'disable_auth_proxy',
@@ -6008,6 +6201,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_velocity_controls',
     path: '/public/v1/query/list_velocity_controls',
+  },
+  listVelocityUsage: {
+    kind: 'query',
+    name: 'list_velocity_usage',
+    path: '/public/v1/query/list_velocity_usage',
   },
   listVerifiedSuborgs: {
     kind: 'query',

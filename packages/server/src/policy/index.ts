@@ -5,6 +5,13 @@
 export { ACTIVITY_TYPES, type ActivityTypeFacts, activityType } from './catalog/activity-types.ts';
 export type { KindFacts, OwnAccount, PolicyAction, PolicyResource } from './catalog/kind-facts.ts';
 export { both, INNER_CALLS, PAYLOADS, SIGNERS, TRANSACTIONS } from './catalog/namespaces.ts';
+export {
+  type CompareOptions,
+  comparePolicies,
+  type Direction,
+  type PolicyComparison,
+  type PolicyText,
+} from './compare/compare.ts';
 export { type Awaited, type AwaitedPolicy, awaited } from './decision/awaited.ts';
 export { type CoverageRecorder, createCoverage, type PolicyCoverage, type UncoveredPart } from './decision/coverage.ts';
 export { decide, explainDenial } from './decision/decide.ts';
@@ -39,7 +46,10 @@ export {
   somePolicies,
 } from './decision/policy-set.ts';
 export type { Member } from './decision/reachability.ts';
+export { canBeReached, consensusNeeds } from './decision/reachable.ts';
 export { type VoteStanding, voteStanding } from './decision/votes.ts';
+export { describePolicy } from './describe/describe.ts';
+export type { DescribedWarning, Draft, PolicyDescription } from './describe/description.ts';
 export {
   type Compilation,
   compileExpression,
@@ -56,6 +66,10 @@ export { FactsError, factsFromJson } from './evaluate/facts-json.ts';
 export type { TraceNode } from './evaluate/trace.ts';
 export { renderTrace } from './evaluate/trace-text.ts';
 export { type DynamicValue, hexText, intValue, tupleOf, uintValue } from './evaluate/values.ts';
+export { type DecisionExplanation, type Explained, explainDecision, explainVote } from './explain/decision.ts';
+export { type Explanation, explainEvaluation } from './explain/explain.ts';
+export type { Approver } from './explain/reading.ts';
+export { newSearchBudget } from './explain/windows.ts';
 export type { ExpressionKind } from './language/checker.ts';
 export type { RuntimeError, RuntimeErrorCode, Span, StaticError, StaticErrorCode } from './language/errors.ts';
 export type {
@@ -80,3 +94,5 @@ export { POLICY_LIMITS } from './limits.ts';
 export type { LintCode, LintFinding } from './lint/findings.ts';
 export { type LintOptions, lintPolicies } from './lint/lint.ts';
 export { instantFromMs } from './time/timestamp.ts';
+export { groupDigits } from './words/amounts.ts';
+export { type Mentions, mentionsIn, type Named, type NamedKind, type Names } from './words/names.ts';

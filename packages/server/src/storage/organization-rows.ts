@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { chunks } from '../lib/collections.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Page, PageRequest } from '../lib/pagination.ts';
 import { bytesOf } from './bytes-of.ts';
@@ -42,6 +43,27 @@ export async function findRow<Name extends ListedTable>(
   const { rows } = await sql<Selectable<Schema[Name]>>`SELECT * FROM ${sql.table(table)}
     WHERE organization_id = ${organizationId} AND id = ${id} ${lock}`.execute(db);
   return rows[0];
+}
+
+/** Tables whose rows have a name that somebody gave them. */
+type NamedTable = {
+  [Name in ListedTable]: Schema[Name] extends { name: string } ? Name : never;
+}[ListedTable];
+
+/** The names of those rows that are there, by id. */
+export async function namesOfRows(
+  db: Kysely<Schema>,
+  table: NamedTable,
+  organizationId: OrganizationId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const some of chunks([...new Set(ids)])) {
+    const { rows } = await sql<{ id: string; name: string }>`SELECT id, name FROM ${sql.table(table)}
+      WHERE organization_id = ${organizationId} AND id IN (${sql.join(some)})`.execute(db);
+    for (const { id, name } of rows) names.set(id, name);
+  }
+  return names;
 }
 
 /** One page of an organization's rows by id. */

@@ -17,6 +17,8 @@ import { deletePolicies } from './operations/delete-policies.ts';
 import { deletePolicy } from './operations/delete-policy.ts';
 import { deleteSmartContractInterface } from './operations/delete-smart-contract-interface.ts';
 import { deleteVelocityControl } from './operations/delete-velocity-control.ts';
+import { describePolicies } from './operations/describe-policies.ts';
+import { describePolicy } from './operations/describe-policy.ts';
 import { getActivePolicies } from './operations/get-active-policies.ts';
 import { getIpAllowlist } from './operations/get-ip-allowlist.ts';
 import { getPolicy } from './operations/get-policy.ts';
@@ -26,6 +28,7 @@ import { getVelocityControl } from './operations/get-velocity-control.ts';
 import { listPolicies } from './operations/list-policies.ts';
 import { listSmartContractInterfaces } from './operations/list-smart-contract-interfaces.ts';
 import { listVelocityControls } from './operations/list-velocity-controls.ts';
+import { listVelocityUsage } from './operations/list-velocity-usage.ts';
 import { removeIpAllowlist } from './operations/remove-ip-allowlist.ts';
 import { setIpAllowlist } from './operations/set-ip-allowlist.ts';
 import { simulateActivity } from './operations/simulate-activity.ts';
@@ -47,6 +50,8 @@ export const policies: Domain = {
     deletePolicy,
     deleteSmartContractInterface,
     deleteVelocityControl,
+    describePolicies,
+    describePolicy,
     getActivePolicies,
     getIpAllowlist,
     getPolicyEvaluations,
@@ -56,6 +61,7 @@ export const policies: Domain = {
     listPolicies,
     listSmartContractInterfaces,
     listVelocityControls,
+    listVelocityUsage,
     removeIpAllowlist,
     setIpAllowlist,
     simulateActivity,

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { EffectShape, ExpressionShape, NotesShape } from '../../engine/shapes/rules.ts';
 import { NameShape, TimestampShape, textShape } from '../../lib/shapes.ts';
+import { TextPartShape } from '../../lib/text-part.ts';
 
 export const PolicyParamsShape = Type.Object({
   policyName: NameShape,
@@ -35,6 +36,51 @@ export const PolicyShape = Type.Object({
   condition: Type.String(),
   time: Type.Optional(Type.String()),
 });
+
+const EXPRESSIONS = ['condition', 'consensus', 'time'];
+
+const description = {
+  sentence: Type.Array(TextPartShape),
+  /** The parts joined. */
+  text: Type.String(),
+  risk: Type.Enum(['ROUTINE', 'LOOK_CLOSELY', 'DANGER', 'UNREADABLE']),
+  /** Mistakes in the expressions; positions are UTF-16 offsets, `end` excluded. */
+  errors: Type.Array(
+    Type.Object({
+      expression: Type.Enum(EXPRESSIONS),
+      code: Type.String(),
+      message: Type.String(),
+      start: Type.Integer(),
+      end: Type.Integer(),
+      suggestion: Type.Optional(Type.String()),
+    }),
+  ),
+  warnings: Type.Array(
+    Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+      expression: Type.Optional(Type.Enum(EXPRESSIONS)),
+      start: Type.Optional(Type.Integer()),
+      end: Type.Optional(Type.Integer()),
+    }),
+  ),
+  /** What literals stand for: names, chains, amounts with their unit. */
+  marks: Type.Array(
+    Type.Object({
+      expression: Type.Enum(EXPRESSIONS),
+      start: Type.Integer(),
+      end: Type.Integer(),
+      text: Type.String(),
+    }),
+  ),
+  /** Of a draft against the stored policy that it stands in for. */
+  direction: Type.Optional(Type.Enum(['WIDEN', 'NARROW', 'CHANGE'])),
+  changes: Type.Array(Type.String()),
+};
+
+/** A policy in words (protocol/policies 13). */
+export const PolicyDescriptionShape = Type.Object(description);
+export const DescribedPolicyShape = Type.Object({ policyId: Type.String(), ...description });
 
 /** protocol/policy-facts 5.1. */
 export const ContractInterfaceShape = Type.Object({

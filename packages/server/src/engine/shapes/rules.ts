@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { LIMITS } from '../../lib/limits.ts';
 import { textShape } from '../../lib/shapes.ts';
+import { TextPartShape } from '../../lib/text-part.ts';
 
 export const NotesShape = textShape(LIMITS.notesLength);
 
@@ -45,10 +46,31 @@ const evaluation = {
   ),
 };
 
-export const PolicyEvaluationShape = Type.Object(evaluation);
+const whatWouldPass = Type.Optional(Type.String());
+
+/** Why a policy said what it said, in plain words; made when it is asked for. */
+const ExplanationShape = Type.Object({
+  sentence: Type.Array(TextPartShape),
+  parts: Type.Array(
+    Type.Object({
+      text: Type.String(),
+      /** Null for what an error kept from having a value. */
+      holds: Type.Union([Type.Boolean(), Type.Null()]),
+      decides: Type.Optional(Type.Literal(true)),
+      depth: Type.Integer(),
+    }),
+  ),
+  whatWouldPass,
+});
+
+/** The same of the whole decision. */
+export const DecisionExplanationShape = Type.Object({ sentence: Type.Array(TextPartShape), whatWouldPass });
+
+export const PolicyEvaluationShape = Type.Object({ ...evaluation, explanation: Type.Optional(ExplanationShape) });
 
 /** The same at a vote, which may ask for factors or reject. */
 export const VoteEvaluationShape = Type.Object({
   ...evaluation,
   outcome: Type.Enum([...OUTCOMES, 'OUTCOME_REQUIRES_AUTHENTICATORS', 'OUTCOME_REJECTED']),
+  explanation: Type.Optional(ExplanationShape),
 });

@@ -1,7 +1,7 @@
 import { foldKey } from '../evaluate/values.ts';
 import { POLICY_LIMITS } from '../limits.ts';
 import { circumstancesOf, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
-import type { ConsensusNames } from './consensus-shape.ts';
+import type { ConsensusNames, ConsensusShape } from './consensus-shape.ts';
 import type { DecisionInput, DecisionOptions } from './decision.ts';
 import { evaluatePolicy } from './outcome.ts';
 import { consensusShape } from './policy-set.ts';
@@ -37,7 +37,11 @@ export function directoryNeeds(input: DecisionInput, options: DecisionOptions = 
       ? [consensusShape(policy.consensus)]
       : [],
   );
-  if (shapes.length === 0) return undefined;
+  return shapes.length === 0 ? undefined : needsOf(shapes);
+}
+
+/** Whom these consensus expressions name, and as many others as their largest number. */
+export function needsOf(shapes: readonly ConsensusShape[]): DirectoryNeeds {
   const named = (set: Exclude<keyof ConsensusNames, 'looksInside'>): string[] => [
     ...new Set(shapes.flatMap(({ names }) => [...names[set]])),
   ];

@@ -162,12 +162,18 @@ export function checkTree(kind: ExpressionKind, tree: ParsedTree): CheckedTree {
     }
     const root = fieldOf(roots, node.name);
     if (root !== undefined) return root.field.type;
-    throw fail('E_UNKNOWN_KEYWORD', node, unknownKeyword(kind, node.name));
+    throw fail('E_UNKNOWN_KEYWORD', node, unknownKeyword(kind, node.name), [
+      ...Object.keys(roots.fields),
+      ...scope.map(({ name }) => name),
+    ]);
   };
 
   const checkCall = (node: CallNode): Type => {
     const arity = TIME_FUNCTIONS.get(node.name);
-    if (arity === undefined) throw fail('E_UNKNOWN_FUNCTION', node, `there is no function ${node.name}`);
+    if (arity === undefined) {
+      const nameSpan = { start: node.start, end: node.start + node.name.length };
+      throw fail('E_UNKNOWN_FUNCTION', nameSpan, `there is no function ${node.name}`, [...TIME_FUNCTIONS.keys()]);
+    }
     if (kind !== 'time') {
       throw fail('E_UNKNOWN_FUNCTION', node, `${node.name} exists only in the time expression of a policy`);
     }
@@ -192,7 +198,7 @@ export function checkTree(kind: ExpressionKind, tree: ParsedTree): CheckedTree {
     if (target.kind === 'struct') {
       const found = fieldOf(target, node.name);
       if (found !== undefined) return found.field.type;
-      throw fail('E_UNKNOWN_FIELD', node.nameSpan, unknownField(target, node.name));
+      throw fail('E_UNKNOWN_FIELD', node.nameSpan, unknownField(target, node.name), Object.keys(target.fields));
     }
     if (target.kind === 'list') {
       throw fail('E_TYPE', node.nameSpan, `a list has no field ${node.name}; it has ${METHOD_NAMES}`);
@@ -205,7 +211,12 @@ export function checkTree(kind: ExpressionKind, tree: ParsedTree): CheckedTree {
     const target = check(node.target);
     const arity = METHODS.get(node.name);
     if (arity === undefined) {
-      throw fail('E_UNKNOWN_FUNCTION', node.nameSpan, `there is no method ${node.name}; there are ${METHOD_NAMES}`);
+      throw fail(
+        'E_UNKNOWN_FUNCTION',
+        node.nameSpan,
+        `there is no method ${node.name}; there are ${METHOD_NAMES}`,
+        METHOD_NAMES.split(', '),
+      );
     }
     requireArity(node.nameSpan, node.name, node.args, arity);
     if (node.name === 'hex_to_uint') {
@@ -272,8 +283,8 @@ export function checkTree(kind: ExpressionKind, tree: ParsedTree): CheckedTree {
   return { ...tree, kind, types, slots, slotCount, timeCalls };
 }
 
-const fail = (code: StaticErrorCode, span: Span, message: string): StaticFailure =>
-  new StaticFailure(code, { start: span.start, end: span.end }, message);
+const fail = (code: StaticErrorCode, span: Span, message: string, candidates: readonly string[] = []): StaticFailure =>
+  new StaticFailure(code, { start: span.start, end: span.end }, message, candidates);
 
 const describeBool = (type: Type): string =>
   type.kind === 'any' ? `${describeType(type)}: compare it with == true` : describeType(type);

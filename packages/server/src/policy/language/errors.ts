@@ -1,3 +1,5 @@
+import { nearestName } from './nearest-name.ts';
+
 /** Why a text is not an expression of its field (protocol/policies 6.1). */
 export type StaticErrorCode =
   | 'E_SYNTAX'
@@ -36,6 +38,8 @@ export interface StaticError extends Span {
   readonly message: string;
   readonly line: number;
   readonly column: number;
+  /** The name that was probably meant, to stand in place of the span. */
+  readonly suggestion?: string;
 }
 
 /** What was missing: a whole keyword, a parameter the activity does not expose, or a field inside a struct. */
@@ -53,11 +57,14 @@ export class StaticFailure extends Error {
   override readonly name = 'StaticFailure';
   readonly code: StaticErrorCode;
   readonly span: Span;
+  /** Names that would have been right here. */
+  readonly candidates: readonly string[];
 
-  constructor(code: StaticErrorCode, span: Span, message: string) {
+  constructor(code: StaticErrorCode, span: Span, message: string, candidates: readonly string[] = []) {
     super(message);
     this.code = code;
     this.span = span;
+    this.candidates = candidates;
   }
 }
 
@@ -90,7 +97,8 @@ export const toRuntimeError = ({ code, message, span, missing }: RuntimeFailure)
 const MESSAGE_MAX = 600;
 
 /** Adds line and column, which people look for, to the offsets of a failure. */
-export function toStaticError({ code, message, span }: StaticFailure, text: string): StaticError {
+export function toStaticError({ code, message, span, candidates }: StaticFailure, text: string): StaticError {
+  const suggestion = nearestName(text.slice(span.start, span.end), candidates);
   const before = text.slice(0, span.start).split('\n');
   const lineText = before.at(-1) ?? '';
   return {
@@ -101,6 +109,7 @@ export function toStaticError({ code, message, span }: StaticFailure, text: stri
     end: span.end,
     line: before.length,
     column: [...lineText].length + 1,
+    ...(suggestion !== undefined && { suggestion }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Node } from '../language/ast.ts';
+import { descend, type Node } from '../language/ast.ts';
 import type { Names, Unit } from './names.ts';
 import { argumentOf, NO_SCOPE, pathOf, type Subject } from './subjects.ts';
 
@@ -62,6 +62,16 @@ export function demandedValues(conjuncts: readonly Node[]): Values {
     }
   }
   return values;
+}
+
+/** What the conjuncts of an expression say of each other. */
+export function contextOfTree(root: Node, conjuncts: readonly Node[], names: Names): Context {
+  const paths = new Set<string>();
+  for (const part of descend(root)) {
+    const path = part.kind === 'field' || part.kind === 'index' ? pathOf(part, NO_SCOPE) : undefined;
+    if (path !== undefined) paths.add(path);
+  }
+  return contextOf(names, demandedValues(conjuncts), paths);
 }
 
 /** The configured token that is called, if one is. */

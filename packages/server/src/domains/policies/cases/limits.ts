@@ -259,4 +259,28 @@ export const limitCases: DomainCases = {
     },
     hostile: byRoot(() => ({})),
   },
+  list_velocity_usage: {
+    query: {
+      parameters: async ({ root }) => {
+        await newControl(root);
+        return {};
+      },
+      answer: () => ({
+        usage: [
+          {
+            velocityControlId: anId,
+            name: 'Ether',
+            aggregate: '0',
+            threshold: '1.5',
+            operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+            windowSeconds: 86_400,
+            groups: [],
+            text: '0 of 1.5\u00a0ETH used in the last 24 hours, by each wallet',
+          },
+        ],
+        pageInfo: PAGE_INFO,
+      }),
+    },
+    hostile: byRoot(() => ({})),
+  },
 };

@@ -31,6 +31,15 @@ const policyParams = (extra: Record<string, unknown> = {}) => ({
 
 const aPolicy = (params: Record<string, unknown>) => ({ policyId: anId, ...params, ...TIMES });
 
+const aDescription = () => ({
+  sentence: expect.arrayContaining([expect.objectContaining({ text: expect.any(String) })]),
+  text: expect.stringMatching(/^Any.*\.$/),
+  risk: expect.any(String),
+  errors: [],
+  warnings: expect.any(Array),
+  marks: expect.any(Array),
+});
+
 const policies = async (reader: TestClient) => (await reader.query('list_policies')).body.policies;
 
 const newPolicy = async (client: TestClient, extra: Record<string, unknown> = {}): Promise<string> =>
@@ -204,6 +213,31 @@ export const policyCases: DomainCases = {
     },
     hostile: byRoot(() => ({})),
   },
+  describe_policy: {
+    query: {
+      foreignStatus: 404,
+      parameters: async ({ root }) => {
+        const policyId = await newPolicy(root, { consensus: 'approvers.count() >= 2' });
+        const condition = `${ELSEWHERE} && activity.action == 'CREATE'`;
+        return { draft: { policyId, effect: 'EFFECT_ALLOW', condition, consensus: 'approvers.count() >= 2' } };
+      },
+      answer: () => ({ description: { ...aDescription(), direction: 'NARROW', changes: [expect.any(String)] } }),
+    },
+    hostile: byRoot((tenant) => {
+      const { policyName, effect, condition, consensus, time } = idlePolicyParams(fresh(tenant));
+      return { draft: { policyId: tenant.ids.policy, policyName, effect, condition, consensus, time } };
+    }),
+  },
+  describe_policies: {
+    query: {
+      parameters: async ({ root }) => ({ policyIds: [await newPolicy(root), randomUUID()] }),
+      answer: () => ({
+        descriptions: [{ policyId: anId, ...aDescription(), changes: [] }],
+        pageInfo: PAGE_INFO,
+      }),
+    },
+    hostile: byRoot((tenant) => ({ policyIds: [tenant.ids.policy] })),
+  },
   get_policy_evaluations: {
     query: {
       parameters: async (world) => ({ activityId: await allowedActivity(world) }),
@@ -222,8 +256,18 @@ export const policyCases: DomainCases = {
                 effect: 'EFFECT_ALLOW',
                 reason: expect.any(String),
                 trace: expect.any(Object),
+                explanation: {
+                  sentence: [{ text: 'Its condition holds, and its approvals are complete.' }],
+                  parts: [
+                    { text: 'kind is “update user name”', holds: true, depth: 0 },
+                    { text: 'one approver is plain', holds: true, depth: 0 },
+                  ],
+                },
               },
             ],
+            explanation: {
+              sentence: [{ text: 'Allowed by ' }, { text: 'Names', strong: true, userText: true }, { text: '.' }],
+            },
             createdAt: TIMESTAMP,
           },
         ],
@@ -259,8 +303,12 @@ export const policyCases: DomainCases = {
               effect: 'EFFECT_ALLOW',
               reason: expect.any(String),
               trace: expect.any(Object),
+              explanation: { sentence: expect.any(Array), parts: expect.any(Array) },
             },
           ],
+          explanation: {
+            sentence: [{ text: 'Allowed by ' }, { text: 'the draft', strong: true, userText: true }, { text: '.' }],
+          },
           unconcernedCount: 0,
           ownAccountRule: expect.any(String),
           rootQuorum: { required: 1, given: expect.any(Number), isReachable: expect.any(Boolean) },

@@ -2,14 +2,14 @@ import Type from 'typebox';
 import type { Vote } from '../../../core/model.ts';
 import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
-import { renderEvaluation } from '../../../engine/render-evaluation.ts';
-import { VoteEvaluationShape } from '../../../engine/shapes/rules.ts';
+import { DecisionExplanationShape, VoteEvaluationShape } from '../../../engine/shapes/rules.ts';
 import { toTimestamp } from '../../../lib/clock.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape, TimestampShape } from '../../../lib/shapes.ts';
-import type { VoteEvaluation } from '../../../policy/index.ts';
+import { explainVote, type VoteEvaluation } from '../../../policy/index.ts';
 import { PolicyReader } from '../store/policies.ts';
+import { approversNamed, explainAll, namesFor, renderDecisionWords } from '../words/explanations.ts';
 
 export const getPolicyEvaluations = defineQuery({
   name: 'get_policy_evaluations',
@@ -28,6 +28,8 @@ export const getPolicyEvaluations = defineQuery({
         organizationId: Type.String(),
         voteId: Type.String(),
         policyEvaluations: Type.Array(VoteEvaluationShape),
+        /** Ours: why, in plain words. Absent where the policies are not told. */
+        explanation: Type.Optional(DecisionExplanationShape),
         createdAt: TimestampShape,
       }),
     ),
@@ -45,15 +47,41 @@ export const getPolicyEvaluations = defineQuery({
     const isTold = authorityId === undefined || authorityId === actor.homeId;
     const ofVote = new Map(kept.map(({ voteId, evaluations }) => [voteId, evaluations as VoteEvaluation[]]));
     const { items, pageInfo } = pageOfList(found.votes, paginationOptions, config.listMax, ({ id }) => id);
+    const told = items.map((vote) => ({ vote, evaluations: isTold ? evaluationsAt(vote, found.votes, ofVote) : [] }));
+    // Policies speak of what the organization has that decided.
+    const deciderId = authorityId ?? organizationId;
+    const [names, approvers] = await Promise.all([
+      namesFor(
+        read,
+        deciderId,
+        config.chains,
+        told.flatMap(({ evaluations }) => evaluations),
+      ),
+      approversNamed(
+        read,
+        deciderId,
+        isTold ? found.votes.map(({ userId }) => userId) : [],
+      ),
+    ]);
     return {
-      policyEvaluations: items.map((vote) => ({
-        id: vote.id,
-        activityId,
-        organizationId,
-        voteId: vote.id,
-        policyEvaluations: isTold ? evaluationsAt(vote, found.votes, ofVote).map(renderEvaluation) : [],
-        createdAt: toTimestamp(vote.createdAtMs),
-      })),
+      policyEvaluations: told.map(({ vote, evaluations }) => {
+        const earlier = new Set<string>(found.votes.slice(0, found.votes.indexOf(vote) + 1).map(({ userId }) => userId));
+        const { explained, rendered } = explainAll(evaluations, {
+          names,
+          atMs: vote.createdAtMs,
+          approvers: approvers.filter(({ id }) => earlier.has(id)),
+        });
+        const isRejection = vote.selection === 'VOTE_SELECTION_REJECTED';
+        return {
+          id: vote.id,
+          activityId,
+          organizationId,
+          voteId: vote.id,
+          policyEvaluations: rendered,
+          ...(isTold && { explanation: renderDecisionWords(explainVote(explained, isRejection)) }),
+          createdAt: toTimestamp(vote.createdAtMs),
+        };
+      }),
       pageInfo,
     };
   },

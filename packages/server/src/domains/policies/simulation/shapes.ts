@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { EffectShape, ExpressionShape, PolicyEvaluationShape } from '../../../engine/shapes/rules.ts';
+import { DecisionExplanationShape, EffectShape, ExpressionShape, PolicyEvaluationShape } from '../../../engine/shapes/rules.ts';
 import { IdShape, NameShape, textShape } from '../../../lib/shapes.ts';
 import { MfaPolicyShape } from '../../users/shapes/mfa.ts';
 
@@ -38,6 +38,8 @@ export const SimulationShape = Type.Object({
   reason: Type.String(),
   decidingPolicyIds: Type.Array(Type.String()),
   policyEvaluations: Type.Array(PolicyEvaluationShape),
+  /** Why the whole is decided so, in plain words, and what would pass. */
+  explanation: DecisionExplanationShape,
   /** Policies that cannot concern such an activity and were not evaluated. */
   unconcernedCount: Type.Integer(),
   ownAccountRule: Type.String(),

@@ -17,7 +17,6 @@ import { requireModest } from '../../../engine/expressions.ts';
 import { type Intent, openIntent } from '../../../engine/intent.ts';
 import { toMember } from '../../../engine/members.ts';
 import { orRefusal } from '../../../engine/rejection.ts';
-import { renderEvaluation } from '../../../engine/render-evaluation.ts';
 import { countsAgainst, totalWith } from '../../../engine/reserve.ts';
 import { isAllowedFrom } from '../../../engine/rules/allowlist.ts';
 import { isMetAtOnce } from '../../../engine/rules/mfa.ts';
@@ -35,9 +34,10 @@ import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { ActivityId, UserId } from '../../../lib/ids.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { parseAddress } from '../../../lib/network.ts';
-import { type Approval, type Decision, type Policy, preparePolicies } from '../../../policy/index.ts';
+import { type Approval, type Decision, explainDecision, type Policy, preparePolicies } from '../../../policy/index.ts';
 import { renderMfaPolicy } from '../../users/render/mfa.ts';
 import { checkPolicy, textsOf } from '../new-policies.ts';
+import { approversNamed, explainAll, namesFor, renderDecisionWords } from '../words/explanations.ts';
 import type { Simulation, SimulationRequest } from './shapes.ts';
 
 /** Somebody whose approval is supposed. */
@@ -97,6 +97,7 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
   const velocity = await velocityOf(authorization, isDenied);
   const allowlists = await app.accessRules.allowlistsOf(submitter.organization, app.storage.read);
   const network = networkOf(allowlists, submitter, wish.sourceAddress);
+  const words = await wordsFor(app, submitter, decision, voters, atMs);
   return {
     status: statusOf(decision, {
       isDenied,
@@ -109,7 +110,7 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
     outcome: decision.outcome,
     reason: decision.reason,
     decidingPolicyIds: [...decision.decidingPolicyIds],
-    policyEvaluations: decision.evaluations.map(renderEvaluation),
+    ...words,
     unconcernedCount: decision.unconcernedCount,
     ownAccountRule: decision.ownAccountRule,
     rootQuorum: { ...decision.rootQuorum },
@@ -128,6 +129,37 @@ export async function simulate(app: App, caller: Actor, wish: SimulationRequest,
     velocity,
   };
 }
+
+/** The evaluations and the whole decision in plain words. */
+async function wordsFor(
+  { storage: { read }, config }: App,
+  { organizationId }: Actor,
+  decision: Decision,
+  voters: readonly UserId[],
+  atMs: number,
+): Promise<Pick<Simulation, 'policyEvaluations' | 'explanation'>> {
+  const { rootUserIds, policies: pending } = decision.openTo;
+  const awaited = [...rootUserIds, ...pending.flatMap(({ userIds }) => userIds)].slice(0, AWAITED_NAMED_MAX);
+  const [names, approvers] = await Promise.all([
+    namesFor(read, organizationId, config.chains, decision.evaluations, awaited),
+    approversNamed(read, organizationId, voters),
+  ]);
+  const namesOf = (userIds: readonly string[]): string[] => userIds.map((id) => names.thing(id)?.name ?? id);
+  const { explained, rendered } = explainAll(decision.evaluations, {
+    names,
+    atMs,
+    approvers,
+    pendingNames: (policyId) => {
+      const open = pending.find((one) => one.policyId === policyId);
+      return open === undefined || open.anyone ? undefined : namesOf(open.userIds);
+    },
+  });
+  const explanation = explainDecision({ decision, explained, missingRootNames: namesOf(rootUserIds) });
+  return { policyEvaluations: rendered, explanation: renderDecisionWords(explanation) };
+}
+
+/** A sentence names no more people. */
+const AWAITED_NAMED_MAX = 100;
 
 /** More would take the time of others. */
 const TREES_SHOWN = 25;

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { ContractInterface, ContractInterfaceType } from '../../../core/model.ts';
+import { chunks } from '../../../lib/collections.ts';
 import { sha256Hex } from '../../../lib/encoding.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ContractInterfaceId, OrganizationId } from '../../../lib/ids.ts';
@@ -65,6 +66,26 @@ export class ContractInterfaceReader extends Reader {
       SELECT CAST(SUM(LENGTH(definition)) AS bigint) AS length FROM contract_interface
       WHERE organization_id = ${organizationId}`.execute(this.db);
     return Number(rows[0]?.length ?? 0);
+  }
+
+  /** What the contracts at these addresses are called, by address as look-ups compare it. */
+  async labels(
+    organizationId: OrganizationId,
+    type: ContractInterfaceType,
+    addresses: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (const keys of chunks([...new Set(addresses.map((address) => addressKey(type, address)))])) {
+      const rows = await this.db
+        .selectFrom('contract_interface')
+        .select(['address_key', 'label'])
+        .where('organization_id', '=', organizationId)
+        .where('type', '=', type)
+        .where('address_key', 'in', keys)
+        .execute();
+      for (const row of rows) found.set(row.address_key, row.label);
+    }
+    return found;
   }
 
   /** Those of the given contracts that were uploaded. */

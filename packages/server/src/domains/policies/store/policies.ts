@@ -6,7 +6,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, PolicyId, VoteId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
-import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import { findRow, namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { PolicyTable } from '../tables.ts';
@@ -37,6 +37,23 @@ export class PolicyReader extends Reader {
     return await pageOfRows(this.db, 'policy', organizationId, request, (rows) => rows.map(toPolicy), {
       large: ['name', 'condition', 'consensus', 'time', 'notes'],
     });
+  }
+
+  /** Those of these ids that are policies of the organization, oldest first. */
+  async many(organizationId: OrganizationId, policyIds: readonly string[]): Promise<Policy[]> {
+    if (policyIds.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('policy')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...new Set(policyIds)])
+      .orderBy('id')
+      .execute();
+    return rows.map(toPolicy);
+  }
+
+  async namesOf(organizationId: OrganizationId, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return await namesOfRows(this.db, 'policy', organizationId, ids);
   }
 
   async count(organizationId: OrganizationId): Promise<number> {

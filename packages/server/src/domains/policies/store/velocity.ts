@@ -57,6 +57,31 @@ export class VelocityReader extends Reader {
     return sinceMs === undefined ? latest : latest - (await this.#total(organizationId, group, sinceMs));
   }
 
+  /**
+   * What each group of a control has used since a moment, that moment excluded, or ever; in the order of their keys. The
+   * totals are those that `used` reads.
+   */
+  async usage(
+    organizationId: OrganizationId,
+    controlId: VelocityControlId,
+    sinceMs: number | undefined,
+    limit: number,
+  ): Promise<{ readonly groupKey: string; readonly used: bigint }[]> {
+    const ofControl = sql`organization_id = ${organizationId} AND control_id = ${controlId}`;
+    const next = (after: RawBuilder<unknown>) =>
+      sql`(SELECT min(group_key) FROM velocity_entry WHERE ${ofControl} AND group_key > ${after})`;
+    const total = (until: RawBuilder<unknown>) => sql`(SELECT total FROM velocity_entry AS entry WHERE ${ofControl}
+      AND entry.group_key = found.group_key ${until} ORDER BY entry.created_at_ms DESC, entry.id DESC LIMIT 1)`;
+    const before = sinceMs === undefined ? sql`NULL` : total(sql`AND entry.created_at_ms <= ${sinceMs}`);
+    const { rows } = await sql<{ group_key: string; latest: string; earlier: string | null }>`
+      WITH RECURSIVE found (group_key) AS (
+        SELECT ${next(sql`''`)}
+        UNION ALL SELECT ${next(sql`found.group_key`)} FROM found WHERE found.group_key IS NOT NULL)
+      SELECT group_key, ${total(sql``)} AS latest, ${before} AS earlier
+      FROM found WHERE group_key IS NOT NULL LIMIT ${limit}`.execute(this.db);
+    return rows.map((row) => ({ groupKey: row.group_key, used: BigInt(row.latest) - BigInt(row.earlier ?? 0) }));
+  }
+
   /** Controls of any organization, in the order of their keys, behind one of them. */
   async controlsBehind(last: ControlKey | undefined, limit: number): Promise<ControlKey[]> {
     const behind = last && sql`WHERE (organization_id, id) > (${last.organizationId}, ${last.controlId})`;

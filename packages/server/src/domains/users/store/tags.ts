@@ -4,7 +4,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
-import { pageOfRows } from '../../../storage/organization-rows.ts';
+import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Tag } from '../model.ts';
@@ -57,6 +57,11 @@ export class TagReader extends Reader {
         .execute();
       if (rows.length !== ids.length) throw new ApiError('RESOURCE_NOT_FOUND', 'tag not found in this organization');
     }
+  }
+
+  /** What tags are called, of those ids that are tags of the organization. */
+  async namesOf(organizationId: OrganizationId, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return await namesOfRows(this.db, 'tag', organizationId, ids);
   }
 
   async usersWithTags(organizationId: OrganizationId, tagIds: readonly string[]): Promise<UserId[]> {

@@ -6,7 +6,7 @@ import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
-import { pageOfRows } from '../../../storage/organization-rows.ts';
+import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
@@ -261,6 +261,11 @@ export class UserReader extends Reader {
       .where('organization_id', '=', organizationId)
       .executeTakeFirstOrThrow();
     return row.count;
+  }
+
+  /** What users are called, of those ids that are users of the organization. */
+  async namesOf(organizationId: OrganizationId, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return await namesOfRows(this.db, 'app_user', organizationId, ids);
   }
 
   /** Which of these ids are users of the organization. */

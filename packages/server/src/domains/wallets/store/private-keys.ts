@@ -6,7 +6,7 @@ import type { OrganizationId, PrivateKeyId, TagId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
-import { pageOfRows } from '../../../storage/organization-rows.ts';
+import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { PrivateKey } from '../model.ts';
@@ -40,6 +40,11 @@ export class PrivateKeyReader extends Reader {
       keys.push(...(await this.#complete(organizationId, rows)));
     }
     return keys;
+  }
+
+  /** What private keys are called, of those ids that are keys of the organization. */
+  async namesOf(organizationId: OrganizationId, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return await namesOfRows(this.db, 'private_key', organizationId, ids);
   }
 
   async byAddress(organizationId: OrganizationId, address: string): Promise<PrivateKey | undefined> {

@@ -6,7 +6,7 @@ import type { OrganizationId, WalletAccountId, WalletId } from '../../../lib/ids
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
-import { pageOfRows } from '../../../storage/organization-rows.ts';
+import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
@@ -129,6 +129,36 @@ export class WalletReader extends Reader {
       wallets.push(...rows.map(toWallet));
     }
     return wallets;
+  }
+
+  /** What wallets are called, of those ids that are wallets of the organization. */
+  async namesOf(organizationId: OrganizationId, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return await namesOfRows(this.db, 'wallet', organizationId, ids);
+  }
+
+  /** The accounts at these addresses, each by its own name or that of its wallet; by address as look-ups compare it. */
+  async namesOfAddresses(
+    organizationId: OrganizationId,
+    addresses: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (const keys of chunks([...new Set(addresses.map(addressKey))])) {
+      const rows = await this.db
+        .selectFrom('wallet_account')
+        .innerJoin('wallet', (join) =>
+          join
+            .onRef('wallet.organization_id', '=', 'wallet_account.organization_id')
+            .onRef('wallet.id', '=', 'wallet_account.wallet_id'),
+        )
+        .select(['wallet_account.address_key', 'wallet_account.name', 'wallet.name as walletName'])
+        .where('wallet_account.organization_id', '=', organizationId)
+        .where('wallet_account.address_key', 'in', keys)
+        .orderBy('wallet_account.id', 'desc')
+        .execute();
+      // The oldest last: an address that several accounts have is called by it.
+      for (const row of rows) found.set(row.address_key, row.name ?? row.walletName);
+    }
+    return found;
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<Wallet>> {

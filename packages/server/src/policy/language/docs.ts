@@ -1,0 +1,86 @@
+// One line for each field and function, as editors show it beside a completion.
+
+export const FIELD_DOCS: Readonly<Record<string, string>> = {
+  activity: 'what is requested',
+  'activity.type': 'type with its version, such as ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+  'activity.kind': 'type without its version, such as SIGN_TRANSACTION',
+  'activity.resource': 'what it acts on, such as WALLET',
+  'activity.action': 'what it does, such as CREATE',
+  'activity.params': 'parameters that the activity exposes',
+  'activity.params.encoding': 'how a raw payload is encoded',
+  'activity.params.hash_function': 'how a raw payload is hashed before it is signed',
+  'activity.params.type': 'the family of a transaction, such as TRANSACTION_TYPE_ETHEREUM',
+  'eth.tx': 'the Ethereum transaction',
+  'eth.tx.from': 'sender',
+  'eth.tx.to': 'recipient, or the contract that is called',
+  'eth.tx.value': 'amount of the native coin, in wei',
+  'eth.tx.data': 'call data, 0x where there is none',
+  'eth.tx.chain_id': 'number of the chain, 1 for Ethereum',
+  'eth.tx.gas': 'gas limit',
+  'eth.tx.gas_price': 'price of a unit of gas, in wei',
+  'eth.tx.max_fee_per_gas': 'most that is paid for a unit of gas, in wei',
+  'eth.tx.max_priority_fee_per_gas': 'tip for a unit of gas, in wei',
+  'eth.tx.function_name': 'function that is called, by the uploaded interface',
+  'eth.tx.function_signature': 'first four bytes of the call data',
+  'eth.tx.contract_call_args': "arguments of the call by name, by the uploaded interface: ['amount']",
+  'eth.eip_712': 'the typed data of a signature (EIP-712)',
+  'eth.eip_712.primary_type': 'name of the type that is signed',
+  'eth.eip_712.message': "members of the message by name: ['spender']",
+  'eth.eip_7702_authorization': 'the authorization of a delegation (EIP-7702)',
+  'eth.eip_7702_authorization.address': 'whose code the account would run',
+  'solana.tx': 'the Solana transaction',
+  'solana.tx.transfers': 'transfers of SOL, in lamports',
+  'solana.tx.spl_transfers': 'transfers of tokens, in their smallest unit',
+  'solana.tx.instructions': 'all instructions, with their programs and accounts',
+  'tron.tx': 'the Tron transaction',
+  'tron.tx.contract': 'its contracts; one today',
+  'bitcoin.tx': 'the Bitcoin transaction',
+  'bitcoin.tx.outputs': 'who receives how much, in satoshi',
+  'bitcoin.tx.fee': 'fee in satoshi',
+  'tempo.tx': 'the Tempo transaction',
+  wallet: 'the wallet that signs',
+  'wallet.id': 'id of the wallet',
+  'wallet.label': 'name of the wallet',
+  wallet_account: 'the account that signs',
+  'wallet_account.address': 'address of the account',
+  private_key: 'the private key that signs',
+  'private_key.id': 'id of the private key',
+  'private_key.tags': 'ids of its tags',
+  secret: 'the secret that is exported',
+  wallets: 'the wallets that are exported or deleted',
+  approvers: 'users who approved, the submitter among them',
+  'approvers[].id': 'id of the user',
+  'approvers[].tags': 'ids of the tags of the user',
+  'approvers[].email': 'email address of the user',
+  'approvers[].alias': 'name of the user',
+  credentials: 'credentials that approvals were stamped with',
+  'credentials[].type': 'such as CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR',
+  'credentials[].user_id': 'id of its user',
+  'credentials[].public_key': 'its public key, in any spelling',
+  time: 'the time of the request',
+  'time.now': 'this moment',
+};
+
+export interface FunctionDoc {
+  readonly name: string;
+  readonly signature: string;
+  readonly doc: string;
+  readonly only?: 'condition' | 'consensus' | 'time';
+  readonly on?: 'list' | 'text';
+}
+
+export const FUNCTION_DOCS: readonly FunctionDoc[] = [
+  { name: 'any', signature: '.any(item, condition)', doc: 'whether the condition holds for at least one element', on: 'list' },
+  { name: 'all', signature: '.all(item, condition)', doc: 'whether it holds for every element; true for an empty list', on: 'list' },
+  { name: 'filter', signature: '.filter(item, condition)', doc: 'the elements for which it holds', on: 'list' },
+  { name: 'contains', signature: '.contains(value)', doc: 'whether the list has the value', on: 'list' },
+  { name: 'count', signature: '.count()', doc: 'how many elements the list has', on: 'list' },
+  { name: 'hex_to_uint', signature: '.hex_to_uint()', doc: 'the number that hex text stands for', on: 'text' },
+  { name: 'Timestamp', signature: "Timestamp('2026-03-01T00:00:00Z')", doc: 'a moment in UTC', only: 'time' },
+  {
+    name: 'CronSpan',
+    signature: "CronSpan('0 9 * * 1-5', '8h', 'Europe/Berlin')",
+    doc: 'whether now is within a window: when it begins, how long it lasts, in which zone',
+    only: 'time',
+  },
+];
