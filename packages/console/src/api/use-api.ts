@@ -108,7 +108,7 @@ export function useApiPages<Method extends QueryMethod, Item>(
 }
 
 /** Answers belong to who asked and to the organization that was asked about. */
-function useShownKey(organizationId: string | undefined): readonly string[] {
+export function useShownKey(organizationId: string | undefined): readonly string[] {
   const { userId } = useSessionOrThrow();
   const shown = useOrganization();
   return [userId, organizationId ?? shown.organizationId];

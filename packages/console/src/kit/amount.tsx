@@ -1,6 +1,6 @@
+import { shortAddress } from '../lib/addresses.ts';
 import { cutDecimals, formatUnits, isUnlimited } from '../lib/amounts.ts';
 import { cx } from '../lib/cx.ts';
-import { shortAddress } from '../lib/addresses.ts';
 import styles from './amount.module.css';
 
 export interface AmountProps {
@@ -28,10 +28,11 @@ export function Amount({ value, decimals, unit, shape = 'list', strong = false }
   }
   const exact = formatUnits(whole, decimals);
   return (
-    <span className={cx(styles.amount, strong && styles.strong)} title={shape === 'list' ? `${exact} ${unit}` : undefined}>
-      {shape === 'list' ? cutDecimals(exact) : exact}
-      {' '}
-      {unit}
+    <span
+      className={cx(styles.amount, strong && styles.strong)}
+      title={shape === 'list' ? `${exact} ${unit}` : undefined}
+    >
+      {shape === 'list' ? cutDecimals(exact) : exact} {unit}
     </span>
   );
 }

@@ -55,7 +55,11 @@ export function Button(props: ButtonProps) {
   );
 }
 
-function Label(props: { readonly icon: IconName | undefined; readonly isHidden: boolean; readonly children: ReactNode }) {
+function Label(props: {
+  readonly icon: IconName | undefined;
+  readonly isHidden: boolean;
+  readonly children: ReactNode;
+}) {
   return (
     <span className={cx(styles.label, props.isHidden && styles.ghost)} aria-hidden={props.isHidden || undefined}>
       {props.icon && <Icon name={props.icon} />}

@@ -35,10 +35,7 @@ export function Dialog(props: DialogProps) {
       <Base.Portal>
         <Base.Backdrop className={styles.scrim} />
         <Base.Viewport className={styles.viewport}>
-          <Base.Popup
-            className={cx(styles.dialog, styles[width])}
-            initialFocus={initialFocus ?? text}
-          >
+          <Base.Popup className={cx(styles.dialog, styles[width])} initialFocus={initialFocus ?? text}>
             <header className={styles.header}>
               <Base.Title className={styles.title}>{title}</Base.Title>
               {!isModalOnly && (

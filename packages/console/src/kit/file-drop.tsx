@@ -23,7 +23,16 @@ const MAX_BYTES = 1_000_000;
 
 /** A frame that takes a text file by drop or by choice. */
 export function FileDrop(props: FileDropProps) {
-  const { title, text, chooseLabel = 'choose the file', accept, maxBytes = MAX_BYTES, onText, onError, children } = props;
+  const {
+    title,
+    text,
+    chooseLabel = 'choose the file',
+    accept,
+    maxBytes = MAX_BYTES,
+    onText,
+    onError,
+    children,
+  } = props;
   const [isOver, setIsOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();

@@ -19,7 +19,9 @@ export function Hatch({ title, bytes, children }: HatchProps) {
           <Icon name="question" /> <b>{title}</b>
         </p>
       )}
-      {bytes !== undefined && <p className={styles.bytes}>{bytes.replace(/^0x/, '').replace(/(.{4})(?=.)/gs, '$1 ')}</p>}
+      {bytes !== undefined && (
+        <p className={styles.bytes}>{bytes.replace(/^0x/, '').replace(/(.{4})(?=.)/gs, '$1 ')}</p>
+      )}
       {children}
     </div>
   );

@@ -8,10 +8,7 @@ export function Logo({ size = 28 }: { readonly size?: number }) {
         <path d="M16 29A13 13 0 0 1 4.1 21.3" />
         <path d="M3 16A13 13 0 0 1 14 3.2" />
       </g>
-      <path
-        fill="currentColor"
-        d="M16 10a4 4 0 0 1 2 7.4v3.9a1 1 0 0 1-1 1h-2a1 1 0 0 1-1-1v-3.9A4 4 0 0 1 16 10Z"
-      />
+      <path fill="currentColor" d="M16 10a4 4 0 0 1 2 7.4v3.9a1 1 0 0 1-1 1h-2a1 1 0 0 1-1-1v-3.9A4 4 0 0 1 16 10Z" />
     </svg>
   );
 }

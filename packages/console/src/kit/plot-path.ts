@@ -34,7 +34,10 @@ export function pathOf(
   const line = runs.map((points) => `M${points.join('L')}`).join('');
   const area = runs
     .filter((points) => points.length > 1)
-    .map((points) => `M${points[0]?.split(' ')[0]} ${height}L${points.join('L')}L${points.at(-1)?.split(' ')[0]} ${height}Z`)
+    .map(
+      (points) =>
+        `M${points[0]?.split(' ')[0]} ${height}L${points.join('L')}L${points.at(-1)?.split(' ')[0]} ${height}Z`,
+    )
     .join('');
   return { line, area };
 }

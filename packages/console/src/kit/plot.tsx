@@ -74,7 +74,14 @@ export function Plot(props: PlotProps) {
           style={{ height }}
         >
           {ticks.map((tick) => (
-            <line key={tick} className={styles.grid} x1="0" x2={WIDTH} y1={height - (tick / max) * (height - 2)} y2={height - (tick / max) * (height - 2)} />
+            <line
+              key={tick}
+              className={styles.grid}
+              x1="0"
+              x2={WIDTH}
+              y1={height - (tick / max) * (height - 2)}
+              y2={height - (tick / max) * (height - 2)}
+            />
           ))}
           {lines.slice(0, 3).map(({ name, tone = 'accent', values }) => {
             const path = pathOf(values, max, WIDTH, height);
@@ -156,9 +163,16 @@ export function Bars({ label, buckets, formatTime, height = 60 }: BarsProps) {
         style={{ height }}
       >
         {buckets.map(({ startsAt, succeeded, failed }) => (
-          <span key={startsAt} className={styles.bar} title={`${formatTime(startsAt)}: ${succeeded} succeeded, ${failed} failed`}>
+          <span
+            key={startsAt}
+            className={styles.bar}
+            title={`${formatTime(startsAt)}: ${succeeded} succeeded, ${failed} failed`}
+          >
             <span className={styles.good} style={{ height: `${(succeeded / max) * 100}%` }} />
-            <span className={cx(styles.bad, failed > 0 && styles.some)} style={{ height: `${(failed / max) * 100}%` }} />
+            <span
+              className={cx(styles.bad, failed > 0 && styles.some)}
+              style={{ height: `${(failed / max) * 100}%` }}
+            />
           </span>
         ))}
       </div>

@@ -45,11 +45,22 @@ export function QuorumRing({ threshold, people, caption, tone = 'ink', size = 'n
     >
       <circle className={styles.open} cx={center} cy={center} r={radius} strokeWidth={width} />
       <path className={styles.given} d={arc(center, radius, 0, Math.min(1, threshold / total))} strokeWidth={width} />
-      <text className={styles.count} x={center} y={center + (caption ? -2 : 2)} dy="0.2em" fontSize={size === 'small' ? 20 : 29}>
+      <text
+        className={styles.count}
+        x={center}
+        y={center + (caption ? -2 : 2)}
+        dy="0.2em"
+        fontSize={size === 'small' ? 20 : 29}
+      >
         {threshold} of {people.length}
       </text>
       {caption && (
-        <text className={styles.caption} x={center} y={center + (size === 'small' ? 20 : 28)} fontSize={size === 'small' ? 11 : 13}>
+        <text
+          className={styles.caption}
+          x={center}
+          y={center + (size === 'small' ? 20 : 28)}
+          fontSize={size === 'small' ? 11 : 13}
+        >
           {caption}
         </text>
       )}

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Explanation } from '../api/types.ts';
-import { cx } from '../lib/cx.ts';
 import { count } from '../lib/amounts.ts';
+import { cx } from '../lib/cx.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { LinkButton } from './link-button.tsx';
 import styles from './reason-tree.module.css';
@@ -82,7 +82,9 @@ function ReasonItem({ reason }: { readonly reason: Reason }) {
             <bdi>{reason.name}</bdi>
           </b>
           <Tag>{EFFECTS[reason.effect]}</Tag>
-          <span className={cx(styles.outcome, styles[`${tone}Mark`], reason.outcome === 'DENIES' && styles.outlined)}>{word}</span>
+          <span className={cx(styles.outcome, styles[`${tone}Mark`], reason.outcome === 'DENIES' && styles.outlined)}>
+            {word}
+          </span>
         </p>
         {reason.explanation ? (
           <Sentence as="p" size="fact" parts={reason.explanation.sentence} />
@@ -94,7 +96,11 @@ function ReasonItem({ reason }: { readonly reason: Reason }) {
             <ul className={cx(styles.parts, reason.decided && styles[`${tone}Line`])}>
               {parts.map((part, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: parts of one condition in its order
-                <li key={index} className={cx(styles.part, part.decides && styles.decides)} style={{ paddingLeft: part.depth * 16 }}>
+                <li
+                  key={index}
+                  className={cx(styles.part, part.decides && styles.decides)}
+                  style={{ paddingLeft: part.depth * 16 }}
+                >
                   <Icon
                     name={part.holds === null ? 'question' : part.holds ? 'check' : 'cross'}
                     size={14}

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '@custos/sdk';
 import { useState } from 'react';
-import { useOrganization } from '../session/session.ts';
 import { sameWith } from '../lib/same-with.ts';
+import { useOrganization } from '../session/organization.ts';
 import { Code } from './code.tsx';
 import { Dialog } from './dialog.tsx';
 import { LinkButton } from './link-button.tsx';
@@ -18,7 +18,7 @@ type Way = 'sdk' | 'cli' | 'curl';
 /** The same with the SDK, `custos api` and curl: exact texts, to be copied. */
 export function SameWith({ method, parameters }: SameWithProps) {
   const [way, setWay] = useState<Way>('sdk');
-  const { id: organizationId } = useOrganization();
+  const { organizationId } = useOrganization();
   const operation = (OPERATIONS as Record<string, (typeof OPERATIONS)[keyof typeof OPERATIONS] | undefined>)[method];
   const texts = sameWith(
     {

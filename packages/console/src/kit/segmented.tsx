@@ -15,7 +15,11 @@ export interface SegmentedProps<Id extends string> {
 export function Segmented<Id extends string>({ label, items, value, onChange, wide = false }: SegmentedProps<Id>) {
   const group = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const next = nextIndex(event.key, items.findIndex(({ id }) => id === value), items.length);
+    const next = nextIndex(
+      event.key,
+      items.findIndex(({ id }) => id === value),
+      items.length,
+    );
     const item = next === undefined ? undefined : items[next];
     if (item === undefined || next === undefined) return;
     event.preventDefault();
@@ -23,7 +27,13 @@ export function Segmented<Id extends string>({ label, items, value, onChange, wi
     group.current?.querySelectorAll<HTMLElement>('[role=radio]')[next]?.focus();
   };
   return (
-    <div ref={group} role="radiogroup" aria-label={label} className={cx(styles.group, wide && styles.wide)} onKeyDown={onKeyDown}>
+    <div
+      ref={group}
+      role="radiogroup"
+      aria-label={label}
+      className={cx(styles.group, wide && styles.wide)}
+      onKeyDown={onKeyDown}
+    >
       {items.map((item) => (
         // biome-ignore lint/a11y/useSemanticElements: native radio buttons cannot be drawn as segments without hiding them
         <button

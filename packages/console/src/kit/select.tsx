@@ -1,8 +1,8 @@
 import { Select as Base } from '@base-ui/react/select';
 import { type ReactNode, useId } from 'react';
 import { cx } from '../lib/cx.ts';
-import { FieldFrame, type FieldFrameProps } from './field.tsx';
 import fieldStyles from './field.module.css';
+import { FieldFrame, type FieldFrameProps } from './field.tsx';
 import { Icon } from './icon.tsx';
 import styles from './popup.module.css';
 

@@ -1,6 +1,6 @@
 import type { TextPart } from '../api/types.ts';
-import { cx } from '../lib/cx.ts';
 import { shortAddress } from '../lib/addresses.ts';
+import { cx } from '../lib/cx.ts';
 import styles from './sentence.module.css';
 
 export interface SentenceProps {

@@ -66,7 +66,12 @@ export function Table<Row>({ label, columns, rows, rowKey, selectedKey, onOpen, 
       <thead>
         <tr>
           {shown.map(({ id, header, align, width, hideHeader }) => (
-            <th key={id} scope="col" className={cx(align === 'right' && styles.right)} style={width ? { width } : undefined}>
+            <th
+              key={id}
+              scope="col"
+              className={cx(align === 'right' && styles.right)}
+              style={width ? { width } : undefined}
+            >
               {hideHeader ? <span className={styles.hidden}>{header}</span> : header}
             </th>
           ))}

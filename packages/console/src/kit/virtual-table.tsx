@@ -82,7 +82,13 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const current = Math.min(active, rows.length - 1);
   return (
     // A real table cannot be positioned row by row, so the roles say what it is.
-    <div ref={scroller} className={styles.scroller} role="table" aria-label={label} aria-rowcount={(total ?? (hasMore ? -2 : rows.length)) + 1}>
+    <div
+      ref={scroller}
+      className={styles.scroller}
+      role="table"
+      aria-label={label}
+      aria-rowcount={(total ?? (hasMore ? -2 : rows.length)) + 1}
+    >
       <div role="rowgroup" className={styles.head}>
         <div role="row" className={styles.row} style={tracks} aria-rowindex={1}>
           {shown.map(({ id, header, align, hideHeader }) => (

@@ -26,7 +26,8 @@ export function cutDecimals(number: string, decimals = LIST_DECIMALS): string {
   const point = number.indexOf('.');
   if (point < 0) return number;
   const fraction = number.slice(point + 1).replace(/0+$/, '');
-  if (fraction.length <= decimals) return fraction === '' ? number.slice(0, point) : number.slice(0, point + 1) + fraction;
+  if (fraction.length <= decimals)
+    return fraction === '' ? number.slice(0, point) : number.slice(0, point + 1) + fraction;
   const kept = fraction.slice(0, decimals).replace(/0+$/, '');
   return kept === '' ? `${number.slice(0, point)}.0…` : `${number.slice(0, point)}.${kept}…`;
 }

@@ -31,7 +31,10 @@ describe('sameWith', () => {
   });
 
   it('writes queries flat', () => {
-    const { sdk, curl } = sameWith({ ...call, kind: 'query', operation: 'whoami', method: 'whoami', parameters: {} }, 'http://h');
+    const { sdk, curl } = sameWith(
+      { ...call, kind: 'query', operation: 'whoami', method: 'whoami', parameters: {} },
+      'http://h',
+    );
     expect(sdk).toBe('await client.whoami()');
     expect(curl).toContain(`BODY='{"organizationId":"o-1"}'`);
     expect(curl).toContain('http://h/public/v1/query/whoami');

@@ -50,11 +50,15 @@ export function toSource(value: unknown, indent = ''): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';
     const items = value.map((item) => toSource(item, `${indent}  `));
-    return fits(items) ? `[${items.join(', ')}]` : `[\n${items.map((item) => `${indent}  ${item},\n`).join('')}${indent}]`;
+    return fits(items)
+      ? `[${items.join(', ')}]`
+      : `[\n${items.map((item) => `${indent}  ${item},\n`).join('')}${indent}]`;
   }
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).flatMap(([name, member]) =>
-      member === undefined ? [] : [`${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name)}: ${toSource(member, `${indent}  `)}`],
+      member === undefined
+        ? []
+        : [`${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name)}: ${toSource(member, `${indent}  `)}`],
     );
     if (members.length === 0) return '{}';
     if (fits(members)) return `{ ${members.join(', ')} }`;
@@ -63,7 +67,8 @@ export function toSource(value: unknown, indent = ''): string {
   return typeof value === 'string' ? quote(value) : JSON.stringify(value);
 }
 
-const fits = (parts: readonly string[]): boolean => parts.join(', ').length <= 64 && !parts.some((part) => part.includes('\n'));
+const fits = (parts: readonly string[]): boolean =>
+  parts.join(', ').length <= 64 && !parts.some((part) => part.includes('\n'));
 
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;

@@ -13,7 +13,10 @@ export function listInWords(items: readonly string[], word = 'and'): string {
 
 /** `ACTIVITY_TYPE_SIGN_TRANSACTION_V2` as "Sign transaction v2", for what has no sentence. */
 export function plainType(type: string): string {
-  const words = type.replace(/^ACTIVITY_TYPE_/, '').toLowerCase().replaceAll('_', ' ');
+  const words = type
+    .replace(/^ACTIVITY_TYPE_/, '')
+    .toLowerCase()
+    .replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -23,7 +23,7 @@ let isLinkUsed = false;
 export function SignInPage() {
   const { session } = useSessionState();
   const navigate = useNavigate();
-  const { from } = useSearch({ strict: false }) as { readonly from?: string };
+  const { from } = useSearch({ from: '/sign-in' });
   const context = useQuery({ queryKey: ['context'], queryFn: ({ signal }) => fetchContext(signal) });
   const [typed, setTyped] = useState<string>();
   const [link, setLink] = useState<'none' | 'busy' | { readonly title: string; readonly text: string }>(
@@ -45,7 +45,7 @@ export function SignInPage() {
     });
   }, []);
   useEffect(() => {
-    if (session !== undefined) void navigate({ to: from?.startsWith('/') ? from : '/inbox', replace: true });
+    if (session !== undefined) void navigate({ href: `/console${from ?? '/inbox'}`, replace: true });
   }, [session, from, navigate]);
 
   return (

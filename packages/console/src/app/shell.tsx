@@ -1,0 +1,207 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { useInboxCounts } from '../api/inbox-counts.ts';
+import { useRawApi } from '../api/use-raw-api.ts';
+import { Icon } from '../kit/icon.tsx';
+import { Kbd } from '../kit/kbd.tsx';
+import { Skeleton } from '../kit/skeleton.tsx';
+import { Badge } from '../kit/tag.tsx';
+import { cx } from '../lib/cx.ts';
+import { useNarrow } from '../lib/use-media.ts';
+import { discardDrafts } from '../kit/drafts.ts';
+import { chooseOrganization, useOrganization } from '../session/organization.ts';
+import { ReadOnlyBanner } from '../session/read-only-banner.tsx';
+import { useSessionState } from '../session/session.ts';
+import { SessionEnding } from '../session/session-ending.tsx';
+import { SignInAgain } from '../session/sign-in-again.tsx';
+import { useFollow, usePollMs } from './follow.ts';
+import { useNewsOfInbox } from './notifications.ts';
+import { Account } from './account.tsx';
+import { ConnectionBanner } from './connection-banner.tsx';
+import { useKeys } from './keys.ts';
+import { OrganizationSwitcher } from './organization-switcher.tsx';
+import { MAIN_PAGES, type PageEntry, SERVICE_PAGES } from './pages.ts';
+import styles from './shell.module.css';
+import { ShellContext } from './shell-context.ts';
+
+const SearchDialog = lazy(() => import('./search-dialog.tsx'));
+const KeysDialog = lazy(() => import('./keys-dialog.tsx'));
+
+/** Side bar or tabs around the page. Mounted only with a session, also one that has just ended. */
+export function Shell() {
+  const { session, ended } = useSessionState();
+  const isOut = session === undefined && ended === undefined;
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!isOut) return;
+    // Signed out, in this tab or another: nothing that was read or typed stays.
+    queries.clear();
+    discardDrafts();
+    chooseOrganization();
+    void navigate({ to: '/sign-in', replace: true });
+  }, [isOut, navigate, queries]);
+  return isOut ? null : <SignedIn />;
+}
+
+function SignedIn() {
+  useFollow();
+  useInboxCounts(usePollMs());
+  useNewsOfInbox();
+  const navigate = useNavigate();
+  const [dialog, setDialog] = useState<'search' | 'keys'>();
+  const actions = useMemo(() => ({ openSearch: () => setDialog('search'), openKeys: () => setDialog('keys') }), []);
+  const go = (to: string) => () => void navigate({ to });
+  useKeys({
+    'ctrl+k': () => setDialog((open) => (open === 'search' ? undefined : 'search')),
+    '?': () => setDialog('keys'),
+    'g i': go('/inbox'),
+    'g a': go('/activities'),
+    'g w': go('/wallets'),
+    'g p': go('/policies'),
+    '/': () => document.querySelector<HTMLElement>('[data-filter]')?.focus(),
+  });
+  const main = useRef<HTMLElement>(null);
+  const pathname = useRouterState({ select: ({ location }) => location.pathname });
+  const page = pathname.split('/')[1] ?? '';
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = `${titleOf(page)} · Custos`;
+    // A new page starts at its top for screen readers too.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [page]);
+  const isNarrow = useNarrow();
+  return (
+    <ShellContext value={actions}>
+      <div className={styles.shell}>
+        <a href="#main" className={styles.skip}>
+          Skip to the page
+        </a>
+        {!isNarrow && <SideBar openSearch={actions.openSearch} />}
+        <main id="main" ref={main} tabIndex={-1} className={styles.main}>
+          <div className={styles.banners}>
+            <ConnectionBanner />
+            <SessionEnding />
+            <ReadOnlyBanner />
+          </div>
+          <Suspense fallback={<Skeleton />}>
+            <Outlet />
+          </Suspense>
+        </main>
+        {isNarrow && <TabBar />}
+      </div>
+      <SignInAgain />
+      <Suspense fallback={null}>
+        {dialog === 'search' && <SearchDialog onClose={() => setDialog(undefined)} />}
+        {dialog === 'keys' && <KeysDialog onClose={() => setDialog(undefined)} />}
+      </Suspense>
+    </ShellContext>
+  );
+}
+
+const titleOf = (page: string): string =>
+  [...MAIN_PAGES, ...SERVICE_PAGES].find(({ path }) => path === `/${page}`)?.name ?? 'Console';
+
+/** Operations shows to root users of the organization that runs the service; the service says who that is. */
+export function useServicePages(): readonly PageEntry[] {
+  const { isReadOnly } = useOrganization();
+  const { data } = useRawApi('get_operations', {}, { enabled: !isReadOnly });
+  return data === undefined ? SERVICE_PAGES.filter(({ path }) => path !== '/operations') : SERVICE_PAGES;
+}
+
+function SideBar({ openSearch }: { readonly openSearch: () => void }) {
+  const { forMe } = useInboxCounts();
+  const servicePages = useServicePages();
+  return (
+    <div className={styles.side}>
+      <OrganizationSwitcher />
+      <button type="button" className={styles.search} onClick={openSearch}>
+        <Icon name="search" />
+        <span>Search or jump to</span>
+        <Kbd>Ctrl K</Kbd>
+      </button>
+      <nav aria-label="Main" className={styles.nav}>
+        <ul>
+          {MAIN_PAGES.map((page) => (
+            <NavItem key={page.path} page={page} waiting={page.path === '/inbox' ? forMe : 0} />
+          ))}
+        </ul>
+        <p className={styles.group}>Service</p>
+        <ul>
+          {servicePages.map((page) => (
+            <NavItem key={page.path} page={page} waiting={0} />
+          ))}
+        </ul>
+      </nav>
+      <Account />
+    </div>
+  );
+}
+
+function NavItem({ page, waiting }: { readonly page: PageEntry; readonly waiting: number }) {
+  return (
+    <li>
+      <Link to={page.path} className={styles.item} activeProps={{ className: cx(styles.item, styles.current) }}>
+        <Icon name={page.icon} size={18} />
+        <span>{page.name}</span>
+        <Badge count={waiting} label={`${waiting} waiting for you`} />
+      </Link>
+    </li>
+  );
+}
+
+function TabBar() {
+  const { forMe } = useInboxCounts();
+  const pathname = useRouterState({ select: ({ location }) => location.pathname });
+  const [isOpen, setIsOpen] = useState(false);
+  const servicePages = useServicePages();
+  const tabs = MAIN_PAGES.slice(0, 4);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes it
+  useEffect(() => setIsOpen(false), [pathname]);
+  // A request is a page of its own, with its decision at the bottom.
+  if (/^\/inbox\/./.test(pathname)) return null;
+  const isElsewhere = !tabs.some(({ path }) => pathname.startsWith(path));
+  return (
+    <>
+      {isOpen && (
+        <div className={styles.more}>
+          <OrganizationSwitcher />
+          <ul>
+            {[...MAIN_PAGES.slice(4), ...servicePages].map((page) => (
+              <NavItem key={page.path} page={page} waiting={0} />
+            ))}
+          </ul>
+          <Account />
+        </div>
+      )}
+      <nav aria-label="Main" className={styles.tabs}>
+        {tabs.map(({ path, name, icon }) => (
+          <Link
+            key={path}
+            to={path}
+            className={styles.tab}
+            activeProps={{ className: cx(styles.tab, !isOpen && styles.currentTab) }}
+            onClick={() => setIsOpen(false)}
+          >
+            <span className={styles.tabIcon}>
+              <Icon name={icon} size={20} />
+              {path === '/inbox' && <Badge count={forMe} label={`${forMe} waiting for you`} />}
+            </span>
+            {name}
+          </Link>
+        ))}
+        <button
+          type="button"
+          className={cx(styles.tab, (isOpen || isElsewhere) && styles.currentTab)}
+          aria-expanded={isOpen}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          <Icon name="menu" size={20} />
+          More
+        </button>
+      </nav>
+    </>
+  );
+}
