@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
-import { configuredChain } from '../../../chains/networks.ts';
+import { chainName, configuredChain } from '../../../chains/networks.ts';
 import { EthereumAddressShape, EthereumChainShape, UintShape } from '../../../chains/shapes.ts';
+import { callsSentence } from '../../../describe/chains/evm.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { SendId } from '../../../lib/ids.ts';
 import { both, SIGNERS } from '../../../policy/index.ts';
@@ -58,6 +59,15 @@ export const ethSendTransaction = defineActivity({
       },
     ),
   ],
+  sentence: ({ from, caip2, calls }, context) => ({
+    kind: 'Send a transaction',
+    ...callsSentence(
+      context,
+      chainName(caip2),
+      from.toLowerCase(),
+      toCalls(calls).map((call) => ({ ...call, value: BigInt(call.value) })),
+    ),
+  }),
   result: Type.Object({ sendTransactionStatusId: Type.String() }),
   check(parameters) {
     checkCalls(parameters.from, parameters.calls, (index) => `parameters.calls.${index}`);

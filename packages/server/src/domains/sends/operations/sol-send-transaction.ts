@@ -1,7 +1,8 @@
 import Type from 'typebox';
-import { configuredChain } from '../../../chains/networks.ts';
+import { chainName, configuredChain } from '../../../chains/networks.ts';
 import { SolanaChainShape } from '../../../chains/shapes.ts';
 import { solanaNetwork } from '../../../chains/solana/network.ts';
+import { solanaSentence } from '../../../describe/chains/solana.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { firstDuplicate } from '../../../lib/collections.ts';
 import { invalidField } from '../../../lib/errors.ts';
@@ -53,6 +54,10 @@ export const solSendTransaction = defineActivity({
       }),
     ),
   ],
+  sentence: ({ unsignedTransaction, caip2, signWiths }, context) => ({
+    kind: 'Send a transaction',
+    ...solanaSentence(context, hexOfEither(unsignedTransaction), signWiths[0] ?? '', chainName(caip2)),
+  }),
   result: Type.Object({ sendTransactionStatusId: Type.String() }),
   check({ signWiths }) {
     if (firstDuplicate(signWiths) !== undefined) throw invalidField('parameters.signWiths', 'names an address twice');

@@ -7,6 +7,7 @@ import {
   TRANSACTION_TYPES,
   type TransactionType,
 } from '../../../chains/transactions.ts';
+import { transactionSentence } from '../../../describe/chains/transaction.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
@@ -49,6 +50,10 @@ export const signTransaction = defineActivity({
       }),
     ),
   ],
+  sentence: ({ type, unsignedTransaction, signWith }, context) => ({
+    kind: 'Sign a transaction',
+    ...transactionSentence(context, type as TransactionType, unsignedTransaction, signWith),
+  }),
   result: Type.Object({ signedTransaction: Type.String() }),
   async describe(context, { signWith, unsignedTransaction, type }) {
     const signer = await resolveSigner(context, signWith);
