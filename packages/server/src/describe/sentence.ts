@@ -1,5 +1,6 @@
 import type { ConfiguredChains } from '../chains/settings.ts';
 import type { Organization } from '../core/model.ts';
+import type { Direction } from '../policy/index.ts';
 import type { Names } from './names.ts';
 import { type Mark, type Risk, worst } from './risk.ts';
 import type { TextPart } from './text.ts';
@@ -70,7 +71,7 @@ export interface PolicyText {
   readonly notes: string;
 }
 
-export type Direction = 'WIDEN' | 'NARROW' | 'CHANGE';
+export type { Direction };
 
 /** What a request says, for people. */
 export interface Sentence {

@@ -1,13 +1,6 @@
-/** A piece of a sentence. The bold pieces alone must carry it. */
-export interface TextPart {
-  readonly text: string;
-  readonly strong?: true;
-  /** Somebody wrote it: a reader isolates its direction and never takes it for the service's own words. */
-  readonly userText?: true;
-  /** The whole address, of which `text` is the short form or the name. */
-  readonly address?: string;
-  readonly caip2?: string;
-}
+import { strong as bold, type TextPart } from '../lib/text-part.ts';
+
+export { type TextPart, textOf } from '../lib/text-part.ts';
 
 /** What a template may hold between its words. */
 export type Piece = string | number | TextPart | readonly TextPart[];
@@ -39,7 +32,7 @@ export const written = (text: string, max = USER_TEXT_MAX): TextPart => ({
 /** The name that somebody gave to something. */
 export const named = (name: string): TextPart => ({ text: written(name).text, strong: true, userText: true });
 
-export const strong = (text: string | number): TextPart => ({ text: String(text), strong: true });
+export const strong = (text: string | number): TextPart => bold(String(text));
 
 /** `say\`Send ${amount} to ${name}.\`` */
 export function say(words: TemplateStringsArray, ...pieces: readonly Piece[]): readonly TextPart[] {
@@ -65,8 +58,6 @@ function add(parts: TextPart[], part: TextPart): void {
   if (last !== undefined && isPlain(last) && isPlain(part)) parts[parts.length - 1] = { text: last.text + part.text };
   else parts.push(part);
 }
-
-export const textOf = (parts: readonly TextPart[]): string => parts.map(({ text }) => text).join('');
 
 /** `a`, `a and b`, `a, b and c`; long lists end with how many more there are. */
 export function listOf(pieces: readonly Piece[], max = 5, word: 'and' | 'or' = 'and'): readonly TextPart[] {

@@ -48,16 +48,21 @@ export const addressPart = (address: string, caip2?: string): TextPart => ({
   ...(caip2 !== undefined && { caip2 }),
 });
 
+/** What all addresses of a kind begin with. */
+const COMMON_START = /^(?:0x|(?:bc|tb|bcrt)1[qp]|T)?/;
+const COMPARED = 4;
+const ADDRESS_MIN = 16;
+
+/** The beginning of an address with the characters that people compare. */
+export const startOf = (address: string): string =>
+  address.slice(0, (COMMON_START.exec(address)?.[0].length ?? 0) + COMPARED);
+
 /**
- * What people compare of an address: the four characters behind what all addresses of its kind begin with, and the last
- * four. Undefined for what is too short to be one.
+ * What people compare of an address in its one spelling: the four characters behind what all addresses of its kind begin
+ * with, and the last four. Undefined for what is too short to be one.
  */
-export function looksOf(address: string): string | undefined {
-  const [, body = ''] = /^(?:0x|(?:bc|tb|bcrt)1[qp]|T)?(.*)$/s.exec(address) ?? [];
-  if (body.length < 16) return undefined;
-  const key = EVM_ADDRESS.test(address) ? body.toLowerCase() : body;
-  return `${key.slice(0, 4)}${key.slice(-4)}`;
-}
+export const looksOf = (address: string): string | undefined =>
+  address.length < ADDRESS_MIN ? undefined : `${startOf(address).slice(-COMPARED)}${address.slice(-COMPARED)}`;
 
 const MONTHS = [
   'January',

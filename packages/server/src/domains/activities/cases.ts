@@ -43,6 +43,7 @@ export const cases: DomainCases = {
         approval: {
           activity: expect.objectContaining({ organizationId: root.organizationId }),
           progress: expect.objectContaining({ waitsForMe: false, outcome: 'ACTIVITY_STATUS_COMPLETED' }),
+          description: expect.objectContaining({ type: 'ACTIVITY_TYPE_UPDATE_USER_NAME' }),
         },
       }),
     },

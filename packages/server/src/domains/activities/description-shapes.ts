@@ -1,16 +1,10 @@
 import Type from 'typebox';
 import { RISKS } from '../../describe/risk.ts';
 import { FIELD_KINDS } from '../../describe/sentence.ts';
+import { TextPartShape } from '../../lib/text-part.ts';
 
 // A request in words, protocol/activities 6.
 
-export const TextPartShape = Type.Object({
-  text: Type.String(),
-  strong: Type.Optional(Type.Literal(true)),
-  userText: Type.Optional(Type.Literal(true)),
-  address: Type.Optional(Type.String()),
-  caip2: Type.Optional(Type.String()),
-});
 const TextShape = Type.Array(TextPartShape);
 
 export const RiskShape = Type.Enum([...RISKS]);

@@ -1,6 +1,7 @@
+import { comparePolicies } from '../../policy/index.ts';
 import type { VelocityAggregation } from '../../core/model.ts';
 import { nameOf } from '../../describe/names.ts';
-import { comparePolicies } from '../../describe/policy-change.ts';
+import { policyNames } from '../../describe/policy-names.ts';
 import {
   type Direction,
   danger,
@@ -103,7 +104,8 @@ interface PolicyUpdate {
   readonly time?: string;
 }
 
-export function policyUpdateSentence(update: PolicyUpdate, { names, isDone }: SentenceContext): Sentence {
+export function policyUpdateSentence(update: PolicyUpdate, context: SentenceContext): Sentence {
+  const { names, isDone } = context;
   const before = names.get('policy', update.policyId);
   const name = nameOf(names, 'policy', update.policyId, 'policy');
   // What it was before cannot be read any more once it is changed.
@@ -123,16 +125,17 @@ export function policyUpdateSentence(update: PolicyUpdate, { names, isDone }: Se
     notes: update.policyNotes ?? before.notes,
   };
   const { name: _name, ...old } = before;
-  const { direction, changes } = comparePolicies(old, after);
+  const isRenamed = after.policyName !== old.policyName;
+  // A new name is told apart: it decides nothing.
+  const { direction, changes } = comparePolicies(old, { ...after, policyName: old.policyName }, { names: policyNames(context) });
   const policyChange = { direction, before: old, after };
   if (changes.length === 0) {
-    const isRenamed = after.policyName !== old.policyName;
     const parts = isRenamed
       ? say`Rename policy ${name} to ${named(after.policyName)}.`
       : say`Change the notes of policy ${name}: what it decides stays the same.`;
     return { ...routine(parts), policyChange };
   }
-  const clauses = listOf(changes, 8);
+  const clauses = listOf(isRenamed ? [...changes, say`it is renamed to ${named(after.policyName)}`] : changes, 8);
   const said = say`${VERBS[direction]} policy ${name}: ${clauses}.`;
   const opens = isEmpty(after.condition) && isEmpty(after.consensus) && after.effect === 'EFFECT_ALLOW';
   if (opens) {

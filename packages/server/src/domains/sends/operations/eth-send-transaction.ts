@@ -1,3 +1,4 @@
+import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import Type from 'typebox';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { chainName, configuredChain } from '../../../chains/networks.ts';
@@ -100,6 +101,7 @@ export const ethSendTransaction = defineActivity({
       purpose: 'send',
       request: toRequest(parameters, id),
     });
+    await notePayments(context, paymentsOf(transactionsOf(chain, parameters.from, toCalls(parameters.calls))));
     return { sendTransactionStatusId: id as string };
   },
 });

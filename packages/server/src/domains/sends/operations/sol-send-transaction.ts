@@ -1,3 +1,4 @@
+import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import Type from 'typebox';
 import { chainName, configuredChain } from '../../../chains/networks.ts';
 import { SolanaChainShape } from '../../../chains/shapes.ts';
@@ -75,10 +76,16 @@ export const solSendTransaction = defineActivity({
   },
   facts: (context, _parameters, { signers, wire }) => solanaFactsOf(context, signers, wire.transaction),
   movements: (_context, _parameters, { signers, wire }) => solanaMovements(signers, wire.transaction),
-  prepare: async (_context, _parameters, { chain, sender, request }) => ({ chain, sender, request }),
-  async execute(context, _parameters, { chain, sender, request }) {
+  prepare: async (_context, _parameters, { chain, sender, request, wire }) => ({
+    chain,
+    sender,
+    request,
+    payments: paymentsOf([{ type: 'TRANSACTION_TYPE_SOLANA', transaction: wire.transaction, signer: sender }]),
+  }),
+  async execute(context, _parameters, { chain, sender, request, payments }) {
     const id: SendId = context.newId();
     await insertSend(context, { id, chain, sender, purpose: 'send', request });
+    await notePayments(context, payments);
     return { sendTransactionStatusId: id as string };
   },
 });
