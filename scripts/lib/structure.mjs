@@ -10,6 +10,7 @@ const KERNEL = [
   'chains',
   'config',
   'core',
+  'describe',
   'admission',
   'authn',
   'engine',

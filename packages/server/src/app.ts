@@ -36,7 +36,7 @@ import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { Observer } from './observe.ts';
 import { createGuardedFetch } from './outbound/guarded-fetch.ts';
-import { operations } from './registry.ts';
+import { nameSources, operations } from './registry.ts';
 import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
 import { Timekeeper } from './timekeeping/timekeeper.ts';
@@ -132,6 +132,7 @@ export function buildApp(parts: Parts): BuiltApp {
     userRecords: new UserRecords(),
     accessRules: new AccessRulesCache(storage.read),
     interfaces: createInterfaceCache(),
+    nameSources,
     tokens: createIdentityTokens(serviceKeys, oidc),
     outbox: createOutbox({ config, storage, keyring, clock: steady, elapsed, newId: randomId, observe }),
     webhooks,

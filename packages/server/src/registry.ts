@@ -1,3 +1,4 @@
+import type { NameKind, NameSource } from './describe/names.ts';
 import { domains } from './domains.ts';
 import {
   type ActivityOperation,
@@ -13,6 +14,11 @@ export const operations: readonly Operation[] = domains.flatMap((domain) => doma
 export const activities: readonly ActivityOperation[] = operations.filter((operation) => operation.kind === 'activity');
 export const votes: readonly VoteOperation[] = operations.filter((operation) => operation.kind === 'vote');
 export const queries: readonly QueryOperation[] = operations.filter((operation) => operation.kind === 'query');
+
+/** What every domain has names for. */
+export const nameSources: ReadonlyMap<NameKind, NameSource> = new Map(
+  domains.flatMap(({ names = [] }) => names).map((source) => [source.kind, source]),
+);
 
 const byType = new Map(
   activities.flatMap((operation) =>

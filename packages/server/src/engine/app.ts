@@ -11,6 +11,7 @@ import type { SendLaneName } from '../chains/send/model.ts';
 import type { Config } from '../config/config.ts';
 import type { User } from '../core/model.ts';
 import type { UserSnapshot } from '../core/user-snapshot.ts';
+import type { NameKind, NameSource } from '../describe/names.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
 import type { RequestLoad } from '../lib/request-load.ts';
@@ -42,6 +43,8 @@ export interface App {
   readonly services: { readonly query: QueryServices; readonly prepare: PrepareServices };
   readonly accessRules: AccessRulesCache;
   readonly interfaces: InterfaceCache;
+  /** Where sentences about requests have their names from. */
+  readonly nameSources: ReadonlyMap<NameKind, NameSource>;
   readonly tokens: TokenReader;
   readonly outbox: { wake(): void };
   readonly webhooks: { wake(endpointIds: readonly WebhookEndpointId[]): void };

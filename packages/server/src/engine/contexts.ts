@@ -12,6 +12,7 @@ import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { ExpressionCache } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
 import type { Rehearsal } from './rehearse-vote.ts';
+import type { DescribeRequests } from './describe-requests.ts';
 import type { WireActivity } from './render-activity.ts';
 import type { PrepareServices, QueryServices } from './services.ts';
 
@@ -32,6 +33,8 @@ export interface QueryContext extends CommonContext, QueryServices {
   readonly revealResult: (found: ActivityWithVotes) => Promise<ActivityWithVotes>;
   /** What an open activity waits for, and what this caller's approval would do. */
   readonly rehearseVote: (found: ActivityWithVotes) => Promise<Rehearsal | undefined>;
+  /** Requests in words, with the names that their organization has for what they are about. */
+  readonly describeRequests: DescribeRequests;
   /** The chains that are configured. */
   readonly nodes: Nodes;
   /** Tokens that a list can be searched by. */

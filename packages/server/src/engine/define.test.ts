@@ -33,6 +33,7 @@ describe('an activity', () => {
     summary: 'Does a thing.',
     policy: { governedBy: 'policy', resource: 'USER', action: 'CREATE' },
     credentials: 'none',
+    sentence: () => [],
     parameters: Type.Object({ things: Type.Array(Type.String()), secret: Type.Optional(Type.String()) }),
     secrets: ['secret'],
     older: [
@@ -97,6 +98,7 @@ describe('an activity', () => {
       summary: 'Tells.',
       policy: { governedBy: 'policy', resource: 'OTP', action: 'CREATE' },
       credentials: 'none',
+      sentence: () => [],
       accepts: { attested: true },
       sendsMessages: true,
       parameters: Type.Object({}),
@@ -123,6 +125,7 @@ describe('an activity', () => {
       summary: 'Refuses.',
       policy: { governedBy: 'root-quorum' },
       credentials: 'none',
+      sentence: () => [],
       parameters: Type.Object({}),
       older: [legacy('ACTIVITY_TYPE_STRICT', Type.Object({}), () => ({}))],
       result: Type.Object({}),

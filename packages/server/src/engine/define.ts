@@ -4,6 +4,7 @@ import type { AssetMovements } from '../chains/asset-types.ts';
 import type { Actor } from '../core/actor.ts';
 import type { AuthenticationMethod } from '../core/model.ts';
 import type { LockMode } from '../core/store/organizations.ts';
+import type { SentenceMaker } from '../describe/sentence.ts';
 import { bodyLimitOf } from '../lib/body-limit.ts';
 import type { UserId } from '../lib/ids.ts';
 import { decoder } from '../lib/shape.ts';
@@ -149,6 +150,8 @@ interface AcceptedStamps {
 
 /** The steps of an activity, in the order in which a request meets them. */
 interface ActivitySteps<Parameters, Described, Prepared, Result> {
+  /** The request in words, for those who approve it (protocol/activities 6). It reads nothing; required, so that nobody approves what has no words. */
+  readonly sentence: SentenceMaker<Parameters>;
   /**
    * Whose account it is about, where `ownAccount` lets that user act without a policy (protocol/policies 8.3, step 7).
    */

@@ -1,3 +1,4 @@
+import type { NameSource } from '../describe/names.ts';
 import type { Provision } from '../storage/stores.ts';
 import type { Table } from '../storage/table.ts';
 import type { Operation } from './define.ts';
@@ -11,4 +12,6 @@ export interface Domain {
   readonly tables?: readonly Table[];
   /** Its stores that authentication and decisions read. */
   readonly provides?: readonly Provision[];
+  /** What it has names for, for sentences about requests. */
+  readonly names?: readonly NameSource[];
 }

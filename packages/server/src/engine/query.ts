@@ -4,6 +4,7 @@ import type { ActivityWithVotes } from '../core/store/activities.ts';
 import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import type { QueryOperation } from './define.ts';
+import { type DescribeRequests, describeRequests } from './describe-requests.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import { rehearseVote } from './rehearse-vote.ts';
 import { renderActivity } from './render-activity.ts';
@@ -33,6 +34,7 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
     revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
     rehearseVote: (found: ActivityWithVotes) => rehearseVote(app, actor, found, nowMs),
+    describeRequests: (...asked: Parameters<DescribeRequests>) => describeRequests(app, ...asked),
     tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
     nodes: app.nodes,
     expressions: app.accessRules.expressions,

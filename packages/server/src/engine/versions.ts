@@ -15,6 +15,8 @@ export interface ActivityVersion<Parameters = unknown> {
   readonly policyParams: readonly string[];
   /** Checks the parameters as sent and turns them into the current version's. */
   readonly decode: (parameters: unknown) => Parameters;
+  /** The same without a check, for what was stored: digests may stand there in the place of secrets. */
+  readonly upgrade: (parameters: unknown) => Parameters;
   readonly result: TSchema;
   /** The result as this version has it. */
   readonly toResult: (result: unknown) => unknown;
@@ -101,6 +103,7 @@ export function versionsOf<S extends TSchema>(definition: Versioned<S>): Activit
     result,
     toResult: sameResult,
     decode: checked((sent) => decodeCurrent(sent, 'parameters')),
+    upgrade: (sent) => sent as Static<S>,
   };
   return [
     current,
@@ -114,6 +117,7 @@ export function versionsOf<S extends TSchema>(definition: Versioned<S>): Activit
       result: old.result ?? result,
       toResult: old.toResult,
       decode: checked((sent) => old.upgrade(old.decoder(sent, 'parameters'))),
+      upgrade: old.upgrade,
     })),
   ];
 }

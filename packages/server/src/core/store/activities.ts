@@ -283,6 +283,19 @@ export class ActivityReader extends Reader {
     };
   }
 
+  /** The activities alone, in the order of the ids; those that the organization does not have are left out. */
+  async ofIds(organizationId: OrganizationId, ids: readonly string[]): Promise<Activity[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.db
+      .selectFrom('activity')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...ids])
+      .execute();
+    const byId = new Map(rows.map((row) => [row.id, toActivity(row)]));
+    return ids.flatMap((id) => byId.get(id) ?? []);
+  }
+
   /** App proofs of one activity, in the order they were made. */
   async proofs(organizationId: OrganizationId, activityId: string): Promise<AppProof[]> {
     const rows = await this.db

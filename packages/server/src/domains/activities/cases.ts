@@ -43,6 +43,7 @@ export const cases: DomainCases = {
         approval: {
           activity: expect.objectContaining({ organizationId: root.organizationId }),
           progress: expect.objectContaining({ waitsForMe: false, outcome: 'ACTIVITY_STATUS_COMPLETED' }),
+          description: expect.objectContaining({ type: 'ACTIVITY_TYPE_UPDATE_USER_NAME' }),
         },
       }),
     },
@@ -68,6 +69,30 @@ export const cases: DomainCases = {
       }),
     },
     hostile: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
+  },
+  describe_activity: {
+    query: {
+      parameters: withId('activityId', async ({ root }) => {
+        const wallet = { walletName: 'Described', accounts: [ETHEREUM] };
+        return (await root.submit('create_wallet', wallet)).body.activity.id;
+      }),
+      answer: () => ({
+        description: expect.objectContaining({
+          type: 'ACTIVITY_TYPE_CREATE_WALLET',
+          text: 'Create wallet Described with 1 account.',
+          risk: 'ROUTINE',
+        }),
+      }),
+    },
+    hostile: byRoot((tenant) => ({ activityId: tenant.ids.activity })),
+  },
+  describe_activities: {
+    query: {
+      parameters: async ({ root }) => ({ activityIds: [await lastActivity({ root } as World)] }),
+      answer: () => ({ descriptions: [expect.objectContaining({ type: 'ACTIVITY_TYPE_UPDATE_USER_NAME' })] }),
+      foreignAnswer: { descriptions: [] },
+    },
+    hostile: byRoot((tenant) => ({ activityIds: [tenant.ids.activity] })),
   },
   list_app_proofs: {
     query: {

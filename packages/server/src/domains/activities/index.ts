@@ -1,5 +1,7 @@
 import type { Domain } from '../../engine/domain.ts';
 import { approveActivity } from './operations/approve-activity.ts';
+import { describeActivities } from './operations/describe-activities.ts';
+import { describeActivity } from './operations/describe-activity.ts';
 import { getActivity } from './operations/get-activity.ts';
 import { getActivityVotes } from './operations/get-activity-votes.ts';
 import { getApproval } from './operations/get-approval.ts';
@@ -12,6 +14,8 @@ export const activities: Domain = {
   name: 'activities',
   operations: [
     approveActivity,
+    describeActivities,
+    describeActivity,
     getActivity,
     getActivityVotes,
     getApproval,

@@ -1,4 +1,5 @@
 import type { Domain } from '../../engine/domain.ts';
+import { names } from './names.ts';
 import { createTvcApp } from './operations/create-tvc-app.ts';
 import { createTvcDeployment } from './operations/create-tvc-deployment.ts';
 import { createTvcManifestApprovals } from './operations/create-tvc-manifest-approvals.ts';
@@ -36,4 +37,5 @@ export const deployments: Domain = {
     setTvcAppLiveDeployment,
   ],
   tables,
+  names,
 };

@@ -1,6 +1,7 @@
 import type { Domain } from '../../engine/domain.ts';
 import { provide } from '../../storage/stores.ts';
 import { FeeWrappers } from '../signing/fee-wrappers.ts';
+import { names } from './names.ts';
 import { claimEarnFees } from './operations/claim-earn-fees.ts';
 import { earnDeployWrapper } from './operations/earn-deploy-wrapper.ts';
 import { earnDeposit } from './operations/earn-deposit.ts';
@@ -35,5 +36,6 @@ export const earn: Domain = {
     listSupportedAssets,
   ],
   tables,
+  names,
   provides: [provide(FeeWrappers, EarnReader)],
 };

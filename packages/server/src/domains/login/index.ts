@@ -1,6 +1,7 @@
 import { OauthClients, SessionProfiles } from '../../core/rules.ts';
 import type { Domain } from '../../engine/domain.ts';
 import { provide } from '../../storage/stores.ts';
+import { names } from './names.ts';
 import { createOauth2Credential } from './operations/create-oauth2-credential.ts';
 import { createReadOnlySession } from './operations/create-read-only-session.ts';
 import { createReadWriteSession } from './operations/create-read-write-session.ts';
@@ -54,5 +55,6 @@ export const login: Domain = {
     verifyOtp,
   ],
   tables,
+  names,
   provides: [provide(OauthClients, Oauth2CredentialReader), provide(SessionProfiles, SessionProfileReader)],
 };

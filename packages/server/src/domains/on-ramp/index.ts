@@ -1,4 +1,5 @@
 import type { Domain } from '../../engine/domain.ts';
+import { names } from './names.ts';
 import { createFiatOnRampCredential } from './operations/create-fiat-on-ramp-credential.ts';
 import { deleteFiatOnRampCredential } from './operations/delete-fiat-on-ramp-credential.ts';
 import { getOnrampTransactionStatus } from './operations/get-onramp-transaction-status.ts';
@@ -18,4 +19,5 @@ export const onRamp: Domain = {
     updateFiatOnRampCredential,
   ],
   tables,
+  names,
 };

@@ -1,4 +1,5 @@
 import type { Domain } from '../../engine/domain.ts';
+import { names } from './names.ts';
 import { createInvitations } from './operations/create-invitations.ts';
 import { createSubOrganization } from './operations/create-sub-organization.ts';
 import { deleteInvitation } from './operations/delete-invitation.ts';
@@ -30,4 +31,5 @@ export const organizations: Domain = {
     whoami,
   ],
   tables,
+  names,
 };

@@ -9,6 +9,7 @@ import {
 } from '../../core/rules.ts';
 import type { Domain } from '../../engine/domain.ts';
 import { provide } from '../../storage/stores.ts';
+import { names } from './names.ts';
 import { createPolicies } from './operations/create-policies.ts';
 import { createPolicy } from './operations/create-policy.ts';
 import { createSmartContractInterface } from './operations/create-smart-contract-interface.ts';
@@ -68,6 +69,7 @@ export const policies: Domain = {
     updatePolicy,
   ],
   tables,
+  names,
   provides: [
     provide(ContractInterfaces, ContractInterfaceReader),
     provide(Policies, PolicyReader),

@@ -1,4 +1,5 @@
 import type { Domain } from '../../engine/domain.ts';
+import { names } from './names.ts';
 import { deleteSecrets } from './operations/delete-secrets.ts';
 import { exportSecrets } from './operations/export-secrets.ts';
 import { importSecrets } from './operations/import-secrets.ts';
@@ -10,4 +11,5 @@ export const secrets: Domain = {
   name: 'secrets',
   operations: [deleteSecrets, exportSecrets, importSecrets, initImportSecrets, listSecrets],
   tables,
+  names,
 };

@@ -2,6 +2,7 @@ import { Credentials, CredentialUses, Identities, Members, Principals, Users } f
 import { MfaPolicies, MfaRequirements } from '../../core/rules.ts';
 import type { Domain } from '../../engine/domain.ts';
 import { provide } from '../../storage/stores.ts';
+import { names } from './names.ts';
 import { createApiKeys } from './operations/create-api-keys.ts';
 import { createApiOnlyUsers } from './operations/create-api-only-users.ts';
 import { createAuthenticators } from './operations/create-authenticators.ts';
@@ -79,6 +80,7 @@ export const users: Domain = {
     updateUser,
   ],
   tables,
+  names,
   provides: [
     provide(Users, UserReader),
     provide(Members, MemberReader),

@@ -1,4 +1,5 @@
 import type { Domain } from '../../engine/domain.ts';
+import { names } from './names.ts';
 import { createPrivateKeyTag } from './operations/create-private-key-tag.ts';
 import { createPrivateKeys } from './operations/create-private-keys.ts';
 import { createWallet } from './operations/create-wallet.ts';
@@ -54,4 +55,5 @@ export const wallets: Domain = {
     updateWallet,
   ],
   tables,
+  names,
 };

@@ -2,6 +2,7 @@ import { Events } from '../../core/events.ts';
 import type { Domain } from '../../engine/domain.ts';
 import { provide } from '../../storage/stores.ts';
 import { WebhookEvents } from './announce.ts';
+import { names } from './names.ts';
 import { createWebhookEndpoint } from './operations/create-webhook-endpoint.ts';
 import { deleteWebhookEndpoint } from './operations/delete-webhook-endpoint.ts';
 import { listWebhookDeliveries } from './operations/list-webhook-deliveries.ts';
@@ -23,5 +24,6 @@ export const webhooks: Domain = {
     updateWebhookEndpoint,
   ],
   tables,
+  names,
   provides: [provide(Events, WebhookEvents)],
 };

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { DescriptionShape } from '../description-shapes.ts';
 import { ActivityShape, ActivityStatusShape } from '../shapes.ts';
 
 const TimeShape = Type.String();
@@ -71,3 +72,6 @@ export type Progress = Type.Static<typeof ProgressShape>;
 
 export const ApprovalShape = Type.Object({ activity: ActivityShape, progress: ProgressShape });
 export type Approval = Type.Static<typeof ApprovalShape>;
+
+/** The same with the request in words. */
+export const DescribedApprovalShape = Type.Object({ ...ApprovalShape.properties, description: DescriptionShape });

@@ -1,12 +1,15 @@
 import Type from 'typebox';
 import type { ActivityStatus } from '../../../core/model.ts';
 import { ActivityReader } from '../../../core/store/activities.ts';
-import { defineQuery } from '../../../engine/define.ts';
+import { defineQuery, type QueryContext } from '../../../engine/define.ts';
+import { chunks } from '../../../lib/collections.ts';
 import { toPageRequest } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { approvalOf } from '../approvals/approval.ts';
 import { Inbox } from '../approvals/inbox.ts';
-import { type Approval, ApprovalShape } from '../approvals/shapes.ts';
+import { type Approval, DescribedApprovalShape } from '../approvals/shapes.ts';
+
+const AT_A_TIME = 10;
 
 const FILTERS = ['FOR_ME', 'FOR_OTHERS', 'DECIDED'] as const;
 
@@ -28,7 +31,7 @@ export const listApprovals = defineQuery({
     paginationOptions: Type.Optional(PaginationShape),
   }),
   response: Type.Object({
-    approvals: Type.Array(ApprovalShape),
+    approvals: Type.Array(DescribedApprovalShape),
     counts: Type.Object({
       forMe: Type.Integer(),
       forOthers: Type.Integer(),
@@ -47,11 +50,35 @@ export const listApprovals = defineQuery({
       const { items, pageInfo } = await read(ActivityReader).page(organizationId, wanted, request, 'shorten');
       const approvals: Approval[] = [];
       for (const found of items) approvals.push(await approvalOf(context, found));
-      return { approvals, counts: await inbox.counts(), pageInfo };
+      return { approvals: await described(context, approvals), counts: await inbox.counts(), pageInfo };
     }
     const isWanted = ({ progress }: Approval): boolean =>
       filter === undefined || progress.waitsForMe === (filter === 'FOR_ME');
     const { items, pageInfo } = await inbox.page(request, isWanted);
-    return { approvals: items, counts: await inbox.counts(), pageInfo };
+    return { approvals: await described(context, items), counts: await inbox.counts(), pageInfo };
   },
 });
+
+/** Their requests in words. Bodies may have megabytes, so only some are at hand at a time. */
+async function described({ read, actor, describeRequests }: QueryContext, approvals: readonly Approval[]) {
+  const told = [];
+  for (const some of chunks(approvals, AT_A_TIME)) {
+    const activities = await read(ActivityReader).ofIds(
+      actor.organizationId,
+      some.map(({ activity }) => activity.id),
+    );
+    const descriptions = await describeRequests(
+      actor.organization,
+      activities.map((activity) => ({ activity })),
+      { isBrief: true },
+    );
+    const byId = new Map(descriptions.map((description) => [description.activityId, description]));
+    told.push(
+      ...some.flatMap((approval) => {
+        const description = byId.get(approval.activity.id);
+        return description === undefined ? [] : [{ ...approval, description }];
+      }),
+    );
+  }
+  return told;
+}

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { type DeployedApp, operatorPublicKey } from '../model.ts';
@@ -25,6 +27,14 @@ export const createTvcApp = defineActivity({
     enableEgress: Type.Optional(Type.Boolean()),
     enableDebugModeDeployments: Type.Optional(Type.Boolean()),
   }),
+  sentence: ({ name, enableEgress, enableDebugModeDeployments }) =>
+    enableDebugModeDeployments === true
+      ? lookClosely(
+          say`Create app ${named(name)}, whose deployments may run in debug mode: whoever debugs them can read their secrets.`,
+          'debug mode',
+          'Deployments in debug mode keep no secret. I want that.',
+        )
+      : say`Create app ${named(name)}${enableEgress === true ? ', which may reach the network' : ''}.`,
   result: Type.Object({
     appId: Type.String(),
     manifestSetId: Type.String(),

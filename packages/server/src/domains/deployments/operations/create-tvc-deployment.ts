@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import type { DeploymentId, ManifestId } from '../../../lib/ids.ts';
 import { requireRoom } from '../lifecycle.ts';
@@ -17,6 +20,12 @@ export const createTvcDeployment = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: DeploymentParamsShape,
+  sentence: ({ appId, pivotContainerImageUrl, expectedPivotDigest, debugMode }, { names }) => {
+    const said = say`Prepare a deployment of app ${nameOf(names, 'tvcApp', appId, 'app')} from ${named(pivotContainerImageUrl)}: operators decide on its manifest, with digest ${named(expectedPivotDigest)}.`;
+    return debugMode === true
+      ? lookClosely(said, 'debug mode', 'Whoever debugs it can read its secrets. I want that.')
+      : said;
+  },
   result: Type.Object({ deploymentId: Type.String(), manifestId: Type.String() }),
   check: checkDeployment,
   async describe({ read, actor }, parameters) {

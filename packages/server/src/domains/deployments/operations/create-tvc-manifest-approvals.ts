@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf, namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { verifyApprovals } from '../approvals.ts';
@@ -20,6 +23,17 @@ export const createTvcManifestApprovals = defineActivity({
     manifestId: IdShape,
     approvals: Type.Array(ManifestApprovalParamsShape, { minItems: 1, maxItems: OPERATORS_MAX }),
   }),
+  sentence: ({ manifestId, approvals }, { names }) =>
+    lookClosely(
+      say`Approve the manifest of ${nameOf(names, 'tvcDeployment', manifestId, 'deployment')} as ${namesOf(
+        names,
+        'tvcOperator',
+        approvals.map(({ operatorId }) => operatorId),
+        'operator',
+      )}.`,
+      'lets code run with the keys of the app',
+      'With enough approvals this code runs and can use the keys of the app. I want that.',
+    ),
   result: Type.Object({ approvalIds: Type.Array(Type.String()) }),
   // Manifests and sets never change, so that a signature that was good once stays so.
   async describe({ read, actor }, { manifestId, approvals }) {

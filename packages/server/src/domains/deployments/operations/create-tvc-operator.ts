@@ -1,5 +1,6 @@
 import { type AccountSpec, type DerivedAccount, parsePath } from '@custos/keyring';
 import Type from 'typebox';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { invalidField } from '../../../lib/errors.ts';
@@ -44,6 +45,7 @@ export const createTvcOperator = defineActivity({
     path: OperatorPathShape,
     operatorName: ManifestNameShape,
   }),
+  sentence: ({ operatorName }) => say`Add operator ${named(operatorName)}, who can approve manifests.`,
   result: Type.Object({
     walletId: Type.String(),
     operatorId: Type.String(),

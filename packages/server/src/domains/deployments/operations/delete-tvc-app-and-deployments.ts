@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { TvcReader, TvcStore } from '../store.ts';
@@ -12,6 +15,12 @@ export const deleteTvcAppAndDeployments = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ appId: IdShape }),
+  sentence: ({ appId }, { names }) =>
+    danger(
+      say`Delete app ${nameOf(names, 'tvcApp', appId, 'app')} with all its deployments.`,
+      'stops everything of the app',
+      'Everything that this app runs stops. I want that.',
+    ),
   result: Type.Object({ appId: Type.String() }),
   describe: ({ read, actor }, { appId }) => read(TvcReader).getApp(actor.organizationId, appId),
   async execute({ store, actor, nowMs }, { appId }) {

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf, shortId } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
@@ -16,6 +19,12 @@ export const deleteTvcDeployment = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ deploymentId: IdShape }),
+  sentence: ({ deploymentId }, { names }) =>
+    lookClosely(
+      say`Delete deployment ${strong(shortId(deploymentId))} of app ${nameOf(names, 'tvcDeployment', deploymentId, 'deployment')}.`,
+      'stops what runs',
+      'Whoever uses this deployment loses it, until it is restored. I want that.',
+    ),
   result: Type.Object({ deploymentId: Type.String() }),
   async describe({ read, actor }, { deploymentId }) {
     await judge(read, actor.organizationId, deploymentId);

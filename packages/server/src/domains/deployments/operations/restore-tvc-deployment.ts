@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf, shortId } from '../../../describe/names.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { requireRestorable, requireRoom } from '../lifecycle.ts';
@@ -12,6 +14,8 @@ export const restoreTvcDeployment = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ deploymentId: IdShape }),
+  sentence: ({ deploymentId }, { names }) =>
+    say`Restore deployment ${strong(shortId(deploymentId))} of app ${nameOf(names, 'tvcDeployment', deploymentId, 'deployment')}.`,
   result: Type.Object({ deploymentId: Type.String() }),
   async describe({ read, actor }, { deploymentId }) {
     const deployment = await read(TvcReader).getDeployment(actor.organizationId, deploymentId);

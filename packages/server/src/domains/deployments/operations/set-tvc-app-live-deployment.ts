@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf, shortId } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { requireApproved, requireUndeleted } from '../lifecycle.ts';
@@ -13,6 +16,12 @@ export const setTvcAppLiveDeployment = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ deploymentId: IdShape }),
+  sentence: ({ deploymentId }, { names }) =>
+    lookClosely(
+      say`Send the traffic of app ${nameOf(names, 'tvcDeployment', deploymentId, 'deployment')} to deployment ${strong(shortId(deploymentId))}.`,
+      'changes what runs',
+      'Everybody who uses the app then meets this deployment. I want that.',
+    ),
   result: Type.Object({}),
   async describe({ read, actor }, { deploymentId }) {
     const deployment = await read(TvcReader).getDeployment(actor.organizationId, deploymentId);

@@ -5,6 +5,8 @@ import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { configuredChain } from '../../../chains/networks.ts';
 import type { Hex } from '../../../chains/nodes/node.ts';
 import { checkChecksum, EthereumAddressShape } from '../../../chains/shapes.ts';
+import { partyPart } from '../../../describe/chains/parties.ts';
+import { say } from '../../../describe/text.ts';
 import { type DescribeContext, defineActivity, type PrepareContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
@@ -35,6 +37,8 @@ export const claimEarnFees = defineActivity({
   scope: 'parent',
   sendsTransactions: true,
   parameters: Type.Object({ wrapperAddress: EthereumAddressShape }),
+  sentence: ({ wrapperAddress }, context) =>
+    say`Pay out the fees that the wrapper ${partyPart(context, wrapperAddress)} has earned.`,
   result: Type.Object({ claimRequestId: Type.String() }),
   check: ({ wrapperAddress }) => checkChecksum('parameters.wrapperAddress', wrapperAddress),
   async describe(context, { wrapperAddress }): Promise<WalletPlan> {

@@ -1,6 +1,10 @@
 import Type from 'typebox';
 import { toChecksum } from '../../../chains/ethereum/address.ts';
+import { chainName } from '../../../chains/networks.ts';
 import { checkChecksum, EthereumAddressShape, EthereumChainShape } from '../../../chains/shapes.ts';
+import { chainPart, partyPart } from '../../../describe/chains/parties.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity, type ExecuteContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { EarnRequestId, SendId } from '../../../lib/ids.ts';
@@ -35,6 +39,12 @@ export const earnDeployWrapper = defineActivity({
     clientFeeBps: FeeBpsShape,
     clientFeeWallet: EthereumAddressShape,
   }),
+  sentence: ({ vaultAddress, chainCaip2, clientFeeBps, clientFeeWallet }, context) =>
+    lookClosely(
+      say`Deploy a fee wrapper for vault ${partyPart(context, vaultAddress, chainName(chainCaip2))} on ${chainPart(chainName(chainCaip2))}: ${strong(`${Number(clientFeeBps) / 100} %`)} of what it earns go to ${partyPart(context, clientFeeWallet, chainName(chainCaip2))}.`,
+      'fixes where fees go',
+      'The fee and where it goes cannot be changed later. I want that.',
+    ),
   result: Type.Object({
     wrapperAddress: Type.String(),
     splitterAddress: Type.String(),

@@ -4,6 +4,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
 import { withNeededReset } from '../allowance.ts';
 import { AmountShape, checkAmount } from '../parameters.ts';
+import { earnSentence } from '../sentences.ts';
 import { describeUse, insertRequest, planFacts, planMovements, type WalletPlan } from '../wallet-calls.ts';
 import { approveCall, depositCall } from '../wrapper-calls.ts';
 import { heldWrapper, requireDeployed, requireDeposits, requireOnChain } from '../wrappers.ts';
@@ -31,6 +32,8 @@ export const earnDeposit = defineActivity({
     chainCaip2: EthereumChainShape,
     sponsor: Type.Optional(Type.Boolean()),
   }),
+  sentence: ({ wrapperAddress, signWith, assets, chainCaip2 }, context) =>
+    earnSentence(context, 'deposit', { wrapperAddress, signWith, amount: assets, chainCaip2 }),
   result: Type.Object({ depositRequestId: Type.String() }),
   check({ wrapperAddress, signWith, assets }) {
     checkChecksum('parameters.wrapperAddress', wrapperAddress);

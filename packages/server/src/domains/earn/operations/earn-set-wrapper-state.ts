@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { toChecksum } from '../../../chains/ethereum/address.ts';
 import { checkChecksum, EthereumAddressShape } from '../../../chains/shapes.ts';
+import { partyPart } from '../../../describe/chains/parties.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { EarnStore } from '../store.ts';
 import { ownWrappers } from '../wrappers.ts';
@@ -20,6 +22,8 @@ export const earnSetWrapperState = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ wrapperAddress: EthereumAddressShape, depositsDisabled: Type.Boolean() }),
+  sentence: ({ wrapperAddress, depositsDisabled }, context) =>
+    say`${depositsDisabled ? 'Stop' : 'Allow'} deposits into the fee wrapper ${partyPart(context, wrapperAddress)}.`,
   result: Type.Object({ wrapperAddress: Type.String(), depositsDisabled: Type.Boolean() }),
   check: ({ wrapperAddress }) => checkChecksum('parameters.wrapperAddress', wrapperAddress),
   describe: ({ read, actor }, { wrapperAddress }) => ownWrappers(read, actor.organizationId, wrapperAddress),

@@ -5,6 +5,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
 import { createContractReader } from '../contract-reader.ts';
 import { AmountOrMaxShape, checkAmount, MAX } from '../parameters.ts';
+import { earnSentence } from '../sentences.ts';
 import { token } from '../views.ts';
 import { describeUse, insertRequest, planFacts, planMovements, type WalletPlan } from '../wallet-calls.ts';
 import { redeemAllCall, withdrawCall } from '../wrapper-calls.ts';
@@ -33,6 +34,8 @@ export const earnWithdraw = defineActivity({
     chainCaip2: EthereumChainShape,
     sponsor: Type.Optional(Type.Boolean()),
   }),
+  sentence: ({ wrapperAddress, signWith, amountValue, chainCaip2 }, context) =>
+    earnSentence(context, 'withdraw', { wrapperAddress, signWith, amount: amountValue, chainCaip2 }),
   result: Type.Object({ withdrawRequestId: Type.String() }),
   check({ wrapperAddress, signWith, amountValue }) {
     checkChecksum('parameters.wrapperAddress', wrapperAddress);

@@ -1,5 +1,8 @@
 import Type from 'typebox';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
+import { toWords } from '../../../describe/fields.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { FeatureNameShape, FeatureShape } from '../../organizations/shapes.ts';
 import { turnProxyOff } from '../../sign-up-proxy/switch.ts';
@@ -13,6 +16,12 @@ export const removeOrganizationFeature = defineActivity({
   // Features open logins by mail, text message and recovery, and name the origins of passkeys.
   credentials: 'redirects',
   parameters: Type.Object({ name: FeatureNameShape }),
+  sentence: ({ name }) =>
+    lookClosely(
+      say`Turn off ${strong(toWords(name.replace(/^FEATURE_NAME_/, '')))}.`,
+      'changes how this organization works',
+      'Whoever relies on this feature loses it. I want that.',
+    ),
   result: Type.Object({ features: Type.Array(FeatureShape) }),
   async execute(context, { name }) {
     const { store, actor } = context;

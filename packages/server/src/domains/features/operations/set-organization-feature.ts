@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { allowedOrigins } from '../../../authn/webauthn-origins.ts';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
+import { toWords } from '../../../describe/fields.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { textShape } from '../../../lib/shapes.ts';
@@ -20,6 +23,12 @@ export const setOrganizationFeature = defineActivity({
   // Features open logins by mail, text message and recovery, and name the origins of passkeys.
   credentials: 'redirects',
   parameters: Type.Object({ name: FeatureNameShape, value: textShape(VALUE_MAX) }),
+  sentence: ({ name, value }) =>
+    lookClosely(
+      say`Turn on ${strong(toWords(name.replace(/^FEATURE_NAME_/, '')))}${value === '' ? '' : say` with ${named(value)}`}.`,
+      'changes how this organization works',
+      'I know what this feature opens.',
+    ),
   result: Type.Object({ features: Type.Array(FeatureShape) }),
   check: ({ name, value }) => checkValue(name as FeatureName, value),
   async describe({ actor }, { name }) {

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { toWords } from '../../../describe/fields.ts';
+import { named, say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import type { Oauth2CredentialId } from '../../../lib/ids.ts';
@@ -22,6 +24,8 @@ export const createOauth2Credential = defineActivity({
     clientId: ClientIdShape,
     encryptedClientSecret: EncryptedClientSecretShape,
   }),
+  sentence: ({ provider, clientId }) =>
+    say`Add the OAuth 2.0 client ${named(clientId)} of ${strong(toWords(provider.replace(/^OAUTH2_PROVIDER_/, '')))}.`,
   result: Type.Object({ oauth2CredentialId: Type.String() }),
   async prepare(context, { encryptedClientSecret }) {
     const id: Oauth2CredentialId = context.newId();

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { randomToken, sha256Hex } from '../../../lib/encoding.ts';
 import { CredentialStore } from '../../users/store/credentials.ts';
@@ -16,6 +17,7 @@ export const createReadOnlySession = defineActivity({
   lock: 'shared',
   findsSubOrganization: true,
   parameters: Type.Object({}),
+  sentence: () => say`Open a session that can only read, for an hour.`,
   result: Type.Object({
     organizationId: Type.String(),
     organizationName: Type.String(),

@@ -7,6 +7,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
 import { UserReader, UserStore } from '../../users/store/users.ts';
+import { sessionSentence } from '../sentences.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from '../session-keys.ts';
 import { SecondsShape } from '../shapes/sessions.ts';
 
@@ -40,6 +41,8 @@ export const createReadWriteSession = defineActivity({
       { resultKey: 'createReadWriteSessionResult' },
     ),
   ],
+  sentence: ({ userId, expirationSeconds, invalidateExisting }, context) =>
+    sessionSentence(context, { userId: userId === '' ? undefined : userId, expirationSeconds, invalidateExisting }),
   result: Type.Object({
     organizationId: Type.String(),
     organizationName: Type.String(),

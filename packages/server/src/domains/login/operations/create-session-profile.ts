@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
+import { durationText } from '../../../describe/values.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { requireExpression } from '../../../engine/expressions.ts';
 import { ExpressionShape, NotesShape } from '../../../engine/shapes/rules.ts';
@@ -22,6 +25,12 @@ export const createSessionProfile = defineActivity({
     expirationSeconds: Type.Optional(Type.String({ pattern: '^[0-9]{1,10}$', 'x-decimal': true })),
     notes: Type.Optional(NotesShape),
   }),
+  sentence: ({ sessionProfileName, expirationSeconds }) =>
+    lookClosely(
+      say`Add session profile ${named(sessionProfileName)}: sessions with it can do only what its scope says${expirationSeconds === undefined ? '' : say`, for ${durationText(Number(expirationSeconds))}`}.`,
+      'decides what sessions can do',
+      'I have read its scope.',
+    ),
   result: Type.Object({ sessionProfileId: Type.String() }),
   check({ scope, expirationSeconds }) {
     if (scope === '') throw invalidField('parameters.scope', 'is required');

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { Oauth2CredentialIdShape } from '../shapes/oauth.ts';
 import { Oauth2CredentialStore } from '../store/oauth2-credentials.ts';
@@ -12,6 +15,12 @@ export const deleteOauth2Credential = defineActivity({
   credentials: 'redirects',
   scope: 'parent',
   parameters: Type.Object({ oauth2CredentialId: Oauth2CredentialIdShape }),
+  sentence: ({ oauth2CredentialId }, { names }) =>
+    lookClosely(
+      say`Delete the OAuth 2.0 client ${nameOf(names, 'oauth2Credential', oauth2CredentialId, 'client')}: logins through it end.`,
+      'ends a way to log in',
+      'Nobody can log in through this client then. I want that.',
+    ),
   result: Type.Object({ oauth2CredentialId: Type.String() }),
   async execute({ store, actor }, { oauth2CredentialId }) {
     await store(Oauth2CredentialStore).deleteCredential(actor.organizationId, oauth2CredentialId);

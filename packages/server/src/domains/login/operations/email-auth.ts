@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
 import { TreeTrust } from '../../../core/rules.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { EMAIL_AUTH_FEATURE, requireFeature } from '../../../engine/login-features.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
@@ -37,6 +39,12 @@ export const emailAuth = defineActivity({
     legacy('ACTIVITY_TYPE_EMAIL_AUTH_V2', UnnamedShape, withAppName),
     legacy('ACTIVITY_TYPE_EMAIL_AUTH', UnnamedShape, withAppName),
   ],
+  sentence: ({ email }) =>
+    lookClosely(
+      say`Mail a key that logs somebody in to ${named(email)}.`,
+      'logs somebody in',
+      'Whoever reads this mailbox can log in. I know whose it is.',
+    ),
   result: Type.Object({ userId: Type.String(), apiKeyId: Type.String() }),
   check: checkMailedKey,
   async describe(context, { email }) {

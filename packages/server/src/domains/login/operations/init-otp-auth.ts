@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { CODE_FEATURES, requireFeature } from '../../../engine/login-features.ts';
 import { contactOfType, userOfContact } from '../otp/contacts.ts';
@@ -47,6 +48,8 @@ export const initOtpAuth = defineActivity({
       { policyParams: [] },
     ),
   ],
+  sentence: ({ otpType, contact }) =>
+    say`Send a one-time code that logs in to ${named(contact)} by ${otpType === 'OTP_TYPE_SMS' ? 'text message' : 'mail'}.`,
   result: Type.Object({ otpId: Type.String() }),
   check: checkCodeRequest,
   // Zero where the request leaves it to the service.

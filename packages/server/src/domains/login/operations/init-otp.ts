@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { CODE_FEATURES, requireFeature } from '../../../engine/login-features.ts';
 import { checkCodeRequest, codeSeconds, prepareCode, storeCode } from '../otp/new-code.ts';
@@ -54,6 +55,8 @@ export const initOtp = defineActivity({
       PLAIN,
     ),
   ],
+  sentence: ({ otpType, contact }) =>
+    say`Send a one-time code to ${named(contact)} by ${otpType === 'OTP_TYPE_SMS' ? 'text message' : 'mail'}.`,
   result: Type.Object({ otpId: Type.String(), otpEncryptionTargetBundle: Type.String() }),
   check: checkCodeRequest,
   async describe(context, { otpType, expirationSeconds }) {

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { EMAIL_RECOVERY_FEATURE, requireFeature } from '../../../engine/login-features.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
@@ -28,6 +30,12 @@ export const initUserEmailRecovery = defineActivity({
   sendsMessages: true,
   parameters: Type.Object({ ...base, emailCustomization: NamedEmailCustomizationShape }),
   older: [legacy('ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY', Type.Object({ ...base, ...UNNAMED_PARAMS }), withAppName)],
+  sentence: ({ email }) =>
+    lookClosely(
+      say`Mail a recovery to ${named(email)}: it can add a passkey to that user.`,
+      'opens a way in',
+      'Whoever reads this mailbox can add a passkey. I know whose it is.',
+    ),
   result: Type.Object({ userId: Type.String() }),
   check: checkMailedKey,
   async describe(context, { email }) {

@@ -9,6 +9,7 @@ import {
   signLoginSession,
 } from '../login-session.ts';
 import { consumeIdentified, identify } from '../oauth/identify.ts';
+import { sessionSentence } from '../sentences.ts';
 import { SESSION_PARAMS } from '../shapes/sessions.ts';
 
 export const oauthLogin = defineActivity({
@@ -25,6 +26,13 @@ export const oauthLogin = defineActivity({
   scope: 'sub-organization',
   parameters: Type.Object({ oidcToken: OidcTokenShape, ...SESSION_PARAMS }),
   secrets: ['oidcToken'],
+  sentence: ({ expirationSeconds, invalidateExisting, sessionProfileId }, context) =>
+    sessionSentence(context, {
+      by: 'a token of an identity provider',
+      expirationSeconds,
+      invalidateExisting,
+      sessionProfileId,
+    }),
   result: Type.Object({ session: Type.String() }),
   exposes: exposeSession,
   check: checkSession,

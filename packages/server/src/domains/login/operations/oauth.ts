@@ -6,6 +6,7 @@ import { targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { NameShape } from '../../../lib/shapes.ts';
 import { consumeIdentified, identify } from '../oauth/identify.ts';
+import { sessionSentence } from '../sentences.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from '../session-keys.ts';
 import { SecondsShape } from '../shapes/sessions.ts';
 
@@ -28,6 +29,8 @@ export const oauth = defineActivity({
     invalidateExisting: Type.Optional(Type.Boolean()),
   }),
   secrets: ['oidcToken'],
+  sentence: ({ expirationSeconds, invalidateExisting }, context) =>
+    sessionSentence(context, { by: 'a token of an identity provider', expirationSeconds, invalidateExisting }),
   result: Type.Object({ userId: Type.String(), apiKeyId: Type.String(), credentialBundle: Type.String() }),
   check({ targetPublicKey, expirationSeconds }) {
     targetKeyOf(targetPublicKey);

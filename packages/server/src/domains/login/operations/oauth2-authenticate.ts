@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { exchangeForToken } from '../oauth/issue-token.ts';
@@ -36,6 +38,8 @@ export const oauth2Authenticate = defineActivity({
     bearerTokenTargetPublicKey: Type.Optional(textShape(512)),
   }),
   secrets: ['authCode', 'codeVerifier'],
+  sentence: ({ oauth2CredentialId }, { names }) =>
+    say`Exchange a code of ${nameOf(names, 'oauth2Credential', oauth2CredentialId, 'client')} for a token that proves who logged in there.`,
   result: Type.Object({ oidcToken: Type.String() }),
   secretResults: ['oidcToken'],
   check({ bearerTokenTargetPublicKey }) {

@@ -9,6 +9,7 @@ import { markVerified } from '../../users/contacts.ts';
 import { UserReader } from '../../users/store/users.ts';
 import { checkCode, findCode, takeAttempt, useCode, wrongCode } from '../otp/attempts.ts';
 import { contactOfType, methodOfType } from '../otp/contacts.ts';
+import { sessionSentence } from '../sentences.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from '../session-keys.ts';
 import { OtpIdShape } from '../shapes/otp.ts';
 import { SecondsShape } from '../shapes/sessions.ts';
@@ -32,6 +33,8 @@ export const otpAuth = defineActivity({
     invalidateExisting: Type.Optional(Type.Boolean()),
   }),
   secrets: ['otpCode'],
+  sentence: ({ expirationSeconds, invalidateExisting }, context) =>
+    sessionSentence(context, { by: 'a one-time code', expirationSeconds, invalidateExisting }),
   result: Type.Object({ userId: Type.String(), apiKeyId: Type.String(), credentialBundle: Type.String() }),
   check({ targetPublicKey, expirationSeconds }) {
     targetKeyOf(targetPublicKey);

@@ -15,6 +15,7 @@ import {
   signLoginSession,
 } from '../login-session.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
+import { sessionSentence } from '../sentences.ts';
 import { sessionPublicKey } from '../session-keys.ts';
 import { SESSION_PARAMS } from '../shapes/sessions.ts';
 
@@ -47,6 +48,8 @@ export const otpLogin = defineActivity({
       { secrets: ['verificationToken'] },
     ),
   ],
+  sentence: ({ expirationSeconds, invalidateExisting, sessionProfileId }, context) =>
+    sessionSentence(context, { by: 'a one-time code', expirationSeconds, invalidateExisting, sessionProfileId }),
   result: Type.Object({ session: Type.String() }),
   exposes: exposeSession,
   check: checkSession,

@@ -2,6 +2,9 @@ import Type from 'typebox';
 import { removedBy } from '../../../core/actor.ts';
 import { treeRoot } from '../../../core/model.ts';
 import { TreeStore } from '../../../core/store/tree.ts';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
@@ -24,6 +27,12 @@ export const recoverUser = defineActivity({
   lock: 'shared',
   accepts: { recovery: true },
   parameters: Type.Object({ authenticator: AuthenticatorParamsShape, userId: IdShape }),
+  sentence: ({ userId, authenticator }, { names }) =>
+    lookClosely(
+      say`Recover ${nameOf(names, 'user', userId, 'user')} with the new passkey ${named(authenticator.authenticatorName)}.`,
+      'a new way in',
+      'Whoever has this passkey can then act as this user. I want that.',
+    ),
   result: Type.Object({ authenticatorId: Type.Array(Type.String()) }),
   // Without a policy only with a recovery key of this user, which the decision itself looks for (protocol/policies 8.3,
   // step 7).

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { consumeForLogin } from '../login-proof.ts';
 import { checkSession, exposeSession, openLoginSession, signLoginSession } from '../login-session.ts';
+import { sessionSentence } from '../sentences.ts';
 import { SESSION_PARAMS } from '../shapes/sessions.ts';
 
 export const stampLogin = defineActivity({
@@ -15,6 +16,8 @@ export const stampLogin = defineActivity({
   findsSubOrganization: true,
   accepts: { attested: true },
   parameters: Type.Object(SESSION_PARAMS),
+  sentence: ({ expirationSeconds, invalidateExisting, sessionProfileId }, context) =>
+    sessionSentence(context, { expirationSeconds, invalidateExisting, sessionProfileId }),
   result: Type.Object({ session: Type.String() }),
   ownAccount: 'any-credential',
   managesCredentialsOf: (_parameters, proposer) => proposer.userId,

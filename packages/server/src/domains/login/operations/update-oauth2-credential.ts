@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { keepBundle } from '../oauth/keep-bundle.ts';
@@ -24,6 +27,12 @@ export const updateOauth2Credential = defineActivity({
     clientId: ClientIdShape,
     encryptedClientSecret: EncryptedClientSecretShape,
   }),
+  sentence: ({ oauth2CredentialId, clientId }, { names }) =>
+    lookClosely(
+      say`Change the OAuth 2.0 client ${nameOf(names, 'oauth2Credential', oauth2CredentialId, 'client')} to ${named(clientId)}.`,
+      'changes how people log in',
+      'Logins through this provider go by the new client. I want that.',
+    ),
   result: Type.Object({ oauth2CredentialId: Type.String() }),
   describe: ({ read, actor }, { oauth2CredentialId }) =>
     read(Oauth2CredentialReader).getCredential(actor.organizationId, oauth2CredentialId),

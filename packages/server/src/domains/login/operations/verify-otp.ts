@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Config } from '../../../config/config.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { checkCode, findCode, takeAttempt, useCode } from '../otp/attempts.ts';
@@ -35,6 +36,7 @@ export const verifyOtp = defineActivity({
       { secrets: ['otpCode'] },
     ),
   ],
+  sentence: () => say`Check a one-time code and give out a token that proves it.`,
   result: Type.Object({ verificationToken: Type.String() }),
   secretResults: ['verificationToken'],
   check({ publicKey }) {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { named, say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import { MessageStore, REPORTED_EVENT_TYPES } from '../store.ts';
@@ -45,6 +46,7 @@ export const recordEmailEvent = defineActivity({
     /** Of a complaint, where the report names one. */
     complaintFeedbackType: Type.Optional(Type.Enum([...FEEDBACK_TYPES])),
   }),
+  sentence: ({ eventType, messageId }) => say`Note that mail ${named(messageId)} had the event ${strong(eventType)}.`,
   result: Type.Object({ emailEventId: Type.String() }),
   check({ eventType, bounceType, bounceSubType, diagnosticCode, complaintFeedbackType }) {
     if (eventType === 'bounced') {

@@ -1,6 +1,8 @@
 import Type from 'typebox';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import type { FiatOnRampCredentialId } from '../../../lib/ids.ts';
+import { providerName } from '../provider-name.ts';
 import { keepBundles, sealSecrets } from '../seal-secrets.ts';
 import { CREDENTIAL_FIELDS } from '../shapes.ts';
 import { OnRampStore } from '../store.ts';
@@ -15,6 +17,8 @@ export const createFiatOnRampCredential = defineActivity({
   // It alters no decision.
   lock: 'shared',
   parameters: Type.Object({ ...CREDENTIAL_FIELDS, sandboxMode: Type.Optional(Type.Boolean()) }),
+  sentence: ({ onrampProvider, sandboxMode }) =>
+    say`Connect ${strong(providerName(onrampProvider))} to buy coins with money${sandboxMode === true ? ', for tests' : ''}.`,
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
   async prepare(context, { sandboxMode: _mode, ...parameters }) {
     const id: FiatOnRampCredentialId = context.newId();

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { OnRampStore } from '../store.ts';
@@ -11,6 +14,12 @@ export const deleteFiatOnRampCredential = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape }),
+  sentence: ({ fiatOnrampCredentialId }, { names }) =>
+    lookClosely(
+      say`Disconnect ${nameOf(names, 'onRampCredential', fiatOnrampCredentialId, 'credential')}: nobody can buy coins through it then.`,
+      'ends purchases',
+      'Nobody can buy coins through it then. I want that.',
+    ),
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
   async execute({ store, actor }, { fiatOnrampCredentialId }) {
     await store(OnRampStore).deleteCredential(actor.organizationId, fiatOnrampCredentialId);

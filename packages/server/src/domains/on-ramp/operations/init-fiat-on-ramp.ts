@@ -1,6 +1,10 @@
 import Type from 'typebox';
+import { partyPart } from '../../../describe/chains/parties.ts';
+import { toWords } from '../../../describe/fields.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { beginPurchase, planPurchase } from '../begin-purchase.ts';
+import { providerName } from '../provider-name.ts';
 import { checkPurchase } from '../purchase.ts';
 import { PurchaseShape } from '../shapes.ts';
 import { OnRampStore } from '../store.ts';
@@ -15,6 +19,8 @@ export const initFiatOnRamp = defineActivity({
   // It alters no decision.
   lock: 'shared',
   parameters: PurchaseShape,
+  sentence: ({ onrampProvider, walletAddress, cryptoCurrencyCode, fiatCurrencyAmount, fiatCurrencyCode }, context) =>
+    say`Open a purchase of ${strong(toWords(cryptoCurrencyCode.replace(/^.*_CURRENCY_/, '')).toUpperCase())}${fiatCurrencyAmount === undefined ? '' : say` for ${strong(`${fiatCurrencyAmount} ${(fiatCurrencyCode ?? '').replace(/^.*_CURRENCY_/, '')}`)}`} at ${strong(providerName(onrampProvider))} for ${partyPart(context, walletAddress)}.`,
   result: Type.Object({
     onRampUrl: Type.String(),
     onRampTransactionId: Type.String(),

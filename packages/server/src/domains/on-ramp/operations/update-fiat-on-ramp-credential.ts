@@ -1,6 +1,10 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { providerName } from '../provider-name.ts';
 import { keepBundles, sealSecrets } from '../seal-secrets.ts';
 import { CREDENTIAL_FIELDS } from '../shapes.ts';
 import { OnRampReader, OnRampStore } from '../store.ts';
@@ -13,6 +17,12 @@ export const updateFiatOnRampCredential = defineActivity({
   credentials: 'none',
   scope: 'parent',
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape, ...CREDENTIAL_FIELDS }),
+  sentence: ({ fiatOnrampCredentialId, onrampProvider }, { names }) =>
+    lookClosely(
+      say`Replace the keys of ${nameOf(names, 'onRampCredential', fiatOnrampCredentialId, 'credential')} by others of ${strong(providerName(onrampProvider))}.`,
+      'purchases go through another account',
+      'Purchases then go through the account of these keys. I want that.',
+    ),
   result: Type.Object({ fiatOnRampCredentialId: Type.String() }),
   describe: ({ read, actor }, { fiatOnrampCredentialId }) =>
     read(OnRampReader).getCredential(actor.organizationId, fiatOnrampCredentialId),

@@ -2,6 +2,9 @@ import Type from 'typebox';
 import { isParents } from '../../../core/actor.ts';
 import { contactKeyOf } from '../../../core/contact.ts';
 import { treeRoot } from '../../../core/model.ts';
+import { namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { listOf, named, say, written } from '../../../describe/text.ts';
 import { defineActivity, type ExecuteContext, type PrepareContext } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
@@ -43,6 +46,12 @@ export const createInvitations = defineActivity({
   parameters: Type.Object({
     invitations: Type.Array(InvitationParamsShape, { minItems: 1, maxItems: INVITATIONS_MAX }),
   }),
+  sentence: ({ invitations }, { names }) =>
+    lookClosely(
+      say`Invite ${listOf(invitations.map(({ receiverUserName, receiverUserEmail, receiverUserTags }) => (receiverUserTags.length === 0 ? say`${named(receiverUserName)} (${written(receiverUserEmail)})` : say`${named(receiverUserName)} (${written(receiverUserEmail)}) with the tags ${namesOf(names, 'tag', receiverUserTags, 'tag')}`)))} to this organization.`,
+      'a new person',
+      'Whoever opens the mail becomes a user here. I know that these addresses are theirs.',
+    ),
   result: Type.Object({ invitationIds: Type.Array(Type.String()) }),
   check({ invitations }) {
     for (const [index, { receiverUserEmail }] of invitations.entries()) {

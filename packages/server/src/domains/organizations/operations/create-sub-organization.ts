@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { ClientSignatureShape, VerificationTokenShape } from '../../../authn/shapes.ts';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { TreeStore } from '../../../core/store/tree.ts';
+import { listOf, named, say, strong } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId, UserId, WalletId } from '../../../lib/ids.ts';
@@ -186,6 +187,8 @@ export const createSubOrganization = defineActivity({
       }),
     ),
   ],
+  sentence: ({ subOrganizationName, rootUsers, rootQuorumThreshold, wallet }) =>
+    say`Create sub-organization ${named(subOrganizationName)} with ${listOf(rootUsers.map(({ userName }) => named(userName)))} as root, ${strong(`${rootQuorumThreshold} of ${rootUsers.length}`)}${wallet === undefined ? '' : say`, and wallet ${named(wallet.walletName)}`}.`,
   result: Type.Unsafe<Result>(ResultShape),
   check({ rootUsers, rootQuorumThreshold, wallet, privateKeys = [] }) {
     checkPrivateKeys(privateKeys, 'parameters.privateKeys');

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdShape } from '../../../lib/shapes.ts';
@@ -12,6 +14,8 @@ export const deleteInvitation = defineActivity({
   // Whoever it invited can no longer make one.
   credentials: 'removes',
   parameters: Type.Object({ invitationId: IdShape }),
+  sentence: ({ invitationId }, { names }) =>
+    say`Take back the invitation of ${nameOf(names, 'invitation', invitationId, 'invitation')}.`,
   result: Type.Object({ invitationId: Type.String() }),
   async execute({ store, actor, nowMs }, { invitationId }) {
     const { organizationId } = actor;

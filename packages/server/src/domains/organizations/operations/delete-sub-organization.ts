@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
@@ -18,6 +20,12 @@ export const deleteSubOrganization = defineActivity({
   scope: 'sub-organization',
   isLong: true,
   parameters: Type.Object({ deleteWithoutExport: Type.Optional(Type.Boolean()) }),
+  sentence: ({ deleteWithoutExport }, { organization }) =>
+    danger(
+      say`Delete sub-organization ${named(organization.name)} for ever, with all its users, wallets and keys${deleteWithoutExport === true ? ', exported or not' : ''}.`,
+      'deletes everything in it',
+      'All wallets and keys in it are gone for ever, and what was not exported is lost. I want that.',
+    ),
   result: Type.Object({ subOrganizationUuid: Type.String() }),
   describe: ({ read, actor }, parameters) => requireExported(read, actor.organizationId, parameters),
   async execute({ store, actor, nowMs }, parameters) {

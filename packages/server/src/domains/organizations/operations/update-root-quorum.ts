@@ -6,6 +6,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdListShape, integerShape } from '../../../lib/shapes.ts';
 import { UserStore } from '../../users/store/users.ts';
+import { rootQuorumSentence } from '../root-quorum-sentence.ts';
 
 export const updateRootQuorum = defineActivity({
   name: 'update_root_quorum',
@@ -14,6 +15,7 @@ export const updateRootQuorum = defineActivity({
   policy: { governedBy: 'root-quorum' },
   credentials: 'none',
   parameters: Type.Object({ threshold: integerShape(0), userIds: IdListShape }),
+  sentence: (quorum, context) => rootQuorumSentence(quorum, context),
   result: Type.Object({}),
   check({ threshold, userIds }) {
     if (threshold < 1) throw new ApiError('INVALID_QUORUM', 'threshold must be at least 1');

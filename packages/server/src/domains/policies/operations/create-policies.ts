@@ -3,6 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { requireModest } from '../../../engine/expressions.ts';
 import { listShape } from '../../../lib/shapes.ts';
 import { addPolicies, checkPolicy, draftPolicies, textsOf } from '../new-policies.ts';
+import { newPoliciesSentence } from '../sentences.ts';
 import { PolicyParamsShape, WarningsShape } from '../shapes.ts';
 
 export const createPolicies = defineActivity({
@@ -13,6 +14,7 @@ export const createPolicies = defineActivity({
   policy: { governedBy: 'policy', resource: 'POLICY', action: 'CREATE' },
   credentials: 'none',
   parameters: Type.Object({ policies: listShape(PolicyParamsShape, 1) }),
+  sentence: ({ policies }) => newPoliciesSentence(policies),
   result: Type.Object({ policyIds: Type.Array(Type.String()), warnings: WarningsShape }),
   check({ policies }) {
     requireModest(policies.flatMap(textsOf), 'parameters.policies');

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { addPolicies, checkPolicy, draftPolicies } from '../new-policies.ts';
+import { newPolicySentence } from '../sentences.ts';
 import { PolicyParamsShape, WarningsShape } from '../shapes.ts';
 
 export const createPolicy = defineActivity({
@@ -13,6 +14,7 @@ export const createPolicy = defineActivity({
   parameters: PolicyParamsShape,
   // Their selectors are not expressions (protocol/activities 2.3).
   unserved: ['ACTIVITY_TYPE_CREATE_POLICY', 'ACTIVITY_TYPE_CREATE_POLICY_V2'],
+  sentence: (policy) => newPolicySentence(policy),
   result: Type.Object({ policyId: Type.String(), warnings: WarningsShape }),
   check: (parameters) => checkPolicy(parameters, 'parameters'),
   prepare: (context, parameters) => draftPolicies(context, [parameters]),

@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { CONTRACT_INTERFACE_TYPES, checkContractInterface } from '../../../chains/contract-interface.ts';
 import type { ContractInterfaceType } from '../../../core/model.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
+import { addressPart } from '../../../describe/values.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { NotesShape } from '../../../engine/shapes/rules.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -24,6 +27,12 @@ export const createSmartContractInterface = defineActivity({
     label: NameShape,
     notes: Type.Optional(NotesShape),
   }),
+  sentence: ({ label, smartContractAddress }) =>
+    lookClosely(
+      say`Upload the interface ${named(label)} of ${addressPart(smartContractAddress)}: calls of that contract are read by it from then on.`,
+      'decides how calls are read',
+      'I know that this interface is that of the contract: policies and sentences go by it.',
+    ),
   result: Type.Object({ smartContractInterfaceId: Type.String() }),
   check: ({ type, smartContractAddress, smartContractInterface }) =>
     void checkContractInterface(type as ContractInterfaceType, smartContractAddress, smartContractInterface),

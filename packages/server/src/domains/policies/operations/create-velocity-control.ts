@@ -5,6 +5,7 @@ import { checkControl } from '../../../engine/rules/velocity.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import type { VelocityControlId } from '../../../lib/ids.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
+import { velocitySentence } from '../sentences.ts';
 import { VelocityAggregationShape, VelocityDataSourceShape } from '../shapes.ts';
 import { VelocityStore } from '../store/velocity.ts';
 
@@ -22,6 +23,7 @@ export const createVelocityControl = defineActivity({
     /** Ours. */
     refuseUncounted: Type.Optional(Type.Boolean()),
   }),
+  sentence: (control) => velocitySentence(control),
   result: Type.Object({ velocityControlId: Type.String() }),
   check({ dataSource, aggregation, refuseUncounted }) {
     checkControl(dataSource as VelocityDataSource, aggregation as VelocityAggregation, 'parameters');

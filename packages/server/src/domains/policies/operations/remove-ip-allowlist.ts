@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { shortId } from '../../../describe/names.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { allowlistKey } from '../allowlist-key.ts';
@@ -14,6 +17,12 @@ export const removeIpAllowlist = defineActivity({
   policy: { governedBy: 'policy', resource: 'CONFIG', action: 'DELETE' },
   credentials: 'none',
   parameters: Type.Object({ publicKey: Type.Optional(textShape(512)), allowLockout: Type.Optional(Type.Boolean()) }),
+  sentence: ({ publicKey }) =>
+    danger(
+      say`Let ${publicKey === undefined ? say`this organization` : say`the API key ${strong(shortId(publicKey))}`} act from ${strong('every IP address')}: the list of addresses is removed.`,
+      'takes a protection away',
+      'Stolen keys then work from everywhere. I want that.',
+    ),
   result: Type.Object({}),
   check: ({ publicKey }) => void allowlistKey(publicKey),
   async execute(context, { publicKey, allowLockout }) {

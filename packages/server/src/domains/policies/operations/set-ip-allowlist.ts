@@ -1,5 +1,8 @@
 import Type from 'typebox';
 import type { IpAllowlist, IpRule } from '../../../core/model.ts';
+import { shortId } from '../../../describe/names.ts';
+import { danger, lookClosely } from '../../../describe/sentence.ts';
+import { listOf, named, say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import { normalizeCidr } from '../../../lib/network.ts';
@@ -27,6 +30,27 @@ export const setIpAllowlist = defineActivity({
     onEvaluationError: Type.Optional(Type.Enum(['ALLOW', 'DENY'])),
     allowLockout: Type.Optional(Type.Boolean()),
   }),
+  sentence: ({ publicKey, enabled, rules }) => {
+    const who = publicKey === undefined ? say`this organization` : say`the API key ${strong(shortId(publicKey))}`;
+    if (enabled === false) {
+      return danger(
+        say`Let ${who} act from ${strong('every IP address')}.`,
+        'takes a protection away',
+        'Stolen keys then work from everywhere. I want that.',
+      );
+    }
+    const from =
+      rules === undefined
+        ? say`the addresses it had`
+        : rules.length === 0
+          ? say`no address at all`
+          : listOf(rules.map(({ cidr }) => named(cidr)));
+    return lookClosely(
+      say`Let ${who} act only from ${from}.`,
+      'can lock people out',
+      'Nobody can act from other addresses then. I can act from one of these.',
+    );
+  },
   result: Type.Object({}),
   check({ publicKey, enabled, rules }) {
     if (allowlistKey(publicKey) !== undefined && enabled !== undefined) {

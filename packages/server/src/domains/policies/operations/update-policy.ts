@@ -4,6 +4,7 @@ import { defineActivity, legacy } from '../../../engine/define.ts';
 import { EffectShape, ExpressionShape, NotesShape } from '../../../engine/shapes/rules.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { checkPolicy, requireRoom } from '../new-policies.ts';
+import { policyUpdateSentence } from '../sentences.ts';
 import { WarningsShape } from '../shapes.ts';
 import { PolicyReader, PolicyStore } from '../store/policies.ts';
 import { warningsAbout } from '../warnings.ts';
@@ -32,6 +33,7 @@ export const updatePolicy = defineActivity({
       resultKey: 'updatePolicyResult',
     }),
   ],
+  sentence: (update, context) => policyUpdateSentence(update, context),
   result: Type.Object({ policyId: Type.String(), warnings: WarningsShape }),
   check: ({ policyCondition, policyConsensus, time }) =>
     checkPolicy({ condition: policyCondition, consensus: policyConsensus, time }, 'parameters', {

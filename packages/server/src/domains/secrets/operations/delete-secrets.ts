@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { namesOf } from '../../../describe/names.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
@@ -11,6 +14,12 @@ export const deleteSecrets = defineActivity({
   policy: { governedBy: 'policy', resource: 'SECRET', action: 'DELETE' },
   credentials: 'none',
   parameters: Type.Object({ secretIds: IdListShape }),
+  sentence: ({ secretIds }, { names }) =>
+    danger(
+      say`Delete ${namesOf(names, 'secret', secretIds, 'secret')} for ever.`,
+      'cannot be undone',
+      'These secrets are gone for ever. I want that.',
+    ),
   result: Type.Object({ secretIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { secretIds }) {
     const ids = [...new Set(secretIds)];

@@ -1,5 +1,8 @@
 import Type from 'typebox';
 import { secretFacts } from '../../../chains/policy-facts/keys.ts';
+import { namesOf } from '../../../describe/names.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { type DescribeContext, defineActivity } from '../../../engine/define.ts';
 import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { EncryptionSuiteShape, TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
@@ -24,6 +27,17 @@ export const exportSecrets = defineActivity({
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ secrets: Type.Array(ExportSecretParamsShape, { minItems: 1, maxItems: 32 }) }),
+  sentence: ({ secrets }, { names }) =>
+    danger(
+      say`Hand out ${namesOf(
+        names,
+        'secret',
+        secrets.map(({ secretId }) => secretId),
+        'secret',
+      )} to the key of the request: whoever opens it knows it for ever.`,
+      'hands out secrets',
+      'Whoever opens this knows these secrets for ever. I want that.',
+    ),
   result: Type.Object({ secretPayloads: Type.Array(Type.String()) }),
   check({ secrets }) {
     for (const { targetPublicKey } of secrets) targetKeyOf(targetPublicKey);

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { normalizePublicKey, parsePublicKey } from '../../../authn/public-key.ts';
+import { counted, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { EncryptedBundleShape, EncryptionSuiteShape } from '../../../engine/shapes/bundles.ts';
@@ -29,6 +30,7 @@ export const importSecrets = defineActivity({
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ secrets: Type.Array(SecretParamsShape, { minItems: 1, maxItems: 32 }) }),
+  sentence: ({ secrets }) => say`Store ${counted(secrets.length, 'secret')}.`,
   result: Type.Object({ secretIds: Type.Array(Type.String()) }),
   check({ secrets }) {
     const keys = secrets.map(({ targetPublicKey }, index) =>

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { counted, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { EncryptionSuiteShape } from '../../../engine/shapes/bundles.ts';
@@ -16,6 +17,8 @@ export const initImportSecrets = defineActivity({
   credentials: 'none',
   lock: 'shared',
   parameters: Type.Object({ encryptionSuite: EncryptionSuiteShape, numSecrets: integerShape(1, SECRETS_MAX) }),
+  sentence: ({ numSecrets }) =>
+    say`Prepare to store ${counted(numSecrets, 'secret')}: make keys for one use that they are encrypted to.`,
   result: Type.Object({ enclaveTargetMessages: Type.Array(Type.String()) }),
   async prepare(context, { numSecrets }) {
     return await Promise.all(

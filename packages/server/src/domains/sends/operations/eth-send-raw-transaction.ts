@@ -6,6 +6,7 @@ import { foreignLane } from '../../../chains/send/model.ts';
 import { EthereumChainShape } from '../../../chains/shapes.ts';
 import type { ParsedTransaction } from '../../../chains/transactions.ts';
 import { batchedCalls } from '../../../chains/transactions.ts';
+import { ethereumSentence } from '../../../describe/chains/evm.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { SendId } from '../../../lib/ids.ts';
@@ -46,6 +47,11 @@ export const ethSendRawTransaction = defineActivity({
     caip2: EthereumChainShape,
   }),
   // The id is ours: without it nobody could ask what became of the transaction.
+  sentence({ signedTransaction }, context) {
+    const { transaction, from } = parseSignedEthereumTransaction(signedTransaction);
+    const { bytes: _signed, ...said } = ethereumSentence(context, transaction, from);
+    return { kind: 'Send a signed transaction', ...said };
+  },
   result: Type.Object({ transactionHash: Type.String(), sendTransactionStatusId: Type.String() }),
   async describe(context, { signedTransaction, caip2 }) {
     const chain = configuredChain(context.config.chains, caip2, ethereumNetwork);

@@ -1,7 +1,9 @@
+import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import Type from 'typebox';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
-import { configuredChain } from '../../../chains/networks.ts';
+import { chainName, configuredChain } from '../../../chains/networks.ts';
 import { EthereumAddressShape, EthereumChainShape, UintShape } from '../../../chains/shapes.ts';
+import { callsSentence } from '../../../describe/chains/evm.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { SendId } from '../../../lib/ids.ts';
 import { both, SIGNERS } from '../../../policy/index.ts';
@@ -58,6 +60,15 @@ export const ethSendTransaction = defineActivity({
       },
     ),
   ],
+  sentence: ({ from, caip2, calls }, context) => ({
+    kind: 'Send a transaction',
+    ...callsSentence(
+      context,
+      chainName(caip2),
+      from.toLowerCase(),
+      toCalls(calls).map((call) => ({ ...call, value: BigInt(call.value) })),
+    ),
+  }),
   result: Type.Object({ sendTransactionStatusId: Type.String() }),
   check(parameters) {
     checkCalls(parameters.from, parameters.calls, (index) => `parameters.calls.${index}`);
@@ -90,6 +101,7 @@ export const ethSendTransaction = defineActivity({
       purpose: 'send',
       request: toRequest(parameters, id),
     });
+    await notePayments(context, paymentsOf(transactionsOf(chain, parameters.from, toCalls(parameters.calls))));
     return { sendTransactionStatusId: id as string };
   },
 });

@@ -1,7 +1,9 @@
+import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import Type from 'typebox';
-import { configuredChain } from '../../../chains/networks.ts';
+import { chainName, configuredChain } from '../../../chains/networks.ts';
 import { SolanaChainShape } from '../../../chains/shapes.ts';
 import { solanaNetwork } from '../../../chains/solana/network.ts';
+import { solanaSentence } from '../../../describe/chains/solana.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { firstDuplicate } from '../../../lib/collections.ts';
 import { invalidField } from '../../../lib/errors.ts';
@@ -53,6 +55,10 @@ export const solSendTransaction = defineActivity({
       }),
     ),
   ],
+  sentence: ({ unsignedTransaction, caip2, signWiths }, context) => ({
+    kind: 'Send a transaction',
+    ...solanaSentence(context, hexOfEither(unsignedTransaction), signWiths[0] ?? '', chainName(caip2)),
+  }),
   result: Type.Object({ sendTransactionStatusId: Type.String() }),
   check({ signWiths }) {
     if (firstDuplicate(signWiths) !== undefined) throw invalidField('parameters.signWiths', 'names an address twice');
@@ -70,10 +76,16 @@ export const solSendTransaction = defineActivity({
   },
   facts: (context, _parameters, { signers, wire }) => solanaFactsOf(context, signers, wire.transaction),
   movements: (_context, _parameters, { signers, wire }) => solanaMovements(signers, wire.transaction),
-  prepare: async (_context, _parameters, { chain, sender, request }) => ({ chain, sender, request }),
-  async execute(context, _parameters, { chain, sender, request }) {
+  prepare: async (_context, _parameters, { chain, sender, request, wire }) => ({
+    chain,
+    sender,
+    request,
+    payments: paymentsOf([{ type: 'TRANSACTION_TYPE_SOLANA', transaction: wire.transaction, signer: sender }]),
+  }),
+  async execute(context, _parameters, { chain, sender, request, payments }) {
     const id: SendId = context.newId();
     await insertSend(context, { id, chain, sender, purpose: 'send', request });
+    await notePayments(context, payments);
     return { sendTransactionStatusId: id as string };
   },
 });

@@ -1,5 +1,8 @@
 import Type from 'typebox';
 import { UintShape } from '../../../chains/shapes.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
+import { durationText } from '../../../describe/values.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { invalidField, notServed } from '../../../lib/errors.ts';
 import type { GasUsageConfigId } from '../../../lib/ids.ts';
@@ -28,6 +31,18 @@ export const upsertGasUsageConfig = defineActivity({
     enabled: Type.Optional(Type.Boolean()),
     solanaConfig: Type.Optional(Type.Object({ rentPrefundEnabled: Type.Optional(Type.Boolean()) })),
   }),
+  sentence: ({ orgWindowLimitUsd, subOrgWindowLimitUsd, windowDurationMinutes, enabled }) =>
+    enabled === false
+      ? lookClosely(
+          say`Stop paying the network fees of sends.`,
+          'ends sponsoring',
+          'Sponsored sends are refused from then on. I want that.',
+        )
+      : lookClosely(
+          say`Pay network fees of up to ${strong(`${orgWindowLimitUsd} USD`)} in all and ${strong(`${subOrgWindowLimitUsd} USD`)} for each sub-organization within ${durationText(Number(windowDurationMinutes) * 60)}.`,
+          'spends money of the operator',
+          'Up to this much is paid for the fees of others. I want that.',
+        ),
   result: Type.Object({ gasUsageConfigId: Type.String() }),
   check({ windowDurationMinutes, solanaConfig }) {
     const minutes = BigInt(windowDurationMinutes);

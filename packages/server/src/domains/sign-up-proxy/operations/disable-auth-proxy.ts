@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { turnProxyOff } from '../switch.ts';
 
@@ -12,6 +14,12 @@ export const disableAuthProxy = defineActivity({
   scope: 'parent',
   ours: true,
   parameters: Type.Object({}),
+  sentence: () =>
+    lookClosely(
+      say`Turn off the sign-up proxy: nobody can sign up or log in through it then.`,
+      'ends sign-up',
+      'People who log in through it are locked out. I want that.',
+    ),
   result: Type.Object({}),
   async execute(context) {
     await turnProxyOff(context);

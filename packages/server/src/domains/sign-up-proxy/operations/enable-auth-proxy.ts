@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { danger } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { prepareProxyKey, turnProxyOn } from '../switch.ts';
 
@@ -12,6 +14,12 @@ export const enableAuthProxy = defineActivity({
   scope: 'parent',
   ours: true,
   parameters: Type.Object({}),
+  sentence: () =>
+    danger(
+      say`Turn on the sign-up proxy: ${strong('anybody')} from its origins can then make sub-organizations here.`,
+      'opens sign-up to strangers',
+      'Strangers can then become sub-organizations of this one. I want that.',
+    ),
   result: Type.Object({ userId: Type.String() }),
   prepare: prepareProxyKey,
   execute: async (context, _parameters, key) => ({ userId: await turnProxyOn(context, key) }),

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { toWords } from '../../../describe/fields.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { listOf, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import {
   checkProxySettings,
@@ -21,6 +24,15 @@ export const updateAuthProxyConfig = defineActivity({
   scope: 'parent',
   ours: true,
   parameters: Type.Object(PROXY_SETTINGS),
+  sentence: (settings) =>
+    lookClosely(
+      say`Change the sign-up proxy: ${listOf(
+        Object.keys(settings).map((key) => toWords(key).toLowerCase()),
+        8,
+      )}.`,
+      'changes who can sign up and how',
+      'I have read the new settings of sign-up and login.',
+    ),
   result: Type.Object({ configId: Type.Optional(Type.String()) }),
   check: checkProxySettings,
   async describe({ config }, change) {

@@ -7,6 +7,7 @@ import {
   signingInput,
 } from '../../../chains/payload.ts';
 import { payloadElements } from '../../../chains/payload-facts.ts';
+import { payloadSentence } from '../../../describe/chains/payload.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
@@ -49,6 +50,12 @@ export const signRawPayload = defineActivity({
       }),
     ),
   ],
+  sentence: ({ payload, signWith, encoding, hashFunction }, context) =>
+    payloadSentence(context, payload, {
+      signWith,
+      encoding: encoding as PayloadEncoding,
+      hashFunction: hashFunction as HashFunction,
+    }),
   result: SignatureShape,
   async describe(context, { signWith, payload, encoding, hashFunction }) {
     const signer = await resolveSigner(context, signWith);

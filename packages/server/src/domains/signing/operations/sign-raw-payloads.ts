@@ -8,6 +8,7 @@ import {
   signingInput,
 } from '../../../chains/payload.ts';
 import { payloadElements } from '../../../chains/payload-facts.ts';
+import { payloadsSentence } from '../../../describe/chains/payload.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
@@ -41,6 +42,12 @@ export const signRawPayloads = defineActivity({
     encoding: Type.Enum([...PAYLOAD_ENCODINGS]),
     hashFunction: Type.Enum([...HASH_FUNCTIONS]),
   }),
+  sentence: ({ payloads, signWith, encoding, hashFunction }, context) =>
+    payloadsSentence(context, payloads, {
+      signWith,
+      encoding: encoding as PayloadEncoding,
+      hashFunction: hashFunction as HashFunction,
+    }),
   result: Type.Object({ signatures: Type.Array(SignatureShape) }),
   check({ payloads }) {
     const total = payloads.reduce((sum, payload) => sum + payload.length, 0);

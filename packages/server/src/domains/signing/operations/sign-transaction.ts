@@ -7,11 +7,13 @@ import {
   TRANSACTION_TYPES,
   type TransactionType,
 } from '../../../chains/transactions.ts';
+import { transactionSentence } from '../../../describe/chains/transaction.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
 import { both, SIGNERS, TRANSACTIONS } from '../../../policy/index.ts';
 import { movementsOf, signedAssets, transactionFacts } from '../facts.ts';
+import { notePayments, paymentsOf } from '../payments.ts';
 import { resolveSigner, signAs } from '../signer.ts';
 
 /** A PSBT carries the transactions that it spends from, so nothing but the size of the request bounds it. */
@@ -49,6 +51,10 @@ export const signTransaction = defineActivity({
       }),
     ),
   ],
+  sentence: ({ type, unsignedTransaction, signWith }, context) => ({
+    kind: 'Sign a transaction',
+    ...transactionSentence(context, type as TransactionType, unsignedTransaction, signWith),
+  }),
   result: Type.Object({ signedTransaction: Type.String() }),
   async describe(context, { signWith, unsignedTransaction, type }) {
     const signer = await resolveSigner(context, signWith);
@@ -72,10 +78,12 @@ export const signTransaction = defineActivity({
   },
   movements: async (context, _parameters, { signer, transaction }) =>
     movementsOf(signer, await signedAssets(context, transaction())),
-  async prepare(context, _parameters, { signer, account, signable }) {
-    return signable.attach(await signAs(context, signer, account, signable.payloads));
+  async prepare(context, _parameters, { signer, account, signable, transaction }) {
+    const signedTransaction = signable.attach(await signAs(context, signer, account, signable.payloads));
+    return { signedTransaction, payments: paymentsOf([transaction()]) };
   },
-  async execute(_context, _parameters, signedTransaction) {
+  async execute(context, _parameters, { signedTransaction, payments }) {
+    await notePayments(context, payments);
     return { signedTransaction };
   },
 });

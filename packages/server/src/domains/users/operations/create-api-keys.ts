@@ -4,6 +4,7 @@ import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { addApiKeys, checkApiKeys } from '../new-credentials.ts';
+import { newCredentialSentence } from '../sentences.ts';
 import { ApiKeyParamsShape, ApiKeyParamsV1Shape, withP256 } from '../shapes/credentials.ts';
 import { UserStore } from '../store/users.ts';
 
@@ -26,6 +27,13 @@ export const createApiKeys = defineActivity({
       }),
     ),
   ],
+  sentence: ({ userId, apiKeys }, context) =>
+    newCredentialSentence(
+      context,
+      userId,
+      apiKeys.map(({ apiKeyName }) => apiKeyName),
+      'API key',
+    ),
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
   ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,

@@ -1,8 +1,11 @@
 import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { listOf, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, listShape, NameShape } from '../../../lib/shapes.ts';
 import { addUsers, checkNewUsers } from '../new-users.ts';
+import { newUserPart } from '../sentences.ts';
 import { ApiKeyParamsV1Shape, withP256 } from '../shapes/credentials.ts';
 import { EmailOrEmptyShape, type UserParams } from '../shapes/users.ts';
 import { TagStore } from '../store/tags.ts';
@@ -25,6 +28,12 @@ export const createApiOnlyUsers = defineActivity({
   policy: { governedBy: 'policy', resource: 'USER', action: 'CREATE' },
   credentials: 'mints',
   parameters: Type.Object({ apiOnlyUsers: listShape(ApiOnlyUserShape, 1) }),
+  sentence: ({ apiOnlyUsers }, { names }) =>
+    lookClosely(
+      say`Add ${apiOnlyUsers.length === 1 ? 'program' : 'programs'} ${listOf(apiOnlyUsers.map((user) => newUserPart(names, user)))}.`,
+      'a new program',
+      'Whoever holds these keys can then act here as far as policies let them. I want that.',
+    ),
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   check: ({ apiOnlyUsers }) => checkNewUsers(toUsers(apiOnlyUsers), 'parameters.apiOnlyUsers'),
   async execute(context, { apiOnlyUsers }) {

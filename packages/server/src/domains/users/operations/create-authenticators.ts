@@ -5,6 +5,7 @@ import { invalidField } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { addAuthenticators, checkAuthenticators, verifyAuthenticators } from '../new-credentials.ts';
+import { newCredentialSentence } from '../sentences.ts';
 import { AuthenticatorParamsShape, AuthenticatorParamsV1Shape, fromBrowserStyle } from '../shapes/credentials.ts';
 import { UserReader, UserStore } from '../store/users.ts';
 
@@ -30,6 +31,13 @@ export const createAuthenticators = defineActivity({
       },
     ),
   ],
+  sentence: ({ userId, authenticators }, context) =>
+    newCredentialSentence(
+      context,
+      userId,
+      authenticators.map(({ authenticatorName }) => authenticatorName),
+      'passkey',
+    ),
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
   ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,

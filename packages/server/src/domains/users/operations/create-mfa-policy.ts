@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { counted, named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { requireExpression } from '../../../engine/expressions.ts';
 import { ExpressionShape, NotesShape } from '../../../engine/shapes/rules.ts';
@@ -24,6 +27,12 @@ export const createMfaPolicy = defineActivity({
     order: OrderShape,
     notes: Type.Optional(NotesShape),
   }),
+  sentence: ({ userId, mfaPolicyName, requiredAuthenticationMethods }, { names }) =>
+    lookClosely(
+      say`Ask ${nameOf(names, 'user', userId, 'user')} for ${counted(requiredAuthenticationMethods.length, 'proof')} where ${named(mfaPolicyName)} applies.`,
+      'changes what somebody has to prove',
+      'This user needs these proofs from then on, and is stuck without them. I want that.',
+    ),
   result: Type.Object({ mfaPolicyId: Type.String() }),
   check({ condition, requiredAuthenticationMethods }) {
     requireExpression('mfa', condition, 'parameters.condition');

@@ -4,6 +4,7 @@ import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { addOauthProviders, checkOauthProviders, verifyOauthProviders } from '../new-oauth-providers.ts';
+import { newCredentialSentence } from '../sentences.ts';
 import { OauthProviderParamsShape, OauthProviderParamsV1Shape } from '../shapes/credentials.ts';
 import { UserReader, UserStore } from '../store/users.ts';
 import { requireOwnOrFresh } from '../token-binding.ts';
@@ -33,6 +34,13 @@ export const createOauthProviders = defineActivity({
       { secrets: SECRETS },
     ),
   ],
+  sentence: ({ userId, oauthProviders }, context) =>
+    newCredentialSentence(
+      context,
+      userId,
+      oauthProviders.map(({ providerName }) => providerName),
+      'login',
+    ),
   result: Type.Object({ providerIds: Type.Array(Type.String()) }),
   ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, NameShape } from '../../../lib/shapes.ts';
 import { addTag } from '../new-tag.ts';
@@ -13,6 +16,14 @@ export const createUserTag = defineActivity({
   policy: { governedBy: 'policy', resource: 'USER', action: 'CREATE' },
   credentials: 'none',
   parameters: Type.Object({ userTagName: NameShape, userIds: IdListOrEmptyShape }),
+  sentence: ({ userTagName, userIds }, { names }) =>
+    userIds.length === 0
+      ? say`Create user tag ${named(userTagName)}.`
+      : lookClosely(
+          say`Create user tag ${named(userTagName)} and give it to ${namesOf(names, 'user', userIds, 'user')}.`,
+          'policies may go by tags',
+          'Policies that go by this tag then apply to these users. I want that.',
+        ),
   result: Type.Object({ userTagId: Type.String(), userIds: Type.Array(Type.String()) }),
   async execute(context, { userTagName, userIds }) {
     const { store, actor, nowMs } = context;

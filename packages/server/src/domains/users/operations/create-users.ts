@@ -1,8 +1,11 @@
 import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { listOf, say } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, listShape, NameShape } from '../../../lib/shapes.ts';
 import { addUsers, checkNewUsers, verifyNewUsers } from '../new-users.ts';
+import { newUserPart } from '../sentences.ts';
 import {
   ApiKeyParamsShape,
   ApiKeyParamsV1Shape,
@@ -64,6 +67,12 @@ export const createUsers = defineActivity({
       })),
     })),
   ],
+  sentence: ({ users }, { names }) =>
+    lookClosely(
+      say`Add ${users.length === 1 ? 'user' : 'users'} ${listOf(users.map((user) => newUserPart(names, user)))}.`,
+      'a new person or program',
+      'Whoever holds these credentials can then act here as far as policies let them. I want that.',
+    ),
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   check: ({ users }) => checkNewUsers(users, 'parameters.users'),
   describe: ({ read, actor }, { users }) =>

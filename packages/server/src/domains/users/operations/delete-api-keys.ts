@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { removedBy } from '../../../core/actor.ts';
 import { TreeStore } from '../../../core/store/tree.ts';
+import { nameOf, namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape, IdShape } from '../../../lib/shapes.ts';
@@ -14,6 +17,12 @@ export const deleteApiKeys = defineActivity({
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE', params: ['user_id', 'api_key_ids'] },
   credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, apiKeyIds: IdListShape }),
+  sentence: ({ userId, apiKeyIds }, { names }) =>
+    lookClosely(
+      say`Take API key ${namesOf(names, 'apiKey', apiKeyIds, 'API key')} away from ${nameOf(names, 'user', userId, 'user')}.`,
+      'takes a credential away',
+      'What this user can still log in with is enough, or should end. I want that.',
+    ),
   result: Type.Object({ apiKeyIds: Type.Array(Type.String()) }),
   ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,

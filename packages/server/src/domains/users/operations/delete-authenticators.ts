@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { removedBy } from '../../../core/actor.ts';
 import { TreeStore } from '../../../core/store/tree.ts';
+import { nameOf, namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape, IdShape } from '../../../lib/shapes.ts';
@@ -14,6 +17,12 @@ export const deleteAuthenticators = defineActivity({
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
   credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, authenticatorIds: IdListShape }),
+  sentence: ({ userId, authenticatorIds }, { names }) =>
+    lookClosely(
+      say`Take passkey ${namesOf(names, 'authenticator', authenticatorIds, 'passkey')} away from ${nameOf(names, 'user', userId, 'user')}.`,
+      'takes a credential away',
+      'What this user can still log in with is enough, or should end. I want that.',
+    ),
   result: Type.Object({ authenticatorIds: Type.Array(Type.String()) }),
   ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { MfaStore } from '../store/mfa.ts';
@@ -11,6 +14,12 @@ export const deleteMfaPolicy = defineActivity({
   policy: { governedBy: 'policy', resource: 'MFA_POLICY', action: 'DELETE' },
   credentials: 'redirects',
   parameters: Type.Object({ userId: IdShape, mfaPolicyId: IdShape }),
+  sentence: ({ userId, mfaPolicyId }, { names }) =>
+    danger(
+      say`Delete ${nameOf(names, 'mfaPolicy', mfaPolicyId, 'MFA policy')}: ${nameOf(names, 'user', userId, 'user')} no longer has to prove more than one credential.`,
+      'takes a protection away',
+      'One stolen credential of this user is then enough. I want that.',
+    ),
   result: Type.Object({ mfaPolicyId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, mfaPolicyId }) {
     const policy = await store(MfaStore).get(actor.organizationId, userId, mfaPolicyId);

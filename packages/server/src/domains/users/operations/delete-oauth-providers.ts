@@ -1,5 +1,8 @@
 import Type from 'typebox';
 import { TreeStore } from '../../../core/store/tree.ts';
+import { nameOf, namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape, IdShape } from '../../../lib/shapes.ts';
@@ -13,6 +16,12 @@ export const deleteOauthProviders = defineActivity({
   policy: { governedBy: 'policy', resource: 'CREDENTIAL', action: 'DELETE' },
   credentials: 'removes',
   parameters: Type.Object({ userId: IdShape, providerIds: IdListShape }),
+  sentence: ({ userId, providerIds }, { names }) =>
+    lookClosely(
+      say`Take login ${namesOf(names, 'oauthProvider', providerIds, 'login')} away from ${nameOf(names, 'user', userId, 'user')}.`,
+      'takes a credential away',
+      'What this user can still log in with is enough, or should end. I want that.',
+    ),
   result: Type.Object({ providerIds: Type.Array(Type.String()) }),
   ownAccount: 'any-credential',
   managesCredentialsOf: ({ userId }) => userId,

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
 import { TagStore } from '../store/tags.ts';
@@ -11,6 +14,12 @@ export const deleteUserTags = defineActivity({
   policy: { governedBy: 'policy', resource: 'USER', action: 'DELETE' },
   credentials: 'none',
   parameters: Type.Object({ userTagIds: IdListShape }),
+  sentence: ({ userTagIds }, { names }) =>
+    lookClosely(
+      say`Delete user tag ${namesOf(names, 'tag', userTagIds, 'tag')}: policies that go by it change.`,
+      'policies may go by tags',
+      'Policies that go by this tag then apply to other users than now. I want that.',
+    ),
   result: Type.Object({ userTagIds: Type.Array(Type.String()), userIds: Type.Array(Type.String()) }),
   async execute({ store, actor, nowMs }, { userTagIds }) {
     const { organizationId } = actor;

@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { OrganizationStore } from '../../../core/store/organizations.ts';
 import { TreeStore } from '../../../core/store/tree.ts';
+import { namesOf } from '../../../describe/names.ts';
+import { danger, lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
@@ -18,6 +21,17 @@ export const deleteUsers = defineActivity({
   // Their credentials go with them.
   credentials: 'removes',
   parameters: Type.Object({ userIds: IdListShape }),
+  sentence: ({ userIds }, { names, organization }) => {
+    const isRoot = userIds.some((id) => (organization.rootUserIds as readonly string[]).includes(id));
+    const said = say`Delete ${userIds.length === 1 ? 'user' : 'users'} ${namesOf(names, 'user', userIds, 'user')} with all credentials, for ever.`;
+    return isRoot
+      ? danger(said, 'deletes a root user', 'A root user is deleted for ever, with all credentials. I want that.')
+      : lookClosely(
+          said,
+          'deletes people or programs',
+          'What these users proposed and still waits fails. I want that.',
+        );
+  },
   result: Type.Object({ userIds: Type.Array(Type.String()) }),
   exposes: ({ userIds }) => ({ user_ids: userIds }),
   async execute({ store, actor, failProposalsOf }, { userIds }) {

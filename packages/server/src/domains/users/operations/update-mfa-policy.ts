@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { requireExpression } from '../../../engine/expressions.ts';
 import { ExpressionShape, NotesShape } from '../../../engine/shapes/rules.ts';
@@ -23,6 +26,12 @@ export const updateMfaPolicy = defineActivity({
     order: Type.Optional(OrderShape),
     notes: Type.Optional(NotesShape),
   }),
+  sentence: ({ userId, mfaPolicyId }, { names }) =>
+    lookClosely(
+      say`Change ${nameOf(names, 'mfaPolicy', mfaPolicyId, 'MFA policy')}: what ${nameOf(names, 'user', userId, 'user')} has to prove.`,
+      'changes what somebody has to prove',
+      'I have read what this user then has to prove and want that.',
+    ),
   result: Type.Object({ mfaPolicyId: Type.String() }),
   check({ condition, requiredAuthenticationMethods }) {
     if (condition !== undefined) requireExpression('mfa', condition, 'parameters.condition');

@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { VerificationTokenShape } from '../../../authn/shapes.ts';
 import { treeRoot } from '../../../core/model.ts';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { changeEmail, readProofOf } from '../changes.ts';
@@ -21,6 +24,20 @@ export const updateUserEmail = defineActivity({
     verificationToken: Type.Optional(VerificationTokenShape),
   }),
   secrets: ['verificationToken'],
+  sentence: ({ userId, userEmail }, { names }) => {
+    const user = nameOf(names, 'user', userId, 'user');
+    return userEmail === ''
+      ? lookClosely(
+          say`Remove the email of ${user}.`,
+          'changes how somebody logs in',
+          'This user can then not log in by email. I want that.',
+        )
+      : lookClosely(
+          say`Set the email of ${user} to ${named(userEmail)}: codes that log ${user} in go there.`,
+          'changes how somebody logs in',
+          'Whoever reads this mailbox may log in as this user. I know that it is theirs.',
+        );
+  },
   result: Type.Object({ userId: Type.String() }),
   async describe(context, { userId, userEmail, verificationToken }) {
     await context.read(UserReader).get(context.actor.organizationId, userId);

@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
+import { nameOf } from '../../../describe/names.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { changeName } from '../changes.ts';
@@ -13,6 +15,8 @@ export const updateUserName = defineActivity({
   // Policies may know approvers by their names.
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ userId: IdShape, userName: NameShape }),
+  sentence: ({ userId, userName }, { names }) =>
+    say`Rename user ${nameOf(names, 'user', userId, 'user')} to ${named(userName)}.`,
   result: Type.Object({ userId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, userName }) {
     const { organizationId } = actor;

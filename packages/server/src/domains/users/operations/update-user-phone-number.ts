@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { VerificationTokenShape } from '../../../authn/shapes.ts';
 import { treeRoot } from '../../../core/model.ts';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { changePhone, readProofOf } from '../changes.ts';
@@ -22,6 +25,20 @@ export const updateUserPhoneNumber = defineActivity({
     verificationToken: Type.Optional(VerificationTokenShape),
   }),
   secrets: ['verificationToken'],
+  sentence: ({ userId, userPhoneNumber }, { names }) => {
+    const user = nameOf(names, 'user', userId, 'user');
+    return userPhoneNumber === ''
+      ? lookClosely(
+          say`Remove the phone number of ${user}.`,
+          'changes how somebody logs in',
+          'This user can then not log in by text message. I want that.',
+        )
+      : lookClosely(
+          say`Set the phone number of ${user} to ${named(userPhoneNumber)}: codes that log ${user} in go there.`,
+          'changes how somebody logs in',
+          'Whoever reads messages to this number may log in as this user. I know that it is theirs.',
+        );
+  },
   result: Type.Object({ userId: Type.String() }),
   async describe(context, { userId, userPhoneNumber, verificationToken }) {
     await context.read(UserReader).get(context.actor.organizationId, userId);

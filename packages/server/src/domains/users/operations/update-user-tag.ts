@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { tagChangeSentence } from '../../../describe/tags.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
 import { TagStore } from '../store/tags.ts';
@@ -17,6 +19,14 @@ export const updateUserTag = defineActivity({
     addUserIds: IdListOrEmptyShape,
     removeUserIds: IdListOrEmptyShape,
   }),
+  sentence: ({ userTagId, newUserTagName, addUserIds, removeUserIds }, { names }) =>
+    tagChangeSentence({
+      tag: nameOf(names, 'tag', userTagId, 'tag'),
+      noun: 'user tag',
+      newName: newUserTagName,
+      added: addUserIds.map((id) => nameOf(names, 'user', id, 'user')),
+      removed: removeUserIds.map((id) => nameOf(names, 'user', id, 'user')),
+    }),
   result: Type.Object({ userTagId: Type.String() }),
   async execute({ store, actor, nowMs }, { userTagId, newUserTagName, addUserIds, removeUserIds }) {
     const { organizationId } = actor;

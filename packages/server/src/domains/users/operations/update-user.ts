@@ -1,5 +1,8 @@
 import Type from 'typebox';
 import { treeRoot } from '../../../core/model.ts';
+import { nameOf, namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { listOf, named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
 import { changeEmail, changeName, changePhone } from '../changes.ts';
@@ -23,6 +26,28 @@ export const updateUser = defineActivity({
     userTagIds: Type.Optional(IdListOrEmptyShape),
     userPhoneNumber: Type.Optional(PhoneOrEmptyShape),
   }),
+  sentence: ({ userId, userName, userEmail, userTagIds, userPhoneNumber }, { names }) => {
+    const changes = [
+      ...(userName === undefined ? [] : [say`name ${named(userName)}`]),
+      ...(userEmail === undefined ? [] : [userEmail === '' ? say`no email` : say`email ${named(userEmail)}`]),
+      ...(userPhoneNumber === undefined
+        ? []
+        : [userPhoneNumber === '' ? say`no phone number` : say`phone number ${named(userPhoneNumber)}`]),
+      ...(userTagIds === undefined
+        ? []
+        : [userTagIds.length === 0 ? say`no tags` : say`tags ${namesOf(names, 'tag', userTagIds, 'tag')}`]),
+    ];
+    const user = nameOf(names, 'user', userId, 'user');
+    if (changes.length === 0) return say`Leave user ${user} unchanged.`;
+    const said = say`Change user ${user}: ${listOf(changes)}.`;
+    return userName !== undefined && changes.length === 1
+      ? said
+      : lookClosely(
+          said,
+          'changes how somebody logs in or what policies apply',
+          'I know that this contact and these tags belong to this user.',
+        );
+  },
   result: Type.Object({ userId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, userName, userEmail, userTagIds, userPhoneNumber }) {
     const { organizationId } = actor;

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, NameShape } from '../../../lib/shapes.ts';
 import { addTag } from '../../users/new-tag.ts';
@@ -11,6 +14,14 @@ export const createPrivateKeyTag = defineActivity({
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'CREATE' },
   credentials: 'none',
   parameters: Type.Object({ privateKeyTagName: NameShape, privateKeyIds: IdListOrEmptyShape }),
+  sentence: ({ privateKeyTagName, privateKeyIds }, { names }) =>
+    privateKeyIds.length === 0
+      ? say`Create key tag ${named(privateKeyTagName)}.`
+      : lookClosely(
+          say`Create key tag ${named(privateKeyTagName)} and give it to ${namesOf(names, 'privateKey', privateKeyIds, 'private key')}.`,
+          'policies may go by tags',
+          'Policies that go by this tag then apply to these keys. I want that.',
+        ),
   result: Type.Object({ privateKeyTagId: Type.String(), privateKeyIds: Type.Array(Type.String()) }),
   async execute(context, { privateKeyTagName, privateKeyIds }) {
     const { store, actor } = context;

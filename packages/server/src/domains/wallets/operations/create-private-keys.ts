@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { listOf, named, say } from '../../../describe/text.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { listShape } from '../../../lib/shapes.ts';
@@ -30,6 +31,8 @@ export const createPrivateKeys = defineActivity({
       },
     ),
   ],
+  sentence: ({ privateKeys }) =>
+    say`Create ${privateKeys.length === 1 ? 'private key' : 'private keys'} ${listOf(privateKeys.map(({ privateKeyName }) => named(privateKeyName)))}.`,
   result: Type.Object({ privateKeys: Type.Array(PrivateKeyResultShape) }),
   check: ({ privateKeys }) => checkPrivateKeys(privateKeys, 'parameters.privateKeys'),
   describe: ({ read, actor }, { privateKeys }) =>

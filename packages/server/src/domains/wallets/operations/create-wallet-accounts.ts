@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { counted, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
@@ -19,6 +21,8 @@ export const createWalletAccounts = defineActivity({
     accounts: listShape(WalletAccountParamsShape, 1),
     persist: Type.Optional(Type.Boolean()),
   }),
+  sentence: ({ walletId, accounts }, { names }) =>
+    say`Add ${counted(accounts.length, 'account')} to wallet ${nameOf(names, 'wallet', walletId, 'wallet')}.`,
   result: Type.Object({ addresses: Type.Array(Type.String()) }),
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
   describe: ({ read, actor }, { walletId }) => read(WalletReader).get(actor.organizationId, walletId),

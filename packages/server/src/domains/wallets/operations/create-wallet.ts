@@ -1,3 +1,4 @@
+import { counted, named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import type { WalletId } from '../../../lib/ids.ts';
@@ -13,6 +14,8 @@ export const createWallet = defineActivity({
   credentials: 'none',
   lock: 'shared',
   parameters: WalletParamsShape,
+  sentence: ({ walletName, accounts }) =>
+    say`Create wallet ${named(walletName)} with ${counted(accounts.length, 'account')}.`,
   result: WalletResultShape,
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
   async prepare(context, { mnemonicLength, accounts }) {

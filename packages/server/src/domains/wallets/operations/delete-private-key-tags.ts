@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { namesOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
 import { TagStore } from '../../users/store/tags.ts';
@@ -11,6 +14,12 @@ export const deletePrivateKeyTags = defineActivity({
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'DELETE' },
   credentials: 'none',
   parameters: Type.Object({ privateKeyTagIds: IdListShape }),
+  sentence: ({ privateKeyTagIds }, { names }) =>
+    lookClosely(
+      say`Delete key tag ${namesOf(names, 'tag', privateKeyTagIds, 'tag')}: policies that go by it change.`,
+      'policies may go by tags',
+      'Policies that go by this tag then apply to other keys than now. I want that.',
+    ),
   result: Type.Object({ privateKeyTagIds: Type.Array(Type.String()), privateKeyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { privateKeyTagIds }) {
     const { organizationId } = actor;

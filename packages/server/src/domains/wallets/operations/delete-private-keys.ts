@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
+import { deletionSentence } from '../sentences.ts';
 import { PrivateKeyStore, privateKeyNotFound } from '../store/private-keys.ts';
 
 export const deletePrivateKeys = defineActivity({
@@ -11,6 +12,7 @@ export const deletePrivateKeys = defineActivity({
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'DELETE' },
   credentials: 'none',
   parameters: Type.Object({ privateKeyIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
+  sentence: ({ privateKeyIds }, context) => deletionSentence(context, 'privateKey', privateKeyIds, 'private key'),
   result: Type.Object({ privateKeyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { privateKeyIds, deleteWithoutExport }) {
     const { organizationId } = actor;

@@ -7,6 +7,7 @@ import { IdListShape } from '../../../lib/shapes.ts';
 import type { Stores } from '../../../storage/stores.ts';
 import { walletsElement } from '../facts.ts';
 import type { WalletAccount } from '../model.ts';
+import { deletionSentence } from '../sentences.ts';
 import { accountNotFound, WalletReader, WalletStore } from '../store/wallets.ts';
 
 export const deleteWalletAccounts = defineActivity({
@@ -16,6 +17,7 @@ export const deleteWalletAccounts = defineActivity({
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE', namespaces: [['wallets']] },
   credentials: 'none',
   parameters: Type.Object({ walletAccountIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
+  sentence: ({ walletAccountIds }, context) => deletionSentence(context, 'walletAccount', walletAccountIds, 'account'),
   result: Type.Object({ walletAccountIds: Type.Array(Type.String()) }),
   async facts(context, { walletAccountIds }) {
     const { read, actor } = context;

@@ -3,6 +3,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdListShape } from '../../../lib/shapes.ts';
 import { walletsElement } from '../facts.ts';
+import { deletionSentence } from '../sentences.ts';
 import { WalletStore, walletNotFound } from '../store/wallets.ts';
 
 export const deleteWallets = defineActivity({
@@ -12,6 +13,7 @@ export const deleteWallets = defineActivity({
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE', namespaces: [['wallets']] },
   credentials: 'none',
   parameters: Type.Object({ walletIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
+  sentence: ({ walletIds }, context) => deletionSentence(context, 'wallet', walletIds, 'wallet'),
   result: Type.Object({ walletIds: Type.Array(Type.String()) }),
   facts: (context, { walletIds }) => walletsElement(context, walletIds),
   async execute({ store, actor }, { walletIds, deleteWithoutExport }) {

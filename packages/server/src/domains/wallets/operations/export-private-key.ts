@@ -1,9 +1,13 @@
 import Type from 'typebox';
 import { privateKeyFacts } from '../../../chains/policy-facts/keys.ts';
+import { nameOf } from '../../../describe/names.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { IdShape } from '../../../lib/shapes.ts';
+import { requestOf } from '../sentences.ts';
 import { PrivateKeyReader, PrivateKeyStore } from '../store/private-keys.ts';
 
 export const exportPrivateKey = defineActivity({
@@ -20,6 +24,12 @@ export const exportPrivateKey = defineActivity({
   credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ privateKeyId: IdShape, targetPublicKey: TargetPublicKeyShape }),
+  sentence: ({ privateKeyId }, context) =>
+    danger(
+      say`Hand out private key ${nameOf(context.names, 'privateKey', privateKeyId, 'private key')} to the key of ${requestOf(context)}: whoever opens it owns all that it holds for ever.`,
+      'hands out a private key',
+      'Whoever opens this owns the key for ever, and nothing here can stop them. I want that.',
+    ),
   result: Type.Object({ privateKeyId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),

@@ -1,9 +1,13 @@
 import Type from 'typebox';
 import { walletAccountFacts, walletFacts } from '../../../chains/policy-facts/keys.ts';
+import { signerPart } from '../../../describe/chains/parties.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { textShape } from '../../../lib/shapes.ts';
+import { requestOf } from '../sentences.ts';
 import { accountNotFound, WalletReader, WalletStore } from '../store/wallets.ts';
 
 export const exportWalletAccount = defineActivity({
@@ -21,6 +25,12 @@ export const exportWalletAccount = defineActivity({
   credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ address: textShape(512), targetPublicKey: TargetPublicKeyShape }),
+  sentence: ({ address }, context) =>
+    danger(
+      say`Hand out the private key of ${signerPart(context, address)} to the key of ${requestOf(context)}: whoever opens it owns the account for ever.`,
+      'hands out an account',
+      'Whoever opens this owns the account for ever, and nothing here can stop them. I want that.',
+    ),
   result: Type.Object({ address: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   async describe({ read, actor }, { address }) {

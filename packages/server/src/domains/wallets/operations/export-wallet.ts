@@ -1,10 +1,14 @@
 import type { MnemonicLanguage } from '@custos/keyring';
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { danger } from '../../../describe/sentence.ts';
+import { say, strong } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { walletElement } from '../facts.ts';
+import { requestOf } from '../sentences.ts';
 import { MnemonicLanguageShape } from '../shapes.ts';
 import { WalletReader, WalletStore } from '../store/wallets.ts';
 
@@ -26,6 +30,15 @@ export const exportWallet = defineActivity({
     targetPublicKey: TargetPublicKeyShape,
     language: Type.Optional(MnemonicLanguageShape),
   }),
+  sentence({ walletId }, context) {
+    const count = context.names.get('wallet', walletId)?.accountCount;
+    const all = count === undefined ? 'all its accounts' : count === 1 ? 'its one account' : `all ${count} accounts`;
+    return danger(
+      say`Hand out ${strong('the words')} of ${nameOf(context.names, 'wallet', walletId, 'wallet')} to the key of ${requestOf(context)}: whoever opens them owns ${all} for ever.`,
+      'hands out the whole wallet',
+      'Whoever opens this owns the whole wallet for ever, and nothing here can stop them. I want that.',
+    );
+  },
   result: Type.Object({ walletId: Type.String(), exportBundle: Type.String() }),
   check: ({ targetPublicKey }) => void targetKeyOf(targetPublicKey),
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),

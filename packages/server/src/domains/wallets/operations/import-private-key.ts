@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import type { Curve } from '../../../core/model.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { EncryptedBundleShape } from '../../../engine/shapes/bundles.ts';
@@ -26,6 +28,12 @@ export const importPrivateKey = defineActivity({
     curve: CurveShape,
     addressFormats: listShape(AddressFormatShape),
   }),
+  sentence: ({ privateKeyName }) =>
+    lookClosely(
+      say`Import private key ${named(privateKeyName)}: whoever had it before still has it.`,
+      'others may have the key',
+      'Whoever had this key before can still use it. I want it here.',
+    ),
   result: PrivateKeyResultShape,
   check({ curve, addressFormats }) {
     for (const format of addressFormats) checkFormat(curve, format, 'parameters.addressFormats');

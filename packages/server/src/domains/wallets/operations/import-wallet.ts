@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { counted, named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
 import { EncryptedBundleShape } from '../../../engine/shapes/bundles.ts';
@@ -22,6 +24,12 @@ export const importWallet = defineActivity({
     encryptedBundle: EncryptedBundleShape,
     accounts: listShape(WalletAccountParamsShape),
   }),
+  sentence: ({ walletName, accounts }) =>
+    lookClosely(
+      say`Import wallet ${named(walletName)} with ${counted(accounts.length, 'account')}: whoever had its words before still has them.`,
+      'others may have its words',
+      'Whoever had the words of this wallet before can still use it. I want it here.',
+    ),
   result: WalletResultShape,
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
   describe: requireSelf,

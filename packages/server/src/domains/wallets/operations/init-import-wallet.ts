@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { keepTargets, newImportTarget, requireSelf } from '../imports.ts';
 import { UserIdOnlyShape } from '../shapes.ts';
@@ -11,6 +12,7 @@ export const initImportWallet = defineActivity({
   credentials: 'none',
   lock: 'shared',
   parameters: UserIdOnlyShape,
+  sentence: () => say`Prepare to import a wallet: make a key for one use that its words are encrypted to.`,
   result: Type.Object({ importBundle: Type.String() }),
   describe: requireSelf,
   prepare: (context, { userId }) => newImportTarget(context, userId),

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { tagChangeSentence } from '../../../describe/tags.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdListOrEmptyShape, IdShape, NameShape } from '../../../lib/shapes.ts';
 import { TagStore } from '../../users/store/tags.ts';
@@ -16,6 +18,14 @@ export const updatePrivateKeyTag = defineActivity({
     addPrivateKeyIds: IdListOrEmptyShape,
     removePrivateKeyIds: IdListOrEmptyShape,
   }),
+  sentence: ({ privateKeyTagId, newPrivateKeyTagName, addPrivateKeyIds, removePrivateKeyIds }, { names }) =>
+    tagChangeSentence({
+      tag: nameOf(names, 'tag', privateKeyTagId, 'tag'),
+      noun: 'key tag',
+      newName: newPrivateKeyTagName,
+      added: addPrivateKeyIds.map((id) => nameOf(names, 'privateKey', id, 'private key')),
+      removed: removePrivateKeyIds.map((id) => nameOf(names, 'privateKey', id, 'private key')),
+    }),
   result: Type.Object({ privateKeyTagId: Type.String() }),
   async execute(
     { store, actor, nowMs },

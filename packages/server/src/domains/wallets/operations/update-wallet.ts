@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { walletElement } from '../facts.ts';
@@ -18,6 +20,10 @@ export const updateWallet = defineActivity({
   credentials: 'none',
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ walletId: IdShape, walletName: Type.Optional(NameShape) }),
+  sentence: ({ walletId, walletName }, { names }) =>
+    walletName === undefined
+      ? say`Keep the name of wallet ${nameOf(names, 'wallet', walletId, 'wallet')}.`
+      : say`Rename wallet ${nameOf(names, 'wallet', walletId, 'wallet')} to ${named(walletName)}.`,
   result: Type.Object({ walletId: Type.String() }),
   exposes: ({ walletId }) => ({ wallet_id: walletId }),
   facts: (context, { walletId }) => walletElement(context, walletId),

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { WebhookEndpointId } from '../../../lib/ids.ts';
@@ -28,6 +30,12 @@ export const createWebhookEndpoint = defineActivity({
     name: NameShape,
     subscriptions: Type.Optional(listShape(WebhookSubscriptionShape)),
   }),
+  sentence: ({ name, url }) =>
+    lookClosely(
+      say`Tell ${named(url)} what happens here, as ${named(name)}.`,
+      'sends data out',
+      'Whoever runs that server learns of everything that it subscribes to. I want that.',
+    ),
   result: Type.Object({ endpointId: Type.String(), webhookEndpoint: WebhookEndpointShape }),
   check({ name, subscriptions = [] }) {
     checkName(name);

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
 import { requireOwn } from '../endpoints.ts';
@@ -12,6 +15,12 @@ export const deleteWebhookEndpoint = defineActivity({
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'DELETE', params: ['endpoint_id'] },
   credentials: 'none',
   parameters: Type.Object({ endpointId: IdShape }),
+  sentence: ({ endpointId }, { names }) =>
+    lookClosely(
+      say`Delete webhook endpoint ${nameOf(names, 'webhookEndpoint', endpointId, 'endpoint')}: it is told nothing more.`,
+      'stops deliveries',
+      'Whoever relies on these deliveries learns nothing then. I want that.',
+    ),
   result: Type.Object({ endpointId: Type.String() }),
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
   async describe({ read, actor }, { endpointId }) {

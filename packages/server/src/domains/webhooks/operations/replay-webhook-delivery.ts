@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
@@ -28,6 +30,8 @@ export const replayWebhookDelivery = defineActivity({
     /** Milliseconds since 1970: when the oldest of the deliveries was made. */
     sinceMs: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', 'x-decimal': true })),
   }),
+  sentence: ({ endpointId, deliveryId }, { names }) =>
+    say`Send ${deliveryId === undefined ? 'earlier deliveries' : 'a delivery'} to ${nameOf(names, 'webhookEndpoint', endpointId, 'endpoint')} again.`,
   result: Type.Object({
     endpointId: Type.String(),
     replayedCount: Type.Integer(),

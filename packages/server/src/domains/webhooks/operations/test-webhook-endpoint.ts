@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { toRfc3339 } from '../../../lib/clock.ts';
 import type { WebhookDeliveryId, WebhookEventId } from '../../../lib/ids.ts';
@@ -23,6 +25,8 @@ export const testWebhookEndpoint = defineActivity({
   ours: true,
   lock: 'shared',
   parameters: Type.Object({ endpointId: IdShape }),
+  sentence: ({ endpointId }, { names }) =>
+    say`Send a test to webhook endpoint ${nameOf(names, 'webhookEndpoint', endpointId, 'endpoint')}.`,
   result: Type.Object({
     endpointId: Type.String(),
     deliveryId: Type.String(),

@@ -1,4 +1,7 @@
 import Type from 'typebox';
+import { nameOf } from '../../../describe/names.ts';
+import { lookClosely } from '../../../describe/sentence.ts';
+import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { invalidField } from '../../../lib/errors.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
@@ -21,6 +24,26 @@ export const updateWebhookEndpoint = defineActivity({
     name: Type.Optional(NameShape),
     isActive: Type.Optional(Type.Boolean()),
   }),
+  sentence: ({ endpointId, url, name, isActive }, { names }) => {
+    const endpoint = nameOf(names, 'webhookEndpoint', endpointId, 'endpoint');
+    if (url !== undefined) {
+      return lookClosely(
+        say`Send what ${endpoint} is told to ${named(url)} instead.`,
+        'sends data elsewhere',
+        'Whoever runs that server learns of everything that it subscribes to. I want that.',
+      );
+    }
+    if (isActive === false)
+      return lookClosely(
+        say`Stop telling ${endpoint} what happens here.`,
+        'stops deliveries',
+        'Whoever relies on these deliveries learns nothing then. I want that.',
+      );
+    if (isActive === true) return say`Tell ${endpoint} again what happens here.`;
+    return name === undefined
+      ? say`Leave endpoint ${endpoint} unchanged.`
+      : say`Rename endpoint ${endpoint} to ${named(name)}.`;
+  },
   result: Type.Object({ endpointId: Type.String(), webhookEndpoint: WebhookEndpointShape }),
   check({ url, name, isActive }) {
     if (url === undefined && name === undefined && isActive === undefined) {

@@ -1,0 +1,162 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { type EvmCall, unbatched } from '../../chains/ethereum/batch.ts';
+import { authorityOf } from '../../chains/ethereum/eip7702.ts';
+import { type EthereumTransaction, serializeEthereumTransaction } from '../../chains/ethereum/transaction.ts';
+import { toHex } from '../../lib/encoding.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { chainTitle, evmCaip2, nativeUnit } from '../chain-names.ts';
+import type { Mark } from '../risk.ts';
+import { type Field, riskOf, type Sentence, type SentenceContext, type SignedBytes, type Step } from '../sentence.ts';
+import { count, say, strong, type TextPart } from '../text.ts';
+import { addressPart, amountText } from '../values.ts';
+import { type Clause, type EvmPlace, evmClause } from './evm-clause.ts';
+import { chainPart, senderOf, signerPart } from './parties.ts';
+
+const NO_CODE = `0x${'00'.repeat(20)}`;
+
+/** A transaction of an EVM chain that `from` signs. */
+export function ethereumSentence(context: SentenceContext, tx: EthereumTransaction, from: string): Sentence {
+  const caip2 = tx.chainId === 0n ? undefined : evmCaip2(tx.chainId);
+  const said = callsSentence(context, caip2, from, [tx]);
+  const delegated = tx.authorizationList
+    .filter((entry) => authorityOf(entry) === from)
+    .map((entry) => delegationClause(context, signerPart(context, from, caip2), entry.chainId, entry.address));
+  const unprotected: readonly Mark[] =
+    caip2 === undefined ? [{ risk: 'DANGER', text: 'good on every chain: it names none' }] : [];
+  const consequence =
+    caip2 === undefined
+      ? 'Anybody can repeat this transaction on every other chain where the account has coins. I want that.'
+      : (delegated.find(({ consequence: agreed }) => agreed !== undefined)?.consequence ?? said.consequence);
+  const marks = [...said.marks, ...delegated.flatMap(({ marks: found }) => found), ...unprotected];
+  return {
+    ...said,
+    parts: delegated.length === 0 ? said.parts : say`${said.parts} ${delegated.flatMap(({ alone }) => say`${alone} `)}`,
+    marks,
+    ...(consequence !== undefined && { consequence }),
+    steps:
+      delegated.length === 0
+        ? (said.steps ?? [])
+        : [
+            ...(said.steps?.length ? said.steps : [{ sentence: said.parts, risk: riskOf(said) }]),
+            ...delegated.map(({ alone, marks: found }) => ({ sentence: alone, risk: riskOf({ marks: found }) })),
+          ],
+    fields: [...(said.fields ?? []), ...transactionFields(context, tx)],
+    bytes: bytesOf(tx),
+  };
+}
+
+function bytesOf(tx: EthereumTransaction): SignedBytes {
+  const unsigned = serializeEthereumTransaction(tx);
+  const digest = toHex(keccak_256(Buffer.from(unsigned, 'hex')));
+  return { algorithm: 'keccak-256', digest: `0x${digest}`, unsigned: `0x${unsigned}` };
+}
+
+function transactionFields(context: SentenceContext, tx: EthereumTransaction): readonly Field[] {
+  const caip2 = evmCaip2(tx.chainId === 0n ? 1n : tx.chainId);
+  const fee = tx.gas * tx.maxFeePerGas;
+  const fields: Field[] = [
+    {
+      label: 'Chain',
+      value: [{ text: tx.chainId === 0n ? 'every chain: none is named' : `${chainTitle(caip2)} (${caip2})` }],
+      kind: 'TEXT',
+    },
+    { label: 'Nonce', value: [{ text: count(tx.nonce) }], kind: 'TEXT' },
+    { label: 'Network fee', value: say`at most ${amountText(fee, nativeUnit(context.chains, caip2))}`, kind: 'AMOUNT' },
+    { label: 'Gas limit', value: [{ text: count(tx.gas) }], kind: 'TEXT' },
+  ];
+  if (tx.accessList.length > 0) {
+    fields.push({ label: 'Access list', value: say`${tx.accessList.length} contracts`, kind: 'TEXT' });
+  }
+  if (tx.blobVersionedHashes.length > 0) {
+    fields.push({ label: 'Blobs', value: say`${tx.blobVersionedHashes.length}`, kind: 'TEXT' });
+  }
+  return fields;
+}
+
+/** Calls that an account makes in one transaction; those of a batch stand in its place. */
+export function callsSentence(
+  context: SentenceContext,
+  caip2: string | undefined,
+  from: string,
+  calls: readonly EvmCall[],
+): Sentence {
+  const place: EvmPlace = { caip2, from: signerPart(context, from, caip2), fromAddress: from.toLowerCase() };
+  const clauses = readCalls(place.fromAddress, calls).map((call) => evmClause(context, place, call));
+  const sender = senderOf(context, from, caip2);
+  const marks = distinct(clauses.flatMap(({ marks: found }) => found));
+  const consequence = worstConsequence(clauses);
+  const recipients = clauses.flatMap(({ recipients: paid }) => paid);
+  const common = { marks, ...(consequence !== undefined && { consequence }), sender, recipients };
+  const [only, ...others] = clauses;
+  if (only !== undefined && others.length === 0) return { ...common, parts: only.alone, fields: only.fields };
+  const where = caip2 === undefined ? say` on every chain` : say` on ${chainPart(caip2)}`;
+  const numbered = clauses.slice(0, STEPS_SHOWN).map(({ step }, index) => say`${index + 1}. ${step}`);
+  const rest = clauses.length - numbered.length;
+  const listed = numbered.flatMap((parts, index) => say`${index === 0 ? '' : '; '}${parts}`);
+  return {
+    ...common,
+    parts: say`From ${place.from}${where}, together: ${listed}${rest === 0 ? '' : say`; and ${strong(`${rest} more`)}`}.`,
+    steps: clauses.map(({ step, marks: found }): Step => ({ sentence: step, risk: riskOf({ marks: found }) })),
+    fields: clauses.flatMap(({ fields }, index) =>
+      fields.map((field) => ({ ...field, label: `${index + 1}. ${field.label}` })),
+    ),
+  };
+}
+
+/** More are told one by one below the sentence. */
+const STEPS_SHOWN = 4;
+
+/** A batch that cannot be read stays the one call that it is. */
+function readCalls(from: string, calls: readonly EvmCall[]): readonly EvmCall[] {
+  try {
+    return calls.flatMap((call) => unbatched(from, call));
+  } catch (error) {
+    if (error instanceof ApiError) return calls;
+    throw error;
+  }
+}
+
+const distinct = (marks: readonly Mark[]): readonly Mark[] => [
+  ...new Map(marks.map((mark) => [`${mark.risk} ${mark.text}`, mark])).values(),
+];
+
+function worstConsequence(clauses: readonly Clause[]): string | undefined {
+  const found = clauses.flatMap(({ consequence, marks }) =>
+    consequence === undefined ? [] : [{ consequence, risk: riskOf({ marks }) }],
+  );
+  for (const risk of ['UNREADABLE', 'DANGER', 'LOOK_CLOSELY'] as const) {
+    const first = found.find((one) => one.risk === risk);
+    if (first !== undefined) return first.consequence;
+  }
+  return undefined;
+}
+
+/** EIP-7702: an account borrows code. */
+export function delegationClause(
+  context: SentenceContext,
+  account: TextPart,
+  chainId: bigint,
+  address: string,
+): Pick<Clause, 'alone' | 'marks' | 'consequence'> {
+  const caip2 = chainId === 0n ? undefined : evmCaip2(chainId);
+  const where = caip2 === undefined ? say`on ${strong('every chain')}` : say`on ${chainPart(caip2)}`;
+  if (address === NO_CODE) {
+    return { alone: say`Take ${account} back from the code that it was handed to, ${where}.`, marks: [] };
+  }
+  const isBatch = [...context.chains.values()].some(
+    (chain) =>
+      (caip2 === undefined || chain.caip2 === caip2) && chain.batchContract?.toLowerCase() === address.toLowerCase(),
+  );
+  if (isBatch && caip2 !== undefined) {
+    return {
+      alone: say`Let ${account} borrow the code of ${strong('CustosBatch')} ${where}: it obeys no key but that of ${account}.`,
+      marks: [{ risk: 'LOOK_CLOSELY', text: 'changes what the account can do' }],
+      consequence: 'The account then runs the code of the configured batch contract. I want that.',
+    };
+  }
+  return {
+    alone: say`Hand ${account} over to the code of ${addressPart(address, caip2)} ${where}: it can then move everything in it.`,
+    marks: [{ risk: 'DANGER', text: 'hands the whole account over to code' }],
+    consequence: 'That code can then move everything in the account, until it is taken back. I want that.',
+  };
+}

@@ -1,0 +1,133 @@
+import { tronAccountHex } from '../../chains/tron/address.ts';
+import { tronMovements } from '../../chains/tron/movements.ts';
+import type { TronTransaction } from '../../chains/tron/tron.ts';
+import { toHex } from '../../lib/encoding.ts';
+import { danger, lookClosely, routine, type Sentence, type SentenceContext, unreadable } from '../sentence.ts';
+import { say, strong, type TextPart, written } from '../text.ts';
+import { addressPart, amount } from '../values.ts';
+import { cautionOf, chainPart, historyText, partyPart, recipientOf, senderOf, signerPart } from './parties.ts';
+
+const TRX = { symbol: 'TRX', decimals: 6 };
+const TRON = 'tron';
+
+export function tronSentence(
+  context: SentenceContext,
+  transaction: TronTransaction,
+  unsigned: string,
+  signWith: string,
+): Sentence {
+  const memo = transaction.data === '' ? undefined : Buffer.from(transaction.data, 'hex').toString('utf8');
+  const said = contractSentence(context, transaction, signWith);
+  return {
+    ...said,
+    fields: [
+      ...(said.fields ?? []),
+      { label: 'Contract', value: [{ text: transaction.contract[0].type }], kind: 'CODE' },
+      { label: 'Fee limit', value: [amount(transaction.feeLimit, TRX)], kind: 'AMOUNT' },
+      ...(memo === undefined ? [] : [{ label: 'Memo', value: [written(memo, 600)], kind: 'TEXT' as const }]),
+    ],
+    sender: senderOf(context, signWith),
+    bytes: {
+      algorithm: 'sha-256',
+      digest: `0x${transaction.txid}`,
+      unsigned: `0x${toHex(Buffer.from(unsigned, 'hex'))}`,
+    },
+  };
+}
+
+function contractSentence(context: SentenceContext, transaction: TronTransaction, signWith: string): Sentence {
+  const [contract] = transaction.contract;
+  const from = signerPart(context, signWith);
+  const where = say` on ${chainPart(TRON)}`;
+  switch (contract.type) {
+    case 'TransferContract':
+      return payment(context, from, [amount(contract.amount, TRX)], contract.toAddress);
+    case 'TransferAssetContract': {
+      const what = say`${strong(String(contract.amount))} of the smallest unit of token ${written(contract.assetName, 40)}`;
+      return payment(context, from, what, contract.toAddress);
+    }
+    case 'TriggerSmartContract':
+      return call(context, transaction, from, contract);
+    case 'FreezeBalanceV2Contract':
+      return routine(
+        say`Stake ${amount(contract.frozenBalance, TRX)} of ${from} for ${contract.resource.toLowerCase()}${where}.`,
+      );
+    case 'UnfreezeBalanceV2Contract':
+      return routine(say`Unstake ${amount(contract.unfreezeBalance, TRX)} of ${from}${where}.`);
+    case 'DelegateResourceContract': {
+      const party = partyPart(context, contract.receiverAddress);
+      return lookClosely(
+        say`Lend the ${contract.resource.toLowerCase()} of ${amount(contract.balance, TRX)} staked by ${from} to ${party}${where}.`,
+        'lends resources to somebody else',
+        'The account can use these resources itself only after taking them back. I want that.',
+      );
+    }
+    case 'UnDelegateResourceContract':
+      return routine(
+        say`Take back the ${contract.resource.toLowerCase()} of ${amount(contract.balance, TRX)} from ${partyPart(context, contract.receiverAddress)}${where}.`,
+      );
+    case 'AccountPermissionUpdateContract':
+      return danger(
+        say`Change who controls ${from}${where}: the keys named in it can then do everything with the account.`,
+        'hands the account over to other keys',
+        'After this other keys control the account, and perhaps this service does no more. I want that.',
+      );
+  }
+}
+
+function payment(context: SentenceContext, from: TextPart, what: readonly TextPart[], to: string): Sentence {
+  const recipient = recipientOf(context, to);
+  const caution = cautionOf(context, recipient);
+  const party = partyPart(context, to);
+  const where = say` on ${chainPart(TRON)}`;
+  return {
+    parts:
+      caution === undefined
+        ? say`Send ${what} from ${from} to ${party}${where}.`
+        : say`Send ${what} from ${from}${where} to ${party}${caution.words}.`,
+    marks: caution === undefined ? [] : [caution.mark],
+    ...(caution !== undefined && { consequence: caution.consequence }),
+    recipients: [recipient],
+    fields: [
+      {
+        label: 'To',
+        value: [{ ...addressPart(to), text: to }],
+        kind: 'ADDRESS',
+        note: historyText(recipient, context.nowMs),
+      },
+    ],
+  };
+}
+
+/** Organizations upload no interfaces of Tron contracts, so only what counts as a movement of a token is known. */
+function call(
+  context: SentenceContext,
+  transaction: TronTransaction,
+  from: TextPart,
+  contract: TronTransaction['contract'][0] & { readonly type: 'TriggerSmartContract' },
+): Sentence {
+  const target = partyPart(context, contract.contractAddress);
+  const coins = contract.callValue === 0n ? say`` : say` and send ${amount(contract.callValue, TRX)} with it`;
+  const { transfers } = tronMovements(transaction);
+  const moved = transfers.find(({ kind }) => kind === 'trc20');
+  const account = tronAccountHex(contract.ownerAddress);
+  const what =
+    moved === undefined || account === undefined
+      ? say``
+      : say` It looks like a call that takes ${strong(String(moved.amount))} of the smallest unit of that token.`;
+  return {
+    ...unreadable(
+      say`Sign a call of ${target} from ${from} on ${chainPart(TRON)}${coins} that nobody here can read.${what}`,
+      'a call that nobody here can read',
+      'Nobody here can say what this call does. It may move everything the account holds. I want it signed.',
+    ),
+    fields: [
+      {
+        label: 'Calls',
+        value: [{ ...addressPart(contract.contractAddress), text: contract.contractAddress }],
+        kind: 'ADDRESS',
+      },
+      { label: 'Data', value: [{ text: `0x${contract.data.slice(0, 2_048)}` }], kind: 'BYTES' },
+    ],
+  };
+}

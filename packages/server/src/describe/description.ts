@@ -1,0 +1,126 @@
+import { toRfc3339 } from '../lib/clock.ts';
+import { fieldsOf, toWords } from './fields.ts';
+import type { Risk } from './risk.ts';
+import {
+  lookClosely,
+  riskOf,
+  type Sentence,
+  type SentenceContext,
+  type SentenceMaker,
+  toSentence,
+  unreadable,
+} from './sentence.ts';
+import { count, say, strong, textOf } from './text.ts';
+
+/** A request in words, as it is answered. */
+export type Description = ReturnType<typeof toDescription>;
+
+/** What of an operation its description is made of. */
+export interface Described {
+  readonly name: string;
+  readonly sentence: SentenceMaker<never>;
+}
+
+export interface Subject {
+  readonly activityId?: string | undefined;
+  readonly type: string;
+  /** Undefined for types that only the history of an organization holds. */
+  readonly operation: Described | undefined;
+  /** As the current version of the type has them. */
+  readonly parameters: unknown;
+  /** Whether they are whole: of a large request that was denied only a digest is kept, and secrets are digests. */
+  readonly isWhole: boolean;
+}
+
+/** Types that no operation serves and that every history begins with. */
+const BOOTSTRAP = /^ACTIVITY_TYPE_CREATE_ORGANIZATION(?:_V[0-9]+)?$/;
+
+/** Long hex is for one request at a time. */
+const UNSIGNED_MAX = 64 * 1024;
+
+/** The sentence of a request. It always has one, if only one that says what is missing. */
+export function sentenceOf(subject: Subject, context: SentenceContext): Sentence {
+  const omitted = omittedBody(subject.parameters);
+  if (omitted !== undefined) {
+    const title = titleOf(subject);
+    return unreadable(
+      say`${strong(title)}: the request is missing here. It was denied, and of its ${count(omitted)} bytes only the digest was kept.`,
+      'the request was not kept',
+      'What this request asked for is not known here any more.',
+    );
+  }
+  const maker = subject.operation?.sentence as SentenceMaker<unknown> | undefined;
+  if (maker === undefined) {
+    return BOOTSTRAP.test(subject.type)
+      ? { parts: say`Create this organization.`, marks: [] }
+      : withoutTemplate(subject.type);
+  }
+  if (subject.isWhole) return toSentence(maker(subject.parameters, context));
+  try {
+    return toSentence(maker(subject.parameters, context));
+  } catch {
+    // Digests stand in the place of what a template wanted to read.
+    return unreadable(
+      say`${strong(titleOf(subject))}: parts of the request were not kept, and what is left cannot be read.`,
+      'parts of the request are missing',
+      'Parts of this request are not known here any more.',
+    );
+  }
+}
+
+export const withoutTemplate = (type: string): Sentence =>
+  lookClosely(
+    say`${strong(type.replace(/^ACTIVITY_TYPE_/, ''))}: this console has no sentence for it. Read its fields.`,
+    'no sentence for this type',
+    'I have read every field of this request and want it.',
+  );
+
+function omittedBody(parameters: unknown): number | undefined {
+  if (typeof parameters !== 'object' || parameters === null || !('omittedBody' in parameters)) return undefined;
+  const { bytes } = (parameters.omittedBody ?? {}) as { readonly bytes?: unknown };
+  return typeof bytes === 'number' ? bytes : undefined;
+}
+
+const titleOf = ({ operation, type }: Subject): string =>
+  toWords(operation?.name ?? type.replace(/^ACTIVITY_TYPE_/, '').replace(/_V[0-9]+$/, ''));
+
+/** `isBrief`: for a list, without the bytes that are signed. */
+export function toDescription(subject: Subject, sentence: Sentence, isBrief: boolean) {
+  const {
+    parts,
+    marks,
+    consequence,
+    steps = [],
+    fields,
+    sender,
+    recipients = [],
+    bytes,
+    quorumChange,
+    policyChange,
+  } = sentence;
+  const risk: Risk = riskOf(sentence);
+  const agreed = risk === 'ROUTINE' ? undefined : (consequence ?? 'I have read this request closely and want it.');
+  return {
+    ...(subject.activityId !== undefined && { activityId: subject.activityId }),
+    type: subject.type,
+    kind: sentence.kind ?? titleOf(subject),
+    sentence: [...parts],
+    text: textOf(parts),
+    risk,
+    marks: marks.filter((mark) => mark.risk !== 'ROUTINE'),
+    ...(agreed !== undefined && { consequence: agreed }),
+    steps: steps.map((step) => ({ sentence: [...step.sentence], risk: step.risk })),
+    fields: (fields ?? fieldsOf(subject.parameters)).map((field) => ({ ...field, value: [...field.value] })),
+    ...(sender !== undefined && { sender }),
+    recipients: recipients.map(({ paidSinceMs, ...recipient }) => ({
+      ...recipient,
+      ...(paidSinceMs !== undefined && { paidSince: toRfc3339(paidSinceMs) }),
+    })),
+    ...(bytes !== undefined && !isBrief && { bytes: { ...bytes, unsigned: bounded(bytes.unsigned) } }),
+    ...(quorumChange !== undefined && { quorumChange }),
+    ...(policyChange !== undefined && { policyChange }),
+  };
+}
+
+/** The request itself has all of it. */
+const bounded = (hex: string): string => (hex.length <= UNSIGNED_MAX ? hex : `${hex.slice(0, UNSIGNED_MAX)}…`);

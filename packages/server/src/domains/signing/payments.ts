@@ -1,0 +1,105 @@
+import { sql } from 'kysely';
+import { recipientsOf } from '../../describe/chains/recipients.ts';
+import { looksOf } from '../../describe/values.ts';
+import type { ParsedTransaction } from '../../chains/transactions.ts';
+import type { ExecuteContext } from '../../engine/define.ts';
+import type { OrganizationId } from '../../lib/ids.ts';
+import { addressKey } from '../../storage/address-key.ts';
+import { Reader } from '../../storage/store.ts';
+
+// Whom signatures of an organization pay. Rows are only ever added: a counter would make every signature to one recipient
+// wait for the one before.
+
+/** A batch may pay many; more are not noted. */
+const RECIPIENTS_MAX = 100;
+/** More payments to one address are not counted one by one. */
+const COUNTED_MAX = 1_000;
+
+interface Payment {
+  readonly recipient: string;
+  readonly looks: string;
+}
+
+/** Addresses that transactions pay, each once. */
+export function paymentsOf(transactions: readonly ParsedTransaction[]): readonly Payment[] {
+  const recipients = new Set(transactions.flatMap(recipientsOf).map(addressKey));
+  return [...recipients].slice(0, RECIPIENTS_MAX).flatMap((recipient) => {
+    const looks = looksOf(recipient);
+    return looks === undefined ? [] : [{ recipient, looks }];
+  });
+}
+
+export async function notePayments(
+  { store, actor, activityId, nowMs }: ExecuteContext,
+  payments: readonly Payment[],
+): Promise<void> {
+  if (payments.length > 0) await store(PaymentStore).add(actor.organizationId, activityId, payments, nowMs);
+}
+
+export class PaymentReader extends Reader {
+  /** How often an address was paid, and since when. */
+  async paid(
+    organizationId: OrganizationId,
+    { recipient, looks }: Payment,
+  ): Promise<{ readonly count: number; readonly sinceMs: number | undefined }> {
+    const rows = await this.db
+      .selectFrom('payment')
+      .select('created_at_ms')
+      .where('organization_id', '=', organizationId)
+      .where('looks', '=', looks)
+      .where('recipient', '=', recipient)
+      .orderBy('activity_id')
+      .limit(COUNTED_MAX)
+      .execute();
+    return { count: rows.length, sinceMs: rows[0]?.created_at_ms };
+  }
+
+  /** Another address that was paid and looks the same. Both neighbours in the index are tried, so nothing is scanned. */
+  async alike(organizationId: OrganizationId, { recipient, looks }: Payment): Promise<string | undefined> {
+    const same = this.db
+      .selectFrom('payment')
+      .select('recipient')
+      .where('organization_id', '=', organizationId)
+      .where('looks', '=', looks)
+      .limit(1);
+    const [above, below] = await Promise.all([
+      same.where('recipient', '>', recipient).orderBy('recipient').executeTakeFirst(),
+      same.where('recipient', '<', recipient).orderBy('recipient', 'desc').executeTakeFirst(),
+    ]);
+    return (above ?? below)?.recipient;
+  }
+
+  /** Since when payments are counted, where that is later than the organization; undefined where all are. */
+  async countedSince(organizationId: OrganizationId): Promise<number | undefined> {
+    const { rows } = await sql<{ applied_at_ms: number }>`
+      SELECT applied_at_ms FROM schema_migration WHERE name = '0024-payments'
+        AND applied_at_ms > (SELECT created_at_ms FROM organization WHERE id = ${organizationId})`.execute(this.db);
+    const [row] = rows;
+    return row === undefined ? undefined : Number(row.applied_at_ms);
+  }
+}
+
+class PaymentStore extends PaymentReader {
+  static readonly writes = true;
+
+  async add(
+    organizationId: OrganizationId,
+    activityId: string,
+    payments: readonly Payment[],
+    nowMs: number,
+  ): Promise<void> {
+    await this.db
+      .insertInto('payment')
+      .values(
+        payments.map(({ recipient, looks }) => ({
+          organization_id: organizationId,
+          looks,
+          recipient,
+          activity_id: activityId,
+          created_at_ms: nowMs,
+        })),
+      )
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}

@@ -1,0 +1,25 @@
+import { defineTable, type Table } from '../../storage/table.ts';
+
+declare module '../../storage/schema.ts' {
+  interface Schema {
+    payment: PaymentTable;
+  }
+}
+
+/** Somebody whom a signature of the organization pays; one row for each activity and recipient. */
+export interface PaymentTable {
+  organization_id: string;
+  /** What people compare of an address: its first and last characters. */
+  looks: string;
+  /** In the one spelling that look-ups compare. */
+  recipient: string;
+  activity_id: string;
+  created_at_ms: number;
+}
+
+export const tables: readonly Table[] = [
+  defineTable('payment', {
+    key: ['organization_id', 'looks', 'recipient', 'activity_id'],
+    erased: { by: 'activity_id' },
+  }),
+];
