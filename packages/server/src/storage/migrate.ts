@@ -24,6 +24,7 @@ import { invitationLinks } from './migrations/0020-invitation-links.ts';
 import { balanceWatch } from './migrations/0021-balance-watch.ts';
 import { lastUse } from './migrations/0022-last-use.ts';
 import { inbox } from './migrations/0023-inbox.ts';
+import { feed } from './migrations/0024-feed.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -50,6 +51,7 @@ const migrations: readonly Migration[] = [
   balanceWatch,
   lastUse,
   inbox,
+  feed,
 ];
 
 /** The one mark that lets an older program go on. */
