@@ -110,13 +110,15 @@ export class ChangeReader extends Reader {
         ? sql``
         : sql`AND changed_in >= ${after.number} AND (changed_in > ${after.number} OR id > ${after.id})`;
     const read = async (numbers: ReturnType<typeof sql>, rowsMax: number): Promise<readonly Row[]> => {
-      const { rows } = await sql<Row>`SELECT ${sql.join(columns.map((column) => sql.ref(column)))} FROM ${sql.table(table)}
+      const { rows } =
+        await sql<Row>`SELECT ${sql.join(columns.map((column) => sql.ref(column)))} FROM ${sql.table(table)}
         WHERE organization_id = ${organizationId} AND ${numbers} AND changed_in < ${to.below} ${notUnderWay} ${beyond}
         ORDER BY changed_in, id LIMIT ${rowsMax}`.execute(this.db);
       return rows;
     };
     // Those first that were under way: their numbers are lower. Apart, so that each is a search in the index.
-    const late = from.underWay.length === 0 ? [] : await read(sql`changed_in IN (${sql.join([...from.underWay])})`, limit);
+    const late =
+      from.underWay.length === 0 ? [] : await read(sql`changed_in IN (${sql.join([...from.underWay])})`, limit);
     const room = limit - late.length;
     const rows = room === 0 ? late : [...late, ...(await read(sql`changed_in >= ${from.below}`, room))];
     return rows.map((row) => ({

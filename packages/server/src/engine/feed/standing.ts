@@ -35,7 +35,9 @@ export async function organizationsOf(
 ): Promise<ReadonlyMap<string, Organization>> {
   const ids = new Set<OrganizationId>(followers.flatMap(({ actor }) => [actor.organizationId, actor.homeId]));
   const found = await Promise.all([...ids].map((id) => read(OrganizationReader).find(id)));
-  return new Map(found.flatMap((organization) => (organization === undefined ? [] : [[organization.id, organization]])));
+  return new Map(
+    found.flatMap((organization) => (organization === undefined ? [] : [[organization.id, organization]])),
+  );
 }
 
 /** Why a follower may follow no longer; undefined while it may. What versions say cannot have changed is not read again. */
@@ -49,7 +51,12 @@ export async function endOf(
   const { actor } = follower;
   const target = organizations.get(actor.organizationId);
   const home = organizations.get(actor.homeId);
-  if (target === undefined || home === undefined || target.deletedAtMs !== undefined || home.deletedAtMs !== undefined) {
+  if (
+    target === undefined ||
+    home === undefined ||
+    target.deletedAtMs !== undefined ||
+    home.deletedAtMs !== undefined
+  ) {
     return { code: 'ORGANIZATION_NOT_FOUND', message: 'the organization was deleted' };
   }
   const { credential } = actor;

@@ -65,8 +65,10 @@ async function byCounter(run: (statement: RawBuilder<unknown>) => Promise<void>)
       columns.map((column) => sql`OLD.${sql.ref(column)} IS NOT NEW.${sql.ref(column)}`),
       sql` OR `,
     );
-    await run(sql`CREATE TRIGGER ${sql.ref(`tg_${table}_changed`)} AFTER UPDATE OF ${sql.join(
-      columns.map((column) => sql.ref(column)),
-    )} ON ${name} WHEN ${differs} ${mark}`);
+    await run(
+      sql`CREATE TRIGGER ${sql.ref(`tg_${table}_changed`)} AFTER UPDATE OF ${sql.join(
+        columns.map((column) => sql.ref(column)),
+      )} ON ${name} WHEN ${differs} ${mark}`,
+    );
   }
 }
