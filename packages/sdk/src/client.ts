@@ -1,5 +1,7 @@
 import { resultOf, settle } from './activity.ts';
 import { CustosError, withRequest } from './errors.ts';
+import { checkBaseUrl, globalFetch } from './exchange.ts';
+import { type FeedEvent, type FeedOptions, followFeed } from './feed.ts';
 import { exactBytes } from './fingerprint.ts';
 import { type Activity, OPERATIONS, type OperationMethods } from './generated/operations.ts';
 import type { ClientOptions, QueryOptions, RawOptions, SubmitOptions } from './options.ts';
@@ -21,6 +23,11 @@ export interface CustosClient extends OperationMethods {
    * request for the first time within an hour of its time.
    */
   repeat(request: SignedRequest | undefined, options?: RawOptions): Promise<unknown>;
+  /**
+   * What happens in an organization, as it happens: activities, sends and deliveries of webhooks whose state changed. After
+   * a lost connection it goes on where it stood, without a gap. Leave the loop or abort the signal to end it.
+   */
+  feed(options?: FeedOptions): AsyncGenerator<FeedEvent, void, undefined>;
 }
 
 type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
@@ -81,6 +88,16 @@ export function createClient(options: ClientOptions): CustosClient {
     submitRaw: async (operation, body, call = {}) => ({
       activity: activityOf(await ask(`/public/v1/submit/${operation}`, body, call.signal)),
     }),
+    feed: (call = {}) =>
+      followFeed(
+        {
+          base: checkBaseUrl(options.baseUrl),
+          organizationId: options.organizationId,
+          fetch: options.fetch ?? globalFetch,
+          stamp,
+        },
+        call,
+      ),
     queryRaw: (operation, body, call = {}) => ask(`/public/v1/query/${operation}`, body, call.signal),
     async repeat(kept, call = {}) {
       const request = checkSignedRequest(kept);

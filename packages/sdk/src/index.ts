@@ -41,6 +41,14 @@ export {
   type FieldViolation,
   NetworkError,
 } from './errors.ts';
+export type {
+  ActivityEvent,
+  FeedEvent,
+  FeedOptions,
+  GapEvent,
+  SendEvent,
+  WebhookDeliveryEvent,
+} from './feed.ts';
 export { fingerprintOf } from './fingerprint.ts';
 export type * from './generated/operations.ts';
 export { ERROR_CODES, OPERATIONS } from './generated/operations.ts';

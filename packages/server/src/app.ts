@@ -29,6 +29,7 @@ import { createTargetCheck } from './domains/webhooks/target.ts';
 import { createWebhooks, type RunningWebhooks, type Webhooks } from './domains/webhooks/webhooks.ts';
 import { AccessRulesCache } from './engine/access-rules.ts';
 import type { App } from './engine/app.ts';
+import { Feed } from './engine/feed/feed.ts';
 import { Operations } from './engine/operations.ts';
 import { createReadiness } from './engine/readiness.ts';
 import { type Clock, monotonicClock, steadyClock, systemClock } from './lib/clock.ts';
@@ -41,6 +42,9 @@ import type { ServiceKeySet } from './service-keys.ts';
 import type { Storage } from './storage/storage.ts';
 import { Timekeeper } from './timekeeping/timekeeper.ts';
 import { watchedClock } from './timekeeping/watched-clock.ts';
+
+/** Of the connections that this process takes, so many may be feeds: they stay open. */
+const FEED_SHARE = 1 / 4;
 
 /** What a process must have opened before the service can be put together. */
 export interface Parts {
@@ -93,6 +97,7 @@ export function buildApp(parts: Parts): BuiltApp {
   const observe = parts.observe ?? new Observer(log);
   observe.watchDatabase(storage);
   observe.health.watchKeyring(keyring);
+  const accessRules = new AccessRulesCache(storage.read);
   const admission = new Admission(config, countRefusals(observe.metrics));
   showQueues(observe.metrics, admission);
   const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
@@ -130,7 +135,7 @@ export function buildApp(parts: Parts): BuiltApp {
       verify: async (input, origins) => (await import('./authn/attestation.ts')).verifyAttestation(input, origins),
     },
     userRecords: new UserRecords(),
-    accessRules: new AccessRulesCache(storage.read),
+    accessRules,
     interfaces: createInterfaceCache(),
     nameSources,
     tokens: createIdentityTokens(serviceKeys, oidc),
@@ -187,6 +192,13 @@ export function buildApp(parts: Parts): BuiltApp {
     observe,
     consoleLinks: new ConsoleLinks(elapsed),
     readiness: createReadiness({ storage, keyring }),
+    feed: new Feed({
+      storage,
+      accessRules,
+      clock,
+      elapsed,
+      streamsMax: Math.ceil(FEED_SHARE * config.admitConnections),
+    }),
   };
   return app;
 }

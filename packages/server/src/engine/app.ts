@@ -19,6 +19,7 @@ import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { AccessRulesCache } from './access-rules.ts';
+import type { Feed } from './feed/feed.ts';
 import type { EngineObserver } from './observer.ts';
 import type { Operations } from './operations.ts';
 import type { Readiness } from './readiness.ts';
@@ -59,4 +60,6 @@ export interface App {
   readonly admission: Admission;
   readonly observe: EngineObserver;
   readonly readiness: Readiness;
+  /** The streams of changes that clients follow. */
+  readonly feed: Feed;
 }

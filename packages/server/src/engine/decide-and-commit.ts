@@ -254,6 +254,7 @@ function wakeUp(
   target?: Target,
 ): void {
   if (hasMoved) app.observe.activity(activity);
+  app.feed.changed(activity.organizationId);
   app.webhooks.wake(told);
   const hasRun = hasMoved && activity.status === 'ACTIVITY_STATUS_COMPLETED';
   if (!hasRun || execution === undefined || target === undefined) return;

@@ -7,6 +7,7 @@ import { invitationCalls } from '../domains/organizations/invitations/calls.ts';
 import { proxyCalls, proxyPathOf } from '../domains/sign-up-proxy/calls.ts';
 import { createSignUpProxy, type SignUpProxy } from '../domains/sign-up-proxy/sign-up-proxy.ts';
 import { dispatch } from '../engine/dispatch.ts';
+import { FEED_PATH } from '../engine/feed/open-feed.ts';
 import { ApiError, type ErrorCode, notServed } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { HARDWARE_QUERIES, UNSERVED_REASONS, WIRE_QUERIES, WIRE_SUBMITS } from '../reference/wire-operations.ts';
@@ -19,6 +20,7 @@ import { addCors } from './cors.ts';
 import { addDevInbox } from './dev-inbox.ts';
 import { addDiscovery } from './discovery.ts';
 import { errorResponse, sendError, toApiError } from './errors.ts';
+import { addFeed } from './feed.ts';
 import { InFlight } from './in-flight.ts';
 import { addInvitations } from './invitations.ts';
 import { jsonInPieces } from './json-in-pieces.ts';
@@ -49,6 +51,7 @@ export function buildServer(app: ServedApp, proxy: SignUpProxy = createSignUpPro
   const server = openServer(app, [
     ...WIRE_PATHS.map(([path]) => path),
     ...operations.map(pathOf),
+    FEED_PATH,
     ...invitationCalls.map(({ path }) => path),
     ...PROXY_PATHS,
   ]);
@@ -58,6 +61,7 @@ export function buildServer(app: ServedApp, proxy: SignUpProxy = createSignUpPro
   addIssuerRoutes(server, app.ownIssuer);
   addDevInbox(server, app);
   addOperationRoutes(server, app);
+  addFeed(server, app);
   addInvitations(server, app);
   addProxyRoutes(server, app, proxy);
   addConsole(server, app);

@@ -35,6 +35,7 @@ export const kernelTables: readonly Table[] = [
       { column: 'sealed_body', kind: 'activity-body', isLarge: true },
       { column: 'sealed_parameters', kind: 'activity-parameters', isLarge: true },
     ],
+    followed: { kind: 'ACTIVITY', fields: { activityId: 'id', type: 'type', status: 'status' } },
     erased: 'never',
   }),
   defineTable('vote', {

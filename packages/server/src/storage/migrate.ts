@@ -25,6 +25,7 @@ import { balanceWatch } from './migrations/0021-balance-watch.ts';
 import { lastUse } from './migrations/0022-last-use.ts';
 import { inbox } from './migrations/0023-inbox.ts';
 import { payments } from './migrations/0024-payments.ts';
+import { feed } from './migrations/0025-feed.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -52,6 +53,7 @@ const migrations: readonly Migration[] = [
   lastUse,
   inbox,
   payments,
+  feed,
 ];
 
 /** The one mark that lets an older program go on. */

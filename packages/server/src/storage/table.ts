@@ -42,6 +42,15 @@ export interface Erasure<Column extends string = string> {
   readonly holding?: RawBuilder<unknown>;
 }
 
+/** What the feed tells of the rows of a table when they change; its column `changed_in` says when that was. */
+export interface Followed<Column extends string = string> {
+  readonly kind: string;
+  /** Columns by the names of the wire. */
+  readonly fields: Readonly<Record<string, Column>>;
+  /** How values are called there, where they are not stored so. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
 interface TableFacts<Column extends string> {
   /** The primary key, where it is not the organization and the id. */
   readonly key?: readonly [Column, Column, ...Column[]];
@@ -52,6 +61,7 @@ interface TableFacts<Column extends string> {
   readonly plainBytes?: readonly Column[];
   /** Waits that are longer than any can be are ended: they were written while a clock was ahead. */
   readonly waits?: readonly Wait<Column>[];
+  readonly followed?: Followed<Column>;
   /** What becomes of the rows of an organization that is deleted. */
   readonly erased: 'never' | Erasure<Column>;
 }

@@ -95,6 +95,7 @@ const NOT_YET_ERASED = sql`is_open = 1 AND attempts <> '[]'
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('chain_send', {
+    followed: { kind: 'SEND', fields: { sendTransactionStatusId: 'id', activityId: 'activity_id', state: 'state' } },
     erased: { by: 'id', except: NOT_YET_ERASED, holding: sql`is_open = 1` },
   }),
   defineTable('chain_lane', {

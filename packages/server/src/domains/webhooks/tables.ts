@@ -1,6 +1,7 @@
 import { type Generated, sql } from 'kysely';
 import { HOUR_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { defineTable, type Table } from '../../storage/table.ts';
+import { DELIVERY_STATES } from './shapes.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -86,6 +87,11 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('webhook_delivery', {
+    followed: {
+      kind: 'WEBHOOK_DELIVERY',
+      fields: { deliveryId: 'id', endpointId: 'endpoint_id', state: 'state' },
+      names: DELIVERY_STATES,
+    },
     waits: [
       // In the words of the index of the queue, which is by endpoint.
       {
