@@ -3061,6 +3061,56 @@ export interface ListSecretsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_sends. */
+export interface ListSendsParameters {
+  filterByState?: ('INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED')[];
+  activityId?: string;
+  senderAddress?: string;
+  caip2?: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_sends. */
+export interface ListSendsResponse {
+  sends: {
+    sendTransactionStatusId: string;
+    activityId: string;
+    caip2: string;
+    from: string;
+    to?: string;
+    value?: string;
+    callCount?: number;
+    purpose:
+      | 'SEND'
+      | 'RAW'
+      | 'EARN_DEPLOY'
+      | 'EARN_APPROVE'
+      | 'EARN_DEPOSIT'
+      | 'EARN_WITHDRAW'
+      | 'EARN_CLAIM';
+    state: 'INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED';
+    txHash?: string;
+    blockNumber?: string;
+    blockTime?: string;
+    attempts: {
+      txHash: string;
+      at: string;
+      nonce?: string;
+      maxFeePerGas?: string;
+      maxPriorityFeePerGas?: string;
+      gasLimit?: string;
+      replaced?: boolean;
+    }[];
+    gasUsed?: string;
+    feePaid?: string;
+    error?: string;
+    sponsored: boolean;
+    createdAt: string;
+    updatedAt: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_smart_contract_interfaces. */
 export interface ListSmartContractInterfacesParameters {
   paginationOptions?: PaginationOptions;
@@ -4693,6 +4743,8 @@ export interface OperationMethods {
   listPrivateKeys(parameters?: ListPrivateKeysParameters, options?: QueryOptions): Promise<ListPrivateKeysResponse>;
   /** What is known of the secrets of the organization, newest first; never the secrets. */
   listSecrets(parameters?: ListSecretsParameters, options?: QueryOptions): Promise<ListSecretsResponse>;
+  /** Transactions that were sent for the organization, with every attempt and what they cost; newest first. */
+  listSends(parameters?: ListSendsParameters, options?: QueryOptions): Promise<ListSendsResponse>;
   /** The uploaded contract interfaces of the organization, oldest first. */
   listSmartContractInterfaces(
     parameters?: ListSmartContractInterfacesParameters,
@@ -5795,6 +5847,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_secrets',
     path: '/public/v1/query/list_secrets',
+  },
+  listSends: {
+    kind: 'query',
+    name: 'list_sends',
+    path: '/public/v1/query/list_sends',
   },
   listSmartContractInterfaces: {
     kind: 'query',

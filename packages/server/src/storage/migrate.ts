@@ -23,6 +23,7 @@ import { proxyFeature } from './migrations/0019-proxy-feature.ts';
 import { invitationLinks } from './migrations/0020-invitation-links.ts';
 import { balanceWatch } from './migrations/0021-balance-watch.ts';
 import { lastUse } from './migrations/0022-last-use.ts';
+import { listsOfSends } from './migrations/0023-lists-of-sends.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -48,6 +49,7 @@ const migrations: readonly Migration[] = [
   invitationLinks,
   balanceWatch,
   lastUse,
+  listsOfSends,
 ];
 
 /** The one mark that lets an older program go on. */
