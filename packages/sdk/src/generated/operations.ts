@@ -2352,6 +2352,61 @@ export interface GetWalletAddressBalancesResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of get_webhook_delivery. */
+export interface GetWebhookDeliveryParameters {
+  deliveryId: string;
+}
+
+/** Answer of get_webhook_delivery. */
+export interface GetWebhookDeliveryResponse {
+  webhookDelivery: {
+    deliveryId: string;
+    endpointId: string;
+    eventId: string;
+    eventType: string;
+    organizationId: string;
+    state:
+      | 'WEBHOOK_DELIVERY_STATE_PENDING'
+      | 'WEBHOOK_DELIVERY_STATE_DELIVERED'
+      | 'WEBHOOK_DELIVERY_STATE_FAILED'
+      | 'WEBHOOK_DELIVERY_STATE_DEAD_LETTERED';
+    attempts: {
+      attemptedAt: string;
+      latencyMs: number;
+      status?: number;
+      error?: string;
+      answer?: string;
+    }[];
+    nextAttemptAt?: string;
+    createdAt: string;
+    updatedAt: string;
+    payload: string;
+    headers: Record<string, string>;
+    headersPerAttempt: string[];
+  };
+}
+
+/** Parameters of get_webhook_statistics. */
+export interface GetWebhookStatisticsParameters {
+  endpointId?: string;
+  sinceMs: string;
+  bucketMs: string;
+}
+
+/** Answer of get_webhook_statistics. */
+export interface GetWebhookStatisticsResponse {
+  buckets: {
+    startsAt: string;
+    succeeded: number;
+    failed: number;
+  }[];
+  succeeded: number;
+  failed: number;
+  waiting: number;
+  failedForGood: number;
+  isPartial?: boolean;
+}
+
 /** Parameters of import_private_key. */
 export interface ImportPrivateKeyParameters {
   userId: string;
@@ -3609,6 +3664,7 @@ export interface ReplayWebhookDeliveryParameters {
   endpointId: string;
   deliveryId?: string;
   sinceMs?: string;
+  untilMs?: string;
 }
 
 /** Result of replay_webhook_delivery. */
@@ -4648,6 +4704,16 @@ export interface OperationMethods {
     parameters: GetWalletAddressBalancesParameters,
     options?: QueryOptions,
   ): Promise<GetWalletAddressBalancesResponse>;
+  /** One delivery with the exact bytes and headers that are posted, and what was answered. */
+  getWebhookDelivery(
+    parameters: GetWebhookDeliveryParameters,
+    options?: QueryOptions,
+  ): Promise<GetWebhookDeliveryResponse>;
+  /** How attempts to deliver went since a time, in stretches of equal length, at one endpoint or at all. */
+  getWebhookStatistics(
+    parameters: GetWebhookStatisticsParameters,
+    options?: QueryOptions,
+  ): Promise<GetWebhookStatisticsResponse>;
   /** Import a private key that was encrypted to the key of init_import_private_key. */
   importPrivateKey(
     parameters: ImportPrivateKeyParameters,
@@ -4845,7 +4911,7 @@ export interface OperationMethods {
     parameters: RemoveOrganizationFeatureParameters,
     options?: SubmitOptions,
   ): Promise<RemoveOrganizationFeatureResult & { activity: Activity }>;
-  /** Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay. */
+  /** Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time, or between two. Event ids stay. */
   replayWebhookDelivery(
     parameters: ReplayWebhookDeliveryParameters,
     options?: SubmitOptions,
@@ -5692,6 +5758,16 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_wallet_address_balances',
     path: '/public/v1/query/get_wallet_address_balances',
+  },
+  getWebhookDelivery: {
+    kind: 'query',
+    name: 'get_webhook_delivery',
+    path: '/public/v1/query/get_webhook_delivery',
+  },
+  getWebhookStatistics: {
+    kind: 'query',
+    name: 'get_webhook_statistics',
+    path: '/public/v1/query/get_webhook_statistics',
   },
   importPrivateKey: {
     kind: 'activity',

@@ -4,6 +4,8 @@ import { provide } from '../../storage/stores.ts';
 import { WebhookEvents } from './announce.ts';
 import { createWebhookEndpoint } from './operations/create-webhook-endpoint.ts';
 import { deleteWebhookEndpoint } from './operations/delete-webhook-endpoint.ts';
+import { getWebhookDelivery } from './operations/get-webhook-delivery.ts';
+import { getWebhookStatistics } from './operations/get-webhook-statistics.ts';
 import { listWebhookDeliveries } from './operations/list-webhook-deliveries.ts';
 import { listWebhookEndpoints } from './operations/list-webhook-endpoints.ts';
 import { replayWebhookDelivery } from './operations/replay-webhook-delivery.ts';
@@ -16,6 +18,8 @@ export const webhooks: Domain = {
   operations: [
     createWebhookEndpoint,
     deleteWebhookEndpoint,
+    getWebhookDelivery,
+    getWebhookStatistics,
     listWebhookDeliveries,
     listWebhookEndpoints,
     replayWebhookDelivery,
