@@ -2542,6 +2542,61 @@ export interface GetWalletAddressBalancesResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of get_webhook_delivery. */
+export interface GetWebhookDeliveryParameters {
+  deliveryId: string;
+}
+
+/** Answer of get_webhook_delivery. */
+export interface GetWebhookDeliveryResponse {
+  webhookDelivery: {
+    deliveryId: string;
+    endpointId: string;
+    eventId: string;
+    eventType: string;
+    organizationId: string;
+    state:
+      | 'WEBHOOK_DELIVERY_STATE_PENDING'
+      | 'WEBHOOK_DELIVERY_STATE_DELIVERED'
+      | 'WEBHOOK_DELIVERY_STATE_FAILED'
+      | 'WEBHOOK_DELIVERY_STATE_DEAD_LETTERED';
+    attempts: {
+      attemptedAt: string;
+      latencyMs: number;
+      status?: number;
+      error?: string;
+      answer?: string;
+    }[];
+    nextAttemptAt?: string;
+    createdAt: string;
+    updatedAt: string;
+    payload: string;
+    headers: Record<string, string>;
+    headersPerAttempt: string[];
+  };
+}
+
+/** Parameters of get_webhook_statistics. */
+export interface GetWebhookStatisticsParameters {
+  endpointId?: string;
+  sinceMs: string;
+  bucketMs: string;
+}
+
+/** Answer of get_webhook_statistics. */
+export interface GetWebhookStatisticsResponse {
+  buckets: {
+    startsAt: string;
+    succeeded: number;
+    failed: number;
+  }[];
+  succeeded: number;
+  failed: number;
+  waiting: number;
+  failedForGood: number;
+  isPartial?: boolean;
+}
+
 /** Parameters of import_private_key. */
 export interface ImportPrivateKeyParameters {
   userId: string;
@@ -3328,6 +3383,56 @@ export interface ListSecretsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_sends. */
+export interface ListSendsParameters {
+  filterByState?: ('INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED')[];
+  activityId?: string;
+  senderAddress?: string;
+  caip2?: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_sends. */
+export interface ListSendsResponse {
+  sends: {
+    sendTransactionStatusId: string;
+    activityId: string;
+    caip2: string;
+    from: string;
+    to?: string;
+    value?: string;
+    callCount?: number;
+    purpose:
+      | 'SEND'
+      | 'RAW'
+      | 'EARN_DEPLOY'
+      | 'EARN_APPROVE'
+      | 'EARN_DEPOSIT'
+      | 'EARN_WITHDRAW'
+      | 'EARN_CLAIM';
+    state: 'INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED';
+    txHash?: string;
+    blockNumber?: string;
+    blockTime?: string;
+    attempts: {
+      txHash: string;
+      at: string;
+      nonce?: string;
+      maxFeePerGas?: string;
+      maxPriorityFeePerGas?: string;
+      gasLimit?: string;
+      replaced?: boolean;
+    }[];
+    gasUsed?: string;
+    feePaid?: string;
+    error?: string;
+    sponsored: boolean;
+    createdAt: string;
+    updatedAt: string;
+  }[];
+  pageInfo: PageInfo;
+}
+
 /** Parameters of list_smart_contract_interfaces. */
 export interface ListSmartContractInterfacesParameters {
   paginationOptions?: PaginationOptions;
@@ -3851,6 +3956,7 @@ export interface ReplayWebhookDeliveryParameters {
   endpointId: string;
   deliveryId?: string;
   sinceMs?: string;
+  untilMs?: string;
 }
 
 /** Result of replay_webhook_delivery. */
@@ -4922,6 +5028,16 @@ export interface OperationMethods {
     parameters: GetWalletAddressBalancesParameters,
     options?: QueryOptions,
   ): Promise<GetWalletAddressBalancesResponse>;
+  /** One delivery with the exact bytes and headers that are posted, and what was answered. */
+  getWebhookDelivery(
+    parameters: GetWebhookDeliveryParameters,
+    options?: QueryOptions,
+  ): Promise<GetWebhookDeliveryResponse>;
+  /** How attempts to deliver went since a time, in stretches of equal length, at one endpoint or at all. */
+  getWebhookStatistics(
+    parameters: GetWebhookStatisticsParameters,
+    options?: QueryOptions,
+  ): Promise<GetWebhookStatisticsResponse>;
   /** Import a private key that was encrypted to the key of init_import_private_key. */
   importPrivateKey(
     parameters: ImportPrivateKeyParameters,
@@ -5019,6 +5135,8 @@ export interface OperationMethods {
   listPrivateKeys(parameters?: ListPrivateKeysParameters, options?: QueryOptions): Promise<ListPrivateKeysResponse>;
   /** What is known of the secrets of the organization, newest first; never the secrets. */
   listSecrets(parameters?: ListSecretsParameters, options?: QueryOptions): Promise<ListSecretsResponse>;
+  /** Transactions that were sent for the organization, with every attempt and what they cost; newest first. */
+  listSends(parameters?: ListSendsParameters, options?: QueryOptions): Promise<ListSendsResponse>;
   /** The uploaded contract interfaces of the organization, oldest first. */
   listSmartContractInterfaces(
     parameters?: ListSmartContractInterfacesParameters,
@@ -5124,7 +5242,7 @@ export interface OperationMethods {
     parameters: RemoveOrganizationFeatureParameters,
     options?: SubmitOptions,
   ): Promise<RemoveOrganizationFeatureResult & { activity: Activity }>;
-  /** Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay. */
+  /** Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time, or between two. Event ids stay. */
   replayWebhookDelivery(
     parameters: ReplayWebhookDeliveryParameters,
     options?: SubmitOptions,
@@ -5987,6 +6105,16 @@ export const OPERATIONS = {
     name: 'get_wallet_address_balances',
     path: '/public/v1/query/get_wallet_address_balances',
   },
+  getWebhookDelivery: {
+    kind: 'query',
+    name: 'get_webhook_delivery',
+    path: '/public/v1/query/get_webhook_delivery',
+  },
+  getWebhookStatistics: {
+    kind: 'query',
+    name: 'get_webhook_statistics',
+    path: '/public/v1/query/get_webhook_statistics',
+  },
   importPrivateKey: {
     kind: 'activity',
     name: 'import_private_key',
@@ -6146,6 +6274,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_secrets',
     path: '/public/v1/query/list_secrets',
+  },
+  listSends: {
+    kind: 'query',
+    name: 'list_sends',
+    path: '/public/v1/query/list_sends',
   },
   listSmartContractInterfaces: {
     kind: 'query',

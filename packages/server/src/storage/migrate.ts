@@ -26,6 +26,7 @@ import { lastUse } from './migrations/0022-last-use.ts';
 import { inbox } from './migrations/0023-inbox.ts';
 import { payments } from './migrations/0024-payments.ts';
 import { feed } from './migrations/0025-feed.ts';
+import { listsOfSends } from './migrations/0026-lists-of-sends.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -54,6 +55,7 @@ const migrations: readonly Migration[] = [
   inbox,
   payments,
   feed,
+  listsOfSends,
 ];
 
 /** The one mark that lets an older program go on. */

@@ -28,9 +28,7 @@ const ORDER = secp256k1.Point.Fn.ORDER;
  */
 export function parseSignedEthereumTransaction(hex: string): SignedEthereumTransaction {
   const bytes = transactionBytes(hex);
-  const first = bytes[0] as number;
-  if (first === BLOB_TYPE) throw new ApiError('UNSUPPORTED_TRANSACTION_TYPE', 'blob transactions are not sent here');
-  const { unsigned, parity, r, s } = first >= 0xc0 ? splitLegacy(bytes) : splitTyped(first, bytes);
+  const { unsigned, parity, r, s } = split(bytes);
   if (r === 0n || r >= ORDER || s === 0n || s >= ORDER) refuseTransaction('the signature is out of range');
   // EIP-2: of the two values of s that serve, chains take the lower one.
   if (s > ORDER / 2n) refuseTransaction('the signature has a high s');
@@ -44,12 +42,22 @@ export function parseSignedEthereumTransaction(hex: string): SignedEthereumTrans
   };
 }
 
+/** What a signed transaction says, without a look at its signature: for what was verified when it was stored. */
+export const readSignedTransaction = (hex: string): EthereumTransaction =>
+  parseEthereumTransaction(toHex(split(transactionBytes(hex)).unsigned));
+
 interface Split {
   /** What was signed. */
   readonly unsigned: Uint8Array;
   readonly parity: number;
   readonly r: bigint;
   readonly s: bigint;
+}
+
+function split(bytes: Uint8Array): Split {
+  const first = bytes[0] as number;
+  if (first === BLOB_TYPE) throw new ApiError('UNSUPPORTED_TRANSACTION_TYPE', 'blob transactions are not sent here');
+  return first >= 0xc0 ? splitLegacy(bytes) : splitTyped(first, bytes);
 }
 
 function splitLegacy(bytes: Uint8Array): Split {

@@ -141,6 +141,8 @@ export interface SendBlock {
   readonly timestamp: number;
   /** What was paid for it, in the smallest unit of the native asset; decimal, empty where the node does not tell. */
   readonly fee: string;
+  /** Of an EVM chain, decimal; older versions did not keep it. */
+  readonly gasUsed?: string;
   /** Of a withdrawal from a fee wrapper: what its receipt says was paid out, in the smallest unit of the asset. */
   readonly withdrawn?: string;
 }

@@ -8,6 +8,7 @@ import { getNonces } from './operations/get-nonces.ts';
 import { getSendTransactionStatus } from './operations/get-send-transaction-status.ts';
 import { getWalletAddressBalances } from './operations/get-wallet-address-balances.ts';
 import { listEthTransactionHistory } from './operations/list-eth-transaction-history.ts';
+import { listSends } from './operations/list-sends.ts';
 import { solSendTransaction } from './operations/sol-send-transaction.ts';
 import { upsertGasUsageConfig } from './operations/upsert-gas-usage-config.ts';
 import { SendReader } from './store/sends.ts';
@@ -23,6 +24,7 @@ export const sends: Domain = {
     getSendTransactionStatus,
     getWalletAddressBalances,
     listEthTransactionHistory,
+    listSends,
     solSendTransaction,
     upsertGasUsageConfig,
   ],

@@ -205,4 +205,37 @@ export const cases: DomainCases = {
       state: 'WEBHOOK_DELIVERY_STATE_DELIVERED',
     })),
   },
+  get_webhook_delivery: {
+    query: {
+      parameters: async (world) => ({ deliveryId: (await newDelivery(world)).deliveryId }),
+      answer: ({ root }) => ({
+        webhookDelivery: {
+          ...aDelivery(root, anId, [ATTEMPT]),
+          payload: expect.stringContaining(root.organizationId),
+          headers: expect.objectContaining({
+            'Content-Type': 'application/json',
+            'X-Service-Event-Id': anId,
+            'X-Service-Organization-Id': root.organizationId,
+            'X-Service-Event-Type': 'WEBHOOK_TEST',
+          }),
+          headersPerAttempt: expect.arrayContaining(['X-Service-Signature', 'X-Service-Timestamp']),
+        },
+      }),
+    },
+    hostile: byRoot(({ ids }) => ({ deliveryId: ids.webhookDelivery })),
+  },
+  get_webhook_statistics: {
+    query: {
+      parameters: async (world) => {
+        const { endpointId } = await newDelivery(world);
+        return { endpointId, sinceMs: String(Date.now() - 60_000), bucketMs: '3600000' };
+      },
+      answer: () => ({ buckets: expect.any(Array), succeeded: 1, failed: 0, waiting: 0, failedForGood: 0 }),
+    },
+    hostile: byRoot(({ ids }) => ({
+      endpointId: ids.webhookEndpoint,
+      sinceMs: String(Date.now() - 60_000),
+      bucketMs: '60000',
+    })),
+  },
 };

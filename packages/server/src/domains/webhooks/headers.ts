@@ -47,3 +47,16 @@ export function deliveryHeaders(delivery: SignedDelivery, vendorNames: boolean):
   if (vendorNames) for (const [index, value] of values.entries()) headers.push(VENDOR_NAMES[index] as string, value);
   return headers;
 }
+
+/** Those that are made anew for each attempt. */
+const MADE_ANEW = /-(?:Signature|Signature-Key-Id|Timestamp)$/;
+
+/** The headers that every attempt at a delivery has in common, and the names of those that differ. */
+export function lastingHeaders(event: SignedDelivery['event'], vendorNames: boolean) {
+  const list = deliveryHeaders({ event, keyId: '', timestampMs: 0, signature: '' }, vendorNames);
+  const pairs = list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1] ?? ''] as const] : []));
+  return {
+    headers: Object.fromEntries(pairs.filter(([name]) => !MADE_ANEW.test(name))) as Record<string, string>,
+    perAttempt: pairs.map(([name]) => name).filter((name) => MADE_ANEW.test(name)),
+  };
+}

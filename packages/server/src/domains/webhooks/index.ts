@@ -5,6 +5,8 @@ import { WebhookEvents } from './announce.ts';
 import { names } from './names.ts';
 import { createWebhookEndpoint } from './operations/create-webhook-endpoint.ts';
 import { deleteWebhookEndpoint } from './operations/delete-webhook-endpoint.ts';
+import { getWebhookDelivery } from './operations/get-webhook-delivery.ts';
+import { getWebhookStatistics } from './operations/get-webhook-statistics.ts';
 import { listWebhookDeliveries } from './operations/list-webhook-deliveries.ts';
 import { listWebhookEndpoints } from './operations/list-webhook-endpoints.ts';
 import { replayWebhookDelivery } from './operations/replay-webhook-delivery.ts';
@@ -17,6 +19,8 @@ export const webhooks: Domain = {
   operations: [
     createWebhookEndpoint,
     deleteWebhookEndpoint,
+    getWebhookDelivery,
+    getWebhookStatistics,
     listWebhookDeliveries,
     listWebhookEndpoints,
     replayWebhookDelivery,

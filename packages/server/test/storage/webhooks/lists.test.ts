@@ -142,10 +142,20 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await settle(endpoint, 'delivered');
       const { ids: elsewhere } = await tell([other], { createdAtMs: NOW + 9 });
       await settle(other, 'failed');
-      const replay = (organizationId: OrganizationId, limit: number) =>
-        write((store) => store(WebhookStore).replayFailed(organizationId, endpoint.id, NOW + 2, limit, NOW + 100));
+      const replay = (organizationId: OrganizationId, limit: number, untilMs?: number) =>
+        write((store) =>
+          store(WebhookStore).replayFailed(
+            organizationId,
+            endpoint.id,
+            { sinceMs: NOW + 2, untilMs },
+            limit,
+            NOW + 100,
+          ),
+        );
+      expect(await replay(parent.id, 10, NOW + 1)).toEqual({ count: 0, hasMore: false });
       expect(await replay(child.id, 10)).toEqual({ count: 0, hasMore: false });
-      expect(await replay(parent.id, 4)).toEqual({ count: 4, hasMore: true });
+      expect(await replay(parent.id, 10, NOW + 3)).toEqual({ count: 2, hasMore: false });
+      expect(await replay(parent.id, 2)).toEqual({ count: 2, hasMore: true });
       expect(idsOf(await batch(endpoint, NOW + 100))).toEqual(failed.slice(2, 6));
       expect(await replay(parent.id, 4)).toEqual({ count: 2, hasMore: false });
       expect(await replay(parent.id, 4)).toEqual({ count: 0, hasMore: false });

@@ -100,6 +100,7 @@ async function included(round: Round, node: EvmNode, send: Send, landed: Landed,
     hash: receipt.blockHash,
     timestamp: block.timestamp,
     fee: String(receipt.gasUsed * receipt.effectiveGasPrice),
+    gasUsed: String(receipt.gasUsed),
     ...withdrawnBy(send, receipt),
   };
   const isKnown = send.block?.hash === where.hash;

@@ -15,7 +15,14 @@ import {
 import { newWallet } from '../../../../test/fixtures/keys.ts';
 import type { TestClient } from '../../../../test/harness/client.ts';
 import type { DomainCases } from '../../../../test/operations/domain-cases.ts';
-import { type Arranged, anId, notFound, PAGE_INFO, type World } from '../../../../test/operations/every-case.ts';
+import {
+  type Arranged,
+  anEthereumAddress,
+  anId,
+  notFound,
+  PAGE_INFO,
+  type World,
+} from '../../../../test/operations/every-case.ts';
 import { another, byRoot } from '../../../../test/operations/hostile-case.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
@@ -159,6 +166,54 @@ export const ethereumCases: DomainCases = {
     // What an address has on a chain is there for everybody to see.
     ids: { address: [] },
     hasPublicCursors: true,
+  },
+  list_sends: {
+    query: {
+      parameters: async ({ root }) => {
+        const { address } = await newWallet(root, 'Listed');
+        await included(root, await newEthereumSend(root, address));
+        return { senderAddress: address.toLowerCase(), filterByState: ['INCLUDED', 'FAILED'] };
+      },
+      answer: () => ({
+        sends: [
+          {
+            sendTransactionStatusId: anId,
+            activityId: anId,
+            caip2: EVM,
+            from: anEthereumAddress,
+            to: anEthereumAddress,
+            value: '1',
+            callCount: 1,
+            purpose: 'SEND',
+            state: 'INCLUDED',
+            txHash: HASH,
+            blockNumber: expect.stringMatching(/^\d+$/),
+            blockTime: expect.any(String),
+            attempts: [
+              {
+                txHash: HASH,
+                at: expect.any(String),
+                nonce: '0',
+                maxFeePerGas: expect.stringMatching(/^\d+$/),
+                maxPriorityFeePerGas: expect.stringMatching(/^\d+$/),
+                gasLimit: expect.stringMatching(/^\d+$/),
+              },
+            ],
+            gasUsed: '21000',
+            feePaid: '21000000000000',
+            sponsored: false,
+            createdAt: expect.any(String),
+            updatedAt: expect.any(String),
+          },
+        ],
+        pageInfo: PAGE_INFO,
+      }),
+    },
+    hostile: byRoot(({ ids }) => ({
+      filterByState: ['INITIALIZED', 'BROADCASTING', 'INCLUDED', 'FAILED'],
+      senderAddress: ids.address,
+      caip2: EVM,
+    })),
   },
   list_eth_transaction_history: {
     query: {

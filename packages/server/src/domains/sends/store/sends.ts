@@ -15,7 +15,7 @@ import { jsonRows } from '../../../storage/json-rows.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ChainSendTable } from '../tables.ts';
 
-const toSend = (row: Selectable<ChainSendTable>): Send => ({
+export const toSend = (row: Selectable<ChainSendTable>): Send => ({
   organizationId: row.organization_id as OrganizationId,
   id: row.id as SendId,
   activityId: row.activity_id as ActivityId,

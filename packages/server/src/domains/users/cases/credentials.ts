@@ -302,14 +302,14 @@ export const credentialCases: DomainCases = {
       parameters: withId('userId', ({ plain }) => plain.userId),
       answer: ({ plain }) => ({
         credentials: [
-          {
+          expect.objectContaining({
             credentialId: anId,
             userId: plain.userId,
             kind: 'API_KEY',
             name: expect.any(String),
             publicKey: plain.key.publicKey,
             createdAt: expect.any(String),
-          },
+          }),
         ],
         pageInfo: PAGE_INFO,
       }),

@@ -14,11 +14,13 @@ import { WebhookStore } from '../store/webhooks.ts';
 const REPLAYED_MAX = 500;
 const REPLAYS_PER_MINUTE = 30;
 
+const MomentShape = Type.String({ pattern: '^[0-9]{1,15}$', 'x-decimal': true });
+
 export const replayWebhookDelivery = defineActivity({
   name: 'replay_webhook_delivery',
   type: 'ACTIVITY_TYPE_REPLAY_WEBHOOK_DELIVERY',
   summary:
-    'Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time. Event ids stay.',
+    'Send a delivery again, whatever became of it, or all failed and dead-lettered ones of an endpoint since a time, or between two. Event ids stay.',
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE', params: ['endpoint_id'] },
   credentials: 'none',
   ours: true,
@@ -28,7 +30,9 @@ export const replayWebhookDelivery = defineActivity({
     endpointId: IdShape,
     deliveryId: Type.Optional(IdShape),
     /** Milliseconds since 1970: when the oldest of the deliveries was made. */
-    sinceMs: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', 'x-decimal': true })),
+    sinceMs: Type.Optional(MomentShape),
+    /** With `sinceMs`: when the newest of them was made. */
+    untilMs: Type.Optional(MomentShape),
   }),
   sentence: ({ endpointId, deliveryId }, { names }) =>
     say`Send ${deliveryId === undefined ? 'earlier deliveries' : 'a delivery'} to ${nameOf(names, 'webhookEndpoint', endpointId, 'endpoint')} again.`,
@@ -38,10 +42,13 @@ export const replayWebhookDelivery = defineActivity({
     /** Whether there may be more than one request replays. */
     hasMore: Type.Boolean(),
   }),
-  check({ deliveryId, sinceMs }) {
+  check({ deliveryId, sinceMs, untilMs }) {
     if ((deliveryId === undefined) === (sinceMs === undefined)) {
       throw invalidField('parameters', 'must have either deliveryId or sinceMs');
     }
+    if (untilMs === undefined) return;
+    if (sinceMs === undefined) throw invalidField('parameters.untilMs', 'needs sinceMs');
+    if (Number(untilMs) < Number(sinceMs)) throw invalidField('parameters.untilMs', 'must not be before sinceMs');
   },
   exposes: ({ endpointId }) => ({ endpoint_id: endpointId }),
   async describe({ read, actor }, { endpointId, deliveryId }) {
@@ -49,7 +56,7 @@ export const replayWebhookDelivery = defineActivity({
     if (deliveryId !== undefined) await requireDelivery(read, actor.organizationId, endpointId, deliveryId);
   },
   attempt: (context) => countPerMinute(context, 'webhook-replays', REPLAYS_PER_MINUTE, 'replays are made'),
-  async execute({ store, actor, nowMs }, { endpointId, deliveryId, sinceMs }) {
+  async execute({ store, actor, nowMs }, { endpointId, deliveryId, sinceMs, untilMs }) {
     const { organizationId } = actor;
     const endpoint = await store(WebhookStore).getEndpoint(organizationId, endpointId);
     if (deliveryId !== undefined) {
@@ -60,7 +67,7 @@ export const replayWebhookDelivery = defineActivity({
     const { count, hasMore } = await store(WebhookStore).replayFailed(
       organizationId,
       endpoint.id,
-      Number(sinceMs),
+      { sinceMs: Number(sinceMs), untilMs: untilMs === undefined ? undefined : Number(untilMs) },
       REPLAYED_MAX,
       nowMs,
     );

@@ -253,18 +253,19 @@ export class WebhookStore extends WebhookQueue {
   }
 
   /**
-   * The same for what has failed of an endpoint and was made at a moment or later, the oldest first and at most so many;
+   * The same for what has failed of an endpoint and was made at a moment or later, and not after another one, the oldest first and at most so many;
    * answers how many there were, and whether there may be more.
    */
   async replayFailed(
     organizationId: OrganizationId,
     endpointId: string,
-    sinceMs: number,
+    { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs?: number | undefined },
     limit: number,
     nowMs: number,
   ): Promise<{ readonly count: number; readonly hasMore: boolean }> {
     const { rows } = await sql<{ id: string; event_id: string }>`SELECT id, event_id FROM webhook_delivery
       WHERE state IN ('failed', 'dead') AND endpoint_id = ${endpointId} AND created_at_ms >= ${sinceMs}
+        ${untilMs === undefined ? sql`` : sql`AND created_at_ms <= ${untilMs}`}
       ORDER BY created_at_ms, seq LIMIT ${limit}`.execute(this.db);
     if (rows.length === 0) return { count: 0, hasMore: false };
     const count = await this.#replay(organizationId, rows, nowMs);
