@@ -30,6 +30,7 @@ const DOMAIN_IMPORTS = {
   policies: ['users', 'wallets'],
   secrets: ['wallets'],
   sends: ['signing', 'wallets'],
+  'service-status': [],
   'sign-up-proxy': ['login', 'messages', 'organizations', 'users', 'wallets'],
   signing: ['policies', 'wallets'],
   users: [],

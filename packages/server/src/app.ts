@@ -39,6 +39,7 @@ import { Observer } from './observe.ts';
 import { createGuardedFetch } from './outbound/guarded-fetch.ts';
 import { nameSources, operations } from './registry.ts';
 import type { ServiceKeySet } from './service-keys.ts';
+import { createServiceStatus } from './service-status.ts';
 import type { Storage } from './storage/storage.ts';
 import { Timekeeper } from './timekeeping/timekeeper.ts';
 import { watchedClock } from './timekeeping/watched-clock.ts';
@@ -122,6 +123,8 @@ export function buildApp(parts: Parts): BuiltApp {
   });
   const onRamp = createOnRamp({ config, storage, keyring, clock });
   const oauth2 = oauth2Exchange(config);
+  const readiness = createReadiness({ storage, keyring });
+  const serviceStatus = createServiceStatus({ config, storage, keyring, observe, readiness, nodes, clock, baseUrl });
   const app: BuiltApp = {
     config,
     clock,
@@ -144,7 +147,7 @@ export function buildApp(parts: Parts): BuiltApp {
     nodes,
     operations: new Operations(operations),
     services: {
-      query: { earn, onRamp, simulate: (...asked) => simulate(app, ...asked) },
+      query: { earn, onRamp, serviceStatus, simulate: (...asked) => simulate(app, ...asked) },
       prepare: { earn, onRamp, messages: createMessages({ config, keyring, newId: randomId }), oauth2, webhooks },
     },
     closeChains: () => {
@@ -191,7 +194,7 @@ export function buildApp(parts: Parts): BuiltApp {
     admission,
     observe,
     consoleLinks: new ConsoleLinks(elapsed),
-    readiness: createReadiness({ storage, keyring }),
+    readiness,
     feed: new Feed({
       storage,
       accessRules,

@@ -10,6 +10,7 @@ import { organizations } from './domains/organizations/index.ts';
 import { policies } from './domains/policies/index.ts';
 import { secrets } from './domains/secrets/index.ts';
 import { sends } from './domains/sends/index.ts';
+import { serviceStatus } from './domains/service-status/index.ts';
 import { signUpProxy } from './domains/sign-up-proxy/index.ts';
 import { signing } from './domains/signing/index.ts';
 import { users } from './domains/users/index.ts';
@@ -33,6 +34,7 @@ export const domains: readonly Domain[] = [
   policies,
   secrets,
   sends,
+  serviceStatus,
   signUpProxy,
   signing,
   users,

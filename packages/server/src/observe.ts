@@ -5,10 +5,26 @@ import type { Activity } from './core/model.ts';
 import type { BalancePlace } from './domains/balances/model.ts';
 import type { OutboxObserver } from './domains/messages/outbox.ts';
 import type { DeliveryObserver } from './domains/webhooks/recorder.ts';
-import type { ErrorCode } from './lib/errors.ts';
+import { ERROR_CODES, type ErrorCode, STATUS } from './lib/error-codes.ts';
 import { VERSION } from './lib/version.ts';
 import { HealthObserver } from './observe-health.ts';
 import type { PoolLoad, Storage } from './storage/storage.ts';
+
+/** Seconds. */
+const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
+
+/** What this process has done since its start, of all operations together. */
+export interface Totals {
+  readonly requests: number;
+  readonly errors5xx: number;
+  readonly signatures: number;
+  readonly latency: {
+    /** Each counts what took at most so long. */
+    readonly buckets: readonly { readonly leSeconds: number; readonly count: number }[];
+    readonly count: number;
+    readonly sumSeconds: number;
+  };
+}
 
 /**
  * Turns each business event into its log line and its counter, so that the two cannot drift. Ids, codes and durations
@@ -29,7 +45,7 @@ export class Observer {
     name: 'custos_request_seconds',
     help: 'Time to answer, by operation.',
     labelNames: ['operation'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    buckets: [...LATENCY_BUCKETS],
     registers: [this.metrics],
   });
   readonly #activities = new Counter({
@@ -91,6 +107,13 @@ export class Observer {
     registers: [this.metrics],
   });
 
+  #requestCount = 0;
+  #errorCount = 0;
+  #signatureCount = 0;
+  #secondsSum = 0;
+  /** By bucket, those of slower ones left out. */
+  readonly #latencies = LATENCY_BUCKETS.map(() => 0);
+
   constructor(log: Logger) {
     this.#log = log;
     collectDefaultMetrics({ register: this.metrics });
@@ -141,7 +164,26 @@ export class Observer {
   request(operation: string, code: ErrorCode | 'OK', milliseconds: number): void {
     this.#requests.inc({ operation, code });
     this.#seconds.observe({ operation }, milliseconds / 1000);
+    this.#requestCount += 1;
+    if (code !== 'OK' && isServerError(code)) this.#errorCount += 1;
+    this.#secondsSum += milliseconds / 1000;
+    const bucket = LATENCY_BUCKETS.findIndex((seconds) => milliseconds <= seconds * 1000);
+    if (bucket !== -1) this.#latencies[bucket] = (this.#latencies[bucket] ?? 0) + 1;
     this.#log.debug({ operation, code, milliseconds }, 'request');
+  }
+
+  get totals(): Totals {
+    let count = 0;
+    const buckets = LATENCY_BUCKETS.map((leSeconds, index) => {
+      count += this.#latencies[index] ?? 0;
+      return { leSeconds, count };
+    });
+    return {
+      requests: this.#requestCount,
+      errors5xx: this.#errorCount,
+      signatures: this.#signatureCount,
+      latency: { buckets, count: this.#requestCount, sumSeconds: this.#secondsSum },
+    };
   }
 
   /** A defect: the caller gets the id, the operator the cause. */
@@ -156,6 +198,8 @@ export class Observer {
 
   activity(activity: Activity): void {
     this.#activities.inc({ operation: activity.operation, status: activity.status });
+    const isSignature = activity.operation.startsWith('sign_') && activity.status === 'ACTIVITY_STATUS_COMPLETED';
+    if (isSignature) this.#signatureCount += 1;
     this.#log.info(
       {
         activityId: activity.id,
@@ -257,3 +301,5 @@ export class Observer {
     this.#log.debug({ pid: process.pid, baseUrl }, 'started');
   }
 }
+
+const isServerError = (code: ErrorCode): boolean => STATUS[ERROR_CODES[code].status].http >= 500;

@@ -512,6 +512,7 @@ test('what may wait for others takes no turn of those who do not', () => {
     'get_earn_withdraw_status',
     'get_nonces',
     'get_onramp_transaction_status',
+    'get_operations',
     'get_wallet_address_balances',
     'init_fiat_on_ramp',
     'list_earn_enabled_vaults',

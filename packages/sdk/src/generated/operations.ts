@@ -2066,6 +2066,86 @@ export interface GetOnrampTransactionStatusResponse {
   transactionStatus: string;
 }
 
+/** Parameters of get_operations. */
+export interface GetOperationsParameters {}
+
+/** Answer of get_operations. */
+export interface GetOperationsResponse {
+  service: {
+    version: string;
+    node: string;
+    processId: number;
+    startedAt: string;
+    baseUrl: string;
+    database: 'sqlite' | 'postgresql';
+    databaseVersion: string;
+    connections: {
+      pool: string;
+      busy: number;
+      idle: number;
+      waiting: number;
+      timeouts: number;
+    }[];
+    ready: boolean;
+    reasons: Record<string, string>;
+  };
+  counters: {
+    requests: number;
+    errors5xx: number;
+    signatures: number;
+  };
+  latency: {
+    buckets: {
+      leSeconds: number;
+      count: number;
+    }[];
+    count: number;
+    sumSeconds: number;
+  };
+  queues: {
+    name: 'webhooks' | 'sends' | 'messages';
+    waiting: number;
+    isMore?: boolean;
+    oldestAt?: string;
+  }[];
+  keys: {
+    protection: 'file' | 'passphrase-file';
+    keyring: 'process' | 'inline';
+    rootKeyId: string;
+    isRotating: boolean;
+    retiredRootKeys: number;
+    keyringMs?: number;
+  };
+  chains: {
+    caip2: string;
+    head?: number;
+    behind?: number;
+    nodes: {
+      host: string;
+      answers: boolean;
+      head?: number;
+      at: string;
+    }[];
+  }[];
+  mail: {
+    email: 'PROVIDER' | 'INBOX' | 'NONE';
+    sms: 'PROVIDER' | 'INBOX' | 'NONE';
+    host?: string;
+    lastSentAt?: string;
+    failed24h: number;
+  };
+  backup: {
+    lastAt?: string;
+    text: string;
+  };
+  disk?: {
+    usedBytes: number;
+    totalBytes: number;
+    freeBytes: number;
+  };
+  now: string;
+}
+
 /** Parameters of get_organization. */
 export interface GetOrganizationParameters {}
 
@@ -4972,6 +5052,8 @@ export interface OperationMethods {
     parameters: GetOnrampTransactionStatusParameters,
     options?: QueryOptions,
   ): Promise<GetOnrampTransactionStatusResponse>;
+  /** How the service does: health, counters, queues, chains, keys and mail. For root users of the operator. */
+  getOperations(parameters?: GetOperationsParameters, options?: QueryOptions): Promise<GetOperationsResponse>;
   /** Everything in the organization at once; large ones are read through the lists. */
   getOrganization(parameters?: GetOrganizationParameters, options?: QueryOptions): Promise<GetOrganizationResponse>;
   /** Features and root quorum of the organization. */
@@ -6024,6 +6106,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'get_onramp_transaction_status',
     path: '/public/v1/query/get_onramp_transaction_status',
+  },
+  getOperations: {
+    kind: 'query',
+    name: 'get_operations',
+    path: '/public/v1/query/get_operations',
   },
   getOrganization: {
     kind: 'query',

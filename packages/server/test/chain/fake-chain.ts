@@ -140,6 +140,7 @@ export class FakeChain {
     };
     return {
       chain: settings,
+      heads: () => up(() => [{ host: 'fake', head: BigInt(this.blocks.length - 1) }]),
       fullBlock: () => up(() => undefined),
       balanceAt: () => up(() => 0n),
       block: (at) =>

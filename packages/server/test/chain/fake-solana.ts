@@ -118,6 +118,7 @@ export class FakeSolana {
       signatureStatuses: (signatures) => ask(() => signatures.map((signature) => this.statusOf(signature))),
       lookEverywhere: async (signature, blockhash) =>
         [this, ...this.others].filter(({ isDown }) => !isDown).map((seer) => seer.sight(signature, blockhash)),
+      heads: () => ask(() => [{ host: 'fake', head: BigInt(this.height) }]),
       slot: () => ask(() => BigInt(this.height)),
       slotsWithBlocks: () => ask(() => []),
       block: () => Promise.reject(new NodeError('unavailable', 'this chain keeps no blocks')),

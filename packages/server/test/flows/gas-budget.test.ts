@@ -182,6 +182,7 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
     const configured = settings.length === 0 ? [CHAIN] : settings;
     const find = (caip2: string) => configured.find((one) => one.caip2 === caip2) as ChainSettings;
     const nodes: Nodes = {
+      heads: (caip2) => nodes.evm(caip2).heads(),
       evm: (caip2) => (chains.get(caip2) as FakeChain).node(find(caip2)),
       solana: (caip2) => solana.node(find(caip2)),
       close: () => {},

@@ -78,6 +78,7 @@ export function sendsOn(kind: DatabaseKind) {
   function start(settings: Partial<ChainSettings> = {}, node?: EvmNode): SendDispatcher {
     const configured = { ...CHAIN, ...settings };
     const nodes: Nodes = {
+      heads: (caip2) => nodes.evm(caip2).heads(),
       evm: () => node ?? world.chain.node(configured),
       solana: () => {
         throw new Error('no Solana here');

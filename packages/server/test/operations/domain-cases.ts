@@ -14,6 +14,8 @@ export interface OperationCases {
   readonly ids?: Readonly<Record<string, readonly IdKind[]>>;
   /** Of a query: only parents have what it reads. */
   readonly isOfParents?: true;
+  /** Of a query: only the root users of the operator may ask; the suites that ask for others leave it out. */
+  readonly isOfOperator?: true;
   /** Of a list: it shows what the operator configured, so its cursors are no secret. */
   readonly hasPublicCursors?: true;
 }

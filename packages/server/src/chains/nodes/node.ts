@@ -172,6 +172,8 @@ export interface EvmNode {
   transactionCounts(address: Hex): Promise<readonly number[]>;
   /** Whether any node that answers has a receipt of one of these transactions. Undefined when nobody can tell. */
   hasReceiptAnywhere(hashes: readonly Hex[]): Promise<boolean | undefined>;
+  /** How far each node is, as it says within a moment. */
+  heads(): Promise<readonly NodeHead[]>;
 }
 
 export interface SolanaBlockhash {
@@ -275,6 +277,15 @@ export interface SolanaNode {
   /** Of both token programs, one entry for each mint. */
   tokenBalances(owner: string): Promise<readonly SolanaTokenBalance[]>;
   transactionDetails(signature: string): Promise<SolanaTransactionDetails | undefined>;
+  /** How far each node is, as it says within a moment. */
+  heads(): Promise<readonly NodeHead[]>;
+}
+
+/** How far a node is; no head: it does not answer. */
+export interface NodeHead {
+  readonly host: string;
+  /** Its newest block, or slot. */
+  readonly head: bigint | undefined;
 }
 
 /** The nodes of one chain, as what they are. */
@@ -288,6 +299,8 @@ export interface Nodes {
   evm(caip2: string): EvmNode;
   /** Throws ApiError CHAIN_NOT_CONFIGURED. */
   solana(caip2: string): SolanaNode;
+  /** How far each node of a chain is. Throws ApiError CHAIN_NOT_CONFIGURED. */
+  heads(caip2: string): Promise<readonly NodeHead[]>;
   /** Gives up what is under way; nothing is asked afterwards. */
   close(): void;
 }

@@ -48,6 +48,12 @@ export function createNodes(chains: ConfiguredChains, options: NodesOptions = {}
       if (node === undefined) throw notThere(caip2, 'a Solana chain');
       return node;
     },
+    async heads(caip2) {
+      const node = nodes.get(caip2);
+      const family = node?.evm ?? node?.solana;
+      if (family === undefined) throw notThere(caip2, 'configured');
+      return await family.heads();
+    },
     close: () => stop.abort(),
   };
 }

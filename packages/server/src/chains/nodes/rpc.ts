@@ -8,6 +8,8 @@ import type { RpcAnswer } from './rpc-answer.ts';
 const TIMEOUT_MS = 10_000;
 const RETRY_PAUSE_MS = 200;
 const PATIENCE_MS = 1000;
+/** For an answer to whoever only wants to know how a node does. */
+const LOOK_MS = 1500;
 /** How nodes say that fewer blocks must be asked for at once. */
 const RANGE_TOO_LARGE =
   /(more than|exceed\w*|limited to|too (many|wide|large|big)|max\w*)[^.]*\b(results?|logs?|range|blocks?|size)\b|\b(range|size|results?)\b[^.]*\b(exceed\w*|too (many|wide|large|big)|limit\w*)/i;
@@ -60,6 +62,14 @@ export interface Rpc {
   offer<Outcome extends { readonly kind: string }>(call: RpcCall<Outcome>): Promise<Outcome | Uncertain>;
   /** The node that is asked first. */
   preferred(): number;
+  /** What each node says within a moment. One that rests is not asked, and does not answer. */
+  look<Value>(call: RpcCall<Value>): Promise<readonly Sight<Value>[]>;
+}
+
+/** What a node answered, if it did. */
+export interface Sight<Value> {
+  readonly host: string;
+  readonly value: Value | undefined;
 }
 
 export function createRpc(urls: readonly string[], options: RpcOptions): Rpc {
@@ -183,11 +193,22 @@ export function createRpc(urls: readonly string[], options: RpcOptions): Rpc {
       });
     },
     preferred: () => preferred,
+    look: (call) =>
+      Promise.all(
+        endpoints.map(async (endpoint) => {
+          const { host } = endpoint;
+          if (endpoint.restsUntilMs() > clock()) return { host, value: undefined };
+          const late = pause(LOOK_MS, undefined, { ref: false });
+          const answer = tryOne(endpoint, call, endpoint.ask).catch(unlessOfNode);
+          return { host, value: (await Promise.race([answer, late])) ?? undefined };
+        }),
+      ),
   };
 }
 
-function unlessOfNode(error: unknown): void {
+function unlessOfNode(error: unknown): undefined {
   if (!(error instanceof NodeError)) throw error;
+  return undefined;
 }
 
 const isOfCaller = ({ kind }: NodeError, { isOfRange = false }: RpcCall<unknown>): boolean =>

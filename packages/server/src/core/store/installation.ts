@@ -72,6 +72,13 @@ export class InstallationReader extends Reader {
     }));
   }
 
+  /** As the database calls it. */
+  async databaseVersion(): Promise<string> {
+    const version = this.kind === 'sqlite' ? sql`sqlite_version()` : sql`current_setting('server_version')`;
+    const { rows } = await sql<{ version: string }>`SELECT ${version} AS version`.execute(this.db);
+    return rows[0]?.version ?? '';
+  }
+
   async hasOrganization(): Promise<boolean> {
     return (await this.db.selectFrom('organization').select('id').limit(1).executeTakeFirst()) !== undefined;
   }

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { type Backlog, readBacklog } from '../../storage/backlog.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
 import { Reader } from '../../storage/store.ts';
 import type { EmailEventTable, OutboxMessageTable } from './tables.ts';
@@ -100,6 +101,25 @@ const toEvent = (row: Selectable<EmailEventTable>): EmailEvent => ({
 });
 
 export class MessageReader extends Reader {
+  /** Messages that wait to be handed over, of every organization. */
+  async backlog(): Promise<Backlog> {
+    return await readBacklog(this.db, 'outbox_message', sql`1 = 1`);
+  }
+
+  /** When a mail was last handed over, and how many were not within a time, as far as is kept. */
+  async mailOutcomes(sinceMs: number): Promise<{ readonly lastSentAtMs: number | undefined; readonly failed: number }> {
+    const sent = await this.db
+      .selectFrom('email_event')
+      .select('created_at_ms')
+      .where('event_type', '=', 'sent' satisfies EmailEventType)
+      .orderBy('created_at_ms', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    const { rows } = await sql<{ failed: number | string }>`SELECT COUNT(*) AS failed FROM email_event
+      WHERE created_at_ms >= ${sinceMs} AND event_type IN ('refused', 'expired', 'bounced')`.execute(this.db);
+    return { lastSentAtMs: sent?.created_at_ms, failed: Number(rows[0]?.failed ?? 0) };
+  }
+
   /** Whether anybody's message of this channel waits for somebody to hand it over. */
   async isDue(channel: Channel, nowMs: number): Promise<boolean> {
     const row = await this.db

@@ -5,7 +5,7 @@ import { readUser } from '../../fixtures/users.ts';
 import { currentType, send } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { allows, type Shape } from '../../hostile/schema.ts';
-import { queryCase } from '../../operations/all-cases.ts';
+import { casesOf, queryCase } from '../../operations/all-cases.ts';
 import type { World } from '../../operations/every-case.ts';
 import { expectError, fingerprintOf, openEvery } from './support.ts';
 
@@ -13,7 +13,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
   const suite = openEvery(database);
   const { newWorld, testIf, isFirst, path } = suite;
 
-  describe.each(queries.map(({ name }) => name))('%s', (name) => {
+  describe.each(queries.map(({ name }) => name).filter((name) => !casesOf(name).isOfOperator))('%s', (name) => {
     const spec = queryCase(name);
     const operation = queries.find((candidate) => candidate.name === name)!;
     let world: World;

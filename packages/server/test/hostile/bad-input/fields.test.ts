@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../src/lib/errors.ts';
 import { operations, pathOf } from '../../../src/registry.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
-import { caseFor } from '../../operations/all-cases.ts';
+import { caseFor, casesOf } from '../../operations/all-cases.ts';
 import type { Case } from '../../operations/hostile-case.ts';
 import { expectRefusal, flawOfAnswer, flawOfRefusal } from '../answers.ts';
 import { MEBIBYTE, type Mutation, mutationsOf, toJson, withStrangers } from '../mutations.ts';
@@ -199,6 +199,8 @@ describe.each(DATABASES)('wrong fields on %s', (database) => {
 
   test('a query body with a type is refused, whatever the type is', async () => {
     for (const operation of operations.filter(({ kind }) => kind === 'query')) {
+      // On PostgreSQL nobody is the operator unless a setting says so.
+      if (database !== 'sqlite' && casesOf(operation.name).isOfOperator) continue;
       const [version] = versionsOf(operation) as [Version];
       const own = await caseFor(operation.name, suite.world.parent);
       const body = bodyOf(version, own, pruned(version, own));

@@ -101,6 +101,11 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
         read: (answer) =>
           answer.ok ? { ok: true, gas: asQuantity(answer.result, 'the estimate') } : callRefusal(answer),
       }),
+    async heads() {
+      const read: RpcCall<bigint>['read'] = (answer) => asQuantity(resultOf(answer), 'the block number');
+      const sights = await rpc.look({ method: 'eth_blockNumber', params: [], read });
+      return sights.map(({ host, value: head }) => ({ host, head }));
+    },
     receipt: (hash) => rpc.ask(receiptCall(hash)),
     transaction: (hash) => value('eth_getTransactionByHash', [hash], (result) => readTransaction(result, hash)),
     logs: (filter) =>

@@ -86,6 +86,11 @@ export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}
         const [at, isBlockhashValid] = await place;
         return { status, height: at, isBlockhashValid };
       }),
+    async heads() {
+      const read: RpcCall<bigint>['read'] = (answer) => asUnsigned(resultOf(answer), 'the slot');
+      const sights = await rpc.look({ method: 'getSlot', params: [CONFIRMED], read });
+      return sights.map(({ host, value: head }) => ({ host, head }));
+    },
     slot: (commitment) => value('getSlot', [{ commitment }], (result) => asUnsigned(result, 'the slot')),
     slotsWithBlocks: (from, to, commitment) =>
       value('getBlocks', [Number(from), Number(to), { commitment }], (result) =>

@@ -11,6 +11,7 @@ import type {
 import type { SendState } from '../../../chains/settings.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, SendId } from '../../../lib/ids.ts';
+import { type Backlog, readBacklog } from '../../../storage/backlog.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ChainSendTable } from '../tables.ts';
@@ -76,6 +77,11 @@ function fitting(sends: readonly SendLength[]): SendLength[] {
 
 /** Transactions that are sent to chains. */
 export class SendReader extends Reader {
+  /** Sends that are not done, of every organization; in the words of the index that has only these. */
+  async backlog(): Promise<Backlog> {
+    return await readBacklog(this.db, 'chain_send', sql`is_open = 1`);
+  }
+
   async find(organizationId: OrganizationId, id: string): Promise<Send | undefined> {
     const row = await this.#ofLiving(organizationId).selectAll().where('id', '=', id).executeTakeFirst();
     return row && toSend(row);

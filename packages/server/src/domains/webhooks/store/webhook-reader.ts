@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { type Backlog, readBacklog } from '../../../storage/backlog.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
@@ -201,6 +202,11 @@ function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<
 const SHELVES_MAX = 200;
 
 export class WebhookReader extends Reader {
+  /** Deliveries that are not done, of every organization; in the words of the index that has only these. */
+  async backlog(): Promise<Backlog> {
+    return await readBacklog(this.db, 'webhook_delivery', sql`state = 'pending'`);
+  }
+
   /** Oldest first. */
   async endpoints(organizationId: OrganizationId): Promise<WebhookEndpoint[]> {
     const rows = await this.db

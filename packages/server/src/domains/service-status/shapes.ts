@@ -1,0 +1,82 @@
+import Type, { type Static } from 'typebox';
+
+const Count = Type.Integer({ minimum: 0 });
+/** RFC 3339. */
+const Time = Type.String();
+const WayShape = Type.Union([Type.Literal('PROVIDER'), Type.Literal('INBOX'), Type.Literal('NONE')]);
+
+/** How the service does, as its operator is shown it: no secret, and of addresses the host alone. */
+export const ServiceStatusShape = Type.Object({
+  service: Type.Object({
+    version: Type.String(),
+    node: Type.String(),
+    processId: Type.Integer(),
+    startedAt: Time,
+    baseUrl: Type.String(),
+    database: Type.Union([Type.Literal('sqlite'), Type.Literal('postgresql')]),
+    databaseVersion: Type.String(),
+    connections: Type.Array(
+      Type.Object({ pool: Type.String(), busy: Count, idle: Count, waiting: Count, timeouts: Count }),
+    ),
+    ready: Type.Boolean(),
+    /** By check, why it failed. */
+    reasons: Type.Record(Type.String(), Type.String()),
+  }),
+  /** Of this process since its start. */
+  counters: Type.Object({ requests: Count, errors5xx: Count, signatures: Count }),
+  /** Of this process since its start; a bucket counts what took at most so long. */
+  latency: Type.Object({
+    buckets: Type.Array(Type.Object({ leSeconds: Type.Number(), count: Count })),
+    count: Count,
+    sumSeconds: Type.Number(),
+  }),
+  queues: Type.Array(
+    Type.Object({
+      name: Type.Union([Type.Literal('webhooks'), Type.Literal('sends'), Type.Literal('messages')]),
+      waiting: Count,
+      /** There are more; nobody counted them. */
+      isMore: Type.Optional(Type.Boolean()),
+      oldestAt: Type.Optional(Time),
+    }),
+  ),
+  keys: Type.Object({
+    protection: Type.Union([Type.Literal('file'), Type.Literal('passphrase-file')]),
+    keyring: Type.Union([Type.Literal('process'), Type.Literal('inline')]),
+    rootKeyId: Type.String(),
+    isRotating: Type.Boolean(),
+    /** How many root keys were retired by rotations. */
+    retiredRootKeys: Count,
+    /** How long the keyring took to answer; absent where it did not. */
+    keyringMs: Type.Optional(Type.Number()),
+  }),
+  chains: Type.Array(
+    Type.Object({
+      caip2: Type.String(),
+      /** The highest block, or slot, that a node told of. */
+      head: Type.Optional(Count),
+      /** How many blocks the watch of balances is behind it, where there is one. */
+      behind: Type.Optional(Count),
+      nodes: Type.Array(
+        Type.Object({
+          host: Type.String(),
+          answers: Type.Boolean(),
+          head: Type.Optional(Count),
+          /** When it was asked. */
+          at: Time,
+        }),
+      ),
+    }),
+  ),
+  mail: Type.Object({
+    email: WayShape,
+    sms: WayShape,
+    host: Type.Optional(Type.String()),
+    lastSentAt: Type.Optional(Time),
+    failed24h: Count,
+  }),
+  backup: Type.Object({ lastAt: Type.Optional(Time), text: Type.String() }),
+  disk: Type.Optional(Type.Object({ usedBytes: Count, totalBytes: Count, freeBytes: Count })),
+  now: Time,
+});
+
+export type ServiceStatus = Static<typeof ServiceStatusShape>;
