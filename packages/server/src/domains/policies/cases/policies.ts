@@ -215,7 +215,6 @@ export const policyCases: DomainCases = {
   },
   describe_policy: {
     query: {
-      foreignStatus: 404,
       parameters: async ({ root }) => {
         const policyId = await newPolicy(root, { consensus: 'approvers.count() >= 2' });
         const condition = `${ELSEWHERE} && activity.action == 'CREATE'`;
