@@ -28,8 +28,8 @@ export function ConnectionBanner() {
           </Button>
         }
       >
-        What you see is from then. Voting is off until it is back; the page tries again by itself every 8 s. A vote sent just
-        before can be sent again: the same bytes count once.
+        What you see is from then. Voting is off until it is back; the page tries again by itself every 8 s. A vote sent
+        just before can be sent again: the same bytes count once.
       </Note>
     );
   }
