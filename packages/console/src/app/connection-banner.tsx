@@ -8,7 +8,7 @@ import styles from './connection-banner.module.css';
 import { useLiveState } from './follow.ts';
 import { useNow } from './now.ts';
 
-/** Stamps hold for an hour, but times on the page mislead long before. */
+/** The service takes requests up to an hour old or five minutes ahead; times on the page mislead before that. */
 const SKEW_TOLERATED_MS = 2 * 60_000;
 
 /** No connection: since when, what is off, and when the page tries again. Clocks that differ too much: both times. */
@@ -20,6 +20,7 @@ export function ConnectionBanner() {
     return (
       <Note
         tone="wait"
+        inline
         role="status"
         title={`No answer from the service since ${clockMinutes(lostSinceMs)}.`}
         actions={
