@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useInboxCounts } from '../api/inbox-counts.ts';
-import { useRawApi } from '../api/use-raw-api.ts';
+import { useApi } from '../api/use-api.ts';
 import { discardDrafts } from '../kit/drafts.ts';
 import { Icon } from '../kit/icon.tsx';
 import { Kbd } from '../kit/kbd.tsx';
@@ -12,12 +12,12 @@ import { cx } from '../lib/cx.ts';
 import { useNarrow } from '../lib/use-media.ts';
 import { chooseOrganization, useOrganization } from '../session/organization.ts';
 import { ReadOnlyBanner } from '../session/read-only-banner.tsx';
-import { useSessionState } from '../session/session.ts';
+import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { SessionEnding } from '../session/session-ending.tsx';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { Account } from './account.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
-import { useFollow, usePollMs } from './follow.ts';
+import { useFollow } from './follow.ts';
 import { useKeys } from './keys.ts';
 import { useNewsOfInbox } from './notifications.ts';
 import { OrganizationSwitcher } from './organization-switcher.tsx';
@@ -47,7 +47,6 @@ export function Shell() {
 
 function SignedIn() {
   useFollow();
-  useInboxCounts(usePollMs());
   useNewsOfInbox();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<'search' | 'keys'>();
@@ -107,7 +106,11 @@ const titleOf = (page: string): string =>
 /** Operations shows to root users of the organization that runs the service; the service says who that is. */
 export function useServicePages(): readonly PageEntry[] {
   const { isReadOnly } = useOrganization();
-  const { data } = useRawApi('get_operations', {}, { enabled: !isReadOnly });
+  const { userId } = useSessionOrThrow();
+  const configs = useApi('getOrganizationConfigs', {}, { enabled: !isReadOnly });
+  // Nobody else may see it, so nobody else needs to ask.
+  const isRoot = configs.data?.configs.quorum.userIds.includes(userId) ?? false;
+  const { data } = useApi('getOperations', {}, { enabled: isRoot && !isReadOnly });
   return data === undefined ? SERVICE_PAGES.filter(({ path }) => path !== '/operations') : SERVICE_PAGES;
 }
 
