@@ -2,7 +2,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useInboxCounts } from '../api/inbox-counts.ts';
-import { useApi } from '../api/use-api.ts';
 import { discardDrafts } from '../kit/drafts.ts';
 import { Icon } from '../kit/icon.tsx';
 import { Kbd } from '../kit/kbd.tsx';
@@ -10,9 +9,9 @@ import { Skeleton } from '../kit/skeleton.tsx';
 import { Badge } from '../kit/tag.tsx';
 import { cx } from '../lib/cx.ts';
 import { useNarrow } from '../lib/use-media.ts';
-import { chooseOrganization, useOrganization } from '../session/organization.ts';
+import { chooseOrganization } from '../session/organization.ts';
 import { ReadOnlyBanner } from '../session/read-only-banner.tsx';
-import { useSessionOrThrow, useSessionState } from '../session/session.ts';
+import { useSessionState } from '../session/session.ts';
 import { SessionEnding } from '../session/session-ending.tsx';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { Account } from './account.tsx';
@@ -20,6 +19,7 @@ import { ConnectionBanner } from './connection-banner.tsx';
 import { useFollow } from './follow.ts';
 import { useKeys } from './keys.ts';
 import { useNewsOfInbox } from './notifications.ts';
+import { useIsOperator } from './operator.ts';
 import { OrganizationSwitcher } from './organization-switcher.tsx';
 import { MAIN_PAGES, type PageEntry, SERVICE_PAGES } from './pages.ts';
 import styles from './shell.module.css';
@@ -103,15 +103,9 @@ function SignedIn() {
 const titleOf = (page: string): string =>
   [...MAIN_PAGES, ...SERVICE_PAGES].find(({ path }) => path === `/${page}`)?.name ?? 'Console';
 
-/** Operations shows to root users of the organization that runs the service; the service says who that is. */
-export function useServicePages(): readonly PageEntry[] {
-  const { isReadOnly } = useOrganization();
-  const { userId } = useSessionOrThrow();
-  const configs = useApi('getOrganizationConfigs', {}, { enabled: !isReadOnly });
-  // Nobody else may see it, so nobody else needs to ask.
-  const isRoot = configs.data?.configs.quorum.userIds.includes(userId) ?? false;
-  const { data } = useApi('getOperations', {}, { enabled: isRoot && !isReadOnly });
-  return data === undefined ? SERVICE_PAGES.filter(({ path }) => path !== '/operations') : SERVICE_PAGES;
+function useServicePages(): readonly PageEntry[] {
+  const isOperator = useIsOperator();
+  return isOperator ? SERVICE_PAGES : SERVICE_PAGES.filter(({ path }) => path !== '/operations');
 }
 
 function SideBar({ openSearch }: { readonly openSearch: () => void }) {
