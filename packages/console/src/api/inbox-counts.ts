@@ -8,13 +8,13 @@ export interface InboxCounts {
 
 const NONE: InboxCounts = { forMe: 0, forOthers: 0 };
 
-/** How many requests wait. The feed keeps it fresh; where there is none, asking does. */
-export function useInboxCounts(everyMs?: number): InboxCounts {
+/** How many requests wait. The feed keeps it fresh. */
+export function useInboxCounts(): InboxCounts {
   const { isReadOnly } = useOrganization();
   const { data } = useApi(
     'listApprovals',
     { filter: 'FOR_ME', paginationOptions: { limit: '1' } },
-    { enabled: !isReadOnly, ...(everyMs !== undefined && { everyMs }) },
+    { enabled: !isReadOnly },
   );
   return isReadOnly ? NONE : (data?.counts ?? NONE);
 }

@@ -8,7 +8,7 @@ import styles from './connection-banner.module.css';
 import { useLiveState } from './follow.ts';
 import { useNow } from './now.ts';
 
-/** Stamps hold for an hour, but times on the page mislead long before. */
+/** The service takes requests up to an hour old or five minutes ahead; times on the page mislead before that. */
 const SKEW_TOLERATED_MS = 2 * 60_000;
 
 /** No connection: since when, what is off, and when the page tries again. Clocks that differ too much: both times. */
@@ -20,6 +20,7 @@ export function ConnectionBanner() {
     return (
       <Note
         tone="wait"
+        inline
         role="status"
         title={`No answer from the service since ${clockMinutes(lostSinceMs)}.`}
         actions={
@@ -28,8 +29,8 @@ export function ConnectionBanner() {
           </Button>
         }
       >
-        What you see is from then. Voting is off until it is back; the page tries again by itself every 8 s. A vote sent just
-        before can be sent again: the same bytes count once.
+        What you see is from then. Voting is off until it is back; the page tries again by itself every 8 s. A vote sent
+        just before can be sent again: the same bytes count once.
       </Note>
     );
   }

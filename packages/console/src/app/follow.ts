@@ -1,4 +1,3 @@
-import type { CustosClient } from '@custos/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useClient } from '../api/client.ts';
@@ -8,9 +7,7 @@ import { useStore } from '../lib/store.ts';
 import { useSession } from '../session/session.ts';
 
 /** How long the page waits before it tries again. */
-export const RETRY_MS = 8_000;
-
-const canFeed = (client: CustosClient): boolean => typeof (client as { feed?: unknown }).feed === 'function';
+const RETRY_MS = 8_000;
 
 /** Follows the news of the organization, and tries again by itself while the service does not answer. */
 export function useFollow(): void {
@@ -21,11 +18,12 @@ export function useFollow(): void {
   const isLost = lostSinceMs !== undefined;
 
   useEffect(() => {
-    if (!isSignedIn || !canFeed(client)) return;
+    if (!isSignedIn) return;
     const controller = new AbortController();
     void (async () => {
       while (!controller.signal.aborted) {
         await follow(client, queries, controller.signal);
+        // The SDK goes on by itself after a lost connection; this is for what it takes for final.
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     })();
@@ -41,12 +39,7 @@ export function useFollow(): void {
 
 /** What the header says about the news: they come, they do not, or they are about to. */
 export function useLiveState(): 'live' | 'connecting' | 'lost' {
-  const client = useClient();
   const { lostSinceMs } = useStore(connection);
   const { state } = useLive();
-  if (lostSinceMs !== undefined) return 'lost';
-  return canFeed(client) ? state : 'live';
+  return lostSinceMs === undefined ? state : 'lost';
 }
-
-/** How often to ask for what the feed would tell. */
-export const usePollMs = (): number | undefined => (canFeed(useClient()) ? undefined : 5_000);

@@ -7,6 +7,7 @@ import { TextField } from '../kit/field.tsx';
 import { Icon, type IconName } from '../kit/icon.tsx';
 import { cx } from '../lib/cx.ts';
 import { chooseOrganization } from '../session/organization.ts';
+import { useIsOperator } from './operator.ts';
 import { MAIN_PAGES, SERVICE_PAGES } from './pages.ts';
 import styles from './search-dialog.module.css';
 
@@ -56,7 +57,9 @@ export default function SearchDialog({ onClose }: { readonly onClose: () => void
     onClose();
     void navigate({ href: `/console${href}` });
   };
+  const isOperator = useIsOperator();
   const pages = [...MAIN_PAGES, ...SERVICE_PAGES]
+    .filter(({ path }) => isOperator || path !== '/operations')
     .filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))
     .map(({ path, name, icon }): Found => ({ key: path, name, detail: 'Page', icon, open: () => go(path) }));
   const matches = (asked === '' ? [] : (data?.matches ?? [])).map((match): Found => {

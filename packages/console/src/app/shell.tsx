@@ -2,24 +2,24 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useInboxCounts } from '../api/inbox-counts.ts';
-import { useRawApi } from '../api/use-raw-api.ts';
+import { discardDrafts } from '../kit/drafts.ts';
 import { Icon } from '../kit/icon.tsx';
 import { Kbd } from '../kit/kbd.tsx';
 import { Skeleton } from '../kit/skeleton.tsx';
 import { Badge } from '../kit/tag.tsx';
 import { cx } from '../lib/cx.ts';
 import { useNarrow } from '../lib/use-media.ts';
-import { discardDrafts } from '../kit/drafts.ts';
-import { chooseOrganization, useOrganization } from '../session/organization.ts';
+import { chooseOrganization } from '../session/organization.ts';
 import { ReadOnlyBanner } from '../session/read-only-banner.tsx';
 import { useSessionState } from '../session/session.ts';
 import { SessionEnding } from '../session/session-ending.tsx';
 import { SignInAgain } from '../session/sign-in-again.tsx';
-import { useFollow, usePollMs } from './follow.ts';
-import { useNewsOfInbox } from './notifications.ts';
 import { Account } from './account.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
+import { useFollow } from './follow.ts';
 import { useKeys } from './keys.ts';
+import { useNewsOfInbox } from './notifications.ts';
+import { useIsOperator } from './operator.ts';
 import { OrganizationSwitcher } from './organization-switcher.tsx';
 import { MAIN_PAGES, type PageEntry, SERVICE_PAGES } from './pages.ts';
 import styles from './shell.module.css';
@@ -47,7 +47,6 @@ export function Shell() {
 
 function SignedIn() {
   useFollow();
-  useInboxCounts(usePollMs());
   useNewsOfInbox();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<'search' | 'keys'>();
@@ -104,11 +103,9 @@ function SignedIn() {
 const titleOf = (page: string): string =>
   [...MAIN_PAGES, ...SERVICE_PAGES].find(({ path }) => path === `/${page}`)?.name ?? 'Console';
 
-/** Operations shows to root users of the organization that runs the service; the service says who that is. */
-export function useServicePages(): readonly PageEntry[] {
-  const { isReadOnly } = useOrganization();
-  const { data } = useRawApi('get_operations', {}, { enabled: !isReadOnly });
-  return data === undefined ? SERVICE_PAGES.filter(({ path }) => path !== '/operations') : SERVICE_PAGES;
+function useServicePages(): readonly PageEntry[] {
+  const isOperator = useIsOperator();
+  return isOperator ? SERVICE_PAGES : SERVICE_PAGES.filter(({ path }) => path !== '/operations');
 }
 
 function SideBar({ openSearch }: { readonly openSearch: () => void }) {

@@ -47,10 +47,11 @@ export function Button(props: ButtonProps) {
   if (!off) return button;
   return (
     <span className={cx(styles.group, wide && styles.wide)}>
+      {wide && button}
       <span id={reasonId} className={hideReason ? styles.hidden : styles.reason}>
         {off}
       </span>
-      {button}
+      {!wide && button}
     </span>
   );
 }

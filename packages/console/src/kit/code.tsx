@@ -23,7 +23,6 @@ export function Code({ text, language = 'plain', copy = 'Copy', maxHeight, tone 
   const isColoured = (language === 'json' || language === 'sdk') && text.length <= COLOURED_MAX;
   return (
     <div className={cx(styles.frame, styles[tone])}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre className={styles.code} {...(maxHeight !== undefined && { style: { maxHeight }, tabIndex: 0 })}>
         <code>{isColoured ? coloured(text) : text}</code>
       </pre>

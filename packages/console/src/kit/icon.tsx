@@ -73,6 +73,7 @@ export interface IconProps {
 
 export function Icon({ name, size = 16, label, className }: IconProps) {
   return (
+    // biome-ignore lint/a11y/noSvgWithoutTitle: named where it has a label, else hidden
     <svg
       className={cx(styles.icon, className)}
       width={size}

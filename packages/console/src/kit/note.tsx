@@ -20,16 +20,18 @@ export interface NoteProps {
   readonly children?: ReactNode;
   /** Buttons under the text. */
   readonly actions?: ReactNode;
+  /** The buttons stand at the right, where there is room: for banners. */
+  readonly inline?: boolean;
   /** Announced when it appears: `alert` at once, `status` politely. */
   readonly role?: 'alert' | 'status';
   readonly className?: string | undefined;
 }
 
-export function Note({ tone, title, icon = ICONS[tone], children, actions, role, className }: NoteProps) {
+export function Note({ tone, title, icon = ICONS[tone], children, actions, inline, role, className }: NoteProps) {
   return (
     <div className={cx(styles.note, styles[tone], className)} role={role}>
       <Icon name={icon} className={styles.icon} />
-      <div className={styles.text}>
+      <div className={cx(styles.text, inline && styles.inline)}>
         <p>
           <b>{title}</b>
           {children !== undefined && <> {children}</>}

@@ -95,7 +95,7 @@ export function Plot(props: PlotProps) {
             );
           })}
         </svg>
-        <div className={styles.axis} aria-hidden="true" style={{ height }}>
+        <div className={styles.axis} aria-hidden="true" style={{ height: height + 16 }}>
           {[...ticks].reverse().map((tick) => (
             <span key={tick}>{formatValue(tick)}</span>
           ))}

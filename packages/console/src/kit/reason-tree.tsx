@@ -95,8 +95,8 @@ function ReasonItem({ reason }: { readonly reason: Reason }) {
           (isOpen ? (
             <ul className={cx(styles.parts, reason.decided && styles[`${tone}Line`])}>
               {parts.map((part, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: parts of one condition in its order
                 <li
+                  // biome-ignore lint/suspicious/noArrayIndexKey: parts of one condition in its order
                   key={index}
                   className={cx(styles.part, part.decides && styles.decides)}
                   style={{ paddingLeft: part.depth * 16 }}

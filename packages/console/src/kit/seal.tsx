@@ -25,6 +25,7 @@ export function Seal({ given, required, tone, size = 28, label }: SealProps) {
   const radius = center - width / 2 - 0.5;
   const gap = parts === 1 ? 0 : (width * 0.9) / (2 * Math.PI * radius);
   return (
+    // biome-ignore lint/a11y/noSvgWithoutTitle: named, or hidden where text beside it says the same
     <svg
       className={cx(styles.seal, styles[color])}
       width={size}

@@ -21,7 +21,7 @@ export function Time({ time, shape = 'relative', inRow = false, className }: Tim
   const whole = exact(time);
   if (inRow || shape === 'exact') {
     return (
-      <time className={className} dateTime={utc(time)} title={whole}>
+      <time className={cx(styles.row, className)} dateTime={utc(time)} title={whole}>
         {text}
       </time>
     );

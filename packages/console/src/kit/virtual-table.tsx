@@ -1,3 +1,5 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a real table cannot be positioned row by row, so roles say what it is
+// biome-ignore-all lint/a11y/useFocusableInteractive: the rows of the body are the one tab stop
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
 import { cx } from '../lib/cx.ts';
@@ -81,7 +83,6 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const tracks: CSSProperties = { gridTemplateColumns: shown.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') };
   const current = Math.min(active, rows.length - 1);
   return (
-    // A real table cannot be positioned row by row, so the roles say what it is.
     <div
       ref={scroller}
       className={styles.scroller}

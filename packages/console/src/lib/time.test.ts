@@ -17,6 +17,9 @@ describe('times', () => {
 
   it('are told from now', () => {
     expect(relative(NOW - 10_000, NOW)).toBe('now');
+    expect(relative(NOW - 59_999, NOW)).toBe('now');
+    expect(relative(NOW + 15_000, NOW)).toBe('now');
+    expect(relative(NOW + 30_000, NOW)).toBe('in 30 s');
     expect(relative(NOW - 14 * MINUTE, NOW)).toBe('14 min ago');
     expect(relative(NOW - 2 * HOUR, NOW)).toBe('2 h ago');
     expect(relative(NOW - 30 * HOUR, NOW)).toBe('yesterday');

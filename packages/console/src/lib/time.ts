@@ -3,6 +3,7 @@ export type TimeLike = Date | number | string | { readonly seconds: string; read
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const JUST = 20_000;
 
 /** Every form in which the service writes a moment: RFC 3339, milliseconds, or seconds and nanoseconds. */
 export function toDate(time: TimeLike): Date {
@@ -16,11 +17,12 @@ export function toDate(time: TimeLike): Date {
 export function relative(time: TimeLike, nowMs: number): string {
   const ms = nowMs - toDate(time).getTime();
   if (Number.isNaN(ms)) return 'unknown';
-  return ms >= 0 ? past(ms) : `in ${span(-ms)}`;
+  // The page's clock moves in steps, so what has just happened may seem to be about to.
+  return ms > -JUST ? past(ms) : `in ${span(-ms)}`;
 }
 
 function past(ms: number): string {
-  if (ms < 45_000) return 'now';
+  if (ms < MINUTE) return 'now';
   const days = Math.floor(ms / DAY);
   if (days === 1) return 'yesterday';
   return `${days > 1 ? `${days} days` : span(ms)} ago`;

@@ -44,11 +44,12 @@ export function SessionEnding() {
   return (
     <Note
       tone="wait"
+      inline
       icon="clock"
       role="status"
       title={`Your session ends in ${minutes} min.`}
       actions={
-        <Button busy={isBusy && 'Extending…'} onClick={() => void extend()}>
+        <Button size="small" busy={isBusy && 'Extending…'} onClick={() => void extend()}>
           Stay signed in
         </Button>
       }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { Logo } from '../kit/logo.tsx';
 import { Note } from '../kit/note.tsx';
 import { QuorumRing } from '../kit/quorum-ring.tsx';
+import { StatusMark } from '../kit/status-mark.tsx';
 import { lastOrganizationId, signInWithLink } from './login.ts';
 import { fetchContext } from './service-context.ts';
 import { useSessionState } from './session.ts';
@@ -57,7 +58,8 @@ export function SignInPage() {
           </p>
           <h1 className={styles.title}>Sign in</h1>
           <p className={styles.where}>
-            to the service at <code>{location.host}</code>
+            to the service {context.data?.isLoopback === true ? 'on this machine, ' : 'at '}
+            <code>{location.host}</code>
           </p>
           {link === 'busy' && (
             <p role="status" className={styles.where}>
@@ -91,8 +93,14 @@ function FirstRun() {
   return (
     <aside className={styles.first} aria-label="First run">
       <div className={styles.column}>
-        <p className={styles.mark}>First run</p>
-        <QuorumRing threshold={1} people={[{ userId: 'you', userName: 'you', text: 'you' }]} caption="root quorum" />
+        <p>
+          <StatusMark tone="info" icon="info">
+            First run
+          </StatusMark>
+        </p>
+        <div className={styles.ring}>
+          <QuorumRing threshold={1} people={[{ userId: 'you', userName: 'you', text: 'you' }]} caption="root quorum" />
+        </div>
         <h2 className={styles.claim}>One person can do everything here.</h2>
         <p className={styles.where}>
           The first start made one root user and wrote its key to a file. Three steps make it fit to keep money.
