@@ -22,17 +22,22 @@ const FIELDS = ['baseUrl', 'organizationId', 'apiPublicKey', 'apiPrivateKey'] as
 export function openService(options: ServiceOptions): {
   readonly client: CustosClient;
   readonly organizationId: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly stamper: ApiKeyStamper;
 } {
   const file = options.credentials ?? join(process.env.CUSTOS_DATA_DIR || './data', 'root-credentials.json');
-  const { baseUrl, organizationId, apiPublicKey, apiPrivateKey } = readCredentials(file);
+  const { organizationId, apiPublicKey, apiPrivateKey, ...named } = readCredentials(file);
+  const stamper = new ApiKeyStamper({ publicKey: apiPublicKey, privateKey: apiPrivateKey });
+  const baseUrl = (options.url ?? named.baseUrl).replace(/\/+$/, '');
   const client = createClient({
-    baseUrl: options.url ?? baseUrl,
+    baseUrl,
     organizationId,
-    stamper: new ApiKeyStamper({ publicKey: apiPublicKey, privateKey: apiPrivateKey }),
+    stamper,
     // Somebody waits at a terminal to hear that the service is not there.
     retryAttempts: 1,
   });
-  return { client, organizationId };
+  return { client, organizationId, baseUrl, stamper };
 }
 
 function readCredentials(file: string): Credentials {

@@ -1,4 +1,4 @@
-import { CustosError } from '@custos/sdk';
+import { CustosError, NetworkError } from '@custos/sdk';
 
 /** Of the packages of server and keyring, whose classes the commands load only when they need them. */
 const KNOWN: ReadonlySet<string> = new Set(['StartError', 'SettingError', 'ApiError', 'KeyringError']);
@@ -9,4 +9,10 @@ export function fail(error: unknown): never {
   const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`custos: ${text}\n`);
   process.exit(1);
+}
+
+/** What to do where the service did not answer; other errors as they are. */
+export function explainAbsence(error: unknown): unknown {
+  if (!(error instanceof NetworkError)) return error;
+  return new CustosError(error.code, `${error.message} (is the service running? \`npm start\` starts it)`);
 }

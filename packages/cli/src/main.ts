@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { apiCommand } from './commands/api.ts';
 import { chainsCommand } from './commands/chains.ts';
+import { consoleCommand } from './commands/console.ts';
 import { initCommand } from './commands/init.ts';
 import { keyringCommand } from './commands/keyring.ts';
 import { policyCommand } from './commands/policy.ts';
@@ -13,7 +15,9 @@ process.umask(0o077);
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 const program = new Command('custos').description('Operate a Custos service.').version(version).showHelpAfterError();
+program.addCommand(apiCommand());
 program.addCommand(chainsCommand());
+program.addCommand(consoleCommand());
 program.addCommand(initCommand());
 program.addCommand(keyringCommand());
 program.addCommand(policyCommand());

@@ -1,6 +1,6 @@
-import { CustosError, NetworkError } from '@custos/sdk';
 import { Command } from 'commander';
 import { openService, type ServiceOptions } from '../credentials.ts';
+import { explainAbsence } from '../fail.ts';
 
 /** `custos whoami`: shows that the service answers, and to whom. */
 export function whoamiCommand(): Command {
@@ -10,12 +10,9 @@ export function whoamiCommand(): Command {
     .option('--url <address>', 'address of the service, if it is not the one in the file')
     .action(async (options: ServiceOptions) => {
       const { client } = openService(options);
-      const answer = await client.whoami().catch(explain);
+      const answer = await client.whoami().catch((error: unknown) => {
+        throw explainAbsence(error);
+      });
       process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     });
-}
-
-function explain(error: unknown): never {
-  if (!(error instanceof NetworkError)) throw error;
-  throw new CustosError(error.code, `${error.message} (is the service running? \`npm start\` starts it)`);
 }
