@@ -72,7 +72,8 @@ function fieldsOf(kind: ExpressionKind): Entry[] {
   const visit = (type: Type, path: string): void => {
     if (path !== '') found.push({ path, type: nameOf(type), ...docOf(path) });
     if (type.kind === 'struct') {
-      for (const [name, field] of Object.entries(type.fields)) visit(field.type, path === '' ? name : `${path}.${name}`);
+      for (const [name, field] of Object.entries(type.fields))
+        visit(field.type, path === '' ? name : `${path}.${name}`);
     }
     if ((type.kind === 'list' || type.kind === 'map') && type.of.kind === 'struct') {
       for (const [name, field] of Object.entries(type.of.fields)) visit(field.type, `${path}[].${name}`);

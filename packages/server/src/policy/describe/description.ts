@@ -57,4 +57,3 @@ export interface SentenceFacts {
   readonly limitsAmount: boolean;
   readonly risk: Risk;
 }
-

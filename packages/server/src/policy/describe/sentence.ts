@@ -5,13 +5,7 @@ import type { Node } from '../language/ast.ts';
 import type { ExpressionKind } from '../language/checker.ts';
 import { conjunctsOf } from '../lint/domain.ts';
 import { type Clause, clauseOf, sayCode } from '../words/clauses.ts';
-import {
-  contextOfTree,
-  isTokenAmount,
-  isTokenCall,
-  isTokenRecipient,
-  tokenOf,
-} from '../words/context.ts';
+import { contextOfTree, isTokenAmount, isTokenCall, isTokenRecipient, tokenOf } from '../words/context.ts';
 import { SENDING_KINDS, sayKind, sayName, sayType } from '../words/kinds.ts';
 import { sayNumber, sayValue } from '../words/literals.ts';
 import type { Names } from '../words/names.ts';

@@ -70,8 +70,18 @@ export interface FunctionDoc {
 }
 
 export const FUNCTION_DOCS: readonly FunctionDoc[] = [
-  { name: 'any', signature: '.any(item, condition)', doc: 'whether the condition holds for at least one element', on: 'list' },
-  { name: 'all', signature: '.all(item, condition)', doc: 'whether it holds for every element; true for an empty list', on: 'list' },
+  {
+    name: 'any',
+    signature: '.any(item, condition)',
+    doc: 'whether the condition holds for at least one element',
+    on: 'list',
+  },
+  {
+    name: 'all',
+    signature: '.all(item, condition)',
+    doc: 'whether it holds for every element; true for an empty list',
+    on: 'list',
+  },
   { name: 'filter', signature: '.filter(item, condition)', doc: 'the elements for which it holds', on: 'list' },
   { name: 'contains', signature: '.contains(value)', doc: 'whether the list has the value', on: 'list' },
   { name: 'count', signature: '.count()', doc: 'how many elements the list has', on: 'list' },

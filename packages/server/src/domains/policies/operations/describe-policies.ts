@@ -9,7 +9,8 @@ import { describeStored, namesOfPolicies } from '../words/described.ts';
 export const describePolicies = defineQuery({
   name: 'describe_policies',
   ours: true,
-  summary: 'The policies of the organization as sentences, oldest first, or those of the given ids; unknown ids are left out.',
+  summary:
+    'The policies of the organization as sentences, oldest first, or those of the given ids; unknown ids are left out.',
   parameters: Type.Object({
     organizationId: IdShape,
     policyIds: Type.Optional(Type.Array(IdShape, { minItems: 1, maxItems: 100 })),

@@ -39,7 +39,11 @@ export const describePolicy = defineQuery({
     const storedId = policyId ?? draft?.policyId;
     const stored = storedId === undefined ? undefined : await read(PolicyReader).get(organizationId, storedId);
     if (draft !== undefined) return { description: await describeDraft(input, draft, stored) };
-    const { direction: _same, ...description } = await describeDraft(input, stored as NonNullable<typeof stored>, stored);
+    const { direction: _same, ...description } = await describeDraft(
+      input,
+      stored as NonNullable<typeof stored>,
+      stored,
+    );
     return { description };
   },
 });

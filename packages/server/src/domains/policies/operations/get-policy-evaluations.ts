@@ -57,15 +57,13 @@ export const getPolicyEvaluations = defineQuery({
         config.chains,
         told.flatMap(({ evaluations }) => evaluations),
       ),
-      approversNamed(
-        read,
-        deciderId,
-        isTold ? found.votes.map(({ userId }) => userId) : [],
-      ),
+      approversNamed(read, deciderId, isTold ? found.votes.map(({ userId }) => userId) : []),
     ]);
     return {
       policyEvaluations: told.map(({ vote, evaluations }) => {
-        const earlier = new Set<string>(found.votes.slice(0, found.votes.indexOf(vote) + 1).map(({ userId }) => userId));
+        const earlier = new Set<string>(
+          found.votes.slice(0, found.votes.indexOf(vote) + 1).map(({ userId }) => userId),
+        );
         const { explained, rendered } = explainAll(evaluations, {
           names,
           atMs: vote.createdAtMs,

@@ -1,5 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { DecisionExplanationShape, EffectShape, ExpressionShape, PolicyEvaluationShape } from '../../../engine/shapes/rules.ts';
+import {
+  DecisionExplanationShape,
+  EffectShape,
+  ExpressionShape,
+  PolicyEvaluationShape,
+} from '../../../engine/shapes/rules.ts';
 import { IdShape, NameShape, textShape } from '../../../lib/shapes.ts';
 import { MfaPolicyShape } from '../../users/shapes/mfa.ts';
 

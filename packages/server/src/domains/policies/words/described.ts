@@ -61,7 +61,9 @@ export async function describeDraft(input: DescribeInput, draft: PolicyDraft, st
           ...(await unreachable(input, draft)),
         ];
   const comparison =
-    stored === undefined ? undefined : comparePolicies({ ...stored, policyName: stored.name }, draft, { names, cache: expressions });
+    stored === undefined
+      ? undefined
+      : comparePolicies({ ...stored, policyName: stored.name }, draft, { names, cache: expressions });
   return renderDescription(
     { ...description, warnings },
     comparison && { direction: comparison.direction, changes: comparison.changes.map(textOf) },

@@ -1,9 +1,9 @@
+import { nativeCaip19, tokenAssets } from '../../../chains/assets.ts';
 import { parseCaip19 } from '../../../chains/caip19.ts';
 import type { ConfiguredChains } from '../../../chains/settings.ts';
 import type { VelocityControl } from '../../../core/model.ts';
 import { toDecimal, windowMs } from '../../../engine/rules/velocity.ts';
 import { groupDigits, type Names } from '../../../policy/index.ts';
-import { nativeCaip19, tokenAssets } from '../../../chains/assets.ts';
 
 export interface GroupUse {
   readonly groupKey: string;
