@@ -215,12 +215,8 @@ export const policyCases: DomainCases = {
   },
   describe_policy: {
     query: {
-      parameters: async ({ root }) => {
-        const policyId = await newPolicy(root, { consensus: 'approvers.count() >= 2' });
-        const condition = `${ELSEWHERE} && activity.action == 'CREATE'`;
-        return { draft: { policyId, effect: 'EFFECT_ALLOW', condition, consensus: 'approvers.count() >= 2' } };
-      },
-      answer: () => ({ description: { ...aDescription(), direction: 'NARROW', changes: [expect.any(String)] } }),
+      parameters: async ({ root }) => ({ policyId: await newPolicy(root) }),
+      answer: () => ({ description: { ...aDescription(), changes: [] } }),
     },
     hostile: byRoot((tenant) => {
       const { policyName, effect, condition, consensus, time } = idlePolicyParams(fresh(tenant));
@@ -229,7 +225,10 @@ export const policyCases: DomainCases = {
   },
   describe_policies: {
     query: {
-      parameters: async ({ root }) => ({ policyIds: [await newPolicy(root), randomUUID()] }),
+      parameters: async ({ root }) => {
+        await newPolicy(root);
+        return {};
+      },
       answer: () => ({
         descriptions: [{ policyId: anId, ...aDescription(), changes: [] }],
         pageInfo: PAGE_INFO,
