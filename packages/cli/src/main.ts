@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { chainsCommand } from './commands/chains.ts';
+import { describeCommand } from './commands/describe.ts';
 import { initCommand } from './commands/init.ts';
 import { keyringCommand } from './commands/keyring.ts';
 import { policyCommand } from './commands/policy.ts';
@@ -14,6 +15,7 @@ process.umask(0o077);
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 const program = new Command('custos').description('Operate a Custos service.').version(version).showHelpAfterError();
 program.addCommand(chainsCommand());
+program.addCommand(describeCommand());
 program.addCommand(initCommand());
 program.addCommand(keyringCommand());
 program.addCommand(policyCommand());

@@ -1283,6 +1283,222 @@ export interface DeleteWebhookEndpointResult {
   endpointId: string;
 }
 
+/** Parameters of describe_activities. */
+export interface DescribeActivitiesParameters {
+  activityIds: string[];
+}
+
+/** Answer of describe_activities. */
+export interface DescribeActivitiesResponse {
+  descriptions: {
+    activityId?: string;
+    type: string;
+    kind: string;
+    sentence: {
+      text: string;
+      strong?: true;
+      userText?: true;
+      address?: string;
+      caip2?: string;
+    }[];
+    text: string;
+    risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+    marks: {
+      risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+      text: string;
+    }[];
+    consequence?: string;
+    steps: {
+      sentence: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+    }[];
+    fields: {
+      label: string;
+      value: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      kind: 'TEXT' | 'ADDRESS' | 'AMOUNT' | 'ID' | 'TIME' | 'BYTES' | 'CODE';
+      note?: string;
+    }[];
+    sender?: {
+      address: string;
+      name?: string;
+      walletId?: string;
+      caip2?: string;
+    };
+    recipients: {
+      address: string;
+      name?: string;
+      paidCount: number;
+      paidSince?: string;
+      lookAlike?: {
+        address: string;
+        name?: string;
+      };
+    }[];
+    bytes?: {
+      algorithm: string;
+      digest: string;
+      unsigned: string;
+    };
+    quorumChange?: {
+      before: {
+        threshold: number;
+        users: {
+          userId: string;
+          userName: string;
+        }[];
+      };
+      after: {
+        threshold: number;
+        users: {
+          userId: string;
+          userName: string;
+        }[];
+      };
+    };
+    policyChange?: {
+      direction: 'WIDEN' | 'NARROW' | 'CHANGE';
+      before?: {
+        policyName: string;
+        effect: string;
+        condition: string;
+        consensus: string;
+        time: string;
+        notes: string;
+      };
+      after?: {
+        policyName: string;
+        effect: string;
+        condition: string;
+        consensus: string;
+        time: string;
+        notes: string;
+      };
+    };
+  }[];
+}
+
+/** Parameters of describe_activity. */
+export interface DescribeActivityParameters {
+  activityId?: string;
+  request?: {
+    type: string;
+    parameters: unknown;
+  };
+}
+
+/** Answer of describe_activity. */
+export interface DescribeActivityResponse {
+  description: {
+    activityId?: string;
+    type: string;
+    kind: string;
+    sentence: {
+      text: string;
+      strong?: true;
+      userText?: true;
+      address?: string;
+      caip2?: string;
+    }[];
+    text: string;
+    risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+    marks: {
+      risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+      text: string;
+    }[];
+    consequence?: string;
+    steps: {
+      sentence: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+    }[];
+    fields: {
+      label: string;
+      value: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      kind: 'TEXT' | 'ADDRESS' | 'AMOUNT' | 'ID' | 'TIME' | 'BYTES' | 'CODE';
+      note?: string;
+    }[];
+    sender?: {
+      address: string;
+      name?: string;
+      walletId?: string;
+      caip2?: string;
+    };
+    recipients: {
+      address: string;
+      name?: string;
+      paidCount: number;
+      paidSince?: string;
+      lookAlike?: {
+        address: string;
+        name?: string;
+      };
+    }[];
+    bytes?: {
+      algorithm: string;
+      digest: string;
+      unsigned: string;
+    };
+    quorumChange?: {
+      before: {
+        threshold: number;
+        users: {
+          userId: string;
+          userName: string;
+        }[];
+      };
+      after: {
+        threshold: number;
+        users: {
+          userId: string;
+          userName: string;
+        }[];
+      };
+    };
+    policyChange?: {
+      direction: 'WIDEN' | 'NARROW' | 'CHANGE';
+      before?: {
+        policyName: string;
+        effect: string;
+        condition: string;
+        consensus: string;
+        time: string;
+        notes: string;
+      };
+      after?: {
+        policyName: string;
+        effect: string;
+        condition: string;
+        consensus: string;
+        time: string;
+        notes: string;
+      };
+    };
+  };
+}
+
 /** Parameters of describe_policies. */
 export interface DescribePoliciesParameters {
   policyIds?: string[];
@@ -1734,6 +1950,103 @@ export interface GetApprovalResponse {
       }[];
       decidedAt?: string;
       outcome?: ActivityStatus;
+    };
+    description: {
+      activityId?: string;
+      type: string;
+      kind: string;
+      sentence: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      text: string;
+      risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+      marks: {
+        risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+        text: string;
+      }[];
+      consequence?: string;
+      steps: {
+        sentence: {
+          text: string;
+          strong?: true;
+          userText?: true;
+          address?: string;
+          caip2?: string;
+        }[];
+        risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+      }[];
+      fields: {
+        label: string;
+        value: {
+          text: string;
+          strong?: true;
+          userText?: true;
+          address?: string;
+          caip2?: string;
+        }[];
+        kind: 'TEXT' | 'ADDRESS' | 'AMOUNT' | 'ID' | 'TIME' | 'BYTES' | 'CODE';
+        note?: string;
+      }[];
+      sender?: {
+        address: string;
+        name?: string;
+        walletId?: string;
+        caip2?: string;
+      };
+      recipients: {
+        address: string;
+        name?: string;
+        paidCount: number;
+        paidSince?: string;
+        lookAlike?: {
+          address: string;
+          name?: string;
+        };
+      }[];
+      bytes?: {
+        algorithm: string;
+        digest: string;
+        unsigned: string;
+      };
+      quorumChange?: {
+        before: {
+          threshold: number;
+          users: {
+            userId: string;
+            userName: string;
+          }[];
+        };
+        after: {
+          threshold: number;
+          users: {
+            userId: string;
+            userName: string;
+          }[];
+        };
+      };
+      policyChange?: {
+        direction: 'WIDEN' | 'NARROW' | 'CHANGE';
+        before?: {
+          policyName: string;
+          effect: string;
+          condition: string;
+          consensus: string;
+          time: string;
+          notes: string;
+        };
+        after?: {
+          policyName: string;
+          effect: string;
+          condition: string;
+          consensus: string;
+          time: string;
+          notes: string;
+        };
+      };
     };
   };
 }
@@ -3095,6 +3408,103 @@ export interface ListApprovalsResponse {
       }[];
       decidedAt?: string;
       outcome?: ActivityStatus;
+    };
+    description: {
+      activityId?: string;
+      type: string;
+      kind: string;
+      sentence: {
+        text: string;
+        strong?: true;
+        userText?: true;
+        address?: string;
+        caip2?: string;
+      }[];
+      text: string;
+      risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+      marks: {
+        risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+        text: string;
+      }[];
+      consequence?: string;
+      steps: {
+        sentence: {
+          text: string;
+          strong?: true;
+          userText?: true;
+          address?: string;
+          caip2?: string;
+        }[];
+        risk: 'ROUTINE' | 'LOOK_CLOSELY' | 'DANGER' | 'UNREADABLE';
+      }[];
+      fields: {
+        label: string;
+        value: {
+          text: string;
+          strong?: true;
+          userText?: true;
+          address?: string;
+          caip2?: string;
+        }[];
+        kind: 'TEXT' | 'ADDRESS' | 'AMOUNT' | 'ID' | 'TIME' | 'BYTES' | 'CODE';
+        note?: string;
+      }[];
+      sender?: {
+        address: string;
+        name?: string;
+        walletId?: string;
+        caip2?: string;
+      };
+      recipients: {
+        address: string;
+        name?: string;
+        paidCount: number;
+        paidSince?: string;
+        lookAlike?: {
+          address: string;
+          name?: string;
+        };
+      }[];
+      bytes?: {
+        algorithm: string;
+        digest: string;
+        unsigned: string;
+      };
+      quorumChange?: {
+        before: {
+          threshold: number;
+          users: {
+            userId: string;
+            userName: string;
+          }[];
+        };
+        after: {
+          threshold: number;
+          users: {
+            userId: string;
+            userName: string;
+          }[];
+        };
+      };
+      policyChange?: {
+        direction: 'WIDEN' | 'NARROW' | 'CHANGE';
+        before?: {
+          policyName: string;
+          effect: string;
+          condition: string;
+          consensus: string;
+          time: string;
+          notes: string;
+        };
+        after?: {
+          policyName: string;
+          effect: string;
+          condition: string;
+          consensus: string;
+          time: string;
+          notes: string;
+        };
+      };
     };
   }[];
   counts: {
@@ -4907,6 +5317,13 @@ export interface OperationMethods {
     parameters: DeleteWebhookEndpointParameters,
     options?: SubmitOptions,
   ): Promise<DeleteWebhookEndpointResult & { activity: Activity }>;
+  /** Activities of the organization in words, as describe_activity has them but without the bytes that are signed. Ids that it does not know are left out. */
+  describeActivities(
+    parameters: DescribeActivitiesParameters,
+    options?: QueryOptions,
+  ): Promise<DescribeActivitiesResponse>;
+  /** An activity in words: one sentence, how much care it asks for and why, every field, and the bytes that are signed. Also of a request that nobody has sent yet. */
+  describeActivity(parameters?: DescribeActivityParameters, options?: QueryOptions): Promise<DescribeActivityResponse>;
   /** The policies of the organization as sentences, oldest first, or those of the given ids; unknown ids are left out. */
   describePolicies(parameters?: DescribePoliciesParameters, options?: QueryOptions): Promise<DescribePoliciesResponse>;
   /** A policy, stored or a draft, as one sentence: what it allows or denies and to whom, with the mistakes and names in its expressions, and what a draft changes in the stored policy. */
@@ -5877,6 +6294,16 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT',
     intentKey: 'deleteWebhookEndpointIntent',
     resultKey: 'deleteWebhookEndpointResult',
+  },
+  describeActivities: {
+    kind: 'query',
+    name: 'describe_activities',
+    path: '/public/v1/query/describe_activities',
+  },
+  describeActivity: {
+    kind: 'query',
+    name: 'describe_activity',
+    path: '/public/v1/query/describe_activity',
   },
   describePolicies: {
     kind: 'query',

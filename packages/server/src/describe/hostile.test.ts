@@ -121,7 +121,7 @@ test('the worst of several elements counts', () => {
 describe('what is missing', () => {
   const told = (type: string, parameters: unknown, name?: string) => {
     const operation = name === undefined ? undefined : { name, sentence: () => { throw new TypeError('no'); } };
-    const subject = { type, operation, parameters, isWhole: false };
+    const subject = { type, operation, parameters };
     return toDescription(subject, sentenceOf(subject, contextOf()), false);
   };
 

@@ -16,9 +16,7 @@ export const describeActivity = defineQuery({
   parameters: Type.Object({
     organizationId: IdShape,
     activityId: Type.Optional(IdShape),
-    request: Type.Optional(
-      Type.Object({ type: textShape(128), parameters: Type.Unknown() }, { additionalProperties: true }),
-    ),
+    request: Type.Optional(Type.Object({ type: textShape(128), parameters: Type.Unknown() })),
   }),
   response: Type.Object({ description: DescriptionShape }),
   async run({ read, actor, describeRequests }, { activityId, request }) {
