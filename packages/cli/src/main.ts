@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { apiCommand } from './commands/api.ts';
 import { chainsCommand } from './commands/chains.ts';
 import { consoleCommand } from './commands/console.ts';
+import { describeCommand } from './commands/describe.ts';
 import { initCommand } from './commands/init.ts';
 import { keyringCommand } from './commands/keyring.ts';
 import { policyCommand } from './commands/policy.ts';
@@ -18,6 +19,7 @@ const program = new Command('custos').description('Operate a Custos service.').v
 program.addCommand(apiCommand());
 program.addCommand(chainsCommand());
 program.addCommand(consoleCommand());
+program.addCommand(describeCommand());
 program.addCommand(initCommand());
 program.addCommand(keyringCommand());
 program.addCommand(policyCommand());

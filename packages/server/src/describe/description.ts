@@ -1,7 +1,9 @@
 import { toRfc3339 } from '../lib/clock.ts';
+import { ApiError } from '../lib/errors.ts';
 import { fieldsOf, toWords } from './fields.ts';
 import type { Risk } from './risk.ts';
 import {
+  type Field,
   lookClosely,
   riskOf,
   type Sentence,
@@ -28,8 +30,6 @@ export interface Subject {
   readonly operation: Described | undefined;
   /** As the current version of the type has them. */
   readonly parameters: unknown;
-  /** Whether they are whole: of a large request that was denied only a digest is kept, and secrets are digests. */
-  readonly isWhole: boolean;
 }
 
 /** Types that no operation serves and that every history begins with. */
@@ -55,15 +55,15 @@ export function sentenceOf(subject: Subject, context: SentenceContext): Sentence
       ? { parts: say`Create this organization.`, marks: [] }
       : withoutTemplate(subject.type);
   }
-  if (subject.isWhole) return toSentence(maker(subject.parameters, context));
   try {
     return toSentence(maker(subject.parameters, context));
-  } catch {
-    // Digests stand in the place of what a template wanted to read.
+  } catch (error) {
+    // One that was denied may never have been read, and digests stand in the place of secrets. A list must not fail for it.
+    const why = error instanceof ApiError ? error.message : 'parts of the request were not kept';
     return unreadable(
-      say`${strong(titleOf(subject))}: parts of the request were not kept, and what is left cannot be read.`,
-      'parts of the request are missing',
-      'Parts of this request are not known here any more.',
+      say`${strong(titleOf(subject))}: this request cannot be read.`,
+      `cannot be read: ${why}`,
+      'What this request asks for cannot be read here. I want it all the same.',
     );
   }
 }
@@ -109,8 +109,8 @@ export function toDescription(subject: Subject, sentence: Sentence, isBrief: boo
     risk,
     marks: marks.filter((mark) => mark.risk !== 'ROUTINE'),
     ...(agreed !== undefined && { consequence: agreed }),
-    steps: steps.map((step) => ({ sentence: [...step.sentence], risk: step.risk })),
-    fields: (fields ?? fieldsOf(subject.parameters)).map((field) => ({ ...field, value: [...field.value] })),
+    steps: steps.slice(0, STEPS_MAX).map((step) => ({ sentence: [...step.sentence], risk: step.risk })),
+    fields: boundedFields(fields ?? fieldsOf(subject.parameters)).map((field) => ({ ...field, value: [...field.value] })),
     ...(sender !== undefined && { sender }),
     recipients: recipients.map(({ paidSinceMs, ...recipient }) => ({
       ...recipient,
@@ -121,6 +121,18 @@ export function toDescription(subject: Subject, sentence: Sentence, isBrief: boo
     ...(policyChange !== undefined && { policyChange }),
   };
 }
+
+/** More than anybody reads; the bytes have all of it. */
+const STEPS_MAX = 200;
+const FIELDS_MAX = 300;
+
+const boundedFields = (fields: readonly Field[]): readonly Field[] =>
+  fields.length <= FIELDS_MAX
+    ? fields
+    : [
+        ...fields.slice(0, FIELDS_MAX),
+        { label: 'More', value: say`${count(fields.length - FIELDS_MAX)} fields: read the bytes`, kind: 'TEXT' },
+      ];
 
 /** The request itself has all of it. */
 const bounded = (hex: string): string => (hex.length <= UNSIGNED_MAX ? hex : `${hex.slice(0, UNSIGNED_MAX)}…`);

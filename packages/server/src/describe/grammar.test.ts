@@ -309,11 +309,13 @@ describe('who can do what', () => {
     ]);
   });
 
+  const limited = (most: bigint, more = ''): string =>
+    `eth.tx.chain_id == 1 && eth.tx.to == '${USDC}' && eth.tx.function_name == 'transfer' && eth.tx.contract_call_args['amount'] <= ${most}${more}`;
   const policy = {
     name: 'Ops pay suppliers',
     policyName: 'Ops pay suppliers',
     effect: 'EFFECT_ALLOW',
-    condition: "eth.tx.to == '0x1'",
+    condition: limited(1_000_000_000n, ` && eth.tx.contract_call_args['to'] in ['${SUPPLIER}']`),
     consensus: 'true',
     time: '',
     notes: '',
@@ -322,10 +324,13 @@ describe('who can do what', () => {
   test('20: a wider policy', () => {
     const told = describeRequest(
       'ACTIVITY_TYPE_UPDATE_POLICY_V2',
-      { policyId: 'p', policyCondition: '' },
+      { policyId: 'p', policyCondition: limited(5_000_000_000n) },
       { known: { policy: { p: policy } } },
     );
-    expect(said(told)).toEqual(['Widen policy Ops pay suppliers: it has no condition any more.', 'LOOK_CLOSELY']);
+    expect(said(told)).toEqual([
+      'Widen policy Ops pay suppliers: the limit rises from 1,000 to 5,000 USDC, and recipients are no longer limited to Northwind GmbH.',
+      'LOOK_CLOSELY',
+    ]);
     expect(told.policyChange).toMatchObject({ direction: 'WIDEN', before: { condition: policy.condition } });
   });
 

@@ -15,11 +15,10 @@ export class Lookup implements Names {
   get<Kind extends NameKind>(kind: Kind, key: string): NameRecords[Kind] | undefined {
     const known = this.#known.get(kind);
     if (known?.has(key)) return known.get(key) as NameRecords[Kind] | undefined;
-    if (this.#keysLeft > 0) {
+    const missing = this.#missing.get(kind) ?? new Set();
+    if (!missing.has(key) && this.#keysLeft > 0) {
       this.#keysLeft -= 1;
-      const missing = this.#missing.get(kind);
-      if (missing === undefined) this.#missing.set(kind, new Set([key]));
-      else missing.add(key);
+      this.#missing.set(kind, missing.add(key));
     }
     return undefined;
   }

@@ -150,7 +150,7 @@ interface AcceptedStamps {
 
 /** The steps of an activity, in the order in which a request meets them. */
 interface ActivitySteps<Parameters, Described, Prepared, Result> {
-  /** The request in words, for those who approve it (protocol/activities 6). It reads nothing; required, so that nobody approves what has no words. */
+  /** The request in words, for those who approve it (protocol/activities 8). It reads nothing; required, so that nobody approves what has no words. */
   readonly sentence: SentenceMaker<Parameters>;
   /**
    * Whose account it is about, where `ownAccount` lets that user act without a policy (protocol/policies 8.3, step 7).

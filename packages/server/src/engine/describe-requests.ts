@@ -70,7 +70,7 @@ function subjectOf({ operations }: Pick<App, 'operations'>, asked: DescribedRequ
     if (served === undefined) {
       throw invalidField('request.type', 'must be a type of activity that this service executes');
     }
-    return { type, operation: served.operation, parameters: served.version.decode(parameters), isWhole: true };
+    return { type, operation: served.operation, parameters: served.version.decode(parameters)};
   }
   const { id, type, parameters } = asked.activity;
   const served = operations.find(type);
@@ -78,21 +78,21 @@ function subjectOf({ operations }: Pick<App, 'operations'>, asked: DescribedRequ
     activityId: id,
     type,
     operation: served?.operation,
-    ...(served === undefined ? { parameters, isWhole: false } : storedParameters(served.version, parameters)),
+    parameters: served === undefined ? parameters : storedParameters(served.version, parameters),
   };
 }
 
 type Version = NonNullable<ReturnType<App['operations']['find']>>['version'];
 
-function storedParameters(version: Version, stored: unknown): Pick<Subject, 'parameters' | 'isWhole'> {
+/** What was stored may lack what a version is made of; then it stays as it is. */
+function storedParameters(version: Version, stored: unknown): unknown {
   try {
-    return { parameters: version.decode(stored), isWhole: true };
+    return version.decode(stored);
   } catch {
-    return { parameters: upgraded(version, stored), isWhole: false };
+    return upgraded(version, stored);
   }
 }
 
-/** What was stored may lack what a version is made of; then it stays as it is. */
 function upgraded(version: Version, stored: unknown): unknown {
   try {
     return version.upgrade(stored);

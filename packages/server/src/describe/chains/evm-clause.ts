@@ -29,8 +29,7 @@ export interface Clause {
 
 /** Words around the sentence that depend on the place alone. */
 const onOf = (caip2: string | undefined): readonly TextPart[] =>
-  caip2 === undefined ? say`` : say` on ${chainPart(caip2)}`;
-const EVERY_CHAIN = ' on every chain: the transaction names none';
+  caip2 === undefined ? say` on ${strong('every chain')}` : say` on ${chainPart(caip2)}`;
 
 export function evmClause(context: SentenceContext, place: EvmPlace, call: EvmCall): Clause {
   const reading = readEvmCall(context, place.caip2, call);
@@ -77,15 +76,14 @@ function payment(
   to: string,
   what: Piece,
   extra: readonly TextPart[] = [],
-  isItem = false,
 ): Spoken {
   const { caip2, from } = place;
   const recipient = recipientOf(context, to, caip2);
-  const caution = isItem && recipient.paidCount > 0 ? undefined : cautionOf(context, recipient);
+  const caution = cautionOf(context, recipient);
   const party = partyPart(context, to, caip2);
   const alone =
     caip2 === undefined
-      ? say`Send ${what} from ${from} to ${party}${extra}${caution?.words ?? []}${EVERY_CHAIN}.`
+      ? say`Send ${what} from ${from} to ${party}${extra}${caution === undefined ? '' : say`${caution.words},`}${onOf(caip2)}: the transaction names none.`
       : caution === undefined
         ? say`Send ${what} from ${from} to ${party}${onOf(caip2)}${extra}.`
         : say`Send ${what} from ${from}${onOf(caip2)}${extra} to ${party}${caution.words}.`;
@@ -133,7 +131,7 @@ function transfer(context: SentenceContext, place: EvmPlace, call: EvmCall, read
   const { owner, to, token } = reading;
   const what = quantity(context, place, token, reading);
   if (owner === undefined || owner === place.fromAddress) {
-    return payment(context, place, to, what, withValue(context, place, call), reading.isItem);
+    return payment(context, place, to, what, withValue(context, place, call));
   }
   // What is taken from another account by its leave is still sent by this signature.
   const ownerPart = partyPart(context, owner, place.caip2);
@@ -142,9 +140,7 @@ function transfer(context: SentenceContext, place: EvmPlace, call: EvmCall, read
     place,
     to,
     what,
-    say` out of ${ownerPart}${withValue(context, place, call)}`,
-    reading.isItem,
-  );
+    say` out of ${ownerPart}${withValue(context, place, call)}`);
   return {
     ...taken,
     marks: [...taken.marks, { risk: 'LOOK_CLOSELY', text: 'moves what another account holds' }],
@@ -242,7 +238,7 @@ function known(context: SentenceContext, place: EvmPlace, call: EvmCall, reading
       ? { risk: 'LOOK_CLOSELY', text: 'carries bytes that may be another call: read the fields' }
       : undefined;
   return {
-    alone: say`Call ${name} of ${contract} from ${from}${caip2 === undefined ? EVERY_CHAIN : onOf(caip2)}${extra}.`,
+    alone: say`Call ${name} of ${contract} from ${from}${onOf(caip2)}${extra}.`,
     step: say`call ${name} of ${contract}${extra}`,
     marks: mark === undefined ? [] : [mark],
     ...(mark !== undefined && { consequence: 'I have read every argument in the fields and want this call.' }),
@@ -253,7 +249,7 @@ function known(context: SentenceContext, place: EvmPlace, call: EvmCall, reading
 function unknown(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: Reading<'unreadable'>): Spoken {
   const contract = partyPart(context, reading.contract, place.caip2);
   const coins = call.value === 0n ? [] : say`, with ${amount(call.value, unitOf(context, place))},`;
-  const where = place.caip2 === undefined ? ' on every chain' : onOf(place.caip2);
+  const where = onOf(place.caip2);
   return {
     alone: say`Sign a call of ${contract} from ${place.from}${where}${coins} that nobody here can read.`,
     step: say`make a call of ${contract}${coins} that nobody here can read`,
@@ -274,7 +270,7 @@ function unknown(context: SentenceContext, place: EvmPlace, call: EvmCall, readi
 
 function creation(context: SentenceContext, place: EvmPlace, call: EvmCall): Spoken {
   const size = count(byteCount(call.data));
-  const where = place.caip2 === undefined ? ' on every chain' : onOf(place.caip2);
+  const where = onOf(place.caip2);
   const extra = withValue(context, place, call);
   return {
     alone: say`Deploy a contract from ${place.from}${where}${extra}: ${strong(`${size} bytes`)} of code that nobody here can read.`,

@@ -89,7 +89,7 @@ export function callsSentence(
   const common = { marks, ...(consequence !== undefined && { consequence }), sender, recipients };
   const [only, ...others] = clauses;
   if (only !== undefined && others.length === 0) return { ...common, parts: only.alone, fields: only.fields };
-  const where = caip2 === undefined ? say` on every chain` : say` on ${chainPart(caip2)}`;
+  const where = say` on ${caip2 === undefined ? strong('every chain') : chainPart(caip2)}`;
   const numbered = clauses.slice(0, STEPS_SHOWN).map(({ step }, index) => say`${index + 1}. ${step}`);
   const rest = clauses.length - numbered.length;
   const listed = numbered.flatMap((parts, index) => say`${index === 0 ? '' : '; '}${parts}`);

@@ -3,7 +3,7 @@ import { RISKS } from '../../describe/risk.ts';
 import { FIELD_KINDS } from '../../describe/sentence.ts';
 import { TextPartShape } from '../../lib/text-part.ts';
 
-// A request in words, protocol/activities 6.
+// A request in words, protocol/activities 8.
 
 const TextShape = Type.Array(TextPartShape);
 

@@ -11,7 +11,7 @@ import {
   type Sentence,
   type SentenceContext,
 } from '../../describe/sentence.ts';
-import { counted, listOf, named, say, strong, written } from '../../describe/text.ts';
+import { counted, listOf, named, say, strong, type TextPart, written } from '../../describe/text.ts';
 import { durationText } from '../../describe/values.ts';
 
 // Policies and limits in words.
@@ -92,6 +92,13 @@ export function newPoliciesSentence(policies: readonly NewPolicy[]): Sentence {
   };
 }
 
+/** `a, b, and c`: each is a clause of its own. */
+const joined = (clauses: readonly (readonly TextPart[])[]): readonly TextPart[] =>
+  clauses.flatMap((clause, index) => {
+    const between = index === 0 ? '' : index === clauses.length - 1 ? ', and ' : ', ';
+    return say`${between}${clause}`;
+  });
+
 const VERBS: Readonly<Record<Direction, string>> = { WIDEN: 'Widen', NARROW: 'Narrow', CHANGE: 'Change' };
 
 interface PolicyUpdate {
@@ -135,7 +142,7 @@ export function policyUpdateSentence(update: PolicyUpdate, context: SentenceCont
       : say`Change the notes of policy ${name}: what it decides stays the same.`;
     return { ...routine(parts), policyChange };
   }
-  const clauses = listOf(isRenamed ? [...changes, say`it is renamed to ${named(after.policyName)}`] : changes, 8);
+  const clauses = joined(isRenamed ? [...changes, say`it is renamed to ${named(after.policyName)}`] : changes);
   const said = say`${VERBS[direction]} policy ${name}: ${clauses}.`;
   const opens = isEmpty(after.condition) && isEmpty(after.consensus) && after.effect === 'EFFECT_ALLOW';
   if (opens) {

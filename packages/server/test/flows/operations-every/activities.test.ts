@@ -46,6 +46,17 @@ const USER_KEYS = [
   'userTags',
 ];
 
+/** The request in words: a template of its own, and what approving it means where it is not routine. */
+function expectSentence({ status, body }: Answer, activityId: string, type: string): void {
+  expect(status, JSON.stringify(body)).toBe(200);
+  const { description } = body;
+  expect(description).toMatchObject({ activityId, type });
+  expect(description.text).toMatch(/^[A-Z][^]*\.$/);
+  expect(description.text).not.toMatch(/no sentence for it|cannot be read|is missing|undefined|\[object|NaN/);
+  expect(description.sentence.map(({ text }: { text: string }) => text).join('')).toBe(description.text);
+  if (description.risk !== 'ROUTINE') expect(description.consequence).toMatch(/\.$/);
+}
+
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** All fields of the activity object with their types, and nothing else. */
@@ -184,6 +195,8 @@ describe.each(DATABASES)('every operation on %s', (database) => {
     await holds(reader);
     const stored = await reader.query('get_activity', { activityId: activity.id });
     expect(stored.body.activity).toEqual(shown);
+    const told = await reader.query('describe_activity', { activityId: activity.id });
+    expectSentence(told, activity.id, type);
 
     // The same bytes again: the same activity, no second effect.
     const again = await root.sendStamped(path(name), body);
