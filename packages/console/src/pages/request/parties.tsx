@@ -26,7 +26,7 @@ export function Parties({ description }: { readonly description: Description }) 
             {sender.walletId === undefined ? (
               <bdi>{sender.name}</bdi>
             ) : (
-              <Link to={`/wallets/${sender.walletId}`}>
+              <Link to="/wallets/$walletId" params={{ walletId: sender.walletId }}>
                 <bdi>{sender.name}</bdi>
               </Link>
             )}
