@@ -28,17 +28,6 @@ export function useApprovals(filter: ApprovalFilter): Approvals {
 export const useApproval = (activityId: string | undefined): UseQueryResult<AnswerOf<'getApproval'>, Error> =>
   useApi('getApproval', { activityId: activityId ?? '' }, { enabled: activityId !== undefined });
 
-/** How many wait for the person who is signed in. The feed keeps it fresh. */
-export function useInboxCount(): number {
-  const { isReadOnly } = useOrganization();
-  const { data } = useApi(
-    'listApprovals',
-    { filter: 'FOR_ME', paginationOptions: { limit: '1' } },
-    { enabled: !isReadOnly },
-  );
-  return isReadOnly ? 0 : (data?.counts.forMe ?? 0);
-}
-
 export type CheckedVotes = Awaited<ReturnType<typeof checkVotes>>;
 
 /** Each vote with what this browser found about its signature. Votes never change, so a number of them is a version. */

@@ -1,10 +1,11 @@
 import type { CustosClient } from '@custos/sdk';
-import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
 import type { Description } from './types.ts';
+import { useRawApi } from './use-raw-api.ts';
 
 const BATCH_MAX = 100;
 /** Rows come into view in bursts; those of a burst are asked for together. */
@@ -51,45 +52,39 @@ class DescriptionLoader {
   }
 }
 
-/** What the client offers once the service describes requests. */
-interface Describing {
-  describeActivities(
-    parameters: { readonly activityIds: readonly string[] },
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<{ readonly descriptions: readonly Description[] }>;
-  describeActivity(
-    parameters: { readonly activityId: string },
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<{ readonly description: Description }>;
+/** In words, by the service: decoding needs its parsers, interfaces and names. */
+async function describeSome(
+  client: CustosClient,
+  organizationId: string,
+  activityIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<readonly Description[]> {
+  const body = JSON.stringify({ organizationId, activityIds: [...new Set(activityIds)] });
+  const answer = await client.queryRaw('describe_activities', body, signal ? { signal } : {});
+  return (answer as { descriptions: readonly Description[] }).descriptions;
 }
-const describing = (client: CustosClient): Describing => client as unknown as Describing;
 
 const loaders = new WeakMap<CustosClient, DescriptionLoader>();
 
-function loaderOf(client: CustosClient): DescriptionLoader {
+function loaderOf(client: CustosClient, organizationId: string): DescriptionLoader {
   const known = loaders.get(client);
   if (known !== undefined) return known;
-  const loader = new DescriptionLoader(async (activityIds) => {
-    const { descriptions } = await describing(client).describeActivities({ activityIds: [...new Set(activityIds)] });
-    return descriptions;
-  });
+  const loader = new DescriptionLoader((activityIds) => describeSome(client, organizationId, activityIds));
   loaders.set(client, loader);
   return loader;
 }
 
-/** Many at once, for exports: those that are known already are not asked for again. */
+/** Many at once, for exports. */
 export async function describeMany(
   client: CustosClient,
+  organizationId: string,
   activityIds: readonly string[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Description>> {
   const found = new Map<string, Description>();
   for (let from = 0; from < activityIds.length; from += BATCH_MAX) {
-    const { descriptions } = await describing(client).describeActivities(
-      { activityIds: activityIds.slice(from, from + BATCH_MAX) },
-      signal ? { signal } : {},
-    );
-    for (const description of descriptions) {
+    const some = await describeSome(client, organizationId, activityIds.slice(from, from + BATCH_MAX), signal);
+    for (const description of some) {
       if (description.activityId !== undefined) found.set(description.activityId, description);
     }
   }
@@ -107,7 +102,7 @@ export function useDescriptions(activityIds: readonly string[]): ReadonlyMap<str
     queries: unique.map((activityId) => ({
       // Not among the answers that the feed makes stale: what was asked does not change.
       queryKey: ['description', userId, organizationId, activityId],
-      queryFn: () => loaderOf(client).load(activityId),
+      queryFn: () => loaderOf(client, organizationId).load(activityId),
       staleTime: KEPT_MS,
       gcTime: KEPT_MS,
       enabled: session !== undefined,
@@ -122,15 +117,10 @@ export function useDescriptions(activityIds: readonly string[]): ReadonlyMap<str
 
 /** One request with its bytes, as whoever decides has to see it: asked for anew when something happened. */
 export function useDescription(activityId: string | undefined): UseQueryResult<Description, Error> {
-  const client = useClient();
-  const { userId } = useSessionOrThrow();
-  const { organizationId } = useOrganization();
-  const { session } = useSessionState();
-  return useQuery({
-    queryKey: ['api', [userId, organizationId], 'describeActivity', { activityId }],
-    queryFn: async ({ signal }): Promise<Description> =>
-      (await describing(client).describeActivity({ activityId: activityId ?? '' }, { signal })).description,
-    enabled: activityId !== undefined && session !== undefined,
-  });
+  const answer = useRawApi<{ readonly description: Description }>(
+    'describe_activity',
+    { activityId },
+    { enabled: activityId !== undefined },
+  );
+  return { ...answer, data: answer.data?.description } as UseQueryResult<Description, Error>;
 }
-

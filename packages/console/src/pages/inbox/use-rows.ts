@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Approval, ApprovalFilter } from '../../api/approvals.ts';
-import { announce } from '../../app/announcer.tsx';
 import { type InboxRow, keepOrder, settle } from './steady-order.ts';
 
 export interface Rows {
@@ -21,10 +20,7 @@ export function useRows(filter: ApprovalFilter, fresh: readonly Approval[] | und
     setState((before) => {
       if (filter === 'DECIDED') return { filter, rows: fresh.map((approval) => ({ approval, isGone: false })) };
       if (before.filter !== filter || before.rows.length === 0) return { filter, rows: keepOrder([], fresh) };
-      const rows = keepOrder(before.rows, fresh);
-      const added = rows.length - before.rows.length;
-      if (added > 0 && filter === 'FOR_ME') announce(added === 1 ? 'A new request waits for you.' : `${added} new requests wait for you.`);
-      return { filter, rows };
+      return { filter, rows: keepOrder(before.rows, fresh) };
     });
   }, [filter, fresh]);
 
