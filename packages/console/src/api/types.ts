@@ -1,6 +1,4 @@
 /** Shapes of the queries behind this console (docs/guides/console.md). */
-import type { Activity, ActivityStatus } from '@custos/sdk';
-
 /** A piece of a sentence. `userText`: somebody wrote it, so its direction is isolated. */
 export interface TextPart {
   readonly text: string;
@@ -72,56 +70,6 @@ export interface Description {
     readonly before?: PolicyText;
     readonly after?: PolicyText;
   };
-}
-
-export type CredentialKind = 'PASSKEY' | 'API_KEY' | 'SESSION' | 'OAUTH';
-
-export interface CastVote {
-  readonly voteId: string;
-  readonly userId: string;
-  readonly userName: string;
-  readonly isProgram: boolean;
-  readonly selection: 'APPROVED' | 'REJECTED';
-  readonly at: string;
-  readonly credentialName?: string;
-  readonly credentialKind?: CredentialKind | (string & {});
-  readonly sourceAddress?: string;
-}
-
-export interface Progress {
-  readonly waitsForMe: boolean;
-  readonly myVote?: 'APPROVED' | 'REJECTED';
-  readonly given: number;
-  readonly required: number;
-  readonly ways: readonly {
-    readonly kind: 'ROOT_QUORUM' | 'POLICY';
-    readonly policyId?: string;
-    readonly policyName?: string;
-    readonly given: number;
-    readonly required?: number;
-    readonly missing: { readonly anyone: boolean; readonly userIds: readonly string[] };
-    readonly text: string;
-  }[];
-  readonly authentication?: { readonly isMine: boolean; readonly factors: readonly unknown[]; readonly text: string };
-  readonly lapsesAt?: string;
-  readonly completes: boolean;
-  readonly submitter: {
-    readonly userId: string;
-    readonly userName: string;
-    readonly isProgram: boolean;
-    readonly credentialName?: string;
-    readonly credentialKind?: CredentialKind | (string & {});
-    readonly sourceAddress?: string;
-  };
-  readonly votes: readonly CastVote[];
-  readonly decidedAt?: string;
-  readonly outcome?: ActivityStatus;
-}
-
-export interface Approval {
-  readonly activity: Activity;
-  readonly description: Description;
-  readonly progress: Progress;
 }
 
 /** A policy's reasons in plain words. */

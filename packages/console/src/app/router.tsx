@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { readActivitySearch } from '../pages/activities/filters.ts';
 import { currentSession, loadSession } from '../session/session.ts';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
@@ -60,6 +61,7 @@ const inboxItemRoute = createRoute({ getParentRoute: () => inboxRoute, path: '$a
 const activitiesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/activities',
+  validateSearch: readActivitySearch,
   component: lazyRouteComponent(() => import('../pages/activities/page.tsx'), 'ActivitiesPage'),
   errorComponent: PageError,
 });

@@ -1,0 +1,115 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useClient } from '../../api/client.ts';
+import { problemOf } from '../../api/problem.ts';
+import { checkVotes } from '../../api/vote.ts';
+import { Address } from '../../kit/address.tsx';
+import { Button } from '../../kit/button.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
+import { ActivityStatus, StatusMark } from '../../kit/status-mark.tsx';
+import { count } from '../../lib/amounts.ts';
+import { listInWords } from '../../lib/text.ts';
+import type { Verb } from '../request/confirm-dialog.tsx';
+import { amountsOf, type BatchItem, sumAmounts } from './batch.ts';
+import styles from './inbox.module.css';
+
+type Result = { readonly status: string } | { readonly problem: string };
+
+export interface BatchDialogProps {
+  readonly verb: Verb;
+  readonly items: readonly BatchItem[];
+  readonly onClose: (isDone: boolean) => void;
+}
+
+/** Several at once: their sum and every recipient, then what became of each. */
+export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
+  const [isBusy, setIsBusy] = useState(false);
+  const { sums, isPartial } = sumAmounts(items.flatMap(({ description }) => amountsOf(description)));
+  const isDone = !isBusy && results.size === items.length;
+
+  async function decide({ approval: { activity } }: BatchItem): Promise<Result> {
+    try {
+      if (verb === 'Approve') {
+        const votes = await checkVotes(client, activity.id, activity.fingerprint);
+        if (votes.some(({ check }) => check === 'not-verified')) return { problem: 'A signature was not verified: left out.' };
+      }
+      const { fingerprint } = activity;
+      const vote = verb === 'Approve' ? client.approveActivity({ fingerprint }) : client.rejectActivity({ fingerprint });
+      return { status: (await vote).activity.status };
+    } catch (error) {
+      const { title, text } = problemOf(error);
+      return { problem: `${title} ${text}` };
+    }
+  }
+  async function run(): Promise<void> {
+    setIsBusy(true);
+    for (const item of items) {
+      const result = await decide(item);
+      setResults((before) => new Map(before).set(item.approval.activity.id, result));
+    }
+    setIsBusy(false);
+    await queries.invalidateQueries({ queryKey: ['api'] });
+  }
+  return (
+    <Dialog
+      open
+      width="wide"
+      isModalOnly={isBusy}
+      onClose={() => onClose(isDone)}
+      title={`${verb} ${count(items.length, 'request')}?`}
+      footer={
+        isDone ? (
+          <Button kind="ink" onClick={() => onClose(true)}>
+            Done
+          </Button>
+        ) : (
+          <>
+            <Button onClick={() => onClose(false)}>Cancel</Button>
+            <Button kind="ink" busy={isBusy && (verb === 'Approve' ? 'Approving…' : 'Rejecting…')} onClick={() => void run()}>
+              {verb}
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className={styles.more}>
+        {sums.length > 0 && (
+          <p className={styles.batchSum}>
+            Together <b>{listInWords(sums)}</b>
+            {isPartial && ', and amounts that cannot be added'}
+          </p>
+        )}
+        <ul className={styles.batch} aria-label="Requests">
+          {items.map(({ approval, description }) => (
+            <li key={approval.activity.id} className={styles.batchItem}>
+              <Sentence parts={description.sentence} />
+              {description.recipients.map(({ address }) => (
+                <Address key={address} address={address} shape="decision" oneLine />
+              ))}
+              <ResultOf result={results.get(approval.activity.id)} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Dialog>
+  );
+}
+
+function ResultOf({ result }: { readonly result: Result | undefined }) {
+  if (result === undefined) return null;
+  return (
+    <div role="status">
+      {'status' in result ? (
+        <ActivityStatus status={result.status} bare />
+      ) : (
+        <StatusMark tone="deny" bare>
+          {result.problem}
+        </StatusMark>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import type { Approval } from '../../api/approvals.ts';
+import type { Description } from '../../api/types.ts';
+import { amountsOf, sumAmounts, whyNotTogether } from './batch.ts';
+
+const approval = (type: string, progress: object = { waitsForMe: true }): Approval =>
+  ({ activity: { id: type, type }, progress }) as unknown as Approval;
+const description = (risk: string, walletId = 'w1'): Description =>
+  ({ risk, sender: { walletId, address: '0x1' }, sentence: [], fields: [] }) as unknown as Description;
+
+describe('what is decided together', () => {
+  const first = { approval: approval('SIGN'), description: description('ROUTINE') };
+
+  test('routine requests of one type and wallet', () => {
+    expect(whyNotTogether(approval('SIGN'), description('ROUTINE'), [first])).toBeUndefined();
+  });
+
+  test.each([
+    ['another type', approval('SEND'), description('ROUTINE')],
+    ['another wallet', approval('SIGN'), description('ROUTINE', 'w2')],
+    ['a danger', approval('SIGN'), description('DANGER')],
+    ['a further proof', approval('SIGN', { waitsForMe: true, authentication: {} }), description('ROUTINE')],
+    ['what waits for others', approval('SIGN', { waitsForMe: false }), description('ROUTINE')],
+    ['no sentence', approval('SIGN'), undefined],
+  ])('not with %s', (_, other, itsDescription) => {
+    expect(whyNotTogether(other, itsDescription, [first])).toEqual(expect.any(String));
+  });
+});
+
+describe('sums', () => {
+  test('are exact, by unit', () => {
+    expect(sumAmounts(['12,500 USDC', '0.000001 USDC', '1\u00a0ETH']).sums).toEqual([
+      '12,500.000001\u00a0USDC',
+      '1\u00a0ETH',
+    ]);
+  });
+
+  test('say what they lack', () => {
+    expect(sumAmounts(['unlimited USDC', '1 ETH'])).toEqual({ sums: ['1\u00a0ETH'], isPartial: true });
+  });
+
+  test('are taken from the sentence, else from the fields', () => {
+    const said = { ...description('ROUTINE'), sentence: [{ text: 'Send ' }, { text: '5 ETH', strong: true }] };
+    expect(amountsOf(said)).toEqual(['5 ETH']);
+    const fields = [{ label: 'Value', kind: 'AMOUNT' as const, value: [{ text: '2 ETH' }] }];
+    expect(amountsOf({ ...description('ROUTINE'), fields })).toEqual(['2 ETH']);
+  });
+});

@@ -1,0 +1,61 @@
+import type { Approval } from '../../api/approvals.ts';
+import type { Description } from '../../api/types.ts';
+import { formatUnits } from '../../lib/amounts.ts';
+
+export interface BatchItem {
+  readonly approval: Approval;
+  readonly description: Description;
+}
+
+/** A batch takes only routine requests of one type and wallet. */
+const groupOf = ({ approval, description }: BatchItem): string =>
+  `${approval.activity.type} ${description.sender?.walletId ?? description.sender?.address ?? ''}`;
+
+/** Why a request cannot be decided together with those that are chosen; undefined where it can. */
+export function whyNotTogether(
+  approval: Approval,
+  description: Description | undefined,
+  chosen: readonly BatchItem[],
+): string | undefined {
+  if (description === undefined) return 'its sentence is not there yet';
+  if (!approval.progress.waitsForMe) return 'it does not wait for you';
+  if (approval.progress.authentication !== undefined) return 'it needs a further proof';
+  if (description.risk !== 'ROUTINE') return 'only routine requests go together';
+  const [first] = chosen;
+  if (first !== undefined && groupOf(first) !== groupOf({ approval, description })) {
+    return 'only requests of one type and wallet go together';
+  }
+  return undefined;
+}
+
+const AMOUNT = /^([0-9][0-9,]*)(?:\.([0-9]+))?[ \u00a0](.+)$/u;
+
+/** Amounts as they are written in fields, added by unit and exactly. What is no plain amount is left out and counted. */
+export function sumAmounts(texts: readonly string[]): { readonly sums: readonly string[]; readonly isPartial: boolean } {
+  const byUnit = new Map<string, { units: bigint; decimals: number }>();
+  let isPartial = false;
+  for (const text of texts) {
+    const [, whole, fraction = '', unit] = AMOUNT.exec(text.trim()) ?? [];
+    if (whole === undefined || unit === undefined) {
+      isPartial = true;
+      continue;
+    }
+    const known = byUnit.get(unit) ?? { units: 0n, decimals: 0 };
+    const decimals = Math.max(known.decimals, fraction.length);
+    const units =
+      known.units * 10n ** BigInt(decimals - known.decimals) +
+      BigInt(whole.replaceAll(',', '') + fraction.padEnd(decimals, '0'));
+    byUnit.set(unit, { units, decimals });
+  }
+  return {
+    sums: [...byUnit].map(([unit, { units, decimals }]) => `${formatUnits(units, decimals)}\u00a0${unit}`),
+    isPartial,
+  };
+}
+
+/** What a request moves: the strong words of its sentence that are amounts, or its fields of that kind. */
+export function amountsOf({ sentence, fields }: Description): readonly string[] {
+  const said = sentence.flatMap(({ text, strong }) => (strong && AMOUNT.test(text.trim()) ? [text] : []));
+  if (said.length > 0) return said;
+  return fields.filter(({ kind }) => kind === 'AMOUNT').map(({ value }) => value.map(({ text }) => text).join(''));
+}

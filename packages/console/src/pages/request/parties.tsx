@@ -1,0 +1,81 @@
+import { Link } from '@tanstack/react-router';
+import type { Description, Recipient } from '../../api/types.ts';
+import { Address, LookAlike } from '../../kit/address.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { LinkButton } from '../../kit/link-button.tsx';
+import { StatusMark } from '../../kit/status-mark.tsx';
+import { count } from '../../lib/amounts.ts';
+import { day } from '../../lib/time.ts';
+import { useState } from 'react';
+import styles from './request.module.css';
+
+const SHOWN_MAX = 4;
+
+/** Where value comes from and where it goes, with addresses in full: two people can read them to each other. */
+export function Parties({ description }: { readonly description: Description }) {
+  const { sender, recipients } = description;
+  const [isAll, setIsAll] = useState(false);
+  if (sender === undefined || recipients.length === 0) return null;
+  const shown = isAll ? recipients : recipients.slice(0, SHOWN_MAX);
+  return (
+    <div className={styles.parties}>
+      <section className={styles.party} aria-label="From">
+        <p className={styles.meta}>From your wallet</p>
+        {sender.name !== undefined && (
+          <p className={styles.partyName}>
+            {sender.walletId === undefined ? (
+              <bdi>{sender.name}</bdi>
+            ) : (
+              <Link to="/wallets/$walletId" params={{ walletId: sender.walletId }}>
+                <bdi>{sender.name}</bdi>
+              </Link>
+            )}
+          </p>
+        )}
+        <Address address={sender.address} shape="decision" copy />
+      </section>
+      <span className={styles.partyArrow}>
+        <Icon name="arrow-right" size={20} />
+      </span>
+      <section className={styles.party} aria-label="To">
+        {shown.map((recipient) => (
+          <RecipientOf key={recipient.address} recipient={recipient} />
+        ))}
+        {recipients.length > shown.length && (
+          <LinkButton onClick={() => setIsAll(true)}>Show all {count(recipients.length, 'recipient')}</LinkButton>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function RecipientOf({ recipient }: { readonly recipient: Recipient }) {
+  const { address, name, paidCount, paidSince, lookAlike } = recipient;
+  return (
+    <div className={styles.recipient}>
+      <p className={styles.meta}>To</p>
+      {name !== undefined && (
+        <p className={styles.partyName}>
+          <bdi>{name}</bdi>
+        </p>
+      )}
+      {lookAlike === undefined ? (
+        <Address address={address} shape="decision" copy />
+      ) : (
+        <LookAlike address={address} other={lookAlike}>
+          You know <Address address={lookAlike.address} shape="decision" />
+        </LookAlike>
+      )}
+      {paidCount > 0 ? (
+        <StatusMark tone="allow" bare>
+          Paid {count(paidCount, 'time')}
+          {paidSince !== undefined && ` since ${day(paidSince)}`}
+        </StatusMark>
+      ) : (
+        <StatusMark tone="wait" icon="triangle" bare>
+          Never paid from here
+        </StatusMark>
+      )}
+    </div>
+  );
+}

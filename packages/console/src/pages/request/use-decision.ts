@@ -1,0 +1,122 @@
+import type { Activity, Stamper } from '@custos/sdk';
+import { useState } from 'react';
+import { announce } from '../../app/announcer.tsx';
+import type { Approval, CheckedVotes } from '../../api/approvals.ts';
+import { connection } from '../../api/connection.ts';
+import type { Description } from '../../api/types.ts';
+import { type Outcome, useSubmit } from '../../api/use-submit.ts';
+import { useStore } from '../../lib/store.ts';
+import { passkeyStamper } from '../../session/login.ts';
+import { useOrganization } from '../../session/organization.ts';
+import { whyNoPasskeys } from '../../session/passkeys.ts';
+import { useSessionState } from '../../session/session.ts';
+import type { Verb } from './confirm-dialog.tsx';
+import { hasUnverified } from './votes.tsx';
+import { isOpen } from './words.ts';
+
+export interface Confirmation {
+  readonly verb: Verb;
+  readonly byPasskey: boolean;
+}
+
+export type VoteOutcome = Outcome<{ activity: Activity }>;
+
+/** What a person did here, and what became of it. */
+export interface Done {
+  readonly verb: Verb;
+  readonly outcome: VoteOutcome;
+}
+
+export interface Decision {
+  /** Whether there is anything to decide for this person. */
+  readonly isMine: boolean;
+  readonly busy: Verb | undefined;
+  /** Why nothing can be sent at all. */
+  readonly offReason: string | undefined;
+  readonly approveOff: string | undefined;
+  readonly passkeyOff: string | undefined;
+  readonly confirmation: Confirmation | undefined;
+  readonly done: Done | undefined;
+  readonly hasSeenBytes: boolean;
+  seeBytes(): void;
+  /** A click: acts at once on what is routine, and asks otherwise. */
+  choose(verb: Verb, byPasskey?: boolean): void;
+  /** A key: always asks first. */
+  ask(verb: Verb): void;
+  cancel(): void;
+  act(confirmation: Confirmation): void;
+  /** The next factor of this person's own approval. */
+  prove(stamper?: Stamper): Promise<VoteOutcome>;
+  /** Sends the same bytes again. */
+  repeat(): void;
+}
+
+/** Deciding about one request. Mount it anew for another. */
+export function useDecision(
+  { activity, progress }: Approval,
+  description: Description,
+  checks: { readonly data: CheckedVotes | undefined; readonly isError: boolean },
+): Decision {
+  const approve = useSubmit('approveActivity');
+  const reject = useSubmit('rejectActivity');
+  const [confirmation, setConfirmation] = useState<Confirmation>();
+  const [verb, setVerb] = useState<Verb>('Approve');
+  const [hasSeenBytes, setHasSeenBytes] = useState(false);
+  const { isReadOnly } = useOrganization();
+  const { session } = useSessionState();
+  const { lostSinceMs } = useStore(connection);
+
+  const submit = verb === 'Approve' ? approve : reject;
+  const done = submit.outcome === undefined ? undefined : { verb, outcome: submit.outcome };
+  const offReason =
+    lostSinceMs !== undefined
+      ? 'Voting is off until the service answers.'
+      : session === undefined
+        ? 'Sign in again to decide.'
+        : undefined;
+  const approveOff =
+    offReason ??
+    (hasUnverified(checks.data)
+      ? 'A signature was not verified.'
+      : checks.isError
+        ? 'The signatures could not be read.'
+        : checks.data === undefined
+          ? 'The signatures are being checked.'
+          : undefined);
+
+  async function send(next: Verb, stamper?: Stamper): Promise<VoteOutcome> {
+    setVerb(next);
+    const { fingerprint } = activity;
+    const outcome = await (next === 'Approve' ? approve : reject).submit({ fingerprint }, stamper ? { stamper } : {});
+    announce(outcome.state === 'refused' ? outcome.problem.title : next === 'Approve' ? 'You approved.' : 'You rejected.');
+    return outcome;
+  }
+  const act = ({ verb: next, byPasskey }: Confirmation): void => {
+    setConfirmation(undefined);
+    void send(next, byPasskey ? passkeyStamper() : undefined);
+  };
+  const isMine =
+    !isReadOnly &&
+    isOpen(activity.status) &&
+    (progress.waitsForMe || progress.authentication?.isMine === true || (activity.canReject && progress.myVote === undefined));
+  return {
+    isMine,
+    busy: approve.isBusy ? 'Approve' : reject.isBusy ? 'Reject' : undefined,
+    offReason,
+    approveOff,
+    passkeyOff: whyNoPasskeys()?.reason,
+    confirmation,
+    done,
+    hasSeenBytes,
+    seeBytes: () => setHasSeenBytes(true),
+    choose(next, byPasskey = false) {
+      if (description.risk === 'ROUTINE') act({ verb: next, byPasskey });
+      else setConfirmation({ verb: next, byPasskey });
+    },
+    ask: (next) => setConfirmation({ verb: next, byPasskey: false }),
+    cancel: () => setConfirmation(undefined),
+    act,
+    prove: (stamper) => send('Approve', stamper),
+    repeat: () => void submit.repeat(),
+  };
+}
