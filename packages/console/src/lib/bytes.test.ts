@@ -20,5 +20,7 @@ describe('base58', () => {
     expect(toHex(fromBase58(text) ?? new Uint8Array())).toBe(hex);
   });
 
-  it.each(['0', 'O', 'l', 'I', 'a b', '1'.repeat(200)])('refuses %s', (text) => expect(fromBase58(text)).toBeUndefined());
+  it.each(['0', 'O', 'l', 'I', 'a b', '1'.repeat(200)])('refuses %s', (text) =>
+    expect(fromBase58(text)).toBeUndefined(),
+  );
 });

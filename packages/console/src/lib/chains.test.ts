@@ -6,11 +6,14 @@ import { accountOf, chainName, familyOf, formatName, nextIndex, PRESETS } from '
 const formats = FORMATS as readonly Format[];
 
 describe('presets', () => {
-  it.each(PRESETS.map((preset) => [preset.id, preset] as const))('%s makes the account that most wallets have first', (_, preset) => {
-    const format = formats.find(({ name }) => name === preset.addressFormat);
-    expect(format?.curves).toContain(preset.curve);
-    expect(accountOf(preset)).toMatchObject({ path: format?.usualPath, pathFormat: 'PATH_FORMAT_BIP32' });
-  });
+  it.each(PRESETS.map((preset) => [preset.id, preset] as const))(
+    '%s makes the account that most wallets have first',
+    (_, preset) => {
+      const format = formats.find(({ name }) => name === preset.addressFormat);
+      expect(format?.curves).toContain(preset.curve);
+      expect(accountOf(preset)).toMatchObject({ path: format?.usualPath, pathFormat: 'PATH_FORMAT_BIP32' });
+    },
+  );
 
   it('continue after the accounts that are there', () => {
     const [ethereum, solana] = PRESETS;

@@ -45,7 +45,11 @@ function permute(state: bigint[]): void {
     }
     for (let index = 0; index < LANES; index += 1) {
       const row = index - (index % 5);
-      const [own, next, second] = [0, 1, 2].map((by) => moved[row + ((index + by) % 5)] ?? 0n) as [bigint, bigint, bigint];
+      const [own, next, second] = [0, 1, 2].map((by) => moved[row + ((index + by) % 5)] ?? 0n) as [
+        bigint,
+        bigint,
+        bigint,
+      ];
       state[index] = own ^ (~next & MASK & second);
     }
     state[0] = at(0) ^ constant;

@@ -12,7 +12,8 @@ export interface ChainPickerProps {
   readonly curve?: string;
 }
 
-export const presetsOf = (ids: readonly string[]): readonly ChainPreset[] => PRESETS.filter(({ id }) => ids.includes(id));
+export const presetsOf = (ids: readonly string[]): readonly ChainPreset[] =>
+  PRESETS.filter(({ id }) => ids.includes(id));
 
 /** Several chains at once; each makes an account at its usual path. */
 export function ChainPicker({ chosen, onChange, error, curve }: ChainPickerProps) {

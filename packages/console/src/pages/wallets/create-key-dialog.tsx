@@ -29,7 +29,9 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const name = value.name.trim();
   const chains = presetsOf(value.chains).filter(({ curve }) => curve === value.curve);
   const addressFormats =
-    value.curve === 'CURVE_P256' ? ['ADDRESS_FORMAT_COMPRESSED' as const] : chains.map(({ addressFormat }) => addressFormat);
+    value.curve === 'CURVE_P256'
+      ? ['ADDRESS_FORMAT_COMPRESSED' as const]
+      : chains.map(({ addressFormat }) => addressFormat);
   const parameters = {
     privateKeys: [{ privateKeyName: name, curve: value.curve, privateKeyTags: [], addressFormats }],
   };
@@ -75,13 +77,20 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
           label="Name"
           value={value.name}
           onChange={(next) => set({ name: next })}
-          error={fieldProblem(outcome, 'privateKeyName') ?? (isTried && name === '' ? 'Give the key a name.' : undefined)}
+          error={
+            fieldProblem(outcome, 'privateKeyName') ?? (isTried && name === '' ? 'Give the key a name.' : undefined)
+          }
           maxLength={255}
         />
         <div className={styles.group}>
           <span className={styles.legend}>Curve</span>
           <div>
-            <Segmented label="Curve" items={CURVES} value={value.curve} onChange={(curve) => set({ curve, chains: [] })} />
+            <Segmented
+              label="Curve"
+              items={CURVES}
+              value={value.curve}
+              onChange={(curve) => set({ curve, chains: [] })}
+            />
           </div>
         </div>
         {value.curve === 'CURVE_P256' ? (

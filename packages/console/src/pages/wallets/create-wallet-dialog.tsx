@@ -28,7 +28,8 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
     accounts: presetsOf(value.chains).map((preset) => accountOf(preset)),
     mnemonicLength: Number(value.words) as 12 | 24,
   };
-  const nameError = fieldProblem(outcome, 'walletName') ?? (isTried && name === '' ? 'Give the wallet a name.' : undefined);
+  const nameError =
+    fieldProblem(outcome, 'walletName') ?? (isTried && name === '' ? 'Give the wallet a name.' : undefined);
   const chainsError = isTried && value.chains.length === 0 ? 'Choose at least one chain.' : undefined;
 
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {

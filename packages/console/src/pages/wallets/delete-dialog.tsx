@@ -74,8 +74,8 @@ export function DeleteDialog({ subject, onClose, onDone }: DeleteDialogProps) {
           </Note>
         ) : (
           <Note tone="deny" title="It was never exported.">
-            The rule: what was never exported is deleted only if the request says so. No copy exists outside this service, so
-            whatever it holds is lost. Export it first if you may need it.
+            The rule: what was never exported is deleted only if the request says so. No copy exists outside this
+            service, so whatever it holds is lost. Export it first if you may need it.
           </Note>
         )}
         <PolicyPreview forecast={forecast} hint="" />

@@ -12,8 +12,8 @@ import { Checkbox } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
 import { PolicyPreview } from '../../kit/policy-preview.tsx';
 import { OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
-import { ActivityStatus } from '../../kit/status-mark.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
+import { ActivityStatus } from '../../kit/status-mark.tsx';
 import { useOrganization } from '../../session/organization.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import { bundleIn, EXPORTS, type ExportSubject, exportParameters } from './export-model.ts';
@@ -42,7 +42,11 @@ function consequenceOf(subject: ExportSubject): string {
   const what = WHAT[subject.kind];
   if (subject.kind !== 'wallet') return `Whoever has ${what} owns what it holds for ever. I want that.`;
   const accounts =
-    subject.accountCount === undefined ? 'all its accounts' : subject.accountCount === 1 ? 'its account' : `all ${subject.accountCount} accounts`;
+    subject.accountCount === undefined
+      ? 'all its accounts'
+      : subject.accountCount === 1
+        ? 'its account'
+        : `all ${subject.accountCount} accounts`;
   return `Whoever has ${what} owns ${accounts} for ever. I want that.`;
 }
 
@@ -73,7 +77,8 @@ function Ask({ subject, onClose }: ExportDialogProps) {
     else if (became.state === 'waits') holdExport(subject.id, { activityId: became.activity.id, target, userId });
   };
 
-  if (done !== undefined) return <Ready subject={subject} bundle={done.bundle} target={done.target} onClose={onClose} />;
+  if (done !== undefined)
+    return <Ready subject={subject} bundle={done.bundle} target={done.target} onClose={onClose} />;
   return (
     <Dialog
       open
@@ -169,9 +174,9 @@ function Waiting({ subject, held, onClose }: ExportDialogProps & { readonly held
           </Note>
         ) : (
           <Note tone="wait" icon="clock" title="Waits for approval. Keep this tab open." role="status">
-            The key that opens it is in the memory of this tab alone. You may go to other pages of the console; when you close
-            or reload the tab, nobody can open this export, and it has to be asked for again. Once the others have approved,
-            this dialog shows it.
+            The key that opens it is in the memory of this tab alone. You may go to other pages of the console; when you
+            close or reload the tab, nobody can open this export, and it has to be asked for again. Once the others have
+            approved, this dialog shows it.
           </Note>
         )}
         {query.error && <ProblemNote problem={problemOf(query.error)} onRetry={() => void query.refetch()} />}
@@ -202,7 +207,13 @@ function Ready({ subject, bundle, target, onClose }: ReadyProps) {
       footer={<Button onClick={onClose}>Close and forget</Button>}
     >
       <div className={styles.form}>
-        <SecretView subject={subject} bundle={bundle} target={target} organizationId={organizationId} onProblem={(error) => setProblem(problemOf(error))} />
+        <SecretView
+          subject={subject}
+          bundle={bundle}
+          target={target}
+          organizationId={organizationId}
+          onProblem={(error) => setProblem(problemOf(error))}
+        />
         {problem && <ProblemNote problem={problem} />}
       </div>
     </Dialog>

@@ -84,7 +84,9 @@ export function ImportWordsForm({ importBundle, choice, onClose, onDone }: Impor
         value={name}
         onChange={setName}
         maxLength={255}
-        error={fieldProblem(outcome, 'walletName') ?? (isTried && name.trim() === '' ? 'Give the wallet a name.' : undefined)}
+        error={
+          fieldProblem(outcome, 'walletName') ?? (isTried && name.trim() === '' ? 'Give the wallet a name.' : undefined)
+        }
       />
       <TextArea
         label="Words"
@@ -173,7 +175,10 @@ export function ImportKeyForm({ importBundle, choice, onClose, onDone }: ImportF
         value={name}
         onChange={setName}
         maxLength={255}
-        error={fieldProblem(outcome, 'privateKeyName') ?? (isTried && name.trim() === '' ? 'Give the key a name.' : undefined)}
+        error={
+          fieldProblem(outcome, 'privateKeyName') ??
+          (isTried && name.trim() === '' ? 'Give the key a name.' : undefined)
+        }
       />
       <div className={styles.group}>
         <span className={styles.legend}>Curve</span>

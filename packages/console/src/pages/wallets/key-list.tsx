@@ -132,7 +132,8 @@ export function KeyList({ search, onCreate }: { readonly search: string; readonl
                     </Button>
                   }
                 >
-                  Single keys, made here or imported, will be listed here. Accounts of wallets are on the wallets’ pages.
+                  Single keys, made here or imported, will be listed here. Accounts of wallets are on the wallets’
+                  pages.
                 </Empty>
               )}
             </div>

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button, IconButton } from '../../kit/button.tsx';
+import { SearchField } from '../../kit/field.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
-import { SearchField } from '../../kit/field.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { CreateWalletDialog } from './create-wallet-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
@@ -31,7 +31,13 @@ export function WalletsPage() {
           <Menu
             trigger={<IconButton icon="more" label="More" />}
             items={[
-              { id: 'import', label: 'Import words or a key', icon: 'upload', off, onSelect: () => setOpened('import') },
+              {
+                id: 'import',
+                label: 'Import words or a key',
+                icon: 'upload',
+                off,
+                onSelect: () => setOpened('import'),
+              },
               { id: 'key', label: 'Create a private key', icon: 'key', off, onSelect: () => setOpened('create-key') },
             ]}
           />
@@ -57,7 +63,11 @@ export function WalletsPage() {
           </div>
         </div>
         {shown === 'wallets' ? (
-          <WalletList search={search} onCreate={() => setOpened('create-wallet')} onImport={() => setOpened('import')} />
+          <WalletList
+            search={search}
+            onCreate={() => setOpened('create-wallet')}
+            onImport={() => setOpened('import')}
+          />
         ) : (
           <KeyList search={search} onCreate={() => setOpened('create-key')} />
         )}

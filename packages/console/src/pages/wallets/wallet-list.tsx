@@ -1,6 +1,6 @@
+import type { ListWalletsResponse } from '@custos/sdk';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import type { ListWalletsResponse } from '@custos/sdk';
 import { problemOf } from '../../api/problem.ts';
 import { useApiPages } from '../../api/use-api.ts';
 import { useOffReason } from '../../app/off-reason.ts';
@@ -38,7 +38,13 @@ const COLUMNS: readonly Column<Wallet>[] = [
       </span>
     ),
   },
-  { id: 'created', header: 'Created', width: '140px', align: 'right', cell: ({ createdAt }) => <Time inRow time={createdAt} /> },
+  {
+    id: 'created',
+    header: 'Created',
+    width: '140px',
+    align: 'right',
+    cell: ({ createdAt }) => <Time inRow time={createdAt} />,
+  },
 ];
 
 export interface WalletListProps {
@@ -52,7 +58,8 @@ export function WalletList({ search, onCreate, onImport }: WalletListProps) {
   const navigate = useNavigate();
   const off = useOffReason();
   const wanted = search.trim().toLocaleLowerCase();
-  const rows = wanted === '' ? items : items.filter(({ walletName }) => walletName.toLocaleLowerCase().includes(wanted));
+  const rows =
+    wanted === '' ? items : items.filter(({ walletName }) => walletName.toLocaleLowerCase().includes(wanted));
   // A filter is about all of them, so the others are fetched.
   useEffect(() => {
     if (wanted !== '' && hasMore && !query.isFetchingNextPage) loadMore();
@@ -95,8 +102,8 @@ export function WalletList({ search, onCreate, onImport }: WalletListProps) {
                     </>
                   }
                 >
-                  Wallets with their accounts and balances will be listed here. Create one for the chains that you use, or
-                  import the words of another.
+                  Wallets with their accounts and balances will be listed here. Create one for the chains that you use,
+                  or import the words of another.
                 </Empty>
               )}
             </div>
