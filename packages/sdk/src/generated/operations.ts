@@ -3515,6 +3515,25 @@ export interface ListApprovalsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_chains. */
+export interface ListChainsParameters {}
+
+/** Answer of list_chains. */
+export interface ListChainsResponse {
+  chains: {
+    caip2: string;
+    nativeAsset: {
+      caip19: string;
+      symbol: string;
+      name: string;
+      decimals: number;
+    };
+    batches: boolean;
+    sponsors: boolean;
+    hasVaults: boolean;
+  }[];
+}
+
 /** Parameters of list_credentials. */
 export interface ListCredentialsParameters {
   userId?: string;
@@ -5590,6 +5609,8 @@ export interface OperationMethods {
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
   /** Activities that wait for approvals, newest first, with how far each is and whether it waits for the caller; or those that were decided by votes. */
   listApprovals(parameters?: ListApprovalsParameters, options?: QueryOptions): Promise<ListApprovalsResponse>;
+  /** The chains that the operator has configured, with their native assets and what they are set up for. */
+  listChains(parameters?: ListChainsParameters, options?: QueryOptions): Promise<ListChainsResponse>;
   /** API keys, sessions, passkeys and OAuth identities of a user, or of the whole organization, with their last use; oldest first. */
   listCredentials(parameters?: ListCredentialsParameters, options?: QueryOptions): Promise<ListCredentialsResponse>;
   /** The organization's fee wrappers or its parent's, oldest first, with what their vaults tell. Fees are shown to the parent alone. */
@@ -6723,6 +6744,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_approvals',
     path: '/public/v1/query/list_approvals',
+  },
+  listChains: {
+    kind: 'query',
+    name: 'list_chains',
+    path: '/public/v1/query/list_chains',
   },
   listCredentials: {
     kind: 'query',

@@ -7,6 +7,7 @@ import { getGasUsage } from './operations/get-gas-usage.ts';
 import { getNonces } from './operations/get-nonces.ts';
 import { getSendTransactionStatus } from './operations/get-send-transaction-status.ts';
 import { getWalletAddressBalances } from './operations/get-wallet-address-balances.ts';
+import { listChains } from './operations/list-chains.ts';
 import { listEthTransactionHistory } from './operations/list-eth-transaction-history.ts';
 import { listSends } from './operations/list-sends.ts';
 import { solSendTransaction } from './operations/sol-send-transaction.ts';
@@ -23,6 +24,7 @@ export const sends: Domain = {
     getNonces,
     getSendTransactionStatus,
     getWalletAddressBalances,
+    listChains,
     listEthTransactionHistory,
     listSends,
     solSendTransaction,

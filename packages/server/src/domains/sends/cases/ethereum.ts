@@ -139,6 +139,23 @@ export const ethereumCases: DomainCases = {
     },
     hostile: byRoot(() => ({})),
   },
+  list_chains: {
+    query: {
+      answer: () => ({
+        chains: expect.arrayContaining([
+          {
+            caip2: EVM,
+            nativeAsset: NATIVE,
+            batches: expect.any(Boolean),
+            sponsors: expect.any(Boolean),
+            hasVaults: expect.any(Boolean),
+          },
+        ]),
+      }),
+      isOfChain: true,
+    },
+    hostile: byRoot(() => ({})),
+  },
   get_nonces: {
     query: {
       parameters: async () => ({ address: newAddress(), caip2: EVM, nonce: true, gasStationNonce: true }),

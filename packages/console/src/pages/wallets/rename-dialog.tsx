@@ -1,0 +1,65 @@
+import { useRef, useState } from 'react';
+import { useSubmit } from '../../api/use-submit.ts';
+import { useOffReason } from '../../app/off-reason.ts';
+import { Button } from '../../kit/button.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
+import { TextField } from '../../kit/field.tsx';
+import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
+import { SameWithLink } from '../../kit/same-with.tsx';
+import styles from './wallets.module.css';
+
+export interface RenameDialogProps {
+  readonly walletId: string;
+  readonly walletName: string;
+  readonly onClose: () => void;
+}
+
+export function RenameDialog({ walletId, walletName, onClose }: RenameDialogProps) {
+  const [name, setName] = useState(walletName);
+  const { submit, repeat, outcome, isBusy } = useSubmit('updateWallet');
+  const off = useOffReason();
+  const field = useRef<HTMLInputElement>(null);
+  const parameters = { walletId, walletName: name.trim() };
+  const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
+    if ((await work).state === 'completed') onClose();
+  };
+  const isSame = parameters.walletName === walletName;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Rename the wallet"
+      description="Policies name wallets by id, so none changes its meaning."
+      width="small"
+      initialFocus={field}
+      footer={
+        <div className={styles.footer}>
+          <SameWithLink method="updateWallet" parameters={parameters} />
+          <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
+          {outcome?.state !== 'waits' && (
+            <Button
+              kind="ink"
+              busy={isBusy && 'Renaming…'}
+              off={off ?? ((isSame || parameters.walletName === '') && 'Type another name.')}
+              onClick={() => void finish(submit(parameters))}
+            >
+              Rename
+            </Button>
+          )}
+        </div>
+      }
+    >
+      <div className={styles.form}>
+        <TextField
+          ref={field}
+          label="Name"
+          value={name}
+          onChange={setName}
+          maxLength={255}
+          error={fieldProblem(outcome, 'walletName')}
+        />
+        <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
+      </div>
+    </Dialog>
+  );
+}
