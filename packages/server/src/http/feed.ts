@@ -13,7 +13,7 @@ import { rawBody } from './raw-body.ts';
 /** Lines that wait for a client before the feed waits for it too. */
 const LINES_WAITING = 16;
 
-/** What happens, line by line, for as long as the client stays (protocol/activities 6). */
+/** What happens, line by line, for as long as the client stays (protocol/activities 9). */
 export function addFeed(server: FastifyInstance, app: App): void {
   // Before the server waits for its connections, which streams would keep busy.
   server.addHook('preClose', (done) => {

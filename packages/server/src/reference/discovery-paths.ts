@@ -1,3 +1,5 @@
+import { FEED_PATH } from '../engine/feed/open-feed.ts';
+import { LIMITS } from '../lib/limits.ts';
 import { VERSION } from '../lib/version.ts';
 
 type Json = Record<string, unknown>;
@@ -59,6 +61,65 @@ function ready(): Json {
     get: { ...described, responses: { ...described.responses, ...unavailable(schema, { status: 'unavailable' }) } },
   };
 }
+
+const FEED_LINE = {
+  type: 'object',
+  description: 'One line: an event, a sign of life, or the end.',
+  properties: {
+    cursor: text,
+    event: {
+      type: 'object',
+      required: ['kind'],
+      properties: {
+        kind: { type: 'string', enum: ['ACTIVITY', 'SEND', 'WEBHOOK_DELIVERY', 'GAP'] },
+        activityId: text,
+        type: text,
+        status: text,
+        sendTransactionStatusId: text,
+        deliveryId: text,
+        endpointId: text,
+        state: text,
+        updatedAt: text,
+      },
+    },
+    now: text,
+    end: object({ code: text, message: text }),
+  },
+};
+
+/** The one stream; it is stamped as a query is. */
+export const feedPaths: Json = {
+  [FEED_PATH]: {
+    post: {
+      operationId: 'feed',
+      summary: 'What changes in the organization, line by line, for as long as the connection is open.',
+      'x-custos-addition': true,
+      'x-body-limit-bytes': LIMITS.defaultBodyBytes,
+      security: [{ stamp: [] }, { webauthn: [] }, { session: [] }],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: object({ organizationId: text, cursor: text }, ['organizationId']),
+            example: { organizationId: '018f3f6e-1f7c-7d0a-9d53-3a5c8f2b4e10' },
+          },
+        },
+      },
+      responses: {
+        200: {
+          description: 'The stream',
+          content: {
+            'application/x-ndjson': {
+              schema: FEED_LINE,
+              example: { cursor: 'WyJzcWxpdGUiLDE3OTQ5MzEyMDAwMDAsWzQyXV0', now: '2026-11-17T16:00:00.000Z' },
+            },
+          },
+        },
+        default: { $ref: '#/components/responses/Error' },
+      },
+    },
+  },
+};
 
 /** Everything that is served by GET without a stamp. */
 export const discoveryPaths: Json = {

@@ -6,7 +6,7 @@ import type { ProxyCall } from '../domains/sign-up-proxy/define.ts';
 import type { ActivityOperation, Operation } from '../engine/define.ts';
 import { ERROR_CODES } from '../lib/error-codes.ts';
 import { operations, pathOf } from '../registry.ts';
-import { discoveryPaths } from './discovery-paths.ts';
+import { discoveryPaths, feedPaths } from './discovery-paths.ts';
 import { exampleAnswer, exampleBody, exampleCallBody, exampleReply } from './examples.ts';
 import { SHARED_SHAPES, sharedNameOf } from './shared-shapes.ts';
 
@@ -27,6 +27,7 @@ export function openApi(): Json {
     security: [{ stamp: [] }, { webauthn: [] }],
     paths: {
       ...discoveryPaths,
+      ...feedPaths,
       ...Object.fromEntries([
         ...operations.map((operation) => [pathOf(operation), { post: describeOperation(operation) }] as const),
         ...invitationCalls.map((call) => [call.path, { post: describeInvitationCall(call) }] as const),
