@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { activitiesCommand } from './commands/activities.ts';
 import { apiCommand } from './commands/api.ts';
 import { chainsCommand } from './commands/chains.ts';
 import { consoleCommand } from './commands/console.ts';
@@ -16,6 +17,7 @@ process.umask(0o077);
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 const program = new Command('custos').description('Operate a Custos service.').version(version).showHelpAfterError();
+program.addCommand(activitiesCommand());
 program.addCommand(apiCommand());
 program.addCommand(chainsCommand());
 program.addCommand(consoleCommand());

@@ -187,13 +187,20 @@ class Connection {
 
   async during<T>(work: () => Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.#controller.abort(), SILENCE_MS);
+    let stop = (): void => {};
+    // Not every `fetch` lets go of a body by its signal.
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => reject(this.#controller.signal.reason);
+    });
+    this.#controller.signal.addEventListener('abort', stop, { once: true });
     try {
-      return await work();
+      return await Promise.race([work(), stopped]);
     } catch (error) {
       this.#outer?.throwIfAborted();
       throw new NetworkError('the feed was interrupted', error);
     } finally {
       clearTimeout(timer);
+      this.#controller.signal.removeEventListener('abort', stop);
     }
   }
 

@@ -16,6 +16,8 @@ export interface FeedParts {
   readonly elapsed: Clock;
   /** How many streams this process has at most. */
   readonly streamsMax: number;
+  /** A client that takes nothing for so long is cut; 15 seconds unless told. */
+  readonly stuckMs?: number;
 }
 
 /** How often streams look for what other processes and workers did, and whether they may go on. */
@@ -23,7 +25,6 @@ const TICK_MS = 400;
 const HEARTBEAT_MS = 5000;
 /** Without the database nobody knows whether a stream may go on. */
 const BLIND_MS = 5000;
-/** A client that takes nothing for so long is cut. */
 const STUCK_MS = 15_000;
 const BATCH = 200;
 
@@ -156,7 +157,7 @@ export class Feed {
           return;
         }
         const woken = stream.woken();
-        const batch = await this.#read(stream);
+        const batch = await this.#read(stream).catch(() => NOTHING);
         for (const { line, cursor } of batch) {
           if (stream.isClosed || stream.ending !== undefined) break;
           stream.cursor = cursor;
@@ -196,7 +197,12 @@ export class Feed {
     const batch = this.#batch(organizationId, cursor, to);
     // Those who follow the same organization stand at the same place mostly, and one reads for all.
     this.#batches.set(organizationId, { key, batch });
-    return await batch;
+    try {
+      return await batch;
+    } catch (error) {
+      this.#batches.delete(organizationId);
+      throw error;
+    }
   }
 
   /** Of those who look in the same moment, one asks for all. */
@@ -244,9 +250,10 @@ export class Feed {
   }
 
   #cutStuck(): void {
-    const nowMs = this.#parts.elapsed();
+    const { elapsed, stuckMs = STUCK_MS } = this.#parts;
+    const nowMs = elapsed();
     for (const stream of this.#streams) {
-      if (stream.handedAtMs !== undefined && nowMs - stream.handedAtMs > STUCK_MS) {
+      if (stream.handedAtMs !== undefined && nowMs - stream.handedAtMs > stuckMs) {
         this.#close(stream);
         stream.cut();
       }
@@ -271,6 +278,9 @@ export class Feed {
     );
   }
 }
+
+/** Also where the database could not be asked: the tick ends the streams if that lasts. */
+const NOTHING: Batch = [];
 
 type Batch = readonly { readonly line: FeedLine | undefined; readonly cursor: FeedCursor }[];
 
