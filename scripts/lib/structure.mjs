@@ -27,6 +27,7 @@ const DOMAIN_IMPORTS = {
   'on-ramp': ['wallets'],
   organizations: ['messages', 'policies', 'users', 'wallets'],
   policies: ['users'],
+  search: ['organizations'],
   secrets: ['wallets'],
   sends: ['signing', 'wallets'],
   'sign-up-proxy': ['login', 'messages', 'organizations', 'users', 'wallets'],

@@ -8,6 +8,7 @@ import { messages } from './domains/messages/index.ts';
 import { onRamp } from './domains/on-ramp/index.ts';
 import { organizations } from './domains/organizations/index.ts';
 import { policies } from './domains/policies/index.ts';
+import { search } from './domains/search/index.ts';
 import { secrets } from './domains/secrets/index.ts';
 import { sends } from './domains/sends/index.ts';
 import { signUpProxy } from './domains/sign-up-proxy/index.ts';
@@ -31,6 +32,7 @@ export const domains: readonly Domain[] = [
   onRamp,
   organizations,
   policies,
+  search,
   secrets,
   sends,
   signUpProxy,
