@@ -28,6 +28,7 @@ const DOMAIN_IMPORTS = {
   'on-ramp': ['wallets'],
   organizations: ['messages', 'policies', 'users', 'wallets'],
   policies: ['users', 'wallets'],
+  search: ['organizations'],
   secrets: ['wallets'],
   sends: ['signing', 'wallets'],
   'service-status': [],

@@ -8,6 +8,7 @@ import { messages } from './domains/messages/index.ts';
 import { onRamp } from './domains/on-ramp/index.ts';
 import { organizations } from './domains/organizations/index.ts';
 import { policies } from './domains/policies/index.ts';
+import { search } from './domains/search/index.ts';
 import { secrets } from './domains/secrets/index.ts';
 import { sends } from './domains/sends/index.ts';
 import { serviceStatus } from './domains/service-status/index.ts';
@@ -32,6 +33,7 @@ export const domains: readonly Domain[] = [
   onRamp,
   organizations,
   policies,
+  search,
   secrets,
   sends,
   serviceStatus,

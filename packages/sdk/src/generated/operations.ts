@@ -4485,6 +4485,53 @@ export interface RestoreTvcDeploymentResult {
   deploymentId: string;
 }
 
+/** Parameters of search. */
+export interface SearchParameters {
+  text: string;
+  limit?: number;
+}
+
+/** Answer of search. */
+export interface SearchResponse {
+  matches: {
+    kind:
+      | 'USER'
+      | 'WALLET'
+      | 'WALLET_ACCOUNT'
+      | 'PRIVATE_KEY'
+      | 'POLICY'
+      | 'TAG'
+      | 'WEBHOOK_ENDPOINT'
+      | 'ACTIVITY'
+      | 'SEND'
+      | 'SUB_ORGANIZATION';
+    id: string;
+    name: string;
+    detail?: string;
+    parentId?: string;
+  }[];
+  isPartial?: boolean;
+}
+
+/** Parameters of search_sub_organizations. */
+export interface SearchSubOrganizationsParameters {
+  text?: string;
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of search_sub_organizations. */
+export interface SearchSubOrganizationsResponse {
+  subOrganizations: {
+    organizationId: string;
+    name: string;
+    createdAt: string;
+    userCount: number;
+    walletCount: number;
+  }[];
+  isPartial?: boolean;
+  pageInfo: PageInfo;
+}
+
 /** Parameters of set_ip_allowlist. */
 export interface SetIpAllowlistParameters {
   publicKey?: string;
@@ -5772,6 +5819,13 @@ export interface OperationMethods {
     parameters: RestoreTvcDeploymentParameters,
     options?: SubmitOptions,
   ): Promise<RestoreTvcDeploymentResult & { activity: Activity }>;
+  /** What the organization has by a name or a piece of it, or by the beginning of an id, an address or a transaction hash; of a parent also its sub-organizations. */
+  search(parameters: SearchParameters, options?: QueryOptions): Promise<SearchResponse>;
+  /** Sub-organizations by name, contact, user name, address or id; without a text all of them. Newest first. */
+  searchSubOrganizations(
+    parameters?: SearchSubOrganizationsParameters,
+    options?: QueryOptions,
+  ): Promise<SearchSubOrganizationsResponse>;
   /** Replace the IP allowlist of the organization or of one API key. One that would lock its caller out is refused unless allowLockout is true. */
   setIpAllowlist(
     parameters?: SetIpAllowlistParameters,
@@ -6998,6 +7052,16 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_RESTORE_TVC_DEPLOYMENT',
     intentKey: 'restoreTvcDeploymentIntent',
     resultKey: 'restoreTvcDeploymentResult',
+  },
+  search: {
+    kind: 'query',
+    name: 'search',
+    path: '/public/v1/query/search',
+  },
+  searchSubOrganizations: {
+    kind: 'query',
+    name: 'search_sub_organizations',
+    path: '/public/v1/query/search_sub_organizations',
   },
   setIpAllowlist: {
     kind: 'activity',

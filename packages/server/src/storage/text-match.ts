@@ -6,13 +6,33 @@ import type { Schema } from './schema.ts';
 export const SEARCHED_MAX = 10_000;
 
 /**
- * Whether one of the columns has the text somewhere, without regard to case. The database folds both sides, so that they
+ * Whether one of the columns has the text, somewhere or at its beginning, without regard to case. The database folds both sides, so that they
  * are folded alike: SQLite knows the letters of ASCII only.
  */
-export function hasText(columns: readonly string[], text: string): RawBuilder<boolean> {
-  const pattern = `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
+export function hasText(
+  columns: readonly string[],
+  text: string,
+  where: 'anywhere' | 'beginning' = 'anywhere',
+): RawBuilder<boolean> {
+  const pattern = `${where === 'anywhere' ? '%' : ''}${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
   const found = columns.map((column) => sql`lower(${sql.ref(column)}) LIKE lower(${pattern}) ESCAPE '\\'`);
   return sql`(${sql.join(found, sql` OR `)})`;
+}
+
+/** So much of an id or an address at least: less is the beginning of too many. */
+export const PREFIX_MIN = 6;
+
+/** Above every character that ids, addresses, names and contacts have. */
+const LAST = '\u{10ffff}';
+
+/** Whether a column begins with the text, as a range of an index; the column must compare bytes. */
+export const valuesBeginWith = (column: string, text: string): RawBuilder<boolean> =>
+  sql`(${sql.ref(column)} >= ${text} AND ${sql.ref(column)} < ${text + LAST})`;
+
+/** Whether an id begins with the text; undefined where none can, or too many would. */
+export function idsBeginWith(column: string, text: string): RawBuilder<boolean> | undefined {
+  const id = text.toLowerCase();
+  return id.length >= PREFIX_MIN && /^[0-9a-f-]{1,36}$/.test(id) ? valuesBeginWith(column, id) : undefined;
 }
 
 /** The oldest row that a search looks at; undefined where it looks at all of them. */

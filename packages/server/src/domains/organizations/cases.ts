@@ -18,6 +18,7 @@ import {
   type Arranged,
   anEthereumAddress,
   anId,
+  EMPTY_PAGE,
   notFound,
   PAGE_INFO,
   TIMESTAMP,
@@ -414,5 +415,11 @@ export const cases: DomainCases = {
       }),
     },
     hostile: byRoot(() => ({})),
+  },
+  search_sub_organizations: {
+    query: {
+      answer: () => ({ subOrganizations: [], pageInfo: EMPTY_PAGE }),
+    },
+    hostile: byRoot((tenant) => ({ text: tenant.marker })),
   },
 };

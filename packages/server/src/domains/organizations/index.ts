@@ -9,6 +9,7 @@ import { getOrganizationConfigs } from './operations/get-organization-configs.ts
 import { listInvitations } from './operations/list-invitations.ts';
 import { listSuborgs } from './operations/list-suborgs.ts';
 import { listVerifiedSuborgs } from './operations/list-verified-suborgs.ts';
+import { searchSubOrganizations } from './operations/search-sub-organizations.ts';
 import { updateOrganizationName } from './operations/update-organization-name.ts';
 import { updateRootQuorum } from './operations/update-root-quorum.ts';
 import { whoami } from './operations/whoami.ts';
@@ -26,6 +27,7 @@ export const organizations: Domain = {
     listInvitations,
     listSuborgs,
     listVerifiedSuborgs,
+    searchSubOrganizations,
     updateOrganizationName,
     updateRootQuorum,
     whoami,
