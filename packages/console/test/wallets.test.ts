@@ -126,6 +126,33 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     await page.getByText('exported', { exact: true }).waitFor();
   });
 
+  it('lists sends with their attempts, and says what Earn lacks', async () => {
+    const { body } = await world.mei.submit('eth_send_transaction', {
+      caip2: 'eip155:1',
+      from: world.treasury.address,
+      calls: [{ to: world.supplier, value: '250000000000000000' }],
+    });
+    await world.grace.run('approve_activity', { fingerprint: body.activity.fingerprint });
+    await device.visit('/console/sends');
+    const row = page.getByRole('row', { name: /0\.25 ETH.*in block/ });
+    await row.waitFor();
+    await takeShot(page, 'sends-light');
+    expect(await findViolations(page)).toEqual([]);
+    await row.click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Fee paid').waitFor();
+    expect(await dialog.getByText('21,000').count()).toBeGreaterThan(0);
+    await takeShot(page, 'send-light');
+    await page.keyboard.press('Escape');
+    await page.getByRole('radio', { name: 'Failed' }).click();
+    await page.getByText('No send is like that').waitFor();
+
+    await device.visit('/console/earn');
+    await page.getByText('Earn is not configured').waitFor();
+    await takeShot(page, 'earn-light');
+    expect(await findViolations(page)).toEqual([]);
+  });
+
   it('has no error of its own, at any width and in the dark', async () => {
     expect(device.problems).toEqual([]);
     await using phone = await Device.open(browser, world.service.baseUrl, { colorScheme: 'dark', width: 375, height: 812 });
@@ -135,6 +162,10 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     await takeShot(phone.page, 'wallet-phone-dark');
     const sideways = await phone.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(sideways).toBeLessThanOrEqual(0);
+    expect(await findViolations(phone.page)).toEqual([]);
+    await phone.visit('/console/sends');
+    await phone.page.getByRole('row', { name: /0\.25 ETH/ }).waitFor();
+    await takeShot(phone.page, 'sends-phone-dark');
     expect(await findViolations(phone.page)).toEqual([]);
     await phone.visit('/console/wallets');
     await phone.page.getByRole('row', { name: 'Treasury' }).waitFor();
