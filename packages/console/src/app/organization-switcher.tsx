@@ -15,7 +15,7 @@ export function OrganizationSwitcher() {
     <Menu
       align="start"
       trigger={
-        <button type="button" className={styles.switcher} aria-label={`Organization: ${name}`}>
+        <button type="button" className={styles.switcher}>
           <Logo size={26} />
           <span className={styles.text}>
             <span className={styles.name}>

@@ -59,6 +59,9 @@ export function SendForm({ walletId, places, place, onPlace, onClose }: SendForm
   const description = useWishDescription(useSettledWish(wish));
   const history = description?.recipients.find(({ address }) => address.toLowerCase() === recipient?.toLowerCase());
 
+  // That it is the first payment stands beside the recipient already.
+  const marks = (description?.marks ?? []).map(({ text }) => text).filter((text) => !text.startsWith('first payment'));
+
   const method = isSolana ? 'solSendTransaction' : 'ethSendTransaction';
   const { submit, repeat, reset, outcome, isBusy } = useSubmit(method);
   const change = (edit: Partial<typeof INITIAL>): void => {
@@ -178,9 +181,7 @@ export function SendForm({ walletId, places, place, onPlace, onClose }: SendForm
         </div>
         <div className={styles.decision}>
           <PolicyPreview forecast={forecast} hint="Fill in recipient and amount to see it." />
-          {description && description.risk !== 'ROUTINE' && description.marks.length > 0 && (
-            <p className={styles.marks}>{description.marks.map(({ text }) => text).join('; ')}</p>
-          )}
+          {marks.length > 0 && <p className={styles.marks}>{marks.join('; ')}</p>}
           {asset?.balance !== undefined && units !== undefined && (
             <Facts shape="sums">
               <Fact label="Leaves">

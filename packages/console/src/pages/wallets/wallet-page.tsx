@@ -81,10 +81,13 @@ function WalletView({ wallet }: WalletViewProps) {
       title={<bdi>{walletName}</bdi>}
       parent={PARENT}
       marks={
+        // On phones the name needs the room.
+        !isNarrow && (
         <>
           <Tag kind="soft">{imported ? 'words imported' : 'words made here'}</Tag>
           <Tag kind="soft">{exported ? 'exported' : 'never exported'}</Tag>
         </>
+        )
       }
       actions={
         <>
