@@ -98,7 +98,7 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     const { fingerprint } = await propose(bot, 'sign_transaction', world.payment(treasury, supplier, '77'));
     await open(/Send 77.USDC/);
     await bar().getByRole('button', { name: 'Approve', exact: true }).waitFor();
-    await tomas.run('reject_activity', { fingerprint });
+    await tomas.submit('reject_activity', { fingerprint });
     await page.getByText(/Tomás Rivera rejected this/).waitFor();
     expect(await bar().getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
     expect(await row(/Send 77.USDC/).count()).toBe(1);

@@ -11,17 +11,18 @@ export function OrganizationSwitcher() {
   const { name, isReadOnly } = useOrganization();
   const { organizationId, organizationName } = useSessionOrThrow();
   const navigate = useNavigate();
+  const detail = isReadOnly ? 'Sub-organization, read only' : 'Main organization';
   return (
     <Menu
       align="start"
       trigger={
-        <button type="button" className={styles.switcher} aria-label={`Organization: ${name}`}>
+        <button type="button" className={styles.switcher} aria-label={`Organization: ${name} ${detail}`}>
           <Logo size={26} />
           <span className={styles.text}>
             <span className={styles.name}>
               <bdi>{name}</bdi>
             </span>
-            <span className={styles.detail}>{isReadOnly ? 'Sub-organization, read only' : 'Main organization'}</span>
+            <span className={styles.detail}>{detail}</span>
           </span>
           <Icon name="chevrons" />
         </button>
