@@ -11,6 +11,7 @@ export function OrganizationSwitcher() {
   const { name, isReadOnly } = useOrganization();
   const { organizationId, organizationName } = useSessionOrThrow();
   const navigate = useNavigate();
+  const detail = isReadOnly ? 'Sub-organization, read only' : 'Main organization';
   return (
     <Menu
       align="start"
@@ -21,7 +22,7 @@ export function OrganizationSwitcher() {
             <span className={styles.name}>
               <bdi>{name}</bdi>
             </span>
-            <span className={styles.detail}>{isReadOnly ? 'Sub-organization, read only' : 'Main organization'}</span>
+            <span className={styles.detail}>{detail}</span>
           </span>
           <Icon name="chevrons" />
         </button>

@@ -17,7 +17,8 @@ const SHAPES = { clock, minutes: clockMinutes, day, exact } as const;
 /** Relative, exact on focus and hover; `datetime` is UTC. */
 export function Time({ time, shape = 'relative', inRow = false, className }: TimeProps) {
   const now = useNow();
-  const text = shape === 'relative' ? relative(time, now) : SHAPES[shape](time);
+  // What happened since the last tick is past already.
+  const text = shape === 'relative' ? relative(time, Math.max(now, Date.now())) : SHAPES[shape](time);
   const whole = exact(time);
   if (inRow || shape === 'exact') {
     return (

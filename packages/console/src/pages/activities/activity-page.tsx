@@ -102,8 +102,8 @@ function Loaded({ approval, description }: { readonly approval: Approval; readon
           </span>
           {description.risk !== 'ROUTINE' && <RiskMark risk={description.risk} text={description.marks[0]?.text} />}
         </p>
-        <Sentence as="h2" size="decision" parts={description.sentence} />
         <KindLine approval={approval} description={description} />
+        <Sentence as="h2" size="decision" parts={description.sentence} />
         <StateNotes approval={approval} decision={decision} />
         <UnverifiedNote votes={progress.votes} checks={checks.data} />
         {activity.failure !== undefined && activity.status === 'ACTIVITY_STATUS_FAILED' && (

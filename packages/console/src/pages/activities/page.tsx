@@ -147,8 +147,8 @@ function Filters({ search, onChange }: FiltersProps) {
           ...(users.data?.users ?? []).map(({ userId, userName }) => ({ value: userId, label: userName })),
         ]}
       />
-      <TextField label="From" type="date" value={search.from ?? ''} onChange={(from) => onChange({ from })} hideLabel aria-label="From day" />
-      <TextField label="To" type="date" value={search.to ?? ''} onChange={(to) => onChange({ to })} hideLabel aria-label="To day" />
+      <TextField label="From" type="date" value={search.from ?? ''} onChange={(from) => onChange({ from })} hideLabel before={<span className={styles.before}>From</span>} />
+      <TextField label="To" type="date" value={search.to ?? ''} onChange={(to) => onChange({ to })} hideLabel before={<span className={styles.before}>To</span>} />
     </div>
   );
 }

@@ -104,7 +104,9 @@ export function RequestList({ filter, onFilter, approvals, rows: { rows, listene
       ) : (
         // biome-ignore lint/a11y/noStaticElementInteractions: only to know whether rows may move
         <div className={styles.scroller} {...listeners}>
-          <FirstSteps />
+          <div className={styles.first}>
+            <FirstSteps />
+          </div>
           <VirtualList
             label={filter === 'DECIDED' ? 'Decided requests' : 'Requests'}
             items={rows}

@@ -10,23 +10,24 @@ export interface DescribedFieldsProps {
   readonly fields: readonly DescribedField[];
   /** Addresses on one line, where there is room. */
   readonly oneLine?: boolean;
+  readonly copy?: boolean;
 }
 
 /** The layer between the sentence and the bytes; each field says who vouches for it. */
-export function DescribedFields({ fields, oneLine = false }: DescribedFieldsProps) {
+export function DescribedFields({ fields, oneLine = false, copy = true }: DescribedFieldsProps) {
   return (
     <Facts>
       {fields.map((field, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: labels repeat, and the fields of a request never move
         <Fact key={index} label={field.label} {...(field.note !== undefined && { note: field.note })}>
-          <FieldValue field={field} oneLine={oneLine} />
+          <FieldValue field={field} oneLine={oneLine} copy={copy} />
         </Fact>
       ))}
     </Facts>
   );
 }
 
-function FieldValue({ field, oneLine }: { readonly field: DescribedField; readonly oneLine: boolean }) {
+function FieldValue({ field, oneLine, copy }: { readonly field: DescribedField; readonly oneLine: boolean; readonly copy: boolean }) {
   const text = sentenceText(field.value);
   const addresses = field.value.filter(({ address }) => address !== undefined);
   if (addresses.length > 0) {
@@ -36,7 +37,7 @@ function FieldValue({ field, oneLine }: { readonly field: DescribedField; readon
         {hasName && <Sentence as="p" size="fact" parts={field.value} />}
         {addresses.map(({ address = '' }) => (
           <p key={address}>
-            <Address address={address} shape="decision" oneLine={oneLine} copy />
+            <Address address={address} shape="decision" oneLine={oneLine} copy={copy} />
           </p>
         ))}
       </>
@@ -44,7 +45,7 @@ function FieldValue({ field, oneLine }: { readonly field: DescribedField; readon
   }
   switch (field.kind) {
     case 'ADDRESS':
-      return <Address address={text} shape="decision" oneLine={oneLine} copy />;
+      return <Address address={text} shape="decision" oneLine={oneLine} copy={copy} />;
     case 'ID':
       return <Hash value={text} what={field.label.toLowerCase()} />;
     case 'TIME':

@@ -49,7 +49,7 @@ export function RequestSheet({ approval, description, checks, decision, layer, o
         <div className={facts.length > 0 && hasWays ? styles.pair : undefined}>
           {facts.length > 0 && (
             <Card title={description.bytes === undefined ? 'What is asked' : 'What it does on the chain'}>
-              <DescribedFields fields={facts} />
+              <DescribedFields fields={facts} copy={false} />
             </Card>
           )}
           <WhyAsked progress={progress} />
@@ -61,10 +61,17 @@ export function RequestSheet({ approval, description, checks, decision, layer, o
   );
 }
 
+const PARTIES: ReadonlySet<string> = new Set(['From', 'To']);
+/** They change nothing about the decision; the layer Fields has them. */
+const TECHNICAL: ReadonlySet<string> = new Set(['Nonce', 'Gas limit']);
+
+const hasParties = (sender: Description['sender'], recipients: Description['recipients']): boolean =>
+  sender !== undefined && recipients.length > 0;
+
 /** What the cards above do not say already. */
 const factsOf = ({ fields, sender, recipients }: Description) =>
   fields
-    .filter(({ label }) => !(sender !== undefined && recipients.length > 0 && (label === 'From' || label === 'To')))
+    .filter(({ label, kind }) => kind !== 'BYTES' && !TECHNICAL.has(label) && !(hasParties(sender, recipients) && PARTIES.has(label)))
     .slice(0, FACTS_MAX);
 
 /** "Sign a transaction · asked 14 min ago by Payout bot with API key “server-1” from 203.0.113.24". */

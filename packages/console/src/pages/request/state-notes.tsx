@@ -59,7 +59,8 @@ function LapsedNote({ progress }: { readonly progress: Progress }) {
 
 function DecidedMeanwhile({ approval: { activity, progress } }: { readonly approval: Approval }) {
   const now = useNow();
-  const when = relative(progress.decidedAt ?? activity.updatedAt, now);
+  const decidedAt = progress.decidedAt ?? activity.updatedAt;
+  const when = relative(decidedAt, Math.max(now, Date.parse(decidedAt)));
   const rejecter = progress.votes.findLast(({ selection }) => selection === 'REJECTED');
   const approver = progress.votes.findLast(({ selection }) => selection === 'APPROVED');
   switch (activity.status) {

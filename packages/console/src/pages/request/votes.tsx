@@ -63,7 +63,7 @@ export function WhyAsked({ progress }: { readonly progress: Progress }) {
                 )}
               </p>
               <p className={styles.wayMissing}>
-                <Asked progress={progress} /> {capital(way.text)}
+                {way.given > 0 && <Asked progress={progress} />} {stopped(way.text)}
               </p>
             </div>
           </li>
@@ -87,10 +87,8 @@ function Asked({ progress }: { readonly progress: Progress }) {
   );
 }
 
-const capital = (text: string): string => {
-  const ended = text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
-  return ended.charAt(0).toUpperCase() + ended.slice(1);
-};
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const stopped = (text: string): string => (text === '' || /[.!?]$/.test(text) ? text : `${text}.`);
 
 export interface WhoDecidesProps {
   readonly progress: Progress;
