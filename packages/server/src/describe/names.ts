@@ -72,14 +72,14 @@ export const interfaceKey = (type: ContractInterface['type'], address: string): 
 type NamedKind = { [Kind in NameKind]: NameRecords[Kind] extends { readonly name: string } ? Kind : never }[NameKind];
 
 /** The name of something by its id; what is not there, or no more, is called by its id. */
-export function nameOf(names: Names, kind: NamedKind, id: string, noun: string): TextPart {
+export function nameOf(names: Names, kind: NamedKind, id: string): TextPart {
   const found = names.get(kind, id) as { readonly name: string } | undefined;
-  return found === undefined ? strong(`${noun} ${shortId(id)}`) : named(found.name);
+  return found === undefined ? strong(shortId(id)) : named(found.name);
 }
 
 /** The beginning of an id. */
 export const shortId = (id: string): string => (id.length <= 8 ? id : `${id.slice(0, 8)}…`);
 
 /** The names of several, as a list. */
-export const namesOf = (names: Names, kind: NamedKind, ids: readonly string[], noun: string): readonly TextPart[] =>
-  listOf(ids.map((id) => nameOf(names, kind, id, noun)));
+export const namesOf = (names: Names, kind: NamedKind, ids: readonly string[]): readonly TextPart[] =>
+  listOf(ids.map((id) => nameOf(names, kind, id)));

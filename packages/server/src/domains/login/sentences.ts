@@ -21,7 +21,7 @@ export function sessionSentence({ names, proposerId }: SentenceContext, terms: S
   const profile =
     sessionProfileId === undefined || sessionProfileId === ''
       ? say``
-      : say`, within the profile ${nameOf(names, 'sessionProfile', sessionProfileId, 'profile')}`;
+      : say`, within the profile ${nameOf(names, 'sessionProfile', sessionProfileId)}`;
   const span = expirationSeconds === undefined ? say`` : say`, for ${durationText(Number(expirationSeconds))}`;
   const ends = invalidateExisting === true ? ', and end the ones before it' : '';
   return say`Open a session${who}${how}${profile}${span}${ends}.`;

@@ -7,7 +7,7 @@ export function rootQuorumSentence(
   { threshold, userIds }: { readonly threshold: number; readonly userIds: readonly string[] },
   { names, organization, isDone }: SentenceContext,
 ): Sentence {
-  const nameIn = (userId: string): TextPart => nameOf(names, 'user', userId, 'user');
+  const nameIn = (userId: string): TextPart => nameOf(names, 'user', userId);
   const quorum = (needed: number, ids: readonly string[]): Quorum => ({
     threshold: needed,
     users: ids.map((userId) => ({ userId, userName: names.get('user', userId)?.name ?? '' })),

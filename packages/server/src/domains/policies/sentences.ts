@@ -114,7 +114,7 @@ interface PolicyUpdate {
 export function policyUpdateSentence(update: PolicyUpdate, context: SentenceContext): Sentence {
   const { names, isDone } = context;
   const before = names.get('policy', update.policyId);
-  const name = nameOf(names, 'policy', update.policyId, 'policy');
+  const name = nameOf(names, 'policy', update.policyId);
   // What it was before cannot be read any more once it is changed.
   if (before === undefined || isDone) {
     return lookClosely(
@@ -165,7 +165,7 @@ export function policyUpdateSentence(update: PolicyUpdate, context: SentenceCont
 
 export function policiesDeletedSentence(ids: readonly string[], { names }: SentenceContext): Sentence {
   const found = ids.flatMap((id) => names.get('policy', id) ?? []);
-  const listed = listOf(ids.map((id) => nameOf(names, 'policy', id, 'policy')));
+  const listed = listOf(ids.map((id) => nameOf(names, 'policy', id)));
   const [only] = found;
   const change =
     only !== undefined && ids.length === 1

@@ -21,7 +21,7 @@ export function newUserPart(names: Names, user: NewUser): readonly TextPart[] {
   const tags =
     userTags.length === 0
       ? []
-      : [say`the ${userTags.length === 1 ? 'tag' : 'tags'} ${namesOf(names, 'tag', userTags, 'tag')}`];
+      : [say`the ${userTags.length === 1 ? 'tag' : 'tags'} ${namesOf(names, 'tag', userTags)}`];
   const parts = [...has, ...tags];
   return parts.length === 0 ? say`${named(userName)}` : say`${named(userName)} with ${listOf(parts)}`;
 }
@@ -33,7 +33,7 @@ export function newCredentialSentence(
   credentials: readonly string[],
   noun: string,
 ): Sentence {
-  const user = nameOf(names, 'user', userId, 'user');
+  const user = nameOf(names, 'user', userId);
   const nouns = credentials.length === 1 ? noun : `${noun}s`;
   const said = say`Give ${user} the ${nouns} ${listOf(credentials.map(named))}: whoever has ${credentials.length === 1 ? 'it' : 'them'} can act as ${user}.`;
   return (organization.rootUserIds as readonly string[]).includes(userId)

@@ -13,9 +13,8 @@ export function deletionSentence(
   { names }: SentenceContext,
   kind: 'wallet' | 'walletAccount' | 'privateKey',
   ids: readonly string[],
-  noun: string,
 ): Sentence {
-  const all = ids.map((id) => ({ part: nameOf(names, kind, id, noun), isExported: names.get(kind, id)?.isExported }));
+  const all = ids.map((id) => ({ part: nameOf(names, kind, id), isExported: names.get(kind, id)?.isExported }));
   const listed = listOf(all.map(({ part }) => part));
   const lost = all.filter(({ isExported }) => isExported === false);
   const [it, holds, was] = ids.length === 1 ? ['It', 'it holds', 'was'] : ['They', 'they hold', 'were'];

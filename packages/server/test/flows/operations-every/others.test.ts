@@ -57,7 +57,8 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       // Ids of another organization look like unknown ones.
       const [idName] = Object.keys(parameters);
       if (idName === undefined) return;
-      const unknown = await other.root.query(name, { ...parameters, [idName]: randomUUID() });
+      const unknownId = Array.isArray(parameters[idName]) ? [randomUUID()] : randomUUID();
+      const unknown = await other.root.query(name, { ...parameters, [idName]: unknownId });
       const foreign = await other.root.query(name, parameters);
       const { foreignAnswer, foreignStatus = foreignAnswer === undefined ? 404 : 200 } = spec;
       expect(foreign.status).toBe(foreignStatus);

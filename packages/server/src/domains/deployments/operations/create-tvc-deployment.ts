@@ -21,7 +21,7 @@ export const createTvcDeployment = defineActivity({
   scope: 'parent',
   parameters: DeploymentParamsShape,
   sentence: ({ appId, pivotContainerImageUrl, expectedPivotDigest, debugMode }, { names }) => {
-    const said = say`Prepare a deployment of app ${nameOf(names, 'tvcApp', appId, 'app')} from ${named(pivotContainerImageUrl)}: operators decide on its manifest, with digest ${named(expectedPivotDigest)}.`;
+    const said = say`Prepare a deployment of app ${nameOf(names, 'tvcApp', appId)} from ${named(pivotContainerImageUrl)}: operators decide on its manifest, with digest ${named(expectedPivotDigest)}.`;
     return debugMode === true
       ? lookClosely(said, 'debug mode', 'Whoever debugs it can read its secrets. I want that.')
       : said;

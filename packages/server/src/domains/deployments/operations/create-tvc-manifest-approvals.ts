@@ -25,12 +25,10 @@ export const createTvcManifestApprovals = defineActivity({
   }),
   sentence: ({ manifestId, approvals }, { names }) =>
     lookClosely(
-      say`Approve the manifest of ${nameOf(names, 'tvcDeployment', manifestId, 'deployment')} as ${namesOf(
+      say`Approve the manifest of ${nameOf(names, 'tvcDeployment', manifestId)} as ${namesOf(
         names,
         'tvcOperator',
-        approvals.map(({ operatorId }) => operatorId),
-        'operator',
-      )}.`,
+        approvals.map(({ operatorId }) => operatorId))}.`,
       'lets code run with the keys of the app',
       'With enough approvals this code runs and can use the keys of the app. I want that.',
     ),

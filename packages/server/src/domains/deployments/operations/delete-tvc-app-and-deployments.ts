@@ -17,7 +17,7 @@ export const deleteTvcAppAndDeployments = defineActivity({
   parameters: Type.Object({ appId: IdShape }),
   sentence: ({ appId }, { names }) =>
     danger(
-      say`Delete app ${nameOf(names, 'tvcApp', appId, 'app')} with all its deployments.`,
+      say`Delete app ${nameOf(names, 'tvcApp', appId)} with all its deployments.`,
       'stops everything of the app',
       'Everything that this app runs stops. I want that.',
     ),

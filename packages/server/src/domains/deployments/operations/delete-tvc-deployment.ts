@@ -21,7 +21,7 @@ export const deleteTvcDeployment = defineActivity({
   parameters: Type.Object({ deploymentId: IdShape }),
   sentence: ({ deploymentId }, { names }) =>
     lookClosely(
-      say`Delete deployment ${strong(shortId(deploymentId))} of app ${nameOf(names, 'tvcDeployment', deploymentId, 'deployment')}.`,
+      say`Delete deployment ${strong(shortId(deploymentId))} of app ${nameOf(names, 'tvcDeployment', deploymentId)}.`,
       'stops what runs',
       'Whoever uses this deployment loses it, until it is restored. I want that.',
     ),

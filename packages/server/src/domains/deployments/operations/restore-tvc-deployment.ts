@@ -15,7 +15,7 @@ export const restoreTvcDeployment = defineActivity({
   scope: 'parent',
   parameters: Type.Object({ deploymentId: IdShape }),
   sentence: ({ deploymentId }, { names }) =>
-    say`Restore deployment ${strong(shortId(deploymentId))} of app ${nameOf(names, 'tvcDeployment', deploymentId, 'deployment')}.`,
+    say`Restore deployment ${strong(shortId(deploymentId))} of app ${nameOf(names, 'tvcDeployment', deploymentId)}.`,
   result: Type.Object({ deploymentId: Type.String() }),
   async describe({ read, actor }, { deploymentId }) {
     const deployment = await read(TvcReader).getDeployment(actor.organizationId, deploymentId);

@@ -18,7 +18,7 @@ export const setTvcAppLiveDeployment = defineActivity({
   parameters: Type.Object({ deploymentId: IdShape }),
   sentence: ({ deploymentId }, { names }) =>
     lookClosely(
-      say`Send the traffic of app ${nameOf(names, 'tvcDeployment', deploymentId, 'deployment')} to deployment ${strong(shortId(deploymentId))}.`,
+      say`Send the traffic of app ${nameOf(names, 'tvcDeployment', deploymentId)} to deployment ${strong(shortId(deploymentId))}.`,
       'changes what runs',
       'Everybody who uses the app then meets this deployment. I want that.',
     ),

@@ -17,7 +17,7 @@ export const deleteOauth2Credential = defineActivity({
   parameters: Type.Object({ oauth2CredentialId: Oauth2CredentialIdShape }),
   sentence: ({ oauth2CredentialId }, { names }) =>
     lookClosely(
-      say`Delete the OAuth 2.0 client ${nameOf(names, 'oauth2Credential', oauth2CredentialId, 'client')}: logins through it end.`,
+      say`Delete the OAuth 2.0 client ${nameOf(names, 'oauth2Credential', oauth2CredentialId)}: logins through it end.`,
       'ends a way to log in',
       'Nobody can log in through this client then. I want that.',
     ),

@@ -39,7 +39,7 @@ export const oauth2Authenticate = defineActivity({
   }),
   secrets: ['authCode', 'codeVerifier'],
   sentence: ({ oauth2CredentialId }, { names }) =>
-    say`Exchange a code of ${nameOf(names, 'oauth2Credential', oauth2CredentialId, 'client')} for a token that proves who logged in there.`,
+    say`Exchange a code of ${nameOf(names, 'oauth2Credential', oauth2CredentialId)} for a token that proves who logged in there.`,
   result: Type.Object({ oidcToken: Type.String() }),
   secretResults: ['oidcToken'],
   check({ bearerTokenTargetPublicKey }) {

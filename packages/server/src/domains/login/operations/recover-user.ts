@@ -29,7 +29,7 @@ export const recoverUser = defineActivity({
   parameters: Type.Object({ authenticator: AuthenticatorParamsShape, userId: IdShape }),
   sentence: ({ userId, authenticator }, { names }) =>
     lookClosely(
-      say`Recover ${nameOf(names, 'user', userId, 'user')} with the new passkey ${named(authenticator.authenticatorName)}.`,
+      say`Recover ${nameOf(names, 'user', userId)} with the new passkey ${named(authenticator.authenticatorName)}.`,
       'a new way in',
       'Whoever has this passkey can then act as this user. I want that.',
     ),

@@ -29,7 +29,7 @@ export const updateOauth2Credential = defineActivity({
   }),
   sentence: ({ oauth2CredentialId, clientId }, { names }) =>
     lookClosely(
-      say`Change the OAuth 2.0 client ${nameOf(names, 'oauth2Credential', oauth2CredentialId, 'client')} to ${named(clientId)}.`,
+      say`Change the OAuth 2.0 client ${nameOf(names, 'oauth2Credential', oauth2CredentialId)} to ${named(clientId)}.`,
       'changes how people log in',
       'Logins through this provider go by the new client. I want that.',
     ),

@@ -16,7 +16,7 @@ export const deleteFiatOnRampCredential = defineActivity({
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape }),
   sentence: ({ fiatOnrampCredentialId }, { names }) =>
     lookClosely(
-      say`Disconnect ${nameOf(names, 'onRampCredential', fiatOnrampCredentialId, 'credential')}: nobody can buy coins through it then.`,
+      say`Disconnect ${nameOf(names, 'onRampCredential', fiatOnrampCredentialId)}: nobody can buy coins through it then.`,
       'ends purchases',
       'Nobody can buy coins through it then. I want that.',
     ),

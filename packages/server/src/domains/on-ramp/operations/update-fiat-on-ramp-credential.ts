@@ -19,7 +19,7 @@ export const updateFiatOnRampCredential = defineActivity({
   parameters: Type.Object({ fiatOnrampCredentialId: IdShape, ...CREDENTIAL_FIELDS }),
   sentence: ({ fiatOnrampCredentialId, onrampProvider }, { names }) =>
     lookClosely(
-      say`Replace the keys of ${nameOf(names, 'onRampCredential', fiatOnrampCredentialId, 'credential')} by others of ${strong(providerName(onrampProvider))}.`,
+      say`Replace the keys of ${nameOf(names, 'onRampCredential', fiatOnrampCredentialId)} by others of ${strong(providerName(onrampProvider))}.`,
       'purchases go through another account',
       'Purchases then go through the account of these keys. I want that.',
     ),

@@ -48,7 +48,7 @@ export const createInvitations = defineActivity({
   }),
   sentence: ({ invitations }, { names }) =>
     lookClosely(
-      say`Invite ${listOf(invitations.map(({ receiverUserName, receiverUserEmail, receiverUserTags }) => (receiverUserTags.length === 0 ? say`${named(receiverUserName)} (${written(receiverUserEmail)})` : say`${named(receiverUserName)} (${written(receiverUserEmail)}) with the tags ${namesOf(names, 'tag', receiverUserTags, 'tag')}`)))} to this organization.`,
+      say`Invite ${listOf(invitations.map(({ receiverUserName, receiverUserEmail, receiverUserTags }) => (receiverUserTags.length === 0 ? say`${named(receiverUserName)} (${written(receiverUserEmail)})` : say`${named(receiverUserName)} (${written(receiverUserEmail)}) with the tags ${namesOf(names, 'tag', receiverUserTags)}`)))} to this organization.`,
       'a new person',
       'Whoever opens the mail becomes a user here. I know that these addresses are theirs.',
     ),

@@ -15,7 +15,7 @@ export const deleteInvitation = defineActivity({
   credentials: 'removes',
   parameters: Type.Object({ invitationId: IdShape }),
   sentence: ({ invitationId }, { names }) =>
-    say`Take back the invitation of ${nameOf(names, 'invitation', invitationId, 'invitation')}.`,
+    say`Take back the invitation of ${nameOf(names, 'invitation', invitationId)}.`,
   result: Type.Object({ invitationId: Type.String() }),
   async execute({ store, actor, nowMs }, { invitationId }) {
     const { organizationId } = actor;

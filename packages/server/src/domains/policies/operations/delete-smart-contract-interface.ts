@@ -15,7 +15,7 @@ export const deleteSmartContractInterface = defineActivity({
   parameters: Type.Object({ smartContractInterfaceId: IdShape }),
   sentence: ({ smartContractInterfaceId }, { names }) =>
     lookClosely(
-      say`Delete the interface ${nameOf(names, 'uploadedInterface', smartContractInterfaceId, 'interface')}: nobody here can read calls of that contract then.`,
+      say`Delete the interface ${nameOf(names, 'uploadedInterface', smartContractInterfaceId)}: nobody here can read calls of that contract then.`,
       'calls become unreadable',
       'Policies that read arguments of that contract then no longer apply. I want that.',
     ),

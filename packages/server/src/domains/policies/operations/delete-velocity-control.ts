@@ -15,7 +15,7 @@ export const deleteVelocityControl = defineActivity({
   parameters: Type.Object({ velocityControlId: IdShape }),
   sentence: ({ velocityControlId }, { names }) =>
     danger(
-      say`Delete the limit ${nameOf(names, 'velocityControl', velocityControlId, 'limit')}: what it held back is no longer limited.`,
+      say`Delete the limit ${nameOf(names, 'velocityControl', velocityControlId)}: what it held back is no longer limited.`,
       'takes a limit away',
       'What this limit held back is no longer limited. I want that.',
     ),

@@ -16,7 +16,7 @@ export const deleteSecrets = defineActivity({
   parameters: Type.Object({ secretIds: IdListShape }),
   sentence: ({ secretIds }, { names }) =>
     danger(
-      say`Delete ${namesOf(names, 'secret', secretIds, 'secret')} for ever.`,
+      say`Delete ${namesOf(names, 'secret', secretIds)} for ever.`,
       'cannot be undone',
       'These secrets are gone for ever. I want that.',
     ),

@@ -29,7 +29,7 @@ export const createMfaPolicy = defineActivity({
   }),
   sentence: ({ userId, mfaPolicyName, requiredAuthenticationMethods }, { names }) =>
     lookClosely(
-      say`Ask ${nameOf(names, 'user', userId, 'user')} for ${counted(requiredAuthenticationMethods.length, 'proof')} where ${named(mfaPolicyName)} applies.`,
+      say`Ask ${nameOf(names, 'user', userId)} for ${counted(requiredAuthenticationMethods.length, 'proof')} where ${named(mfaPolicyName)} applies.`,
       'changes what somebody has to prove',
       'This user needs these proofs from then on, and is stuck without them. I want that.',
     ),

@@ -20,7 +20,7 @@ export const createUserTag = defineActivity({
     userIds.length === 0
       ? say`Create user tag ${named(userTagName)}.`
       : lookClosely(
-          say`Create user tag ${named(userTagName)} and give it to ${namesOf(names, 'user', userIds, 'user')}.`,
+          say`Create user tag ${named(userTagName)} and give it to ${namesOf(names, 'user', userIds)}.`,
           'policies may go by tags',
           'Policies that go by this tag then apply to these users. I want that.',
         ),

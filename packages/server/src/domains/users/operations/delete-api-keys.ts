@@ -19,7 +19,7 @@ export const deleteApiKeys = defineActivity({
   parameters: Type.Object({ userId: IdShape, apiKeyIds: IdListShape }),
   sentence: ({ userId, apiKeyIds }, { names }) =>
     lookClosely(
-      say`Take API key ${namesOf(names, 'apiKey', apiKeyIds, 'API key')} away from ${nameOf(names, 'user', userId, 'user')}.`,
+      say`Take API key ${namesOf(names, 'apiKey', apiKeyIds)} away from ${nameOf(names, 'user', userId)}.`,
       'takes a credential away',
       'What this user can still log in with is enough, or should end. I want that.',
     ),

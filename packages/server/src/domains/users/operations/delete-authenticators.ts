@@ -19,7 +19,7 @@ export const deleteAuthenticators = defineActivity({
   parameters: Type.Object({ userId: IdShape, authenticatorIds: IdListShape }),
   sentence: ({ userId, authenticatorIds }, { names }) =>
     lookClosely(
-      say`Take passkey ${namesOf(names, 'authenticator', authenticatorIds, 'passkey')} away from ${nameOf(names, 'user', userId, 'user')}.`,
+      say`Take passkey ${namesOf(names, 'authenticator', authenticatorIds)} away from ${nameOf(names, 'user', userId)}.`,
       'takes a credential away',
       'What this user can still log in with is enough, or should end. I want that.',
     ),

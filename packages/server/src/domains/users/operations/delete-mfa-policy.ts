@@ -16,7 +16,7 @@ export const deleteMfaPolicy = defineActivity({
   parameters: Type.Object({ userId: IdShape, mfaPolicyId: IdShape }),
   sentence: ({ userId, mfaPolicyId }, { names }) =>
     danger(
-      say`Delete ${nameOf(names, 'mfaPolicy', mfaPolicyId, 'MFA policy')}: ${nameOf(names, 'user', userId, 'user')} no longer has to prove more than one credential.`,
+      say`Delete ${nameOf(names, 'mfaPolicy', mfaPolicyId)}: ${nameOf(names, 'user', userId)} no longer has to prove more than one credential.`,
       'takes a protection away',
       'One stolen credential of this user is then enough. I want that.',
     ),

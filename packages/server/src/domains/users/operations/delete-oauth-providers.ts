@@ -18,7 +18,7 @@ export const deleteOauthProviders = defineActivity({
   parameters: Type.Object({ userId: IdShape, providerIds: IdListShape }),
   sentence: ({ userId, providerIds }, { names }) =>
     lookClosely(
-      say`Take login ${namesOf(names, 'oauthProvider', providerIds, 'login')} away from ${nameOf(names, 'user', userId, 'user')}.`,
+      say`Take login ${namesOf(names, 'oauthProvider', providerIds)} away from ${nameOf(names, 'user', userId)}.`,
       'takes a credential away',
       'What this user can still log in with is enough, or should end. I want that.',
     ),

@@ -16,7 +16,7 @@ export const deleteUserTags = defineActivity({
   parameters: Type.Object({ userTagIds: IdListShape }),
   sentence: ({ userTagIds }, { names }) =>
     lookClosely(
-      say`Delete user tag ${namesOf(names, 'tag', userTagIds, 'tag')}: policies that go by it change.`,
+      say`Delete user tag ${namesOf(names, 'tag', userTagIds)}: policies that go by it change.`,
       'policies may go by tags',
       'Policies that go by this tag then apply to other users than now. I want that.',
     ),

@@ -23,7 +23,7 @@ export const deleteUsers = defineActivity({
   parameters: Type.Object({ userIds: IdListShape }),
   sentence: ({ userIds }, { names, organization }) => {
     const isRoot = userIds.some((id) => (organization.rootUserIds as readonly string[]).includes(id));
-    const said = say`Delete ${userIds.length === 1 ? 'user' : 'users'} ${namesOf(names, 'user', userIds, 'user')} with all credentials, for ever.`;
+    const said = say`Delete ${userIds.length === 1 ? 'user' : 'users'} ${namesOf(names, 'user', userIds)} with all credentials, for ever.`;
     return isRoot
       ? danger(said, 'deletes a root user', 'A root user is deleted for ever, with all credentials. I want that.')
       : lookClosely(

@@ -28,7 +28,7 @@ export const updateMfaPolicy = defineActivity({
   }),
   sentence: ({ userId, mfaPolicyId }, { names }) =>
     lookClosely(
-      say`Change ${nameOf(names, 'mfaPolicy', mfaPolicyId, 'MFA policy')}: what ${nameOf(names, 'user', userId, 'user')} has to prove.`,
+      say`Change ${nameOf(names, 'mfaPolicy', mfaPolicyId)}: what ${nameOf(names, 'user', userId)} has to prove.`,
       'changes what somebody has to prove',
       'I have read what this user then has to prove and want that.',
     ),

@@ -25,7 +25,7 @@ export const updateUserEmail = defineActivity({
   }),
   secrets: ['verificationToken'],
   sentence: ({ userId, userEmail }, { names }) => {
-    const user = nameOf(names, 'user', userId, 'user');
+    const user = nameOf(names, 'user', userId);
     return userEmail === ''
       ? lookClosely(
           say`Remove the email of ${user}.`,

@@ -16,7 +16,7 @@ export const updateUserName = defineActivity({
   lock: 'exclusive-with-rules',
   parameters: Type.Object({ userId: IdShape, userName: NameShape }),
   sentence: ({ userId, userName }, { names }) =>
-    say`Rename user ${nameOf(names, 'user', userId, 'user')} to ${named(userName)}.`,
+    say`Rename user ${nameOf(names, 'user', userId)} to ${named(userName)}.`,
   result: Type.Object({ userId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, userName }) {
     const { organizationId } = actor;

@@ -26,7 +26,7 @@ export const updateUserPhoneNumber = defineActivity({
   }),
   secrets: ['verificationToken'],
   sentence: ({ userId, userPhoneNumber }, { names }) => {
-    const user = nameOf(names, 'user', userId, 'user');
+    const user = nameOf(names, 'user', userId);
     return userPhoneNumber === ''
       ? lookClosely(
           say`Remove the phone number of ${user}.`,

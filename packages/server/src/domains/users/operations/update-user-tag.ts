@@ -21,11 +21,11 @@ export const updateUserTag = defineActivity({
   }),
   sentence: ({ userTagId, newUserTagName, addUserIds, removeUserIds }, { names }) =>
     tagChangeSentence({
-      tag: nameOf(names, 'tag', userTagId, 'tag'),
+      tag: nameOf(names, 'tag', userTagId),
       noun: 'user tag',
       newName: newUserTagName,
-      added: addUserIds.map((id) => nameOf(names, 'user', id, 'user')),
-      removed: removeUserIds.map((id) => nameOf(names, 'user', id, 'user')),
+      added: addUserIds.map((id) => nameOf(names, 'user', id)),
+      removed: removeUserIds.map((id) => nameOf(names, 'user', id)),
     }),
   result: Type.Object({ userTagId: Type.String() }),
   async execute({ store, actor, nowMs }, { userTagId, newUserTagName, addUserIds, removeUserIds }) {

@@ -35,9 +35,9 @@ export const updateUser = defineActivity({
         : [userPhoneNumber === '' ? say`no phone number` : say`phone number ${named(userPhoneNumber)}`]),
       ...(userTagIds === undefined
         ? []
-        : [userTagIds.length === 0 ? say`no tags` : say`tags ${namesOf(names, 'tag', userTagIds, 'tag')}`]),
+        : [userTagIds.length === 0 ? say`no tags` : say`tags ${namesOf(names, 'tag', userTagIds)}`]),
     ];
-    const user = nameOf(names, 'user', userId, 'user');
+    const user = nameOf(names, 'user', userId);
     if (changes.length === 0) return say`Leave user ${user} unchanged.`;
     const said = say`Change user ${user}: ${listOf(changes)}.`;
     return userName !== undefined && changes.length === 1

@@ -18,7 +18,7 @@ export const createPrivateKeyTag = defineActivity({
     privateKeyIds.length === 0
       ? say`Create key tag ${named(privateKeyTagName)}.`
       : lookClosely(
-          say`Create key tag ${named(privateKeyTagName)} and give it to ${namesOf(names, 'privateKey', privateKeyIds, 'private key')}.`,
+          say`Create key tag ${named(privateKeyTagName)} and give it to ${namesOf(names, 'privateKey', privateKeyIds)}.`,
           'policies may go by tags',
           'Policies that go by this tag then apply to these keys. I want that.',
         ),

@@ -22,7 +22,7 @@ export const createWalletAccounts = defineActivity({
     persist: Type.Optional(Type.Boolean()),
   }),
   sentence: ({ walletId, accounts }, { names }) =>
-    say`Add ${counted(accounts.length, 'account')} to wallet ${nameOf(names, 'wallet', walletId, 'wallet')}.`,
+    say`Add ${counted(accounts.length, 'account')} to wallet ${nameOf(names, 'wallet', walletId)}.`,
   result: Type.Object({ addresses: Type.Array(Type.String()) }),
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
   describe: ({ read, actor }, { walletId }) => read(WalletReader).get(actor.organizationId, walletId),

@@ -16,7 +16,7 @@ export const deletePrivateKeyTags = defineActivity({
   parameters: Type.Object({ privateKeyTagIds: IdListShape }),
   sentence: ({ privateKeyTagIds }, { names }) =>
     lookClosely(
-      say`Delete key tag ${namesOf(names, 'tag', privateKeyTagIds, 'tag')}: policies that go by it change.`,
+      say`Delete key tag ${namesOf(names, 'tag', privateKeyTagIds)}: policies that go by it change.`,
       'policies may go by tags',
       'Policies that go by this tag then apply to other keys than now. I want that.',
     ),

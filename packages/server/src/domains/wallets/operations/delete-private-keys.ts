@@ -12,7 +12,7 @@ export const deletePrivateKeys = defineActivity({
   policy: { governedBy: 'policy', resource: 'PRIVATE_KEY', action: 'DELETE' },
   credentials: 'none',
   parameters: Type.Object({ privateKeyIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
-  sentence: ({ privateKeyIds }, context) => deletionSentence(context, 'privateKey', privateKeyIds, 'private key'),
+  sentence: ({ privateKeyIds }, context) => deletionSentence(context, 'privateKey', privateKeyIds),
   result: Type.Object({ privateKeyIds: Type.Array(Type.String()) }),
   async execute({ store, actor }, { privateKeyIds, deleteWithoutExport }) {
     const { organizationId } = actor;

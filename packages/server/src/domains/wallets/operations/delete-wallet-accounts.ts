@@ -17,7 +17,7 @@ export const deleteWalletAccounts = defineActivity({
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE', namespaces: [['wallets']] },
   credentials: 'none',
   parameters: Type.Object({ walletAccountIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
-  sentence: ({ walletAccountIds }, context) => deletionSentence(context, 'walletAccount', walletAccountIds, 'account'),
+  sentence: ({ walletAccountIds }, context) => deletionSentence(context, 'walletAccount', walletAccountIds),
   result: Type.Object({ walletAccountIds: Type.Array(Type.String()) }),
   async facts(context, { walletAccountIds }) {
     const { read, actor } = context;

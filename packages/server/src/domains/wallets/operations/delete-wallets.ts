@@ -13,7 +13,7 @@ export const deleteWallets = defineActivity({
   policy: { governedBy: 'policy', resource: 'WALLET', action: 'DELETE', namespaces: [['wallets']] },
   credentials: 'none',
   parameters: Type.Object({ walletIds: IdListShape, deleteWithoutExport: Type.Optional(Type.Boolean()) }),
-  sentence: ({ walletIds }, context) => deletionSentence(context, 'wallet', walletIds, 'wallet'),
+  sentence: ({ walletIds }, context) => deletionSentence(context, 'wallet', walletIds),
   result: Type.Object({ walletIds: Type.Array(Type.String()) }),
   facts: (context, { walletIds }) => walletsElement(context, walletIds),
   async execute({ store, actor }, { walletIds, deleteWithoutExport }) {

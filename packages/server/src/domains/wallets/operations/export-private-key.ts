@@ -26,7 +26,7 @@ export const exportPrivateKey = defineActivity({
   parameters: Type.Object({ privateKeyId: IdShape, targetPublicKey: TargetPublicKeyShape }),
   sentence: ({ privateKeyId }, context) =>
     danger(
-      say`Hand out private key ${nameOf(context.names, 'privateKey', privateKeyId, 'private key')} to the key of ${requestOf(context)}: whoever opens it owns all that it holds for ever.`,
+      say`Hand out private key ${nameOf(context.names, 'privateKey', privateKeyId)} to the key of ${requestOf(context)}: whoever opens it owns all that it holds for ever.`,
       'hands out a private key',
       'Whoever opens this owns the key for ever, and nothing here can stop them. I want that.',
     ),

@@ -34,7 +34,7 @@ export const exportWallet = defineActivity({
     const count = context.names.get('wallet', walletId)?.accountCount;
     const all = count === undefined ? 'all its accounts' : count === 1 ? 'its one account' : `all ${count} accounts`;
     return danger(
-      say`Hand out ${strong('the words')} of ${nameOf(context.names, 'wallet', walletId, 'wallet')} to the key of ${requestOf(context)}: whoever opens them owns ${all} for ever.`,
+      say`Hand out ${strong('the words')} of ${nameOf(context.names, 'wallet', walletId)} to the key of ${requestOf(context)}: whoever opens them owns ${all} for ever.`,
       'hands out the whole wallet',
       'Whoever opens this owns the whole wallet for ever, and nothing here can stop them. I want that.',
     );

@@ -20,11 +20,11 @@ export const updatePrivateKeyTag = defineActivity({
   }),
   sentence: ({ privateKeyTagId, newPrivateKeyTagName, addPrivateKeyIds, removePrivateKeyIds }, { names }) =>
     tagChangeSentence({
-      tag: nameOf(names, 'tag', privateKeyTagId, 'tag'),
+      tag: nameOf(names, 'tag', privateKeyTagId),
       noun: 'key tag',
       newName: newPrivateKeyTagName,
-      added: addPrivateKeyIds.map((id) => nameOf(names, 'privateKey', id, 'private key')),
-      removed: removePrivateKeyIds.map((id) => nameOf(names, 'privateKey', id, 'private key')),
+      added: addPrivateKeyIds.map((id) => nameOf(names, 'privateKey', id)),
+      removed: removePrivateKeyIds.map((id) => nameOf(names, 'privateKey', id)),
     }),
   result: Type.Object({ privateKeyTagId: Type.String() }),
   async execute(

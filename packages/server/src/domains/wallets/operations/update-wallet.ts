@@ -22,8 +22,8 @@ export const updateWallet = defineActivity({
   parameters: Type.Object({ walletId: IdShape, walletName: Type.Optional(NameShape) }),
   sentence: ({ walletId, walletName }, { names }) =>
     walletName === undefined
-      ? say`Keep the name of wallet ${nameOf(names, 'wallet', walletId, 'wallet')}.`
-      : say`Rename wallet ${nameOf(names, 'wallet', walletId, 'wallet')} to ${named(walletName)}.`,
+      ? say`Keep the name of wallet ${nameOf(names, 'wallet', walletId)}.`
+      : say`Rename wallet ${nameOf(names, 'wallet', walletId)} to ${named(walletName)}.`,
   result: Type.Object({ walletId: Type.String() }),
   exposes: ({ walletId }) => ({ wallet_id: walletId }),
   facts: (context, { walletId }) => walletElement(context, walletId),

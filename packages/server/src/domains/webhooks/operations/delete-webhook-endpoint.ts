@@ -17,7 +17,7 @@ export const deleteWebhookEndpoint = defineActivity({
   parameters: Type.Object({ endpointId: IdShape }),
   sentence: ({ endpointId }, { names }) =>
     lookClosely(
-      say`Delete webhook endpoint ${nameOf(names, 'webhookEndpoint', endpointId, 'endpoint')}: it is told nothing more.`,
+      say`Delete webhook endpoint ${nameOf(names, 'webhookEndpoint', endpointId)}: it is told nothing more.`,
       'stops deliveries',
       'Whoever relies on these deliveries learns nothing then. I want that.',
     ),

@@ -35,7 +35,7 @@ export const replayWebhookDelivery = defineActivity({
     untilMs: Type.Optional(MomentShape),
   }),
   sentence: ({ endpointId, deliveryId }, { names }) =>
-    say`Send ${deliveryId === undefined ? 'earlier deliveries' : 'a delivery'} to ${nameOf(names, 'webhookEndpoint', endpointId, 'endpoint')} again.`,
+    say`Send ${deliveryId === undefined ? 'earlier deliveries' : 'a delivery'} to ${nameOf(names, 'webhookEndpoint', endpointId)} again.`,
   result: Type.Object({
     endpointId: Type.String(),
     replayedCount: Type.Integer(),

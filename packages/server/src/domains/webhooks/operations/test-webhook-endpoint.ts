@@ -26,7 +26,7 @@ export const testWebhookEndpoint = defineActivity({
   lock: 'shared',
   parameters: Type.Object({ endpointId: IdShape }),
   sentence: ({ endpointId }, { names }) =>
-    say`Send a test to webhook endpoint ${nameOf(names, 'webhookEndpoint', endpointId, 'endpoint')}.`,
+    say`Send a test to webhook endpoint ${nameOf(names, 'webhookEndpoint', endpointId)}.`,
   result: Type.Object({
     endpointId: Type.String(),
     deliveryId: Type.String(),

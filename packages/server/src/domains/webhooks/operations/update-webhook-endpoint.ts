@@ -25,7 +25,7 @@ export const updateWebhookEndpoint = defineActivity({
     isActive: Type.Optional(Type.Boolean()),
   }),
   sentence: ({ endpointId, url, name, isActive }, { names }) => {
-    const endpoint = nameOf(names, 'webhookEndpoint', endpointId, 'endpoint');
+    const endpoint = nameOf(names, 'webhookEndpoint', endpointId);
     if (url !== undefined) {
       return lookClosely(
         say`Send what ${endpoint} is told to ${named(url)} instead.`,
