@@ -28,7 +28,8 @@ test('prints the sentence, the risk and every field of an activity', async () =>
   expect(lines[1]).toMatch(/^Delete user [0-9a-f]{8}… with all credentials, for ever\.$/);
   expect(shown.stdout).toContain('Look closely: deletes people or programs\nTo approve it means: ');
   expect(shown.stdout).toContain(userIds[0]);
-  const { activities } = (await root.query('list_activities', { filterByType: ['ACTIVITY_TYPE_CREATE_USERS_V4'] })).body;
+  const { activities } = (await root.query('list_activities', { filterByType: ['ACTIVITY_TYPE_CREATE_USERS_V4'] }))
+    .body;
   // A name cannot turn the terminal's line around.
   expect(custos(activities[0].id).stdout).toContain('Add user Ada[U+202E].');
   expect(JSON.parse(custos(id, '--json').stdout)).toMatchObject({ activityId: id, risk: 'LOOK_CLOSELY' });

@@ -26,7 +26,9 @@ export function describeCommand(): Command {
         activityId,
         ...(options.organization !== undefined && { organizationId: options.organization }),
       });
-      process.stdout.write(options.json ? `${JSON.stringify(description, null, 2)}\n` : `${toLines(description).join('\n')}\n`);
+      process.stdout.write(
+        options.json ? `${JSON.stringify(description, null, 2)}\n` : `${toLines(description).join('\n')}\n`,
+      );
     });
 }
 
@@ -39,14 +41,18 @@ function toLines({ kind, text, risk, marks, consequence, steps, fields, recipien
     '',
     `${RISKS[risk]}${marks.length === 0 ? '' : `: ${marks.map((mark) => mark.text).join('; ')}`}`,
     ...(consequence === undefined ? [] : [`To approve it means: ${consequence}`]),
-    ...steps.map((step, index) => `  ${index + 1}. ${step.sentence.map((part) => part.text).join('')} (${RISKS[step.risk]})`),
+    ...steps.map(
+      (step, index) => `  ${index + 1}. ${step.sentence.map((part) => part.text).join('')} (${RISKS[step.risk]})`,
+    ),
     ...(fields.length === 0 ? [] : ['']),
     ...fields.map(({ label, value, note }) => {
       const shown = value.map((part) => part.text).join('');
       return `  ${label.padEnd(width)}  ${shown}${note === undefined ? '' : ` (${note})`}`;
     }),
     ...recipients.flatMap(({ address, lookAlike }) =>
-      lookAlike === undefined ? [] : [`  ${address} is not ${lookAlike.address}${lookAlike.name === undefined ? '' : `, ${lookAlike.name}`}`],
+      lookAlike === undefined
+        ? []
+        : [`  ${address} is not ${lookAlike.address}${lookAlike.name === undefined ? '' : `, ${lookAlike.name}`}`],
     ),
     ...(bytes === undefined ? [] : ['', `  ${bytes.algorithm} of the bytes to be signed  ${bytes.digest}`]),
   ];

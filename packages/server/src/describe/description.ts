@@ -110,7 +110,10 @@ export function toDescription(subject: Subject, sentence: Sentence, isBrief: boo
     marks: marks.filter((mark) => mark.risk !== 'ROUTINE'),
     ...(agreed !== undefined && { consequence: agreed }),
     steps: steps.slice(0, STEPS_MAX).map((step) => ({ sentence: [...step.sentence], risk: step.risk })),
-    fields: boundedFields(fields ?? fieldsOf(subject.parameters)).map((field) => ({ ...field, value: [...field.value] })),
+    fields: boundedFields(fields ?? fieldsOf(subject.parameters)).map((field) => ({
+      ...field,
+      value: [...field.value],
+    })),
     ...(sender !== undefined && { sender }),
     recipients: recipients.map(({ paidSinceMs, ...recipient }) => ({
       ...recipient,

@@ -1,6 +1,5 @@
+import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
-import { type EthereumTransaction, serializeEthereumTransaction } from '../chains/ethereum/transaction.ts';
-import { SYSTEM_PROGRAM } from '../chains/solana/transfers.ts';
 import {
   ADA,
   BASE_USDC,
@@ -11,12 +10,13 @@ import {
   SPENDER,
   STRANGER,
   SUPPLIER,
-  type Told,
   TOMAS,
+  type Told,
   TREASURY,
   USDC,
 } from '../../test/fixtures/sentences.ts';
-import { base58 } from '@scure/base';
+import { type EthereumTransaction, serializeEthereumTransaction } from '../chains/ethereum/transaction.ts';
+import { SYSTEM_PROGRAM } from '../chains/solana/transfers.ts';
 
 // The sentences that the design of the console gives as examples, in its order (docs/guides/activities.md).
 
@@ -108,7 +108,10 @@ describe('transactions', () => {
   test('a look-alike of an address that was paid before', () => {
     const known = { payment: { [STRANGER]: { count: 0, alike: { address: SUPPLIER, name: 'Northwind GmbH' } } } };
     const told = sign({ to: USDC, data: transferOf(STRANGER, 1n) }, { known });
-    expect(told).toMatchObject({ risk: 'DANGER', text: expect.stringContaining('looks like Northwind GmbH and is another') });
+    expect(told).toMatchObject({
+      risk: 'DANGER',
+      text: expect.stringContaining('looks like Northwind GmbH and is another'),
+    });
     expect(told.recipients[0]?.lookAlike).toEqual({ address: SUPPLIER, name: 'Northwind GmbH' });
   });
 
@@ -140,7 +143,13 @@ describe('transactions', () => {
       },
       primaryType: 'Permit',
       domain: { name: 'USD Coin', version: '2', chainId: 1, verifyingContract: USDC },
-      message: { owner: TREASURY, spender: SPENDER, value: '5000000000', nonce: 0, deadline: Date.UTC(2027, 0, 1) / 1000 },
+      message: {
+        owner: TREASURY,
+        spender: SPENDER,
+        value: '5000000000',
+        nonce: 0,
+        deadline: Date.UTC(2027, 0, 1) / 1000,
+      },
     });
     expect(said(raw('PAYLOAD_ENCODING_EIP712', permit))).toEqual([
       'Sign a permit: 0x111111…960582 may spend up to 5,000 USDC of Treasury on Ethereum until 1 January 2027; no chain shows it before use.',
@@ -335,7 +344,11 @@ describe('who can do what', () => {
   });
 
   test('21: a policy without terms', () => {
-    const told = describeRequest('ACTIVITY_TYPE_CREATE_POLICY_V3', { policyName: 'tmp', effect: 'EFFECT_ALLOW', notes: '' });
+    const told = describeRequest('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: 'tmp',
+      effect: 'EFFECT_ALLOW',
+      notes: '',
+    });
     expect(said(told)).toEqual([
       'Allow anybody here all that a policy can allow: "tmp" has no condition and no consensus.',
       'DANGER',
@@ -344,7 +357,11 @@ describe('who can do what', () => {
 
   test('22: a denial that goes', () => {
     const denial = { ...policy, name: 'Bots leave credentials alone', effect: 'EFFECT_DENY' };
-    const told = describeRequest('ACTIVITY_TYPE_DELETE_POLICY', { policyId: 'd' }, { known: { policy: { d: denial } } });
+    const told = describeRequest(
+      'ACTIVITY_TYPE_DELETE_POLICY',
+      { policyId: 'd' },
+      { known: { policy: { d: denial } } },
+    );
     expect(said(told)).toEqual([
       'Delete the denial Bots leave credentials alone: what it stopped may be allowed.',
       'DANGER',
@@ -352,10 +369,12 @@ describe('who can do what', () => {
   });
 
   test('23 and 24: wallets that leave', () => {
-    expect(said(describeRequest('ACTIVITY_TYPE_EXPORT_WALLET', { walletId: 'wallet-1', targetPublicKey: '' }))).toEqual([
-      "Hand out the words of Treasury to the key of Grace's request: whoever opens them owns all 5 accounts for ever.",
-      'DANGER',
-    ]);
+    expect(said(describeRequest('ACTIVITY_TYPE_EXPORT_WALLET', { walletId: 'wallet-1', targetPublicKey: '' }))).toEqual(
+      [
+        "Hand out the words of Treasury to the key of Grace's request: whoever opens them owns all 5 accounts for ever.",
+        'DANGER',
+      ],
+    );
     expect(said(describeRequest('ACTIVITY_TYPE_DELETE_WALLETS', { walletIds: ['wallet-1'] }))).toEqual([
       'Delete Treasury for ever. It was never exported: what it holds is lost.',
       'DANGER',

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { describeRequest, interfaceOf, TREASURY, USDC } from '../../test/fixtures/sentences.ts';
+import { contextOf, describeRequest, interfaceOf, TREASURY, USDC } from '../../test/fixtures/sentences.ts';
 import { sentenceOf, toDescription } from './description.ts';
-import { contextOf } from '../../test/fixtures/sentences.ts';
+import { worst } from './risk.ts';
 import { cut, listOf, say, showInvisible, textOf } from './text.ts';
 import { amountText, decimalText, durationText, looksOf, shortAddress } from './values.ts';
-import { worst } from './risk.ts';
 
 describe('text that somebody wrote', () => {
   const named = (walletName: string) => describeRequest('ACTIVITY_TYPE_CREATE_WALLET', { walletName, accounts: [] });
@@ -55,7 +54,11 @@ describe('text that somebody wrote', () => {
     const [entry] = Object.values(record);
     // Four bytes can be made to collide; here the map says so.
     const functions = new Map([['0x095ea7b3', [...(entry?.contract.functions.values() ?? [])][0]]]);
-    const known = { contractInterface: { [Object.keys(record)[0] as string]: { ...entry, contract: { ...entry?.contract, functions } } } };
+    const known = {
+      contractInterface: {
+        [Object.keys(record)[0] as string]: { ...entry, contract: { ...entry?.contract, functions } },
+      },
+    };
     const told = describeRequest(
       'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2',
       { from: TREASURY, caip2: 'eip155:1', calls: [{ to: address, data }] },
@@ -77,7 +80,13 @@ describe('amounts', () => {
 
   test('of tokens whose decimals nobody knows are in the smallest unit', () => {
     const token = '0x4444444444444444444444444444444444444444';
-    const approve = { name: 'approve', inputs: [{ name: 's', type: 'address' }, { name: 'v', type: 'uint256' }] };
+    const approve = {
+      name: 'approve',
+      inputs: [
+        { name: 's', type: 'address' },
+        { name: 'v', type: 'uint256' },
+      ],
+    };
     const call = (value: string) =>
       describeRequest(
         'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2',
@@ -120,7 +129,15 @@ test('the worst of several elements counts', () => {
 
 describe('what is missing', () => {
   const told = (type: string, parameters: unknown, name?: string) => {
-    const operation = name === undefined ? undefined : { name, sentence: () => { throw new TypeError('no'); } };
+    const operation =
+      name === undefined
+        ? undefined
+        : {
+            name,
+            sentence: () => {
+              throw new TypeError('no');
+            },
+          };
     const subject = { type, operation, parameters };
     return toDescription(subject, sentenceOf(subject, contextOf()), false);
   };

@@ -70,7 +70,7 @@ function subjectOf({ operations }: Pick<App, 'operations'>, asked: DescribedRequ
     if (served === undefined) {
       throw invalidField('request.type', 'must be a type of activity that this service executes');
     }
-    return { type, operation: served.operation, parameters: served.version.decode(parameters)};
+    return { type, operation: served.operation, parameters: served.version.decode(parameters) };
   }
   const { id, type, parameters } = asked.activity;
   const served = operations.find(type);

@@ -1,5 +1,5 @@
+import { encodeFunctionData, type Hex, parseAbi, serializeTransaction } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Hex, encodeFunctionData, parseAbi, serializeTransaction } from 'viem';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -148,7 +148,12 @@ describe.each(DATABASES)('activities in words on %s', (database) => {
     const [privateKeyId] = (
       await root.run('create_private_keys', {
         privateKeys: [
-          { privateKeyName: 'Signer', curve: 'CURVE_SECP256K1', privateKeyTags: [], addressFormats: ['ADDRESS_FORMAT_ETHEREUM'] },
+          {
+            privateKeyName: 'Signer',
+            curve: 'CURVE_SECP256K1',
+            privateKeyTags: [],
+            addressFormats: ['ADDRESS_FORMAT_ETHEREUM'],
+          },
         ],
       })
     ).privateKeys.map(({ privateKeyId: keyId }: { privateKeyId: string }) => keyId);

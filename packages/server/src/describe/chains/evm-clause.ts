@@ -135,12 +135,7 @@ function transfer(context: SentenceContext, place: EvmPlace, call: EvmCall, read
   }
   // What is taken from another account by its leave is still sent by this signature.
   const ownerPart = partyPart(context, owner, place.caip2);
-  const taken = payment(
-    context,
-    place,
-    to,
-    what,
-    say` out of ${ownerPart}${withValue(context, place, call)}`);
+  const taken = payment(context, place, to, what, say` out of ${ownerPart}${withValue(context, place, call)}`);
   return {
     ...taken,
     marks: [...taken.marks, { risk: 'LOOK_CLOSELY', text: 'moves what another account holds' }],

@@ -1,4 +1,3 @@
-import { comparePolicies } from '../../policy/index.ts';
 import type { VelocityAggregation } from '../../core/model.ts';
 import { nameOf } from '../../describe/names.ts';
 import { policyNames } from '../../describe/policy-names.ts';
@@ -13,6 +12,7 @@ import {
 } from '../../describe/sentence.ts';
 import { counted, listOf, named, say, strong, type TextPart, written } from '../../describe/text.ts';
 import { durationText } from '../../describe/values.ts';
+import { comparePolicies } from '../../policy/index.ts';
 
 // Policies and limits in words.
 
@@ -134,7 +134,11 @@ export function policyUpdateSentence(update: PolicyUpdate, context: SentenceCont
   const { name: _name, ...old } = before;
   const isRenamed = after.policyName !== old.policyName;
   // A new name is told apart: it decides nothing.
-  const { direction, changes } = comparePolicies(old, { ...after, policyName: old.policyName }, { names: policyNames(context) });
+  const { direction, changes } = comparePolicies(
+    old,
+    { ...after, policyName: old.policyName },
+    { names: policyNames(context) },
+  );
   const policyChange = { direction, before: old, after };
   if (changes.length === 0) {
     const parts = isRenamed

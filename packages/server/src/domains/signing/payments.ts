@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { ParsedTransaction } from '../../chains/transactions.ts';
 import { recipientsOf } from '../../describe/chains/recipients.ts';
 import { looksOf } from '../../describe/values.ts';
-import type { ParsedTransaction } from '../../chains/transactions.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { addressKey } from '../../storage/address-key.ts';

@@ -28,7 +28,8 @@ export const createTvcManifestApprovals = defineActivity({
       say`Approve the manifest of ${nameOf(names, 'tvcDeployment', manifestId)} as ${namesOf(
         names,
         'tvcOperator',
-        approvals.map(({ operatorId }) => operatorId))}.`,
+        approvals.map(({ operatorId }) => operatorId),
+      )}.`,
       'lets code run with the keys of the app',
       'With enough approvals this code runs and can use the keys of the app. I want that.',
     ),

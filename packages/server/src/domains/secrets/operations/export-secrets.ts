@@ -32,7 +32,8 @@ export const exportSecrets = defineActivity({
       say`Hand out ${namesOf(
         names,
         'secret',
-        secrets.map(({ secretId }) => secretId))} to the key of the request: whoever opens it knows it for ever.`,
+        secrets.map(({ secretId }) => secretId),
+      )} to the key of the request: whoever opens it knows it for ever.`,
       'hands out secrets',
       'Whoever opens this knows these secrets for ever. I want that.',
     ),

@@ -1,4 +1,3 @@
-import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import Type from 'typebox';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { chainName, configuredChain } from '../../../chains/networks.ts';
@@ -8,6 +7,7 @@ import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { SendId } from '../../../lib/ids.ts';
 import { both, SIGNERS } from '../../../policy/index.ts';
 import { transactionFacts } from '../../signing/facts.ts';
+import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import { resolveSender, termsFees, transactionMovements, transactionsOf } from '../calls.ts';
 import {
   CALLS_MAX,

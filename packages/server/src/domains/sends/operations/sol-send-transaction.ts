@@ -1,4 +1,3 @@
-import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import Type from 'typebox';
 import { chainName, configuredChain } from '../../../chains/networks.ts';
 import { SolanaChainShape } from '../../../chains/shapes.ts';
@@ -10,6 +9,7 @@ import { invalidField } from '../../../lib/errors.ts';
 import type { SendId } from '../../../lib/ids.ts';
 import { textShape } from '../../../lib/shapes.ts';
 import { both, SIGNERS } from '../../../policy/index.ts';
+import { notePayments, paymentsOf } from '../../signing/payments.ts';
 import { insertSend, requireSponsor } from '../new-send.ts';
 import { solanaFactsOf, solanaMovements } from '../solana-facts.ts';
 import { draftSolana, hexOfEither, resolveSolanaSigner } from '../solana-request.ts';
