@@ -1,25 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Activity, Organization } from '../core/model.ts';
 import { type Description, type Subject, sentenceOf, toDescription } from '../describe/description.ts';
 import { Lookup } from '../describe/lookup.ts';
+import type { DescribedRequest, DescribeRequests } from '../describe/requests.ts';
 import type { SentenceContext } from '../describe/sentence.ts';
 import { invalidField } from '../lib/errors.ts';
 import type { App } from './app.ts';
-
-/** A request to be put into words: one that is stored, or one that nobody has sent yet. */
-export type DescribedRequest =
-  | { readonly activity: Activity }
-  | { readonly request: { readonly type: string; readonly parameters: unknown } };
-
-/** All of them are about the one organization that is given. */
-export type DescribeRequests = (
-  organization: Organization,
-  requests: readonly DescribedRequest[],
-  options?: {
-    /** For lists: without the bytes that are signed. */
-    readonly isBrief?: boolean;
-  },
-) => Promise<Description[]>;
 
 /**
  * A name can lead to another, as a signer to an interface of the contract that its transaction calls. More rounds than this

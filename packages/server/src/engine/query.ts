@@ -1,10 +1,11 @@
 import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { tokensFor } from '../authn/identity/tokens.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { DescribeRequests } from '../describe/requests.ts';
 import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import type { QueryOperation } from './define.ts';
-import { type DescribeRequests, describeRequests } from './describe-requests.ts';
+import { describeRequests } from './describe-requests.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
 import { rehearseVote } from './rehearse-vote.ts';
 import { renderActivity } from './render-activity.ts';
