@@ -51,8 +51,10 @@ export function loadConsole(folder = builtFolder()): ConsoleFiles | undefined {
   return { page: (nonce) => parts.join(nonce), asset: (name) => assets.get(name) };
 }
 
-const builtFolder = (): string =>
-  join(dirname(createRequire(import.meta.url).resolve('@custos/console/package.json')), 'dist');
+function builtFolder(): string {
+  const require = createRequire(import.meta.url);
+  return join(dirname(require.resolve('@custos/console/package.json')), 'dist');
+}
 
 function loadAssets(folder: string): ReadonlyMap<string, Asset> {
   const files = new Set(readdirSync(folder));

@@ -308,6 +308,13 @@ describe('in time', () => {
     expect(await redeem(baseUrl, links[1] ?? '')).toMatchObject({ status: 401, body: { errorCode: 'LINK_EXPIRED' } });
   });
 
+  test('a link gets past no rule: addresses that may not call may not sign in', async () => {
+    const { app, baseUrl, root } = test_;
+    const token = tokenIn(firstLink(app, 1) ?? '');
+    await root.run('set_ip_allowlist', { enabled: true, rules: [], allowLockout: true });
+    expect(await redeem(baseUrl, token)).toMatchObject({ status: 403, body: { errorCode: 'IP_NOT_ALLOWED' } });
+  });
+
   test('guesses count as failed authentications', async () => {
     await using strict = await openTestApp('sqlite', { CUSTOS_FAILED_AUTH_PER_MINUTE: '3' });
     const statuses: number[] = [];
