@@ -3611,6 +3611,30 @@ export interface ListEarnEnabledVaultsResponse {
   pageInfo: PageInfo;
 }
 
+/** Parameters of list_earn_position_history. */
+export interface ListEarnPositionHistoryParameters {
+  walletAddress: string;
+  wrapperAddress?: string;
+}
+
+/** Answer of list_earn_position_history. */
+export interface ListEarnPositionHistoryResponse {
+  points: {
+    caip2: string;
+    vaultAddress: string;
+    wrapperAddress: string;
+    address: string;
+    caip19: string;
+    at: string;
+    kind: 'DEPOSIT' | 'WITHDRAWAL' | 'NOW';
+    amount?: string;
+    principal?: string;
+    assets?: string;
+    txHash?: string;
+  }[];
+  isPartial?: boolean;
+}
+
 /** Parameters of list_earn_positions. */
 export interface ListEarnPositionsParameters {
   walletAddress: string;
@@ -5665,6 +5689,11 @@ export interface OperationMethods {
     parameters?: ListEarnEnabledVaultsParameters,
     options?: QueryOptions,
   ): Promise<ListEarnEnabledVaultsResponse>;
+  /** What a wallet put into fee wrappers and took out of them over time, and what its positions are worth now; oldest first. */
+  listEarnPositionHistory(
+    parameters: ListEarnPositionHistoryParameters,
+    options?: QueryOptions,
+  ): Promise<ListEarnPositionHistoryResponse>;
   /** What a wallet of the organization or of its sub-organizations has in fee wrappers, its own or its parent's, on the configured chains. */
   listEarnPositions(
     parameters: ListEarnPositionsParameters,
@@ -6813,6 +6842,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_earn_enabled_vaults',
     path: '/public/v1/query/list_earn_enabled_vaults',
+  },
+  listEarnPositionHistory: {
+    kind: 'query',
+    name: 'list_earn_position_history',
+    path: '/public/v1/query/list_earn_position_history',
   },
   listEarnPositions: {
     kind: 'query',

@@ -130,7 +130,11 @@ describe.each(DATABASES)('Earn on %s', (database) => {
     (await client.run('create_wallet', { walletName: `Wallet ${randomId()}`, accounts: [ETHEREUM] })).addresses[0];
 
   /** What became of a transaction, as the dispatcher would have left it. */
-  async function insertSend(organizationId: OrganizationId, state: Send['state']): Promise<SendId> {
+  async function insertSend(
+    organizationId: OrganizationId,
+    state: Send['state'],
+    block?: Send['block'],
+  ): Promise<SendId> {
     const id = randomId<'send'>();
     const send: Send = {
       organizationId,
@@ -146,7 +150,7 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       nonce: undefined,
       attempts: [],
       txHash: undefined,
-      block: undefined,
+      block,
       error: state === 'FAILED' ? { message: 'out of gas' } : undefined,
       isOpen: false,
       createdAtMs: 1,
@@ -160,9 +164,10 @@ describe.each(DATABASES)('Earn on %s', (database) => {
     organizationId: OrganizationId,
     state: Send['state'] | undefined,
     request: Partial<EarnRequest>,
+    block?: Send['block'],
   ): Promise<EarnRequest['id']> {
     const id = randomId<'earn-request'>();
-    const sendId = state === undefined ? undefined : await insertSend(organizationId, state);
+    const sendId = state === undefined ? undefined : await insertSend(organizationId, state, block);
     await opened.app.storage.write((store) =>
       store(EarnStore).insertRequest({
         organizationId,
@@ -427,6 +432,88 @@ describe.each(DATABASES)('Earn on %s', (database) => {
       });
       const { status, body } = await list(root, wallet);
       expect([status, body.errorCode]).toEqual([503, 'RPC_CALL_ERROR']);
+    });
+  });
+
+  describe('list_earn_position_history', () => {
+    const history = (client: TestClient, walletAddress: string, extra: object = {}) =>
+      client.query('list_earn_position_history', { walletAddress, ...extra });
+
+    test('has a step for each deposit and withdrawal in a block, and the worth of now', async () => {
+      const wallet = await walletOf(sub);
+      const { wrapperAddress } = await insertWrapper();
+      const other = await insertWrapper({ createdAtMs: 2 });
+      shares.set(wallet.toLowerCase(), 600n);
+      const organizationId = sub.organizationId as OrganizationId;
+      const note = (
+        kind: 'deposit' | 'withdraw',
+        amount: string,
+        timestamp: number,
+        extra: Partial<NonNullable<Send['block']>> & { state?: Send['state']; at?: string } = {},
+      ) => {
+        const { state = 'INCLUDED', at = wrapperAddress, ...more } = extra;
+        const request = { kind, amount, wrapperAddress: at, walletAddress: wallet.toLowerCase() };
+        const block = { number: timestamp, hash: `0x${timestamp}`, timestamp, fee: '1', ...more };
+        return insertRequest(organizationId, state, request, state === 'INCLUDED' ? block : undefined);
+      };
+      await note('deposit', '1000', 100);
+      // Asked for before, and in a block after the next.
+      await note('withdraw', 'MAX', 300, { withdrawn: '1600' });
+      await note('deposit', '500', 200);
+      await note('deposit', '77', 250, { state: 'BROADCASTING' });
+      await note('deposit', '9', 400, { at: other.wrapperAddress });
+      const { status, body } = await history(sub, wallet, { wrapperAddress });
+      expect(status, JSON.stringify(body)).toBe(200);
+      const steps = (points: Record<string, string>[]) =>
+        points.map((point) => [point.kind, point.amount, point.principal, point.assets]);
+      expect(steps(body.points)).toEqual([
+        ['DEPOSIT', '1000', '1000', undefined],
+        ['DEPOSIT', '500', '1500', undefined],
+        ['WITHDRAWAL', '1600', '-100', undefined],
+        ['NOW', undefined, '-100', '1200'],
+      ]);
+      expect(body.points[0]).toEqual({
+        caip2: 'eip155:31337',
+        vaultAddress: getAddress(LARGE),
+        wrapperAddress: getAddress(wrapperAddress),
+        address: getAddress(wallet),
+        caip19: CAIP19,
+        at: '1970-01-01T00:01:40.000Z',
+        kind: 'DEPOSIT',
+        amount: '1000',
+        principal: '1000',
+      });
+      expect(body).not.toHaveProperty('isPartial');
+      expect((await history(sub, wallet)).body.points).toHaveLength(6);
+      // The parent sees it, and so does nobody else.
+      expect((await history(root, wallet)).body.points).toHaveLength(6);
+      const stranger = await createSubOrganization(root, `Stranger ${randomId()}`);
+      expect((await history(stranger, wallet)).body).toEqual({ points: [] });
+      // What took out everything before anybody noted how much: nobody knows what is left.
+      await note('withdraw', 'MAX', 500);
+      const after = steps((await history(sub, wallet, { wrapperAddress })).body.points);
+      expect(after.slice(3)).toEqual([
+        ['WITHDRAWAL', undefined, undefined, undefined],
+        ['NOW', undefined, undefined, '1200'],
+      ]);
+    });
+
+    test('is told without the worth of now while no node answers', async () => {
+      const wallet = await walletOf(sub);
+      const { wrapperAddress } = await insertWrapper();
+      const request = { kind: 'deposit', amount: '5', wrapperAddress, walletAddress: wallet.toLowerCase() } as const;
+      const block = { number: 1, hash: '0x1', timestamp: 1, fee: '1' };
+      await insertRequest(sub.organizationId as OrganizationId, 'INCLUDED', request, block);
+      expect((await history(sub, wallet)).body.points[1]).toMatchObject({ kind: 'NOW', principal: '5', assets: '0' });
+      stub.methods.set('eth_call', () => {
+        throw new StubError('request rate limit exceeded', -32005);
+      });
+      const { status, body } = await history(sub, wallet);
+      expect(status, JSON.stringify(body)).toBe(200);
+      expect(body.points[1]).toMatchObject({ kind: 'NOW', principal: '5' });
+      expect(body.points[1]).not.toHaveProperty('assets');
+      expect((await history(sub, 'not an address')).body.errorCode).toBe('REQUEST_INVALID');
+      expect((await history(sub, wallet, { wrapperAddress: '0x12' })).body.errorCode).toBe('REQUEST_INVALID');
     });
   });
 

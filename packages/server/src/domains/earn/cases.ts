@@ -171,6 +171,15 @@ export const cases: DomainCases = {
     ids: { walletAddress: [] },
     hasPublicCursors: true,
   },
+  list_earn_position_history: {
+    query: {
+      parameters: async ({ root }) => ({ walletAddress: (await newWallet(root, 'Past')).address }),
+      answer: () => ({ points: [] }),
+      foreignAnswer: { points: [] },
+    },
+    hostile: byRoot(({ ids }) => ({ walletAddress: ids.address })),
+    ids: { walletAddress: [] },
+  },
   list_earn_enabled_vaults: {
     query: {
       parameters: async (world) => {

@@ -12,6 +12,7 @@ import { getEarnDeployStatus } from './operations/get-earn-deploy-status.ts';
 import { getEarnDepositStatus } from './operations/get-earn-deposit-status.ts';
 import { getEarnWithdrawStatus } from './operations/get-earn-withdraw-status.ts';
 import { listEarnEnabledVaults } from './operations/list-earn-enabled-vaults.ts';
+import { listEarnPositionHistory } from './operations/list-earn-position-history.ts';
 import { listEarnPositions } from './operations/list-earn-positions.ts';
 import { listEarnVaults } from './operations/list-earn-vaults.ts';
 import { listSupportedAssets } from './operations/list-supported-assets.ts';
@@ -31,6 +32,7 @@ export const earn: Domain = {
     getEarnDepositStatus,
     getEarnWithdrawStatus,
     listEarnEnabledVaults,
+    listEarnPositionHistory,
     listEarnPositions,
     listEarnVaults,
     listSupportedAssets,

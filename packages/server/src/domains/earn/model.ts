@@ -56,3 +56,14 @@ export interface EarnTotals {
   /** Transactions that took out everything there was, of which nobody has noted how much that was. */
   readonly unread: readonly string[];
 }
+
+/** A deposit or withdrawal that is in a block. */
+export interface EarnMovement {
+  readonly caip2: string;
+  readonly wrapperAddress: string;
+  readonly kind: 'deposit' | 'withdraw';
+  /** Undefined where everything was taken out and nobody noted how much that was. */
+  readonly amount: bigint | undefined;
+  readonly atMs: number;
+  readonly txHash: string | undefined;
+}

@@ -5,7 +5,7 @@ import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
 import { findRow } from '../../storage/organization-rows.ts';
 import { Reader } from '../../storage/store.ts';
 import type { ChainSendTable } from '../sends/tables.ts';
-import type { EarnProvider, EarnRequest, EarnRequestKind, EarnTotals, EarnWrapper } from './model.ts';
+import type { EarnMovement, EarnProvider, EarnRequest, EarnRequestKind, EarnTotals, EarnWrapper } from './model.ts';
 import type { EarnRequestTable, EarnWrapperTable } from './tables.ts';
 
 const toWrapper = (row: Selectable<EarnWrapperTable>): EarnWrapper => ({
@@ -87,17 +87,7 @@ export class EarnReader extends Reader {
   /** What a wallet of some organizations has ever put in and taken out, of each wrapper, by what is in blocks now. */
   async totals(organizationIds: readonly OrganizationId[], walletAddress: string): Promise<EarnTotals[]> {
     if (organizationIds.length === 0) return [];
-    const rows = await this.db
-      .selectFrom('earn_request')
-      .innerJoin('chain_send', (join) =>
-        join
-          .onRef('chain_send.organization_id', '=', 'earn_request.organization_id')
-          .onRef('chain_send.id', '=', 'earn_request.send_id'),
-      )
-      .where('earn_request.organization_id', 'in', organizationIds)
-      .where('earn_request.wallet_address', '=', walletAddress)
-      .where('earn_request.kind', 'in', ['deposit', 'withdraw'])
-      .where('chain_send.state', '=', 'INCLUDED')
+    const rows = await this.#ledger(organizationIds, walletAddress)
       .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
       .select(['chain_send.block', 'chain_send.tx_hash'])
       .orderBy('earn_request.id')
@@ -110,6 +100,48 @@ export class EarnReader extends Reader {
       totals.set(key, withRow(before, row));
     }
     return [...totals.values()];
+  }
+
+  /** The deposits and withdrawals behind these totals, the newest of them, in the order in which they were asked for. */
+  async movements(
+    organizationIds: readonly OrganizationId[],
+    walletAddress: string,
+    limit: number,
+  ): Promise<EarnMovement[]> {
+    if (organizationIds.length === 0) return [];
+    const rows = await this.#ledger(organizationIds, walletAddress)
+      .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
+      .select(['chain_send.block', 'chain_send.tx_hash', 'chain_send.updated_at_ms'])
+      .orderBy('earn_request.id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.reverse().map((row) => {
+      const block = row.block === null ? undefined : (JSON.parse(row.block) as SendBlock);
+      const amount = row.amount === 'MAX' ? block?.withdrawn : row.amount;
+      return {
+        caip2: row.caip2,
+        wrapperAddress: row.wrapper_address,
+        kind: row.kind === 'deposit' ? 'deposit' : 'withdraw',
+        amount: amount === undefined ? undefined : BigInt(amount),
+        atMs: block === undefined ? row.updated_at_ms : block.timestamp * 1000,
+        txHash: row.tx_hash ?? undefined,
+      };
+    });
+  }
+
+  /** What a wallet asked for and is in a block now. */
+  #ledger(organizationIds: readonly OrganizationId[], walletAddress: string) {
+    return this.db
+      .selectFrom('earn_request')
+      .innerJoin('chain_send', (join) =>
+        join
+          .onRef('chain_send.organization_id', '=', 'earn_request.organization_id')
+          .onRef('chain_send.id', '=', 'earn_request.send_id'),
+      )
+      .where('earn_request.organization_id', 'in', organizationIds)
+      .where('earn_request.wallet_address', '=', walletAddress)
+      .where('earn_request.kind', 'in', ['deposit', 'withdraw'])
+      .where('chain_send.state', '=', 'INCLUDED');
   }
 }
 

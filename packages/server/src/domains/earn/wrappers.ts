@@ -13,7 +13,8 @@ import { EarnReader, EarnStore } from './store.ts';
 export const managerOf = ({ id, parentId }: Organization): OrganizationId => parentId ?? id;
 
 /** Tells a wrapper from those at the same address on other chains, as CAIP-10 writes accounts. */
-export const accountOf = ({ caip2, wrapperAddress }: EarnWrapper): string => `${caip2}:${wrapperAddress}`;
+export const accountOf = ({ caip2, wrapperAddress }: Pick<EarnWrapper, 'caip2' | 'wrapperAddress'>): string =>
+  `${caip2}:${wrapperAddress}`;
 
 export interface WrapperDeployment {
   readonly state: SendState;

@@ -2,26 +2,17 @@ import Type, { type Static } from 'typebox';
 import { isEthereumAddress, toChecksum } from '../../../chains/ethereum/address.ts';
 import { withdrawnIn } from '../../../chains/ethereum/send/withdrawn.ts';
 import type { Hex } from '../../../chains/nodes/node.ts';
-import { TreeReader } from '../../../core/store/tree.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { groupBy } from '../../../lib/collections.ts';
-import type { OrganizationId } from '../../../lib/ids.ts';
 import { pageOfList } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
-import { PrivateKeyReader } from '../../wallets/store/private-keys.ts';
-import { WalletReader } from '../../wallets/store/wallets.ts';
 import { assetValues } from '../asset-values.ts';
+import { holdersOf, WalletAddressShape } from '../holders.ts';
 import type { EarnTotals, EarnWrapper } from '../model.ts';
 import { EarnPositionShape } from '../shapes.ts';
 import { EarnReader } from '../store.ts';
 import { readPositions, type WrapperPosition } from '../wrapper.ts';
 import { accountOf, managerOf } from '../wrappers.ts';
-
-/** Of any chain; what is written as one of Ethereum is one. Those of other chains hold nothing in wrappers. */
-const WalletAddressShape = Type.String({
-  pattern: '^(?:0[xX][0-9a-fA-F]{40}|(?!0[xX])[\\w:-]{20,128})$',
-  'x-message': 'must be the address of a wallet',
-});
 
 /** Receipts that are asked for where nobody noted what a withdrawal paid; with more of them the total is not told. */
 const UNREAD_MAX = 50;
@@ -57,17 +48,6 @@ export const listEarnPositions = defineQuery({
     return { positions: await Promise.all(items.map((position) => render(context, position, wallet))), pageInfo };
   },
 });
-
-/** The organizations among those that the caller may see, its own and its children, that have the wallet. */
-async function holdersOf({ read, actor }: QueryContext, wallet: string): Promise<OrganizationId[]> {
-  const { organizationId, organization } = actor;
-  const [accounts, privateKey, children] = await Promise.all([
-    read(WalletReader).accountsByAddress(organizationId, wallet),
-    read(PrivateKeyReader).byAddress(organizationId, wallet),
-    organization.parentId === undefined ? read(TreeReader).holdersOfAddress(organizationId, wallet) : [],
-  ]);
-  return accounts.length > 0 || privateKey !== undefined ? [organizationId, ...children] : children;
-}
 
 const NOTHING = { deposited: 0n, withdrawn: 0n, unread: [] };
 
