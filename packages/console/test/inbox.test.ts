@@ -11,7 +11,9 @@ async function signIn(device: Device, client: TestClient): Promise<void> {
   const { publicKey, privateKey } = client.key;
   await device.page
     .getByRole('textbox', { name: 'Credentials' })
-    .fill(JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }));
+    .fill(
+      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
+    );
   await device.page.getByRole('button', { name: 'Use an API key' }).click();
   await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
 }
@@ -41,7 +43,10 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     // Paid once before, so that further payments are routine.
     const first = await propose(bot, 'sign_transaction', world.payment(treasury, supplier, '10'));
     await grace.run('approve_activity', { fingerprint: first.fingerprint });
-    await propose(grace, 'update_root_quorum', { threshold: 1, userIds: [ada.userId, grace.userId, world.tomas.userId] });
+    await propose(grace, 'update_root_quorum', {
+      threshold: 1,
+      userIds: [ada.userId, grace.userId, world.tomas.userId],
+    });
     await propose(grace, 'update_user_name', { userId: world.mei.userId, userName: HOSTILE });
     device = await Device.open(browser, world.service.baseUrl);
     page = device.page;
@@ -126,7 +131,10 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
 
   it('shows a hostile name as the text that it is', async () => {
     await page.getByRole('radio', { name: /For others/ }).click();
-    await page.getByRole('listitem', { name: /script/ }).first().waitFor();
+    await page
+      .getByRole('listitem', { name: /script/ })
+      .first()
+      .waitFor();
     await takeShot(page, 'inbox-others-light');
     await page.getByRole('radio', { name: /Decided/ }).click();
     await page.getByRole('list', { name: 'Decided requests' }).getByRole('listitem').first().waitFor();
@@ -150,7 +158,10 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
 
   it('lists activities by filters that the address keeps, and exports them', async () => {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Activities' }).click();
-    await page.getByRole('row', { name: /Send 12,500.USDC/ }).first().waitFor();
+    await page
+      .getByRole('row', { name: /Send 12,500.USDC/ })
+      .first()
+      .waitFor();
     await takeShot(page, 'activities-light');
     expect(await findViolations(page)).toEqual([]);
     await device.visit('/console/activities?status=ACTIVITY_STATUS_REJECTED');
@@ -167,7 +178,11 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
 
   it('is a page of its own on a phone, without sideways scrolling', async () => {
     const { bot, treasury } = world;
-    await propose(bot, 'sign_transaction', world.payment(treasury, '0x9be4d0a1c3e5f7091b2d4f6a8c0e1a3b5c7dd85b', '4000'));
+    await propose(
+      bot,
+      'sign_transaction',
+      world.payment(treasury, '0x9be4d0a1c3e5f7091b2d4f6a8c0e1a3b5c7dd85b', '4000'),
+    );
     await page.setViewportSize({ width: 375, height: 812 });
     await device.visit('/console/inbox');
     await row(/Send 4,000/).waitFor();

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
+import { Hidden } from '../kit/hidden.tsx';
 import { Icon } from '../kit/icon.tsx';
 import { Logo } from '../kit/logo.tsx';
 import { Menu } from '../kit/menu.tsx';
@@ -19,9 +20,10 @@ export function OrganizationSwitcher() {
         <button type="button" className={styles.switcher}>
           <Logo size={26} />
           <span className={styles.text}>
+            <Hidden>Organization: </Hidden>
             <span className={styles.name}>
               <bdi>{name}</bdi>
-            </span>
+            </span>{' '}
             <span className={styles.detail}>{detail}</span>
           </span>
           <Icon name="chevrons" />

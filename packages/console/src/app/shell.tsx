@@ -66,7 +66,11 @@ function SignedIn() {
   const page = pathname.split('/')[1] ?? '';
   const isFirst = useRef(true);
   useEffect(() => {
-    document.title = `${titleOf(page)} · Custos`;
+    // Among many tabs, the one where something waits is found by its number.
+    document.title = `${forMe > 0 ? `(${forMe}) ` : ''}${titleOf(page)} · Custos`;
+  }, [page, forMe]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page is what moves the focus
+  useEffect(() => {
     // A new page starts at its top for screen readers too.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;

@@ -54,7 +54,9 @@ function AskedActivity({ activityId }: { readonly activityId: string }) {
     );
   }
   const found = approval.data.approval;
-  return <Loaded approval={found} description={description.data ?? withoutDescription(activityId, found.activity.type)} />;
+  return (
+    <Loaded approval={found} description={description.data ?? withoutDescription(activityId, found.activity.type)} />
+  );
 }
 
 function Loaded({ approval, description }: { readonly approval: Approval; readonly description: Description }) {
@@ -117,7 +119,12 @@ function Loaded({ approval, description }: { readonly approval: Approval; readon
         {description.quorumChange !== undefined && <QuorumChange change={description.quorumChange} />}
         {description.policyChange !== undefined && <PolicyDiff change={description.policyChange} />}
         <Card>
-          <Tabs label="Layers" items={[...LAYERS.slice(0, 3), { id: 'result', label: 'Result' }, ...LAYERS.slice(3)]} value={layer} onChange={openLayer}>
+          <Tabs
+            label="Layers"
+            items={[...LAYERS.slice(0, 3), { id: 'result', label: 'Result' }, ...LAYERS.slice(3)]}
+            value={layer}
+            onChange={openLayer}
+          >
             <LayerContent layer={layer} activity={activity} description={description} checks={checks.data} />
           </Tabs>
         </Card>
@@ -143,13 +150,18 @@ function VotesCard({ approval, checks }: { readonly approval: Approval; readonly
       {...(votes.length > 0 &&
         checks !== undefined && {
           actions: (
-            <StatusMark tone={verified === votes.length ? 'allow' : 'plain'} icon={verified === votes.length ? 'check' : false}>
+            <StatusMark
+              tone={verified === votes.length ? 'allow' : 'plain'}
+              icon={verified === votes.length ? 'check' : false}
+            >
               {verified} of {votes.length} verified
             </StatusMark>
           ),
         })}
     >
-      {votes.length === 0 && <p className={styles.pad}>Nobody voted: the service did this by itself, or a proof is missing.</p>}
+      {votes.length === 0 && (
+        <p className={styles.pad}>Nobody voted: the service did this by itself, or a proof is missing.</p>
+      )}
       <ul>
         {votes.map((vote, index) => (
           <li key={vote.voteId} className={styles.vote}>

@@ -10,9 +10,9 @@ import { Segmented } from '../../kit/segmented.tsx';
 import { withThousands } from '../../lib/amounts.ts';
 import { download } from '../../lib/csv.ts';
 import { useOrganization } from '../../session/organization.ts';
+import styles from './activities.module.css';
 import { asCsv, asJson, collect, EXPORT_MAX } from './export.ts';
 import type { ActivitySearch } from './filters.ts';
-import styles from './activities.module.css';
 
 /** The button "Export", and what it asks. */
 export function ExportButton({ search }: { readonly search: ActivitySearch }) {
@@ -67,7 +67,12 @@ function ExportDialog({ search, onClose }: { readonly search: ActivitySearch; re
       footer={
         <>
           <Button onClick={onClose}>{done === undefined ? 'Cancel' : 'Close'}</Button>
-          <Button kind="ink" icon="download" busy={read !== undefined && `${withThousands(String(read))} read…`} onClick={() => void run()}>
+          <Button
+            kind="ink"
+            icon="download"
+            busy={read !== undefined && `${withThousands(String(read))} read…`}
+            onClick={() => void run()}
+          >
             Download
           </Button>
         </>
@@ -85,7 +90,11 @@ function ExportDialog({ search, onClose }: { readonly search: ActivitySearch; re
         />
         {problem !== undefined && <ProblemNote problem={problem} onRetry={() => void run()} />}
         {done !== undefined && (
-          <Note tone={done.isCut ? 'wait' : 'allow'} role="status" title={`${withThousands(String(done.count))} activities were downloaded.`}>
+          <Note
+            tone={done.isCut ? 'wait' : 'allow'}
+            role="status"
+            title={`${withThousands(String(done.count))} activities were downloaded.`}
+          >
             {done.isCut && 'There are more: limit the time, or read all of them with list_activities.'}
           </Note>
         )}

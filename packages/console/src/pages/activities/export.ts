@@ -23,7 +23,9 @@ export interface ExportOptions {
 }
 
 /** All that the filters find, newest first, page by page. */
-export async function collect(options: ExportOptions): Promise<{ readonly items: readonly Exported[]; readonly isCut: boolean }> {
+export async function collect(
+  options: ExportOptions,
+): Promise<{ readonly items: readonly Exported[]; readonly isCut: boolean }> {
   const { client, organizationId, search, onProgress, signal } = options;
   const items: Exported[] = [];
   let after = '';
@@ -33,7 +35,8 @@ export async function collect(options: ExportOptions): Promise<{ readonly items:
       { signal },
     );
     const ids = activities.map(({ id }) => id);
-    const descriptions = ids.length === 0 ? new Map<string, Description>() : await describeMany(client, organizationId, ids, signal);
+    const descriptions =
+      ids.length === 0 ? new Map<string, Description>() : await describeMany(client, organizationId, ids, signal);
     for (const activity of activities) items.push({ activity, description: descriptions.get(activity.id) });
     onProgress(items.length);
     if (!pageInfo.hasNextPage) return { items, isCut: false };
@@ -43,12 +46,26 @@ export async function collect(options: ExportOptions): Promise<{ readonly items:
 }
 
 /** Who asked first. */
-export const submitterOf = ({ votes }: Activity): { readonly userId: string; readonly userName: string } | undefined => {
+export const submitterOf = ({
+  votes,
+}: Activity): { readonly userId: string; readonly userName: string } | undefined => {
   const [first] = votes;
   return first === undefined ? undefined : { userId: first.userId, userName: first.user.userName };
 };
 
-const HEADER = ['id', 'created_utc', 'updated_utc', 'status', 'type', 'sentence', 'risk', 'user_id', 'user_name', 'fingerprint', 'failure'];
+const HEADER = [
+  'id',
+  'created_utc',
+  'updated_utc',
+  'status',
+  'type',
+  'sentence',
+  'risk',
+  'user_id',
+  'user_name',
+  'fingerprint',
+  'failure',
+];
 
 export const asCsv = (items: readonly Exported[]): string =>
   toCsv(

@@ -1,4 +1,4 @@
-import { OPERATIONS, type Activity } from '@custos/sdk';
+import { type Activity, OPERATIONS } from '@custos/sdk';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useDescriptions } from '../../api/descriptions.ts';
@@ -55,7 +55,11 @@ export function ActivitiesPage() {
       }
     >
       <Filters search={search} onChange={setSearch} />
-      {query.isError && <div className={styles.problem}><ProblemNote problem={problemOf(query.error)} onRetry={() => void query.refetch()} /></div>}
+      {query.isError && (
+        <div className={styles.problem}>
+          <ProblemNote problem={problemOf(query.error)} onRetry={() => void query.refetch()} />
+        </div>
+      )}
       {query.data === undefined ? (
         !query.isError && <Skeleton rows={12} label="Loading activities" />
       ) : (
@@ -70,7 +74,11 @@ export function ActivitiesPage() {
           onMore={paged.loadMore}
           empty={
             isFiltered ? (
-              <Empty title="Nothing fits these filters" icon="filter" actions={<Button onClick={() => void navigate({ to: '/activities', search: {} })}>Show all</Button>}>
+              <Empty
+                title="Nothing fits these filters"
+                icon="filter"
+                actions={<Button onClick={() => void navigate({ to: '/activities', search: {} })}>Show all</Button>}
+              >
                 Other times, users or states may have some.
               </Empty>
             ) : (
@@ -89,7 +97,13 @@ const COLUMNS: readonly Column<Activity>[] = [
   { id: 'sentence', header: 'What', width: 'minmax(0, 1fr)', cell: (activity) => <What activity={activity} /> },
   { id: 'status', header: 'State', width: '170px', cell: ({ status }) => <ActivityStatus status={status} bare /> },
   { id: 'who', header: 'Who', width: '190px', cell: (activity) => <Who activity={activity} /> },
-  { id: 'when', header: 'When', width: '110px', align: 'right', cell: ({ createdAt }) => <Time time={createdAt} inRow /> },
+  {
+    id: 'when',
+    header: 'When',
+    width: '110px',
+    align: 'right',
+    cell: ({ createdAt }) => <Time time={createdAt} inRow />,
+  },
 ];
 
 /** Its sentence, asked for as the row comes into view; the type until then. */
@@ -98,7 +112,11 @@ function What({ activity }: { readonly activity: Activity }) {
   const description = useDescriptions(ids).get(activity.id);
   return (
     <span className={styles.what}>
-      {description === undefined ? <span className={styles.type}>{plainType(activity.type)}</span> : <Sentence parts={description.sentence} size="fact" />}
+      {description === undefined ? (
+        <span className={styles.type}>{plainType(activity.type)}</span>
+      ) : (
+        <Sentence parts={description.sentence} size="fact" />
+      )}
     </span>
   );
 }
@@ -122,7 +140,7 @@ interface FiltersProps {
 function Filters({ search, onChange }: FiltersProps) {
   const users = useApi('listUsers', {});
   return (
-    <div className={styles.filters} role="search" aria-label="Filter activities">
+    <search className={styles.filters} aria-label="Filter activities">
       <Select
         label="Type"
         hideLabel
@@ -135,7 +153,10 @@ function Filters({ search, onChange }: FiltersProps) {
         hideLabel
         value={search.status ?? ANY}
         onChange={(status) => onChange({ status })}
-        options={[{ value: ANY, label: 'Any state' }, ...STATUSES.map((status) => ({ value: status as string, label: activityStatusWord(status) }))]}
+        options={[
+          { value: ANY, label: 'Any state' },
+          ...STATUSES.map((status) => ({ value: status as string, label: activityStatusWord(status) })),
+        ]}
       />
       <Select
         label="User"
@@ -147,8 +168,22 @@ function Filters({ search, onChange }: FiltersProps) {
           ...(users.data?.users ?? []).map(({ userId, userName }) => ({ value: userId, label: userName })),
         ]}
       />
-      <TextField label="From" type="date" value={search.from ?? ''} onChange={(from) => onChange({ from })} hideLabel before={<span className={styles.before}>From</span>} />
-      <TextField label="To" type="date" value={search.to ?? ''} onChange={(to) => onChange({ to })} hideLabel before={<span className={styles.before}>To</span>} />
-    </div>
+      <TextField
+        label="From"
+        type="date"
+        value={search.from ?? ''}
+        onChange={(from) => onChange({ from })}
+        hideLabel
+        before={<span className={styles.before}>From</span>}
+      />
+      <TextField
+        label="To"
+        type="date"
+        value={search.to ?? ''}
+        onChange={(to) => onChange({ to })}
+        hideLabel
+        before={<span className={styles.before}>To</span>}
+      />
+    </search>
   );
 }

@@ -35,10 +35,12 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
     try {
       if (verb === 'Approve') {
         const votes = await checkVotes(client, activity.id, activity.fingerprint);
-        if (votes.some(({ check }) => check === 'not-verified')) return { problem: 'A signature was not verified: left out.' };
+        if (votes.some(({ check }) => check === 'not-verified'))
+          return { problem: 'A signature was not verified: left out.' };
       }
       const { fingerprint } = activity;
-      const vote = verb === 'Approve' ? client.approveActivity({ fingerprint }) : client.rejectActivity({ fingerprint });
+      const vote =
+        verb === 'Approve' ? client.approveActivity({ fingerprint }) : client.rejectActivity({ fingerprint });
       return { status: (await vote).activity.status };
     } catch (error) {
       const { title, text } = problemOf(error);
@@ -69,7 +71,11 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
         ) : (
           <>
             <Button onClick={() => onClose(false)}>Cancel</Button>
-            <Button kind="ink" busy={isBusy && (verb === 'Approve' ? 'Approving…' : 'Rejecting…')} onClick={() => void run()}>
+            <Button
+              kind="ink"
+              busy={isBusy && (verb === 'Approve' ? 'Approving…' : 'Rejecting…')}
+              onClick={() => void run()}
+            >
               {verb}
             </Button>
           </>

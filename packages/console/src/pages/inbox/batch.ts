@@ -31,7 +31,10 @@ export function whyNotTogether(
 const AMOUNT = /^([0-9][0-9,]*)(?:\.([0-9]+))?[ \u00a0](.+)$/u;
 
 /** Amounts as they are written in fields, added by unit and exactly. What is no plain amount is left out and counted. */
-export function sumAmounts(texts: readonly string[]): { readonly sums: readonly string[]; readonly isPartial: boolean } {
+export function sumAmounts(texts: readonly string[]): {
+  readonly sums: readonly string[];
+  readonly isPartial: boolean;
+} {
   const byUnit = new Map<string, { units: bigint; decimals: number }>();
   let isPartial = false;
   for (const text of texts) {

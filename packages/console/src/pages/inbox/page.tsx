@@ -39,7 +39,11 @@ export function InboxPage() {
     else void navigate({ to: '/inbox/$activityId', params: { activityId: id } });
   };
   const waiting = rows.rows.filter(({ approval, isGone }) => !isGone && isOpen(approval.activity.status));
-  const next = nextAfter(ids, opened, waiting.map(({ approval }) => approval.activity.id));
+  const next = nextAfter(
+    ids,
+    opened,
+    waiting.map(({ approval }) => approval.activity.id),
+  );
   const move = (step: number): void => {
     const index = opened === undefined ? -1 : ids.indexOf(opened);
     const id = ids[Math.max(0, Math.min(ids.length - 1, index + step))];
@@ -66,7 +70,13 @@ export function InboxPage() {
       fill
       title={isPage ? (position > 0 ? `${position} of ${ids.length} waiting` : 'Request') : 'Inbox'}
       {...(isPage && { parent: { label: 'Inbox', to: '/inbox' } })}
-      detail={<Summary approvals={approvals.counts === undefined ? undefined : waiting.map(({ approval }) => approval)} forMe={approvals.counts?.forMe} filter={filter} />}
+      detail={
+        <Summary
+          approvals={approvals.counts === undefined ? undefined : waiting.map(({ approval }) => approval)}
+          forMe={approvals.counts?.forMe}
+          filter={filter}
+        />
+      }
       actions={isPage ? undefined : <LiveState />}
     >
       <SplitView
@@ -77,7 +87,11 @@ export function InboxPage() {
           ? { sheet: <p className={styles.choose}>{ids.length > 0 ? 'Choose a request.' : ''}</p> }
           : {
               side: (
-                <OpenRequest key={opened} activityId={opened} onNext={next === undefined ? undefined : () => open(next)}>
+                <OpenRequest
+                  key={opened}
+                  activityId={opened}
+                  onNext={next === undefined ? undefined : () => open(next)}
+                >
                   {(sheet, bar) => <SplitSide sheet={sheet} bar={bar} />}
                 </OpenRequest>
               ),
@@ -117,7 +131,9 @@ function Summary({ approvals, forMe, filter }: SummaryProps) {
   if (forMe === 0) return <>Nothing waits for you</>;
   const soon =
     filter === 'FOR_ME'
-      ? [...approvals].sort(byTimeLeft).filter(({ progress }) => progress.lapsesAt !== undefined && timeLeft(progress.lapsesAt, now).isShort).length
+      ? [...approvals]
+          .sort(byTimeLeft)
+          .filter(({ progress }) => progress.lapsesAt !== undefined && timeLeft(progress.lapsesAt, now).isShort).length
       : 0;
   return (
     <>

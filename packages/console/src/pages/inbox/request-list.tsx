@@ -40,16 +40,28 @@ const HINTS = [
   [['?'], 'all keys'],
 ] as const;
 
-export function RequestList({ filter, onFilter, approvals, rows: { rows, listeners }, descriptions, openId }: RequestListProps) {
+export function RequestList({
+  filter,
+  onFilter,
+  approvals,
+  rows: { rows, listeners },
+  descriptions,
+  openId,
+}: RequestListProps) {
   const now = useNow();
   const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>();
   const [batch, setBatch] = useState<Verb>();
   const { counts, query } = approvals;
   const chosen = rows.flatMap(({ approval, isGone }): BatchItem[] => {
     const description = descriptions.get(approval.activity.id);
-    return chosenIds?.has(approval.activity.id) && !isGone && description !== undefined ? [{ approval, description }] : [];
+    return chosenIds?.has(approval.activity.id) && !isGone && description !== undefined
+      ? [{ approval, description }]
+      : [];
   });
-  const canChoose = filter === 'FOR_ME' && rows.filter(({ approval, isGone }) => !isGone && descriptions.get(approval.activity.id)?.risk === 'ROUTINE').length > 1;
+  const canChoose =
+    filter === 'FOR_ME' &&
+    rows.filter(({ approval, isGone }) => !isGone && descriptions.get(approval.activity.id)?.risk === 'ROUTINE')
+      .length > 1;
   const choiceOf = ({ approval, isGone }: InboxRow) => {
     if (chosenIds === undefined || filter !== 'FOR_ME') return undefined;
     const { id } = approval.activity;
@@ -102,7 +114,6 @@ export function RequestList({ filter, onFilter, approvals, rows: { rows, listene
           </div>
         </div>
       ) : (
-        // biome-ignore lint/a11y/noStaticElementInteractions: only to know whether rows may move
         <div className={styles.scroller} {...listeners}>
           <div className={styles.first}>
             <FirstSteps />
@@ -141,12 +152,24 @@ export function RequestList({ filter, onFilter, approvals, rows: { rows, listene
         </div>
       ) : (
         <div className={styles.batchBar}>
-          <span>{chosen.length === 0 ? 'Choose routine requests of one type and wallet.' : `${chosen.length} chosen`}</span>
+          <span>
+            {chosen.length === 0 ? 'Choose routine requests of one type and wallet.' : `${chosen.length} chosen`}
+          </span>
           <span className={styles.batchActs}>
-            <Button size="small" off={chosen.length === 0 && 'Nothing is chosen.'} hideReason onClick={() => setBatch('Reject')}>
+            <Button
+              size="small"
+              off={chosen.length === 0 && 'Nothing is chosen.'}
+              hideReason
+              onClick={() => setBatch('Reject')}
+            >
               Reject {chosen.length || ''}
             </Button>
-            <Button size="small" off={chosen.length === 0 && 'Nothing is chosen.'} hideReason onClick={() => setBatch('Approve')}>
+            <Button
+              size="small"
+              off={chosen.length === 0 && 'Nothing is chosen.'}
+              hideReason
+              onClick={() => setBatch('Approve')}
+            >
               Approve {chosen.length || ''}
             </Button>
           </span>
@@ -167,7 +190,11 @@ export function RequestList({ filter, onFilter, approvals, rows: { rows, listene
 }
 
 /** What was chosen when the dialog opened: requests that are decided meanwhile stay listed with their result. */
-function BatchSnapshot(props: { readonly verb: Verb; readonly items: readonly BatchItem[]; readonly onClose: (isDone: boolean) => void }) {
+function BatchSnapshot(props: {
+  readonly verb: Verb;
+  readonly items: readonly BatchItem[];
+  readonly onClose: (isDone: boolean) => void;
+}) {
   const [items] = useState(props.items);
   return <BatchDialog verb={props.verb} items={items} onClose={props.onClose} />;
 }

@@ -19,7 +19,9 @@ export interface RequestRowProps {
   readonly isOpenNow: boolean;
   readonly isGone: boolean;
   /** Where several are decided at once: whether it is one of them, and why it cannot be. */
-  readonly choice?: { readonly isChosen: boolean; readonly off: string | undefined; readonly onToggle: () => void } | undefined;
+  readonly choice?:
+    | { readonly isChosen: boolean; readonly off: string | undefined; readonly onToggle: () => void }
+    | undefined;
 }
 
 const TONES: Readonly<Record<string, SealTone>> = {
@@ -81,7 +83,13 @@ export function RequestRow({ approval, description, isOpenNow, isGone, choice }:
   );
 }
 
-function RowState({ approval: { activity, progress }, isGone }: { readonly approval: Approval; readonly isGone: boolean }) {
+function RowState({
+  approval: { activity, progress },
+  isGone,
+}: {
+  readonly approval: Approval;
+  readonly isGone: boolean;
+}) {
   if (!isOpen(activity.status)) return <ActivityStatus status={activity.status} bare />;
   if (isGone) return <>no longer waits</>;
   if (progress.authentication?.isMine) return <>needs your proof</>;
@@ -99,7 +107,11 @@ function worstMark(description: Description | undefined): { readonly risk: Risk;
 }
 
 /** What screen readers are told besides the sentence: risk and time left. */
-export function rowDescription({ activity, progress }: Approval, description: Description | undefined, nowMs: number): string {
+export function rowDescription(
+  { activity, progress }: Approval,
+  description: Description | undefined,
+  nowMs: number,
+): string {
   const risk = description === undefined ? '' : riskWord(description.risk);
   const state = isOpen(activity.status)
     ? progress.isLapsed

@@ -4,7 +4,8 @@ import { byTimeLeft, type InboxRow, keepOrder, settle } from './steady-order.ts'
 
 const approval = (id: string, lapsesAt?: string, createdAt = '1'): Approval =>
   ({ activity: { id, createdAt }, progress: lapsesAt === undefined ? {} : { lapsesAt } }) as unknown as Approval;
-const ids = (rows: readonly InboxRow[]): string => rows.map(({ approval: { activity }, isGone }) => activity.id + (isGone ? '-' : '')).join(' ');
+const ids = (rows: readonly InboxRow[]): string =>
+  rows.map(({ approval: { activity }, isGone }) => activity.id + (isGone ? '-' : '')).join(' ');
 
 const SOON = '2026-11-17T10:00:00Z';
 const LATER = '2026-11-17T22:00:00Z';

@@ -35,7 +35,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const needsBytes = risk === 'UNREADABLE' && verb === 'Approve';
   const off =
     props.off ??
-    (needsBytes && !hasSeenBytes ? 'Open the bytes first.' : needsTick && !isTicked ? 'Tick the sentence first.' : undefined);
+    (needsBytes && !hasSeenBytes
+      ? 'Open the bytes first.'
+      : needsTick && !isTicked
+        ? 'Tick the sentence first.'
+        : undefined);
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -102,7 +106,16 @@ interface BytesFirstProps {
 }
 
 function BytesFirst({ description, fingerprint, isOpen, onOpen }: BytesFirstProps) {
-  if (!isOpen) return <div><Button icon="code" onClick={onOpen}>Show the bytes</Button></div>;
+  if (!isOpen)
+    return (
+      <div>
+        <Button icon="code" onClick={onOpen}>
+          Show the bytes
+        </Button>
+      </div>
+    );
   const { bytes } = description;
-  return <Hatch title="Nobody here can read these bytes" bytes={bytes?.unsigned ?? fingerprint.replace(/^sha256:/, '')} />;
+  return (
+    <Hatch title="Nobody here can read these bytes" bytes={bytes?.unsigned ?? fingerprint.replace(/^sha256:/, '')} />
+  );
 }

@@ -38,7 +38,8 @@ export function DecisionBar({ approval, decision, onNext }: DecisionBarProps) {
           </p>
         )}
         <p className={styles.effect}>
-          {decision.approveOff ?? (needsProof ? progress.authentication?.text : effectOfApproval(progress, activity.type))}
+          {decision.approveOff ??
+            (needsProof ? progress.authentication?.text : effectOfApproval(progress, activity.type))}
         </p>
       </div>
       <div className={styles.acts}>

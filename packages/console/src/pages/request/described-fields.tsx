@@ -27,7 +27,15 @@ export function DescribedFields({ fields, oneLine = false, copy = true }: Descri
   );
 }
 
-function FieldValue({ field, oneLine, copy }: { readonly field: DescribedField; readonly oneLine: boolean; readonly copy: boolean }) {
+function FieldValue({
+  field,
+  oneLine,
+  copy,
+}: {
+  readonly field: DescribedField;
+  readonly oneLine: boolean;
+  readonly copy: boolean;
+}) {
   const text = sentenceText(field.value);
   const addresses = field.value.filter(({ address }) => address !== undefined);
   if (addresses.length > 0) {

@@ -30,7 +30,9 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
       const ids = methods.flatMap(({ type, id }) => (type === 'AUTHENTICATION_TYPE_PASSKEY' && id ? [id] : []));
       const { authenticators } = ids.length === 0 ? { authenticators: [] } : await client.getAuthenticators({ userId });
       const named = authenticators.filter(({ authenticatorId }) => ids.includes(authenticatorId));
-      await decision.prove(passkeyStamper(named.length > 0 ? named.map(({ credentialId }) => credentialId) : undefined));
+      await decision.prove(
+        passkeyStamper(named.length > 0 ? named.map(({ credentialId }) => credentialId) : undefined),
+      );
     } catch (failure) {
       setError(problemOf(failure).text);
     }
@@ -78,8 +80,8 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
       )}
       {others.length > 0 && others.length === methods.length && (
         <p className={styles.effect}>
-          This step takes a code or a login token, which a program gives with an attested stamp: see the guide
-          “MFA policies and session profiles”.
+          This step takes a code or a login token, which a program gives with an attested stamp: see the guide “MFA
+          policies and session profiles”.
         </p>
       )}
       {error !== undefined && <p role="alert">{error}</p>}

@@ -9,8 +9,8 @@ import { Hatch } from '../../kit/hatch.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { LinkButton } from '../../kit/link-button.tsx';
 import { SameWith } from '../../kit/same-with.tsx';
-import { formatBytes } from '../../lib/amounts.ts';
 import { shortHash } from '../../lib/addresses.ts';
+import { formatBytes } from '../../lib/amounts.ts';
 import { DescribedFields } from './described-fields.tsx';
 import styles from './request.module.css';
 
@@ -43,7 +43,14 @@ export function LayerContent({ layer, activity, description, checks }: LayerProp
     case 'body':
       return <RawBody checks={checks} />;
     case 'result':
-      return <Code text={JSON.stringify(activity.result, undefined, 2)} language="json" copy="Copy the result" maxHeight={420} />;
+      return (
+        <Code
+          text={JSON.stringify(activity.result, undefined, 2)}
+          language="json"
+          copy="Copy the result"
+          maxHeight={420}
+        />
+      );
     case 'same':
       return <SameAct activity={activity} />;
   }

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Description, Recipient } from '../../api/types.ts';
 import { Address, LookAlike } from '../../kit/address.tsx';
 import { Icon } from '../../kit/icon.tsx';
@@ -6,7 +7,6 @@ import { LinkButton } from '../../kit/link-button.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { count } from '../../lib/amounts.ts';
 import { day } from '../../lib/time.ts';
-import { useState } from 'react';
 import styles from './request.module.css';
 
 const SHOWN_MAX = 4;

@@ -125,4 +125,3 @@ function changeWords(lines: readonly DiffLine[]): string {
     .filter(Boolean)
     .join(', ');
 }
-

@@ -83,7 +83,9 @@ function subsets(items: readonly string[], size: number): readonly (readonly str
 
 function peopleChange(before: QuorumState, after: QuorumState): string {
   const missing = (one: QuorumState, other: QuorumState): readonly string[] =>
-    one.users.filter(({ userId }) => !other.users.some((user) => user.userId === userId)).map(({ userName }) => userName);
+    one.users
+      .filter(({ userId }) => !other.users.some((user) => user.userId === userId))
+      .map(({ userName }) => userName);
   const [added, removed] = [missing(after, before), missing(before, after)];
   if (added.length === 0 && removed.length === 0) return '. The people stay the same.';
   const parts = [

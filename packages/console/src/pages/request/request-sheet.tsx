@@ -71,7 +71,10 @@ const hasParties = (sender: Description['sender'], recipients: Description['reci
 /** What the cards above do not say already. */
 const factsOf = ({ fields, sender, recipients }: Description) =>
   fields
-    .filter(({ label, kind }) => kind !== 'BYTES' && !TECHNICAL.has(label) && !(hasParties(sender, recipients) && PARTIES.has(label)))
+    .filter(
+      ({ label, kind }) =>
+        kind !== 'BYTES' && !TECHNICAL.has(label) && !(hasParties(sender, recipients) && PARTIES.has(label)),
+    )
     .slice(0, FACTS_MAX);
 
 /** "Sign a transaction · asked 14 min ago by Payout bot with API key “server-1” from 203.0.113.24". */
@@ -112,9 +115,7 @@ function RiskNote({ description }: { readonly description: Description }) {
   if (risk === 'ROUTINE') return null;
   const reasons = marks.map(({ text }) => text).filter((text) => text !== '');
   if (risk === 'LOOK_CLOSELY') {
-    return (
-      <Note tone="wait" title={`Look closely${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}.`} />
-    );
+    return <Note tone="wait" title={`Look closely${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}.`} />;
   }
   return (
     <Note

@@ -7,9 +7,9 @@ import type { Problem } from '../../api/problem.ts';
 import { useNow } from '../../app/now.ts';
 import { Button } from '../../kit/button.tsx';
 import { Note, type NoteTone } from '../../kit/note.tsx';
+import { useStore } from '../../lib/store.ts';
 import { listInWords } from '../../lib/text.ts';
 import { clockMinutes, relative } from '../../lib/time.ts';
-import { useStore } from '../../lib/store.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import type { Decision, Done } from './use-decision.ts';
 import { isOpen, isSigning, missingWords } from './words.ts';
@@ -28,8 +28,8 @@ export function StateNotes({ approval, decision }: StateNotesProps) {
   if (lostSinceMs !== undefined && isOpenNow) {
     return (
       <Note tone="wait" role="status" title={`No answer from the service since ${clockMinutes(lostSinceMs)}.`}>
-        What you see is from then. Voting is off until it is back; the page tries again by itself. A vote sent just before
-        is safe to send again: the same bytes count once.
+        What you see is from then. Voting is off until it is back; the page tries again by itself. A vote sent just
+        before is safe to send again: the same bytes count once.
       </Note>
     );
   }
@@ -41,9 +41,7 @@ export function StateNotes({ approval, decision }: StateNotesProps) {
 
 function LapsedNote({ progress }: { readonly progress: Progress }) {
   const { userId } = useSessionOrThrow();
-  const others = [
-    ...new Set(progress.votes.filter((vote) => vote.userId !== userId).map(({ userName }) => userName)),
-  ];
+  const others = [...new Set(progress.votes.filter((vote) => vote.userId !== userId).map(({ userName }) => userName))];
   return (
     <Note tone="wait" icon="clock" role="status" title="The approvals lapsed.">
       The request is still open. If you approve now, yours is the first of a new round
@@ -119,7 +117,14 @@ interface DoneNoteProps extends StateNotesProps {
 function DoneNote({ approval, done: { verb, outcome }, decision }: DoneNoteProps) {
   const { activity: before, progress } = approval;
   if (outcome.state === 'refused') {
-    return <RefusedNote problem={outcome.problem} progress={progress} isRepeatable={outcome.repeatable} onRepeat={decision.repeat} />;
+    return (
+      <RefusedNote
+        problem={outcome.problem}
+        progress={progress}
+        isRepeatable={outcome.repeatable}
+        onRepeat={decision.repeat}
+      />
+    );
   }
   const { activity } = outcome;
   const link = <SeeWhy activityId={before.id} />;
@@ -133,7 +138,11 @@ function DoneNote({ approval, done: { verb, outcome }, decision }: DoneNoteProps
   switch (activity.status) {
     case 'ACTIVITY_STATUS_COMPLETED':
       return (
-        <Note tone="allow" role="status" title={isSigning(before.type) ? 'You approved, and it is signed.' : 'You approved, and it is done.'}>
+        <Note
+          tone="allow"
+          role="status"
+          title={isSigning(before.type) ? 'You approved, and it is signed.' : 'You approved, and it is done.'}
+        >
           {link}
         </Note>
       );

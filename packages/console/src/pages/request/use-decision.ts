@@ -1,10 +1,10 @@
 import type { Activity, Stamper } from '@custos/sdk';
 import { useState } from 'react';
-import { announce } from '../../app/announcer.tsx';
 import type { Approval, CheckedVotes } from '../../api/approvals.ts';
 import { connection } from '../../api/connection.ts';
 import type { Description } from '../../api/types.ts';
 import { type Outcome, useSubmit } from '../../api/use-submit.ts';
+import { announce } from '../../app/announcer.tsx';
 import { useStore } from '../../lib/store.ts';
 import { passkeyStamper } from '../../session/login.ts';
 import { useOrganization } from '../../session/organization.ts';
@@ -88,7 +88,9 @@ export function useDecision(
     setVerb(next);
     const { fingerprint } = activity;
     const outcome = await (next === 'Approve' ? approve : reject).submit({ fingerprint }, stamper ? { stamper } : {});
-    announce(outcome.state === 'refused' ? outcome.problem.title : next === 'Approve' ? 'You approved.' : 'You rejected.');
+    announce(
+      outcome.state === 'refused' ? outcome.problem.title : next === 'Approve' ? 'You approved.' : 'You rejected.',
+    );
     return outcome;
   }
   const act = ({ verb: next, byPasskey }: Confirmation): void => {
@@ -98,7 +100,9 @@ export function useDecision(
   const isMine =
     !isReadOnly &&
     isOpen(activity.status) &&
-    (progress.waitsForMe || progress.authentication?.isMine === true || (activity.canReject && progress.myVote === undefined));
+    (progress.waitsForMe ||
+      progress.authentication?.isMine === true ||
+      (activity.canReject && progress.myVote === undefined));
   return {
     isMine,
     busy: approve.isBusy ? 'Approve' : reject.isBusy ? 'Reject' : undefined,

@@ -22,19 +22,47 @@ export const hasUnverified = (checks: CheckedVotes | undefined): boolean =>
 
 /** Verified means: checked in this browser. Nothing else is called so. */
 export function CheckMark({ check }: { readonly check: VoteCheck | undefined }) {
-  if (check === undefined) return <StatusMark tone="plain" icon={false}>not checked yet</StatusMark>;
-  if (check === 'verified') return <StatusMark tone="allow" icon="check">signature verified here</StatusMark>;
+  if (check === undefined)
+    return (
+      <StatusMark tone="plain" icon={false}>
+        not checked yet
+      </StatusMark>
+    );
+  if (check === 'verified')
+    return (
+      <StatusMark tone="allow" icon="check">
+        signature verified here
+      </StatusMark>
+    );
   if (check === 'not-verified') return <StatusMark tone="deny">not verified</StatusMark>;
-  return <StatusMark tone="plain" icon="question">not checkable here: a secret is left out</StatusMark>;
+  return (
+    <StatusMark tone="plain" icon="question">
+      not checkable here: a secret is left out
+    </StatusMark>
+  );
 }
 
 /** A signature that does not fit is louder than everything else. */
-export function UnverifiedNote({ votes, checks }: { readonly votes: readonly CastVote[]; readonly checks: CheckedVotes | undefined }) {
+export function UnverifiedNote({
+  votes,
+  checks,
+}: {
+  readonly votes: readonly CastVote[];
+  readonly checks: CheckedVotes | undefined;
+}) {
   const bad = votes.filter(({ voteId }) => checkOf(checks, voteId) === 'not-verified');
   if (!hasUnverified(checks)) return null;
   const names = listInWords([...new Set(bad.map(({ userName }) => userName))]);
   return (
-    <Note tone="deny" role="alert" title={<><bdi>{names === '' ? 'A vote' : names}</bdi>: not verified.</>}>
+    <Note
+      tone="deny"
+      role="alert"
+      title={
+        <>
+          <bdi>{names === '' ? 'A vote' : names}</bdi>: not verified.
+        </>
+      }
+    >
       The signature does not fit the stored message. Do not approve; tell whoever runs this service.
     </Note>
   );
@@ -53,11 +81,13 @@ export function WhyAsked({ progress }: { readonly progress: Progress }) {
             <div className={styles.wayText}>
               <p>
                 {way.kind === 'ROOT_QUORUM' ? (
-                  <b>
-                    Root quorum{way.required !== undefined && `, ${way.required} must agree`}
-                  </b>
+                  <b>Root quorum{way.required !== undefined && `, ${way.required} must agree`}</b>
                 ) : (
-                  <Link to="/policies/$policyId" params={{ policyId: way.policyId ?? "" }} className={styles.strongLink}>
+                  <Link
+                    to="/policies/$policyId"
+                    params={{ policyId: way.policyId ?? '' }}
+                    className={styles.strongLink}
+                  >
                     <bdi>{way.policyName ?? 'A policy'}</bdi>
                   </Link>
                 )}
@@ -117,7 +147,7 @@ export function WhoDecides({ progress, checks }: WhoDecidesProps) {
             </span>
           </Fact>
         ))}
-        {missing.length > 0 && <Fact label="Missing">{listInWords(missing, 'or')}</Fact>}
+        {missing.length > 0 && <Fact label="Missing">{missing.join('; or ')}</Fact>}
       </Facts>
     </Card>
   );

@@ -29,7 +29,9 @@ export const isOpen = (status: ActivityStatus): boolean =>
 export function effectOfApproval(progress: Progress, type: string): string {
   if (progress.isLapsed) return 'Yours would be the first approval of a new round.';
   if (progress.completes) {
-    return isSigning(type) ? 'Your approval completes it: it is signed at once.' : 'Your approval completes it: it is done at once.';
+    return isSigning(type)
+      ? 'Your approval completes it: it is signed at once.'
+      : 'Your approval completes it: it is done at once.';
   }
   const lacking = Math.max(0, progress.required - progress.given - 1);
   if (lacking === 0) return 'Others may have to approve too.';
@@ -45,10 +47,7 @@ export function withoutDescription(activityId: string, type: string): Descriptio
     activityId,
     type,
     kind: name,
-    sentence: [
-      { text: name, strong: true },
-      { text: ': the service gave no sentence for it. Read its raw body.' },
-    ],
+    sentence: [{ text: name, strong: true }, { text: ': the service gave no sentence for it. Read its raw body.' }],
     text: `${name}: the service gave no sentence for it. Read its raw body.`,
     risk: 'LOOK_CLOSELY',
     marks: [{ risk: 'LOOK_CLOSELY', text: 'no sentence' }],
