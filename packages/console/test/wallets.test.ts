@@ -158,7 +158,7 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     await using phone = await Device.open(browser, world.service.baseUrl, { colorScheme: 'dark', width: 375, height: 812 });
     await signIn(phone, world.ada);
     await phone.visit(`/console/wallets/${world.treasury.walletId}`);
-    await phone.page.getByText('18.402117 ETH').first().waitFor();
+    await phone.page.getByText('248,120.55 USDC').first().waitFor();
     await takeShot(phone.page, 'wallet-phone-dark');
     const sideways = await phone.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(sideways).toBeLessThanOrEqual(0);
