@@ -26,7 +26,7 @@ export const PRESETS: readonly ChainPreset[] = [
   preset(
     'ethereum',
     'Ethereum and EVM',
-    'Base, Arbitrum, Polygon, …: one address',
+    'one address on every chain',
     'ETH',
     secp256k1,
     'ETHEREUM',

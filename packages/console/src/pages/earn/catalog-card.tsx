@@ -86,8 +86,8 @@ export function CatalogCard({ chains }: { readonly chains: readonly string[] }) 
               rowKey={({ vaultAddress }) => vaultAddress}
               empty={
                 <Empty title="No vault takes this asset" icon="search">
-                  None was found among those that the operator lists. Finding vaults of factories can take several minutes
-                  after a start.
+                  None was found among those that the operator lists. Finding vaults of factories can take several
+                  minutes after a start.
                 </Empty>
               }
             />

@@ -36,8 +36,7 @@ export function EarnDialog({ act, onClose }: { readonly act: EarnAct; readonly o
       ? undefined
       : BigInt(found?.balance ?? '0')
     : BigInt(act.position.currentValue);
-  const amount =
-    token === undefined ? undefined : checkAmount(text, { ...token, isNative: false, balance: most });
+  const amount = token === undefined ? undefined : checkAmount(text, { ...token, isNative: false, balance: most });
   const units = amount !== undefined && 'value' in amount ? String(amount.value) : undefined;
   const value = isAll && !isDeposit ? 'MAX' : units;
   const common = { wrapperAddress, signWith: act.address, chainCaip2: caip2 };

@@ -124,7 +124,8 @@ function History({ address, positions }: HistoryProps) {
       key={position.wrapperAddress}
       position={position}
       points={points.filter(
-        ({ wrapperAddress, vaultAddress }) => (wrapperAddress ?? vaultAddress) === (wrapperAddress ? position.wrapperAddress : position.vaultAddress),
+        ({ wrapperAddress, vaultAddress }) =>
+          (wrapperAddress ?? vaultAddress) === (wrapperAddress ? position.wrapperAddress : position.vaultAddress),
       )}
     />
   ));

@@ -1,5 +1,5 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ListEarnEnabledVaultsResponse, ListEarnPositionsResponse } from '@custos/sdk';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Address } from '../../kit/address.tsx';
 import { Asked } from '../../kit/asked.tsx';
@@ -10,7 +10,7 @@ import { type Column, Table } from '../../kit/table.tsx';
 import { Tag } from '../../kit/tag.tsx';
 import { chainName } from '../../lib/chains.ts';
 import styles from './earn.module.css';
-import { chainOf, type EnabledVault, feePercent, percent, type Position, providerName } from './earn-model.ts';
+import { chainOf, type EnabledVault, feePercent, type Position, percent, providerName } from './earn-model.ts';
 
 export interface EnabledCardProps {
   readonly query: UseQueryResult<ListEarnEnabledVaultsResponse, Error>;
@@ -61,12 +61,19 @@ export function EnabledCard({ query, onDeposit }: EnabledCardProps) {
       cell: ({ clientFeeBps, claimableClientFeeDisplay }) => (
         <span className={styles.name}>
           <span>{feePercent(clientFeeBps)} of the yield</span>
-          {claimableClientFeeDisplay && <span className={styles.detail}>{claimableClientFeeDisplay.crypto} to claim</span>}
+          {claimableClientFeeDisplay && (
+            <span className={styles.detail}>{claimableClientFeeDisplay.crypto} to claim</span>
+          )}
         </span>
       ),
     },
     { id: 'deposited', header: 'Deposited', align: 'right', cell: ({ display }) => orUnknown(display.crypto) },
-    { id: 'liquidity', header: 'Can be withdrawn', align: 'right', cell: ({ liquidityDisplay }) => orUnknown(liquidityDisplay.crypto) },
+    {
+      id: 'liquidity',
+      header: 'Can be withdrawn',
+      align: 'right',
+      cell: ({ liquidityDisplay }) => orUnknown(liquidityDisplay.crypto),
+    },
     {
       id: 'act',
       header: 'Deposit',
@@ -105,7 +112,8 @@ export function EnabledCard({ query, onDeposit }: EnabledCardProps) {
                 icon="trend"
                 call="await client.earnDeployWrapper({ chainCaip2, vaultAddress, clientFeeBps: '1000', clientFeeWallet })"
               >
-                Vaults that this organization offers will be listed here. Enable one by deploying a fee wrapper around it.
+                Vaults that this organization offers will be listed here. Enable one by deploying a fee wrapper around
+                it.
               </Empty>
             }
           />
@@ -176,8 +184,8 @@ export function PositionsCard({ query, vaults, onWithdraw }: PositionsCardProps)
                   icon="trend"
                   call="await client.earnDeposit({ wrapperAddress, chainCaip2, signWith, assets: '100000000' })"
                 >
-                  What this account has deposited, and what it is worth, will be listed here. Deposit into an enabled vault
-                  below.
+                  What this account has deposited, and what it is worth, will be listed here. Deposit into an enabled
+                  vault below.
                 </Empty>
               }
             />

@@ -7,8 +7,8 @@ import { LiveState } from '../../app/connection-banner.tsx';
 import { Empty } from '../../kit/empty.tsx';
 import { Page } from '../../kit/page.tsx';
 import { ProblemNote } from '../../kit/problem-note.tsx';
-import { Select } from '../../kit/select.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
+import { Select } from '../../kit/select.tsx';
 import { Sentence, sentenceText } from '../../kit/sentence.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
@@ -56,7 +56,13 @@ export function SendsPage() {
         );
       },
     },
-    { id: 'at', header: 'Asked', width: '112px', align: 'right', cell: ({ createdAt }) => <Time inRow time={createdAt} /> },
+    {
+      id: 'at',
+      header: 'Asked',
+      width: '112px',
+      align: 'right',
+      cell: ({ createdAt }) => <Time inRow time={createdAt} />,
+    },
   ];
   const isFiltered = state !== ALL || caip2 !== ALL;
   const shown = items.find(({ sendTransactionStatusId }) => sendTransactionStatusId === opened);

@@ -35,12 +35,12 @@ export function SendDialog({ send, chains, description, onClose }: SendDialogPro
       onClose={onClose}
       title={description ? <Sentence size="inherit" parts={description.sentence} /> : plainSentence(send, chains)}
       footer={
-        <>
+        <div className={styles.footer}>
           <SameWithLink method="listSends" parameters={{ activityId }} />
           <Link to="/activities/$activityId" params={{ activityId }}>
             See the activity
           </Link>
-        </>
+        </div>
       }
     >
       <div className={styles.stack}>
@@ -52,7 +52,9 @@ export function SendDialog({ send, chains, description, onClose }: SendDialogPro
         {error !== undefined && (
           <Note tone="deny" title={isRevert(error) ? 'The contract refused it.' : 'It did not go through.'}>
             <bdi>{error}</bdi>.{' '}
-            {send.blockNumber === undefined ? 'No fee was paid and nothing moved.' : 'It moved nothing, but its fee is paid and its nonce is used.'}
+            {send.blockNumber === undefined
+              ? 'No fee was paid and nothing moved.'
+              : 'It moved nothing, but its fee is paid and its nonce is used.'}
           </Note>
         )}
         <Facts>

@@ -83,10 +83,10 @@ function WalletView({ wallet }: WalletViewProps) {
       marks={
         // On phones the name needs the room.
         !isNarrow && (
-        <>
-          <Tag kind="soft">{imported ? 'words imported' : 'words made here'}</Tag>
-          <Tag kind="soft">{exported ? 'exported' : 'never exported'}</Tag>
-        </>
+          <>
+            <Tag kind="soft">{imported ? 'words imported' : 'words made here'}</Tag>
+            <Tag kind="soft">{exported ? 'exported' : 'never exported'}</Tag>
+          </>
         )
       }
       actions={
