@@ -16,9 +16,7 @@ const stored = {
 describe('the draft of a policy', () => {
   it('shows a long condition with a line for each part, and changes nothing by that', () => {
     const draft = draftOf(stored);
-    expect(draft.condition).toBe(
-      "activity.kind == 'SIGN_TRANSACTION'\n&& wallet.id == 'a && b'\n&& eth.tx.value <= 5",
-    );
+    expect(draft.condition).toBe("activity.kind == 'SIGN_TRANSACTION'\n&& wallet.id == 'a && b'\n&& eth.tx.value <= 5");
     expect(isSame(draft, draftOf(stored))).toBe(true);
     expect(toUpdate('p1', draft, draftOf(stored))).toEqual({ policyId: 'p1' });
   });

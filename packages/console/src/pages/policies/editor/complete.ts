@@ -26,7 +26,11 @@ export function suggest(before: string, kind: ExpressionKind): Suggestions | und
   const value = VALUE.exec(before);
   if (value !== null) {
     const [, field = '', typed = ''] = value;
-    return from(before, typed, (ENUMS[field] ?? []).map((label) => ({ label, detail: '', kind: 'value' })));
+    return from(
+      before,
+      typed,
+      (ENUMS[field] ?? []).map((label) => ({ label, detail: '', kind: 'value' })),
+    );
   }
   if (isWithinText(before)) return undefined;
   const path = PATH.exec(before)?.[0] ?? '';
@@ -95,7 +99,13 @@ function fieldsFor(path: string, before: string, kind: ExpressionKind): readonly
 const alone = (kind: ExpressionKind): readonly Suggestion[] => [
   ...LITERALS.map((label): Suggestion => ({ label, detail: 'literal', kind: 'value' })),
   ...FUNCTIONS.filter(({ on, only }) => on === undefined && (only === undefined || only === kind)).map(
-    ({ name, signature, doc }): Suggestion => ({ label: name, apply: signature, detail: 'function', doc, kind: 'function' }),
+    ({ name, signature, doc }): Suggestion => ({
+      label: name,
+      apply: signature,
+      detail: 'function',
+      doc,
+      kind: 'function',
+    }),
   ),
 ];
 
@@ -104,7 +114,8 @@ function methodsAfter(path: string, before: string, kind: ExpressionKind): reado
   const dot = path.lastIndexOf('.');
   const head = dot === -1 ? '' : resolve(path.slice(0, dot), variablesIn(before));
   const type = FIELDS[kind].find((field) => field.path === head)?.type;
-  const wanted = type === undefined ? undefined : type.startsWith('list') ? 'list' : type.includes('text') ? 'text' : 'none';
+  const wanted =
+    type === undefined ? undefined : type.startsWith('list') ? 'list' : type.includes('text') ? 'text' : 'none';
   return FUNCTIONS.filter(({ on }) => on !== undefined && (wanted === undefined || on === wanted)).map(
     ({ name, signature, doc }): Suggestion => ({
       label: name,

@@ -11,10 +11,7 @@ describe('requests that were tried again', () => {
       tried('denied', 'completes'),
       tried('denied', 'completes'),
     ]);
-    expect(changes.map(changeWords)).toEqual([
-      '2 denied become allowed',
-      '1 allowed becomes waiting for approvals',
-    ]);
+    expect(changes.map(changeWords)).toEqual(['2 denied become allowed', '1 allowed becomes waiting for approvals']);
   });
 
   it('says nothing where nothing changes', () => {
