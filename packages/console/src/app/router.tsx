@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { readActivitySearch } from '../pages/activities/filters.ts';
+import { readPolicySearch } from '../pages/policies/tabs.ts';
 import { currentSession, loadSession } from '../session/session.ts';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
@@ -86,6 +87,7 @@ const walletRoute = createRoute({
 const policiesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/policies',
+  validateSearch: readPolicySearch,
   component: lazyRouteComponent(() => import('../pages/policies/page.tsx'), 'PoliciesPage'),
   errorComponent: PageError,
 });

@@ -116,7 +116,8 @@ const OUTCOMES: Readonly<Record<string, ReasonOutcome>> = {
   OUTCOME_ERROR: 'NO_ANSWER',
 };
 
-const reasonsOf = ({ policyEvaluations, decidingPolicyIds }: Simulation): Reason[] =>
+/** What each policy said, for the tree of reasons. */
+export const reasonsOf = ({ policyEvaluations, decidingPolicyIds }: Simulation): Reason[] =>
   policyEvaluations.map(({ policyId, policyName, effect, outcome, reason, explanation }, index) => ({
     id: `${policyId} ${index}`,
     name: policyName ?? policyId,

@@ -43,7 +43,7 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
           <Base.Trigger id={id} className={cx(fieldStyles.control, fieldStyles.select)} {...described}>
             {chosen?.mark}
             <span className={cx(styles.grow, chosen === undefined && fieldStyles.placeholder)}>
-              {chosen?.label ?? placeholder}
+              {chosen === undefined ? placeholder : <bdi>{chosen.label}</bdi>}
             </span>
             <Icon name="chevron-down" />
           </Base.Trigger>
@@ -59,7 +59,9 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
                   >
                     {option.mark}
                     <span className={styles.grow}>
-                      <Base.ItemText>{option.label}</Base.ItemText>
+                      <Base.ItemText>
+                        <bdi>{option.label}</bdi>
+                      </Base.ItemText>
                       {option.detail !== undefined && <span className={styles.detail}>{option.detail}</span>}
                     </span>
                     <Base.ItemIndicator>

@@ -1,0 +1,154 @@
+import {
+  acceptCompletion,
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { bracketMatching } from '@codemirror/language';
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+  placeholder as placeholderText,
+} from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import type { ExpressionKind } from '../../../generated/policy-language.ts';
+import { suggest } from './complete.ts';
+import { policySyntax } from './language.ts';
+import { type Mark, marksField, setMarks } from './marks.ts';
+import { theme } from './theme.ts';
+
+/** A place in the text that something is said about. */
+export interface Finding {
+  readonly start: number;
+  readonly end: number;
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+}
+
+export interface CodeEditorProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly kind: ExpressionKind;
+  readonly labelledBy: string;
+  readonly describedBy: string;
+  readonly isInvalid: boolean;
+  readonly hasLines: boolean;
+  readonly placeholder: string;
+  /** Of exactly `value`; undefined while they are asked for, then the former ones stay and move with the text. */
+  readonly said: { readonly findings: readonly Finding[]; readonly marks: readonly Mark[] } | undefined;
+}
+
+function completions(kind: ExpressionKind) {
+  return (context: CompletionContext): CompletionResult | null => {
+    const before = context.state.sliceDoc(0, context.pos);
+    const found = suggest(before, kind);
+    if (found === undefined || found.suggestions.length === 0) return null;
+    if (found.from === context.pos && !context.explicit) return null;
+    return {
+      from: found.from,
+      options: found.suggestions.map(({ label, apply, detail, doc, kind: type }) => ({
+        label,
+        detail,
+        type,
+        ...(apply !== undefined && { apply }),
+        ...(doc !== undefined && { info: doc }),
+        boost: type === 'field' ? -label.split('.').length : -9,
+      })),
+    };
+  };
+}
+
+const nonce = (): string => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+
+const attributesOf = ({ labelledBy, describedBy, isInvalid }: CodeEditorProps): Extension =>
+  EditorView.contentAttributes.of({
+    'aria-labelledby': labelledBy,
+    'aria-describedby': describedBy,
+    spellcheck: 'false',
+    autocapitalize: 'off',
+    ...(isInvalid && { 'aria-invalid': 'true' }),
+  });
+
+/** One expression. Loaded when a policy is opened: it is larger than the rest of the page. */
+export default function CodeEditor(props: CodeEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const attributes = useRef(new Compartment());
+  const latest = useRef(props);
+  useEffect(() => {
+    latest.current = props;
+  });
+
+  useEffect(() => {
+    if (host.current === null) return;
+    const { value, kind, hasLines, placeholder } = latest.current;
+    const made = new EditorView({
+      parent: host.current,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          EditorView.cspNonce.of(nonce()),
+          theme,
+          policySyntax,
+          history(),
+          drawSelection(),
+          EditorView.lineWrapping,
+          bracketMatching(),
+          closeBrackets(),
+          autocompletion({ override: [completions(kind)], icons: false, maxRenderedOptions: 60 }),
+          marksField,
+          placeholderText(placeholder),
+          hasLines ? [lineNumbers(), highlightActiveLine(), highlightActiveLineGutter()] : [],
+          // Tab takes a suggestion that is open; otherwise it leaves the editor, as it leaves every field.
+          keymap.of([{ key: 'Tab', run: acceptCompletion }, ...closeBracketsKeymap, ...completionKeymap]),
+          keymap.of([...defaultKeymap, ...historyKeymap]),
+          attributes.current.of(attributesOf(latest.current)),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = made;
+    return () => {
+      view.current = undefined;
+      made.destroy();
+    };
+  }, []);
+
+  const { value, said, labelledBy, describedBy, isInvalid } = props;
+  useEffect(() => {
+    const { current } = view;
+    if (current === undefined || current.state.doc.toString() === value) return;
+    current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: value } });
+  }, [value]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the attributes are made of these
+  useEffect(() => {
+    view.current?.dispatch({ effects: attributes.current.reconfigure(attributesOf(latest.current)) });
+  }, [labelledBy, describedBy, isInvalid]);
+
+  useEffect(() => {
+    const { current } = view;
+    if (current === undefined || said === undefined || current.state.doc.toString() !== value) return;
+    const { length } = current.state.doc;
+    const diagnostics = said.findings.map(({ start, end, message, severity }): Diagnostic => {
+      const to = Math.min(length, Math.max(end, start + 1));
+      return { from: Math.max(0, Math.min(start, to === length ? length - 1 : start)), to, message, severity };
+    });
+    current.dispatch({ effects: setMarks.of(said.marks) });
+    current.dispatch(setDiagnostics(current.state, diagnostics));
+  }, [said, value]);
+
+  return <div ref={host} />;
+}

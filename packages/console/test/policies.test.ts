@@ -1,0 +1,152 @@
+// Policies in a real browser: read, edited with a simulation, corrected in place and proposed, as a person does it.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestClient } from '../../server/test/harness/client.ts';
+import { findViolations } from './harness/axe.ts';
+import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
+import { makeWorld, type World } from './harness/world.ts';
+
+async function signIn(device: Device, client: TestClient): Promise<void> {
+  await device.visit('/console/sign-in');
+  const { publicKey, privateKey } = client.key;
+  await device.page
+    .getByRole('textbox', { name: 'Credentials' })
+    .fill(
+      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
+    );
+  await device.page.getByRole('button', { name: 'Use an API key' }).click();
+  await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
+}
+
+describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }, () => {
+  let world: World;
+  let browser: Browser;
+  let device: Device;
+  let page: Page;
+
+  const expression = (name: string) => page.getByRole('textbox', { name: new RegExp(`^${name} `) });
+  const outcome = (name: string) => page.getByRole('region', { name });
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([makeWorld(), launchBrowser()]);
+    await world.mei.submit('sign_transaction', world.payment(world.payroll, world.supplier, '5000'));
+    device = await Device.open(browser, world.service.baseUrl);
+    page = device.page;
+    await signIn(device, world.ada);
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  it('lists policies by what they mean', async () => {
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Policies' }).click();
+    const row = page.getByRole('row', { name: /Ops pay suppliers/ });
+    await row.getByText('1,000 USDC').waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Policies');
+    expect(await row.getByText('Allow', { exact: true }).count()).toBe(1);
+    await takeShot(page, 'policies-light');
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('tries a past payment with the draft, and its answer changes', async () => {
+    await page.getByRole('link', { name: 'Ops pay suppliers' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Ops pay suppliers' }).waitFor();
+    await expression('Condition').waitFor();
+    await outcome('With the stored policy').getByText('Denied', { exact: true }).waitFor();
+    await outcome('With this draft').getByText('Denied', { exact: true }).waitFor();
+
+    await expression('Condition').click();
+    await page.keyboard.press('Control+End');
+    for (let digit = 0; digit < 10; digit += 1) await page.keyboard.press('Backspace');
+    await page.keyboard.type('5000000000');
+    await outcome('With this draft').getByText('Allowed', { exact: true }).waitFor();
+    await outcome('With the stored policy').getByText('Denied', { exact: true }).waitFor();
+    await outcome('Summary').getByText('wider than stored').waitFor();
+    await page.locator('.cm-policy-mark', { hasText: '5,000 USDC' }).waitFor();
+
+    await page.getByRole('button', { name: 'Simulate' }).click();
+    await page.getByText('1 denied becomes allowed').waitFor();
+    await takeShot(page, 'policy-light');
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('says what is wrong in place, and puts right what was meant', async () => {
+    await expression('Condition').click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\n&& eth.tx.valu', { delay: 10 });
+    await page
+      .getByRole('listbox')
+      .getByRole('option', { name: /eth\.tx\.value/ })
+      .waitFor();
+    const error = page.getByRole('listitem').filter({ hasText: 'Did you mean eth.tx.value?' });
+    await error.waitFor();
+    expect(await error.textContent()).toMatch(/^Line \d+, column 4: /);
+    expect(await expression('Condition').getAttribute('aria-invalid')).toBe('true');
+    const propose = page.getByRole('button', { name: 'Propose policy' });
+    expect(await propose.getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('1 error left').waitFor();
+    await takeShot(page, 'policy-error-light');
+    await outcome('With this draft').getByText('Allowed', { exact: true }).waitFor();
+
+    // Escape closes the suggestions, then Tab leaves the editor.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    expect(await expression('Condition').evaluate((element) => element === document.activeElement)).toBe(false);
+
+    await page.getByRole('button', { name: 'eth.tx.value', exact: true }).click();
+    await error.waitFor({ state: 'detached' });
+    expect(await expression('Condition').textContent()).toContain('eth.tx.value');
+  });
+
+  it('keeps the draft while other pages are looked at, and shows it against what is stored', async () => {
+    await expression('Condition').click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' == 0');
+    await page.getByRole('link', { name: 'Policies' }).first().click();
+    await page.getByRole('link', { name: 'Ops pay suppliers' }).click();
+    await page.getByText('edited, not proposed').waitFor();
+    await page.getByRole('button', { name: 'Diff' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('added:').first().waitFor();
+    expect(await dialog.getByRole('listitem').filter({ hasText: '5000000000' }).count()).toBe(1);
+    await takeShot(page, 'policy-diff-light');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('is at home in the dark, and on a phone', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await outcome('With this draft').getByText('Allowed', { exact: true }).waitFor();
+    await takeShot(page, 'policy-dark');
+    expect(await findViolations(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await takeShot(page, 'policy-phone-dark');
+    await page.setViewportSize({ width: 320, height: 640 });
+    const isWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect(await isWide()).toBe(false);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  it('proposes, and waits for a second root user', async () => {
+    await page.getByRole('button', { name: 'Propose policy' }).click();
+    await page.getByText('Waits for approval.').waitFor();
+    const { body: listed } = await world.ada.query('list_activities', { paginationOptions: { limit: '1' } });
+    const [activity] = listed.activities;
+    expect(activity).toMatchObject({
+      type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2',
+      status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+    });
+    await world.grace.run('approve_activity', { fingerprint: activity.fingerprint });
+    const { body } = await world.mei.submit('sign_transaction', world.payment(world.payroll, world.supplier, '5000'));
+    expect(body.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
+    await page.locator('.cm-policy-mark', { hasText: '5,000 USDC' }).waitFor();
+    expect(await page.getByText('edited, not proposed').count()).toBe(0);
+  });
+
+  it('has no error, violation of its content policy or request elsewhere', () => {
+    expect(device.problems).toEqual([]);
+  });
+});
