@@ -5,7 +5,7 @@ import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
 import type { Description } from './types.ts';
-import { useRawApi } from './use-raw-api.ts';
+import { useApi } from './use-api.ts';
 
 const BATCH_MAX = 100;
 /** Rows come into view in bursts; those of a burst are asked for together. */
@@ -55,21 +55,19 @@ class DescriptionLoader {
 /** In words, by the service: decoding needs its parsers, interfaces and names. */
 async function describeSome(
   client: CustosClient,
-  organizationId: string,
   activityIds: readonly string[],
   signal?: AbortSignal,
 ): Promise<readonly Description[]> {
-  const body = JSON.stringify({ organizationId, activityIds: [...new Set(activityIds)] });
-  const answer = await client.queryRaw('describe_activities', body, signal ? { signal } : {});
-  return (answer as { descriptions: readonly Description[] }).descriptions;
+  const parameters = { activityIds: [...new Set(activityIds)] };
+  return (await client.describeActivities(parameters, signal ? { signal } : {})).descriptions;
 }
 
 const loaders = new WeakMap<CustosClient, DescriptionLoader>();
 
-function loaderOf(client: CustosClient, organizationId: string): DescriptionLoader {
+function loaderOf(client: CustosClient): DescriptionLoader {
   const known = loaders.get(client);
   if (known !== undefined) return known;
-  const loader = new DescriptionLoader((activityIds) => describeSome(client, organizationId, activityIds));
+  const loader = new DescriptionLoader((activityIds) => describeSome(client, activityIds));
   loaders.set(client, loader);
   return loader;
 }
@@ -77,13 +75,12 @@ function loaderOf(client: CustosClient, organizationId: string): DescriptionLoad
 /** Many at once, for exports. */
 export async function describeMany(
   client: CustosClient,
-  organizationId: string,
   activityIds: readonly string[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Description>> {
   const found = new Map<string, Description>();
   for (let from = 0; from < activityIds.length; from += BATCH_MAX) {
-    const some = await describeSome(client, organizationId, activityIds.slice(from, from + BATCH_MAX), signal);
+    const some = await describeSome(client, activityIds.slice(from, from + BATCH_MAX), signal);
     for (const description of some) {
       if (description.activityId !== undefined) found.set(description.activityId, description);
     }
@@ -102,7 +99,7 @@ export function useDescriptions(activityIds: readonly string[]): ReadonlyMap<str
     queries: unique.map((activityId) => ({
       // Not among the answers that the feed makes stale: what was asked does not change.
       queryKey: ['description', userId, organizationId, activityId],
-      queryFn: () => loaderOf(client, organizationId).load(activityId),
+      queryFn: () => loaderOf(client).load(activityId),
       staleTime: KEPT_MS,
       gcTime: KEPT_MS,
       enabled: session !== undefined,
@@ -117,10 +114,6 @@ export function useDescriptions(activityIds: readonly string[]): ReadonlyMap<str
 
 /** One request with its bytes, as whoever decides has to see it: asked for anew when something happened. */
 export function useDescription(activityId: string | undefined): UseQueryResult<Description, Error> {
-  const answer = useRawApi<{ readonly description: Description }>(
-    'describe_activity',
-    { activityId },
-    { enabled: activityId !== undefined },
-  );
+  const answer = useApi('describeActivity', { activityId: activityId ?? '' }, { enabled: activityId !== undefined });
   return { ...answer, data: answer.data?.description } as UseQueryResult<Description, Error>;
 }

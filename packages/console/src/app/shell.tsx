@@ -48,6 +48,7 @@ export function Shell() {
 function SignedIn() {
   useFollow();
   useNewsOfInbox();
+  const { forMe } = useInboxCounts();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<'search' | 'keys'>();
   const actions = useMemo(() => ({ openSearch: () => setDialog('search'), openKeys: () => setDialog('keys') }), []);

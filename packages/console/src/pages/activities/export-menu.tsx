@@ -9,7 +9,6 @@ import { ProblemNote } from '../../kit/problem-note.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { withThousands } from '../../lib/amounts.ts';
 import { download } from '../../lib/csv.ts';
-import { useOrganization } from '../../session/organization.ts';
 import styles from './activities.module.css';
 import { asCsv, asJson, collect, EXPORT_MAX } from './export.ts';
 import type { ActivitySearch } from './filters.ts';
@@ -31,7 +30,6 @@ type Format = 'csv' | 'json';
 
 function ExportDialog({ search, onClose }: { readonly search: ActivitySearch; readonly onClose: () => void }) {
   const client = useClient();
-  const { organizationId } = useOrganization();
   const [format, setFormat] = useState<Format>('csv');
   const [read, setRead] = useState<number>();
   const [done, setDone] = useState<{ readonly count: number; readonly isCut: boolean }>();
@@ -46,7 +44,7 @@ function ExportDialog({ search, onClose }: { readonly search: ActivitySearch; re
     setDone(undefined);
     setRead(0);
     try {
-      const { items, isCut } = await collect({ client, organizationId, search, onProgress: setRead, signal });
+      const { items, isCut } = await collect({ client, search, onProgress: setRead, signal });
       const name = `activities-${new Date().toISOString().slice(0, 10)}.${format}`;
       if (format === 'csv') download(name, asCsv(items), 'text/csv;charset=utf-8');
       else download(name, asJson(items), 'application/json');

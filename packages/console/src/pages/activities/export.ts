@@ -16,7 +16,6 @@ interface Exported {
 
 export interface ExportOptions {
   readonly client: CustosClient;
-  readonly organizationId: string;
   readonly search: ActivitySearch;
   readonly onProgress: (count: number) => void;
   readonly signal: AbortSignal;
@@ -26,7 +25,7 @@ export interface ExportOptions {
 export async function collect(
   options: ExportOptions,
 ): Promise<{ readonly items: readonly Exported[]; readonly isCut: boolean }> {
-  const { client, organizationId, search, onProgress, signal } = options;
+  const { client, search, onProgress, signal } = options;
   const items: Exported[] = [];
   let after = '';
   for (;;) {
@@ -35,8 +34,7 @@ export async function collect(
       { signal },
     );
     const ids = activities.map(({ id }) => id);
-    const descriptions =
-      ids.length === 0 ? new Map<string, Description>() : await describeMany(client, organizationId, ids, signal);
+    const descriptions = ids.length === 0 ? new Map<string, Description>() : await describeMany(client, ids, signal);
     for (const activity of activities) items.push({ activity, description: descriptions.get(activity.id) });
     onProgress(items.length);
     if (!pageInfo.hasNextPage) return { items, isCut: false };
