@@ -17,7 +17,16 @@ test('prints the sentence, the risk and every field of an activity', async () =>
     return { status, stdout, stderr };
   };
   const { userIds } = await root.run('create_users', {
-    users: [{ userName: 'Ada\u202e', userTags: [], apiKeys: [], authenticators: [], oauthProviders: [] }],
+    users: [
+      {
+        userName: 'Ada\u202e',
+        userEmail: 'ada@example.com',
+        userTags: [],
+        apiKeys: [],
+        authenticators: [],
+        oauthProviders: [],
+      },
+    ],
   });
   const deleted = await root.submit('delete_users', { userIds });
   const { id } = deleted.body.activity;
