@@ -148,7 +148,10 @@ describe.each(DATABASES)('on %s', (kind) => {
     }
     expect((await store.getDelivery(organizationId, 'd100002')).endpointId).toBe(endpointId);
     seeks('getDelivery');
-    expect(await store.replayFailed(organizationId, endpointId, { sinceMs: 5000 }, 2, nowMs)).toEqual({ count: 2, hasMore: true });
+    expect(await store.replayFailed(organizationId, endpointId, { sinceMs: 5000 }, 2, nowMs)).toEqual({
+      count: 2,
+      hasMore: true,
+    });
     expect(seeks('replayFailed')).toContain('ix_webhook_delivery_failed');
     expect(await store.replay(organizationId, 'd100002', nowMs)).toBeUndefined();
     seeks('replay');
