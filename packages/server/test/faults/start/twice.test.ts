@@ -7,6 +7,12 @@ import { DATABASES } from '../../harness/databases.ts';
 import { expectRefusal, onPostgres, openTables, runCli, runService } from '../support.ts';
 import { expectWhoami, expectWorks, modeOf, newPlace, startOnce } from './support.ts';
 
+/** Where the database is embedded, each start prints a link to the console. */
+const linkOf = (baseUrl: string): unknown =>
+  expect.stringMatching(
+    new RegExp(`^  console       http://localhost:${new URL(baseUrl).port}/console#link=[\\w-]{43}$`),
+  );
+
 describe.each(DATABASES)('the first and the second start on %s', (database) => {
   /** What has nothing to do with the database, or only by what both answer alike. */
   const onlyOnce = (name: string, work: () => Promise<void>): void => {
@@ -46,8 +52,8 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
 
     expect(readFileSync(place.file('address'), 'utf8')).toBe(`${baseUrl}\n`);
     const printed = `${output.stdout}${output.stderr}`;
-    const inbox = database === 'sqlite' ? [`  mail and SMS  are not sent but kept at ${baseUrl}/dev/inbox`] : [];
-    expect(output.stdout.trimEnd().split('\n').slice(4)).toEqual(inbox);
+    const local = [linkOf(baseUrl), `  mail and SMS  are not sent but kept at ${baseUrl}/dev/inbox`];
+    expect(output.stdout.trimEnd().split('\n').slice(4)).toEqual(database === 'sqlite' ? local : []);
     expect(output.stdout).toContain(baseUrl);
     expect(output.stdout).toContain(credentials.organizationId);
     expect(output.stdout).toContain(place.file('root-credentials.json'));
@@ -76,6 +82,7 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
         `Custos is listening on ${server.baseUrl}`,
         `  credentials   ${file}`,
         `  try next      npx custos whoami --credentials ${file}`,
+        ...(database === 'sqlite' ? [linkOf(server.baseUrl)] : []),
       ]);
       await expectWhoami(server.baseUrl, credentials);
       expect(await server.stop()).toBe(0);
