@@ -146,6 +146,47 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     expect(await page.getByText('edited, not proposed').count()).toBe(0);
   });
 
+  it('limits what leaves within a day, and shows how much of it did', async () => {
+    await device.visit('/console/policies?tab=limits');
+    await page.getByText('No limits yet').waitFor();
+    await page.getByRole('button', { name: 'New velocity control' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Create velocity control' }).click();
+    await dialog.getByText('Give the limit a name.').waitFor();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('USDC a day');
+    await dialog.getByRole('combobox', { name: 'Asset' }).click();
+    await page.getByRole('option', { name: /USDC/ }).click();
+    await dialog.getByRole('textbox', { name: /^At most/ }).fill('20,000');
+    await takeShot(page, 'velocity-dialog-light');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create velocity control' }).click();
+    await dialog.getByText('Waits for approval.').waitFor();
+    const { body } = await world.ada.query('list_activities', { paginationOptions: { limit: '1' } });
+    await world.grace.run('approve_activity', { fingerprint: body.activities[0].fingerprint });
+    await world.mei.submit('sign_transaction', world.payment(world.payroll, world.supplier, '5000'));
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.getByText(/5,000 of 20,000.USDC used/).waitFor();
+    await takeShot(page, 'velocity-light');
+  });
+
+  it('lists further proofs, session profiles and addresses', async () => {
+    await page.getByRole('tab', { name: 'MFA policies' }).click();
+    await page.getByText('Ada Okafor gives no further proofs').waitFor();
+    await takeShot(page, 'mfa-light');
+    await page.getByRole('tab', { name: 'Session profiles' }).click();
+    await page.getByText('No session profiles yet').waitFor();
+    await page.getByRole('tab', { name: 'IP allowlist' }).click();
+    await page.getByText('No addresses listed').waitFor();
+    await page.getByRole('button', { name: 'Change list' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add addresses' }).click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Addresses' }).fill('203.0.113.0/24');
+    await page.getByRole('dialog').getByRole('checkbox', { name: 'Enforce the list' }).check();
+    await takeShot(page, 'ip-dialog-light');
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+  });
+
   it('has no error, violation of its content policy or request elsewhere', () => {
     expect(device.problems).toEqual([]);
   });

@@ -20,6 +20,8 @@ export interface Reason {
   readonly text?: ReactNode;
   /** Those that decided stand first, open and with their ground. */
   readonly decided?: boolean;
+  /** Its parts are shown on request only. */
+  readonly isClosed?: boolean;
 }
 
 interface Shape {
@@ -70,7 +72,9 @@ export function ReasonTree({ reasons, whatWouldPass }: ReasonTreeProps) {
 function ReasonItem({ reason }: { readonly reason: Reason }) {
   const { icon, word, tone } = SHAPES[reason.outcome];
   const parts = reason.explanation?.parts ?? [];
-  const [isOpen, setIsOpen] = useState(reason.decided === true || parts.some(({ decides }) => decides));
+  const [isOpen, setIsOpen] = useState(
+    reason.isClosed !== true && (reason.decided === true || parts.some(({ decides }) => decides)),
+  );
   return (
     <li className={cx(styles.reason, reason.decided && tone !== 'plain' && styles[`${tone}Ground`])}>
       <span className={styles[tone]}>

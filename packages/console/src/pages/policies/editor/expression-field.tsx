@@ -9,6 +9,8 @@ import styles from './expression-field.module.css';
 
 const CodeEditor = lazy(() => import('./code-editor.tsx'));
 
+const PATH_BEFORE = /(?:[A-Za-z_]\w*\.)+$/;
+
 export interface ExpressionFieldProps {
   readonly expression: Expression;
   readonly label: string;
@@ -71,33 +73,60 @@ export function ExpressionField(props: ExpressionFieldProps) {
         Suggestions open while you type. Tab or Enter takes one, Escape closes them. Tab then leaves the editor.
       </Hidden>
       <ul id={`${id}-errors`} className={styles.errors} aria-live="polite">
-        {errors.map(({ code, message, start, end, suggestion }) => {
-          const { line, column } = lineAndColumn(value, start);
-          const wrong = value.slice(start, end);
-          return (
-            <li key={`${start} ${code}`} className={styles.error}>
-              <Icon name="cross-circle" />
-              <span>
-                Line {line}, column {column}: {message}
-                {/[.?]$/.test(message) ? '' : '.'}
-                {suggestion !== undefined && isCurrent && (
-                  <>
-                    {' Did you mean '}
-                    <LinkButton
-                      className={styles.suggestion}
-                      onClick={() => onChange(`${value.slice(0, start)}${suggestion}${value.slice(end)}`)}
-                    >
-                      {suggestion}
-                    </LinkButton>
-                    {'?'}
-                    <Hidden>{` In place of ${wrong}.`}</Hidden>
-                  </>
-                )}
-              </span>
-            </li>
-          );
-        })}
+        {errors.map((error) => (
+          <li key={`${error.start} ${error.code}`} className={styles.error}>
+            <Icon name="cross-circle" />
+            <ErrorText error={error} value={value} onChange={isCurrent ? onChange : undefined} />
+          </li>
+        ))}
       </ul>
     </div>
+  );
+}
+
+interface ErrorTextProps {
+  readonly error: PolicyDescription['errors'][number];
+  readonly value: string;
+  /** Undefined while the error is about an earlier text. */
+  readonly onChange: ((value: string) => void) | undefined;
+}
+
+/** Where, what, and what may be meant: a click puts it there. */
+function ErrorText({ error: { code, message, start, end, suggestion }, value, onChange }: ErrorTextProps) {
+  // The mistake is one name; people know it by its whole path.
+  const path = PATH_BEFORE.exec(value.slice(0, start))?.[0] ?? '';
+  const wrong = `${path}${value.slice(start, end)}`;
+  const { line, column } = lineAndColumn(value, start - path.length);
+  const meant = suggestion === undefined ? undefined : `${path}${suggestion}`;
+  return (
+    <span>
+      {`Line ${line}, column ${column}: `}
+      {code === 'E_UNKNOWN_FIELD' && meant !== undefined ? (
+        <>
+          <b>
+            <bdi>{wrong}</bdi>
+          </b>{' '}
+          is no field.
+        </>
+      ) : (
+        <bdi>{/[.?]$/.test(message) ? message : `${message}.`}</bdi>
+      )}
+      {meant !== undefined && (
+        <>
+          {' Did you mean '}
+          {onChange === undefined ? (
+            meant
+          ) : (
+            <LinkButton
+              className={styles.suggestion}
+              onClick={() => onChange(`${value.slice(0, start)}${suggestion}${value.slice(end)}`)}
+            >
+              {meant}
+            </LinkButton>
+          )}
+          {'?'}
+        </>
+      )}
+    </span>
   );
 }

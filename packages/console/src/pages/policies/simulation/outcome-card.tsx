@@ -22,15 +22,19 @@ export interface OutcomeCardProps {
   readonly error: Error | null;
   /** Drawn with its colour, as it differs from the other one. */
   readonly differs: boolean;
+  /** Where there is nothing to ask for. */
+  readonly instead?: string;
 }
 
 /** What would become of the request, in one word and one sentence. */
-export function OutcomeCard({ title, simulation, error, differs }: OutcomeCardProps) {
+export function OutcomeCard({ title, simulation, error, differs, instead }: OutcomeCardProps) {
   const shape = simulation && SHAPES[prospectOf(simulation)];
   return (
     <section aria-label={title} className={cx(styles.outcome, differs && shape && styles[`${shape[2]}Edge`])}>
       <p className={styles.title}>{title}</p>
-      {simulation && shape ? (
+      {instead !== undefined ? (
+        <p className={styles.why}>{instead}</p>
+      ) : simulation && shape ? (
         <>
           <p className={cx(styles.word, styles[shape[2]])}>
             <Icon name={shape[1]} size={18} />

@@ -1,6 +1,7 @@
 import type { Activity } from '@custos/sdk';
 import { useState } from 'react';
 import { useDescriptions } from '../../../api/describe.ts';
+import type { Simulation } from '../../../api/simulation.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { useNow } from '../../../app/now.ts';
 import { useOffReason } from '../../../app/off-reason.ts';
@@ -8,7 +9,7 @@ import { Button } from '../../../kit/button.tsx';
 import { Empty } from '../../../kit/empty.tsx';
 import { Icon } from '../../../kit/icon.tsx';
 import { prospectOf, reasonsOf } from '../../../kit/policy-preview.tsx';
-import { ReasonTree } from '../../../kit/reason-tree.tsx';
+import { type Reason, ReasonTree } from '../../../kit/reason-tree.tsx';
 import { SameWithLink } from '../../../kit/same-with.tsx';
 import { Segmented } from '../../../kit/segmented.tsx';
 import { Select } from '../../../kit/select.tsx';
@@ -27,6 +28,8 @@ import { useWishForm, WishForm } from './wish-form.tsx';
 
 /** So many past requests are offered and tried. */
 const PAST_MAX = 20;
+/** As the service calls the first draft that replaces no policy. */
+const NEW_ID = 'draft-0';
 const NO_ACTIVITIES: readonly Activity[] = [];
 const NOTHING = { request: { type: '', parameters: {} } };
 
@@ -104,6 +107,7 @@ export function WhatWouldHappen({ policyId, sound, hasErrors }: WhatWouldHappenP
               title={policyId === undefined ? 'With this policy' : 'With this draft'}
               simulation={after}
               error={draft.error}
+              {...(hasErrors && sound === undefined && { instead: 'Correct the draft to see what it would do.' })}
               differs={before !== undefined && after !== undefined && prospectOf(before) !== prospectOf(after)}
             />
           </div>
@@ -112,18 +116,7 @@ export function WhatWouldHappen({ policyId, sound, hasErrors }: WhatWouldHappenP
           <div className={styles.reasons}>
             <ReasonTree
               key={`${chosen?.id} ${after.status}`}
-              reasons={reasonsOf(after).map((reason) =>
-                policyId !== undefined && reason.id.startsWith(policyId)
-                  ? {
-                      ...reason,
-                      name: (
-                        <>
-                          {reason.name} <Tag kind="accent">draft</Tag>
-                        </>
-                      ),
-                    }
-                  : reason,
-              )}
+              reasons={treeOf(after, policyId)}
               {...(whatWouldPass !== undefined && { whatWouldPass: <bdi>{whatWouldPass}.</bdi> })}
             />
           </div>
@@ -154,6 +147,24 @@ export function WhatWouldHappen({ policyId, sound, hasErrors }: WhatWouldHappenP
         </Button>
       </footer>
     </aside>
+  );
+}
+
+/** The draft first, with its parts; of the others a sentence each. */
+function treeOf(simulation: Simulation, policyId: string | undefined): readonly Reason[] {
+  const isDraft = ({ id }: Reason): boolean => id.startsWith(policyId ?? NEW_ID);
+  const reasons = reasonsOf(simulation);
+  return [...reasons.filter(isDraft), ...reasons.filter((reason) => !isDraft(reason))].map((reason) =>
+    isDraft(reason)
+      ? {
+          ...reason,
+          name: (
+            <>
+              {reason.name === NEW_ID ? 'This policy' : reason.name} <Tag kind="accent">draft</Tag>
+            </>
+          ),
+        }
+      : { ...reason, isClosed: reason.decided !== true },
   );
 }
 
