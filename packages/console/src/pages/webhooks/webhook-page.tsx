@@ -133,8 +133,8 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
           }
           description={
             isActive
-              ? 'Nothing is told to it any more. Events of that time are not sent later.'
-              : 'It is told what happens from now on.'
+              ? 'New events are not stored for it, so it will never be told of them. What waits stays for three days.'
+              : 'What waits is sent at once, and then what happens from now on.'
           }
           act={isActive ? 'Switch off' : 'Switch on'}
           acting="Switching…"
@@ -151,7 +151,7 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
               Delete <bdi>{name}</bdi>
             </>
           }
-          description="Deliveries that wait are not sent any more, and the record of attempts goes with it."
+          description="All its deliveries are deleted with it, also those that wait."
           act="Delete endpoint"
           acting="Deleting…"
           kind="danger"
