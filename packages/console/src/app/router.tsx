@@ -14,6 +14,14 @@ import { NotFoundPage } from './not-found-page.tsx';
 import { PageError } from './page-error.tsx';
 import { Shell } from './shell.tsx';
 
+/** Ids in the address; whatever is none is left out. */
+const readIds =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Record<string, unknown>): Partial<Record<Name, string>> =>
+    Object.fromEntries(
+      names.map((name) => [name, search[name]]).filter(([, id]) => typeof id === 'string' && /^[\w-]{1,64}$/.test(id)),
+    ) as Partial<Record<Name, string>>;
+
 /** What an earlier visit left is read once. */
 let stored: Promise<void> | undefined;
 
@@ -101,6 +109,7 @@ const policyRoute = createRoute({
 const peopleRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/people',
+  validateSearch: readIds('user', 'tag'),
   component: lazyRouteComponent(() => import('../pages/people/page.tsx'), 'PeoplePage'),
   errorComponent: PageError,
 });

@@ -1,12 +1,168 @@
-import { useParams } from '@tanstack/react-router';
-import { Hash } from '../../kit/hash.tsx';
-import { Page } from '../../kit/page.tsx';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useApi } from '../../api/use-api.ts';
+import { useSubmit } from '../../api/use-submit.ts';
+import { useOffReason } from '../../app/off-reason.ts';
+import { ActDialog } from '../../kit/act-dialog.tsx';
+import { Asked } from '../../kit/asked.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
+import { Empty } from '../../kit/empty.tsx';
+import { Menu } from '../../kit/menu.tsx';
+import { Note } from '../../kit/note.tsx';
+import { Page, Stack } from '../../kit/page.tsx';
+import { OutcomeNote } from '../../kit/problem-note.tsx';
+import { StatusMark } from '../../kit/status-mark.tsx';
+import { cx } from '../../lib/cx.ts';
+import { DeliveriesCard } from './deliveries-card.tsx';
+import { answerInWords, type Endpoint } from './delivery-model.ts';
+import { DeliveryPanel } from './delivery-panel.tsx';
+import { ReplayManyDialog } from './replay-many-dialog.tsx';
+import { StatisticsCard } from './statistics-card.tsx';
+import styles from './webhooks.module.css';
+
+const PARENT = { label: 'Webhooks', to: '/webhooks' };
 
 export function WebhookPage() {
   const { endpointId } = useParams({ from: '/shell/webhooks/$endpointId' });
+  const endpoints = useApi('listWebhookEndpoints', {});
+  const endpoint = endpoints.data?.webhookEndpoints.find((one) => one.endpointId === endpointId);
+  if (endpoint !== undefined) return <EndpointPage key={endpointId} endpoint={endpoint} />;
   return (
-    <Page title={endpointId} parent={{ label: 'Webhooks', to: '/webhooks' }}>
-      <Hash value={endpointId} whole />
+    <Page title="Webhook" parent={PARENT}>
+      <Asked query={endpoints}>
+        {() => (
+          <Empty title="There is no such endpoint" icon="webhook">
+            It was deleted, or the address is wrong.
+          </Empty>
+        )}
+      </Asked>
+    </Page>
+  );
+}
+
+function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { endpointId, name, url, isActive } = endpoint;
+  const [opened, setOpened] = useState<'switch' | 'delete' | 'replay'>();
+  const [chosen, setChosen] = useState<string>();
+  const test = useSubmit('testWebhookEndpoint');
+  const navigate = useNavigate();
+  const off = useOffReason();
+  const close = (): void => setOpened(undefined);
+  const sendTest = async (): Promise<void> => {
+    const sent = await test.submit({ endpointId });
+    if (sent.state === 'completed') setChosen(sent.result.deliveryId);
+  };
+  return (
+    <Page
+      title={<bdi>{name}</bdi>}
+      parent={PARENT}
+      marks={<StatusMark tone={isActive ? 'allow' : 'plain'}>{isActive ? 'on' : 'off'}</StatusMark>}
+      detail={
+        <span className={styles.url}>
+          <bdi>{url}</bdi>
+        </span>
+      }
+      actions={
+        <>
+          <Button busy={test.isBusy && 'Sending…'} off={off} hideReason onClick={() => void sendTest()}>
+            Send a test
+          </Button>
+          <Menu
+            trigger={<IconButton icon="more" label="More" />}
+            items={[
+              {
+                id: 'switch',
+                label: isActive ? 'Switch off' : 'Switch on',
+                icon: isActive ? 'minus' : 'play',
+                off,
+                onSelect: () => setOpened('switch'),
+              },
+              {
+                id: 'delete',
+                label: 'Delete endpoint',
+                icon: 'trash',
+                danger: true,
+                separated: true,
+                off,
+                onSelect: () => setOpened('delete'),
+              },
+            ]}
+          />
+        </>
+      }
+    >
+      <Stack>
+        {test.outcome?.state === 'completed' ? (
+          <Note
+            tone={test.outcome.result.delivered ? 'allow' : 'deny'}
+            role="status"
+            title={test.outcome.result.delivered ? 'The test arrived.' : 'The test did not arrive.'}
+          >
+            The receiver: {answerInWords(test.outcome.result.attempt)}.
+          </Note>
+        ) : (
+          <OutcomeNote outcome={test.outcome} onRepeat={() => void test.repeat()} />
+        )}
+        <StatisticsCard endpointId={endpointId} />
+        <div className={cx(styles.split, chosen !== undefined && styles.open)}>
+          <DeliveriesCard
+            endpointId={endpointId}
+            chosen={chosen}
+            onChoose={setChosen}
+            onReplayMany={() => setOpened('replay')}
+          />
+          {chosen !== undefined && (
+            <DeliveryPanel
+              key={chosen}
+              endpointId={endpointId}
+              deliveryId={chosen}
+              onClose={() => setChosen(undefined)}
+            />
+          )}
+        </div>
+      </Stack>
+      {opened === 'replay' && <ReplayManyDialog endpointId={endpointId} onClose={close} />}
+      {opened === 'switch' && (
+        <ActDialog
+          method="updateWebhookEndpoint"
+          parameters={{ endpointId, isActive: !isActive }}
+          title={
+            <>
+              Switch <bdi>{name}</bdi> {isActive ? 'off' : 'on'}
+            </>
+          }
+          description={
+            isActive
+              ? 'New events are not stored for it, so it will never be told of them. What waits stays for three days.'
+              : 'What waits is sent at once, and then what happens from now on.'
+          }
+          act={isActive ? 'Switch off' : 'Switch on'}
+          acting="Switching…"
+          width="small"
+          onClose={close}
+        />
+      )}
+      {opened === 'delete' && (
+        <ActDialog
+          method="deleteWebhookEndpoint"
+          parameters={{ endpointId }}
+          title={
+            <>
+              Delete <bdi>{name}</bdi>
+            </>
+          }
+          description="All its deliveries are deleted with it, also those that wait."
+          act="Delete endpoint"
+          acting="Deleting…"
+          kind="danger"
+          width="small"
+          consequence="The receiver is told nothing any more. I want that."
+          onDone={({ state }) => {
+            if (state === 'completed') void navigate({ to: '/webhooks' });
+          }}
+          onClose={close}
+        />
+      )}
     </Page>
   );
 }

@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import { ActDialog } from '../../kit/act-dialog.tsx';
+import { Avatar } from '../../kit/avatar.tsx';
+import { Checkbox, TextField } from '../../kit/field.tsx';
+import { Note } from '../../kit/note.tsx';
+import { QuorumRing } from '../../kit/quorum-ring.tsx';
+import { listInWords } from '../../lib/text.ts';
+import type { UserSummary } from './credentials-in-words.ts';
+import styles from './people.module.css';
+
+export interface ChangeQuorumDialogProps {
+  readonly threshold: number;
+  readonly userIds: readonly string[];
+  readonly users: readonly Pick<UserSummary, 'userId' | 'userName' | 'isProgram'>[];
+  readonly onClose: () => void;
+}
+
+/** Whoever is in it can do everything, so the consequence is spelled out and ticked. */
+export function ChangeQuorumDialog({ threshold, userIds, users, onClose }: ChangeQuorumDialogProps) {
+  const [chosen, setChosen] = useState<readonly string[]>(userIds);
+  const [text, setText] = useState(String(threshold));
+  const number = Number(text);
+  const isNumber = /^[0-9]{1,3}$/.test(text) && number >= 1 && number <= chosen.length;
+  const isSame =
+    number === threshold && chosen.length === userIds.length && chosen.every((userId) => userIds.includes(userId));
+  const people = users.filter(({ userId }) => chosen.includes(userId));
+  const names = listInWords(
+    people.map(({ userName }) => userName),
+    'or',
+  );
+  const consequence =
+    number === 1
+      ? people.length === 1
+        ? `${names} alone will be able to do everything. I want that.`
+        : `One person alone, ${names}, will be enough for everything. I want that.`
+      : `Any ${number} of these ${chosen.length} will be able to do everything, without any policy. I want that.`;
+  return (
+    <ActDialog
+      method="updateRootQuorum"
+      parameters={{ threshold: isNumber ? number : threshold, userIds: [...chosen] }}
+      title="Change the root quorum"
+      description="Who is in it can do everything together: no policy binds them. The quorum of today has to agree to the change."
+      act="Change the quorum"
+      acting="Changing…"
+      off={
+        chosen.length === 0
+          ? 'Choose somebody.'
+          : !isNumber
+            ? `Choose a number from 1 to ${chosen.length}.`
+            : isSame && 'Nothing is changed yet.'
+      }
+      consequence={isNumber && !isSame ? consequence : undefined}
+      onClose={onClose}
+    >
+      <div className={styles.ring}>
+        <QuorumRing size="small" threshold={isNumber ? number : 0} people={people} tone={isSame ? 'ink' : 'deny'} />
+      </div>
+      <fieldset className={styles.pick}>
+        <legend className={styles.legend}>Root users</legend>
+        <div className={styles.scrolls}>
+          {users.map(({ userId, userName, isProgram }) => (
+            <Checkbox
+              key={userId}
+              checked={chosen.includes(userId)}
+              onChange={(isChosen) =>
+                setChosen(isChosen ? [...chosen, userId] : chosen.filter((other) => other !== userId))
+              }
+              label={
+                <span className={styles.faces}>
+                  <Avatar name={userName} isProgram={isProgram} size={22} /> <bdi>{userName}</bdi>
+                </span>
+              }
+            />
+          ))}
+        </div>
+      </fieldset>
+      <TextField
+        label="How many must agree"
+        inputMode="numeric"
+        value={text}
+        onChange={setText}
+        error={!isNumber && chosen.length > 0 ? `From 1 to ${chosen.length}.` : undefined}
+      />
+      {isNumber && number === chosen.length && number > 1 && (
+        <Note tone="wait" title="All of them must agree.">
+          If one loses every credential, nothing can be done any more.
+        </Note>
+      )}
+    </ActDialog>
+  );
+}
