@@ -12,7 +12,7 @@ import type { DescribeRequests } from '../describe/requests.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { ExpressionCache } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
-import type { Rehearsal } from './rehearse-vote.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import type { WireActivity } from './render-activity.ts';
 import type { PrepareServices, QueryServices } from './services.ts';
 

@@ -1,9 +1,7 @@
 import type { Actor } from '../core/actor.ts';
-import type { MfaRequirement, Organization } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
-import type { Awaited } from '../policy/index.ts';
 import { approvals, liveVotes, roundIsOpen } from './activities/rounds.ts';
 import { isTerminal } from './activities/status.ts';
 import type { App } from './app.ts';
@@ -14,19 +12,12 @@ import { approverOf } from './evidence.ts';
 import type { Authority } from './hold.ts';
 import type { Intent } from './intent.ts';
 import { toApprovals } from './members.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import { isSatisfied } from './rules/mfa.ts';
 import { actorBefore, authorityOf, openProposal, targetOf } from './vote.ts';
 
-/** What an open activity waits for, and what an approval of the reader's would do. */
-export interface Rehearsal {
-  readonly decider: Organization;
-  /** Undefined where nothing can be decided any more, because the proposer or what it is about is gone. */
-  readonly awaited: Awaited | undefined;
-  /** What the reader's approval would come to; undefined where it would be refused. */
-  readonly vote: VoteOutcome | undefined;
-  /** Who has to prove more before anybody can go on, and what. */
-  readonly owed: readonly MfaRequirement[];
-}
+/** Nobody's vote changes anything. */
+const NOBODY = { awaited: undefined, isAwaited: false, completes: false, owed: [] } as const;
 
 /** No body has it: nothing is stored of a rehearsal. */
 const NO_DIGEST = 'rehearsal';
@@ -48,9 +39,9 @@ export async function rehearseVote(
   const { decider } = authority;
   const known = await requirementsOf({ read }, found, !roundIsOpen(activity, nowMs), nowMs);
   const { proposer } = (await openProposal(read, authority, found)) ?? {};
-  if (proposer === undefined) return { decider, awaited: undefined, vote: undefined, owed: [] };
+  if (proposer === undefined) return { ...NOBODY, decider };
   const target = await orNothing(() => targetOf(app, { proposer, authority, found, nowMs }));
-  if (target === undefined) return { decider, awaited: undefined, vote: undefined, owed: [] };
+  if (target === undefined) return { ...NOBODY, decider };
   const { intent } = target;
   const authorization = await openAuthorization(app, { read, authority, intent, activityId: activity.id, nowMs });
   // What has lapsed tells who is asked again.
@@ -61,7 +52,15 @@ export async function rehearseVote(
   const vote = await orNothing(() => castBy(app, actor, { authority, intent, found, nowMs }));
   const subject = await orNothing(() => subjectOf(authorization, proposer, activity.fingerprint));
   const askedIds = [activity.proposerId, subject?.userId, actor.userId];
-  return { decider, awaited, vote, owed: owedOf(known, askedIds, found, nowMs) };
+  const isAwaited = counts(vote, actor.userId);
+  const completes = isAwaited && vote?.kind === 'approve' && vote.outcome.kind === 'execute';
+  return { decider, awaited, isAwaited, completes, owed: owedOf(known, askedIds, found, nowMs) };
+}
+
+/** Whether the reader's approval would be taken and count, or the reader has to prove what was asked for. */
+function counts(vote: VoteOutcome | undefined, readerId: UserId): boolean {
+  if (vote?.kind !== 'approve' || vote.outcome.kind === 'deny') return false;
+  return vote.counts || (vote.outcome.kind === 'authenticate' && vote.outcome.owedBy === readerId);
 }
 
 const isOfRound = (

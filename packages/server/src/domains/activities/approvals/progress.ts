@@ -5,8 +5,7 @@ import type { ActivityWithVotes } from '../../../core/store/activities.ts';
 import type { UserSnapshot } from '../../../core/user-snapshot.ts';
 import { approvers, liveVotes, roundIsOpen } from '../../../engine/activities/rounds.ts';
 import { isTerminal } from '../../../engine/activities/status.ts';
-import type { VoteOutcome } from '../../../engine/decide-vote.ts';
-import type { Rehearsal } from '../../../engine/rehearse-vote.ts';
+import type { Rehearsal } from '../../../engine/rehearsal.ts';
 import { toRfc3339 } from '../../../lib/clock.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import type { AwaitedPolicy } from '../../../policy/index.ts';
@@ -37,12 +36,11 @@ export async function progressOf(inputs: ProgressInputs, found: ActivityWithVote
   const ways = rehearsal === undefined ? [] : await waysOf(inputs, rehearsal, isLapsed);
   const mine = live.findLast(({ userId }) => userId === actor.userId);
   const submission = votes.find((vote) => vote.userId === activity.proposerId);
-  const waitsForMe = rehearsal !== undefined && isAwaited(rehearsal, actor);
   return {
-    waitsForMe,
+    waitsForMe: rehearsal?.isAwaited ?? false,
     ...nearest(ways, approvers(live).length, isDecided),
     ways,
-    completes: waitsForMe && wouldComplete(rehearsal.vote),
+    completes: rehearsal?.completes ?? false,
     votes: live.filter(isShown).map((vote) => ({
       voteId: vote.id,
       selection: selectionOf(vote),
@@ -57,15 +55,6 @@ export async function progressOf(inputs: ProgressInputs, found: ActivityWithVote
     ...(isDecided && { decidedAt: toRfc3339(activity.updatedAtMs), outcome: activity.status }),
   };
 }
-
-/** Whether the reader's approval would be taken and count, or the reader has to prove what was asked for. */
-function isAwaited({ vote }: Rehearsal, { userId }: Actor): boolean {
-  if (vote?.kind !== 'approve' || vote.outcome.kind === 'deny') return false;
-  return vote.counts || (vote.outcome.kind === 'authenticate' && vote.outcome.owedBy === userId);
-}
-
-const wouldComplete = (vote: VoteOutcome | undefined): boolean =>
-  vote?.kind === 'approve' && vote.outcome.kind === 'execute';
 
 /** A vote whose factors are missing is not shown (protocol/consensus 1.1). */
 const isShown = ({ counts }: Vote): boolean => counts;
