@@ -11,8 +11,11 @@ interface Table {
   readonly rows: readonly Row[];
 }
 
-/** Who works on the webhooks of which endpoint, and how far chains are watched: they change without any request. */
-const RESTLESS_TABLES: ReadonlySet<string> = new Set(['webhook_lane', 'balance_cursor', 'balance_block']);
+/**
+ * Who works on the webhooks of which endpoint, how far chains are watched, and when credentials were last used: they
+ * change behind the requests.
+ */
+const RESTLESS_TABLES: ReadonlySet<string> = new Set(['webhook_lane', 'balance_cursor', 'balance_block', 'last_use']);
 
 /** Deliveries of deleted endpoints are cleared away by and by, and blocks bring news of balances whenever they come. */
 const KEPT: Readonly<Record<string, string>> = {

@@ -19,6 +19,7 @@ import {
   type Arranged,
   anEthereumAddress,
   anId,
+  EMPTY_PAGE,
   notFound,
   PAGE_INFO,
   type World,
@@ -225,6 +226,7 @@ export const ethereumCases: DomainCases = {
         ],
         pageInfo: PAGE_INFO,
       }),
+      foreignAnswer: { sends: [], pageInfo: EMPTY_PAGE },
     },
     hostile: byRoot(({ ids }) => ({
       filterByState: ['INITIALIZED', 'BROADCASTING', 'INCLUDED', 'FAILED'],
