@@ -10,7 +10,7 @@ import {
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -47,6 +47,9 @@ export interface CodeEditorProps {
   /** Of exactly `value`; undefined while they are asked for, then the former ones stay and move with the text. */
   readonly said: { readonly findings: readonly Finding[]; readonly marks: readonly Mark[] } | undefined;
 }
+
+/** The text came from outside: from a draft that was discarded, or a suggestion that was taken. */
+const fromOutside = Annotation.define<true>();
 
 function completions(kind: ExpressionKind) {
   return (context: CompletionContext): CompletionResult | null => {
@@ -114,7 +117,8 @@ export default function CodeEditor(props: CodeEditorProps) {
           keymap.of([...defaultKeymap, ...historyKeymap]),
           attributes.current.of(attributesOf(latest.current)),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+            const isTyped = update.transactions.some((one) => one.docChanged && !one.annotation(fromOutside));
+            if (isTyped) latest.current.onChange(update.state.doc.toString());
           }),
         ],
       }),
@@ -130,7 +134,10 @@ export default function CodeEditor(props: CodeEditorProps) {
   useEffect(() => {
     const { current } = view;
     if (current === undefined || current.state.doc.toString() === value) return;
-    current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: value } });
+    current.dispatch({
+      changes: { from: 0, to: current.state.doc.length, insert: value },
+      annotations: fromOutside.of(true),
+    });
   }, [value]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the attributes are made of these
