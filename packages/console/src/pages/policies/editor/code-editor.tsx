@@ -45,8 +45,11 @@ export interface CodeEditorProps {
   readonly hasLines: boolean;
   readonly placeholder: string;
   /** Of exactly `value`; undefined while they are asked for, then the former ones stay and move with the text. */
-  readonly said: { readonly findings: readonly Finding[]; readonly marks: readonly Mark[] } | undefined;
+  readonly said: { readonly findings: readonly Finding[]; readonly marks: readonly Mark[] | undefined } | undefined;
 }
+
+/** Suggestions open under the line that is typed, and should not cover what stands under the editor. */
+const roomBelow = EditorView.theme({ '.cm-content': { paddingBottom: '44px' } });
 
 /** The text came from outside: from a draft that was discarded, or a suggestion that was taken. */
 const fromOutside = Annotation.define<true>();
@@ -111,7 +114,7 @@ export default function CodeEditor(props: CodeEditorProps) {
           autocompletion({ override: [completions(kind)], icons: false, maxRenderedOptions: 60 }),
           marksField,
           placeholderText(placeholder),
-          hasLines ? [lineNumbers(), highlightActiveLine(), highlightActiveLineGutter()] : [],
+          hasLines ? [lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), roomBelow] : [],
           // Tab takes a suggestion that is open; otherwise it leaves the editor, as it leaves every field.
           keymap.of([{ key: 'Tab', run: acceptCompletion }, ...closeBracketsKeymap, ...completionKeymap]),
           keymap.of([...defaultKeymap, ...historyKeymap]),
@@ -153,7 +156,7 @@ export default function CodeEditor(props: CodeEditorProps) {
       const to = Math.min(length, Math.max(end, start + 1));
       return { from: Math.max(0, Math.min(start, to === length ? length - 1 : start)), to, message, severity };
     });
-    current.dispatch({ effects: setMarks.of(said.marks) });
+    if (said.marks !== undefined) current.dispatch({ effects: setMarks.of(said.marks) });
     current.dispatch(setDiagnostics(current.state, diagnostics));
   }, [said, value]);
 
