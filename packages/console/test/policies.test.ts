@@ -155,7 +155,10 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     // Typed as a person does: the quote closes itself, and the suggestion of the value is taken.
     await page.keyboard.type("activity.kind == 'ETH_SEND_TRANS", { delay: 10 });
     await page.getByRole('option', { name: 'ETH_SEND_TRANSACTION', exact: true }).waitFor();
+    // Suggestions take no key in their first moment, so that nobody takes one by mistake.
+    await page.waitForTimeout(150);
     await page.keyboard.press('Tab');
+    expect(await expression('Condition').textContent()).toBe("activity.kind == 'ETH_SEND_TRANSACTION'");
     await page.getByRole('textbox', { name: 'Name' }).fill('Anyone sends');
     await page.getByRole('radio', { name: 'Form' }).click();
     await page.getByRole('combobox', { name: 'By' }).click();
@@ -211,7 +214,7 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     await takeShot(page, 'ip-dialog-light');
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
-    await page.getByRole('tab', { name: 'Policies' }).click();
+    await page.getByRole('tab', { name: 'Policies', exact: true }).click();
     await page.setViewportSize({ width: 320, height: 640 });
     await page.getByText('1,000 USDC').or(page.getByText('5,000 USDC')).first().waitFor();
     await takeShot(page, 'policies-phone-light');

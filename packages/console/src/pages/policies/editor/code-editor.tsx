@@ -20,7 +20,7 @@ import {
   lineNumbers,
   placeholder as placeholderText,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { ExpressionKind } from '../../../generated/policy-language.ts';
 import { suggest } from './complete.ts';
 import { policySyntax } from './language.ts';
@@ -91,8 +91,15 @@ export default function CodeEditor(props: CodeEditorProps) {
   const view = useRef<EditorView>(undefined);
   const attributes = useRef(new Compartment());
   const latest = useRef(props);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = props;
+  });
+  // The editor moves focus and selection while it updates, and React may run effects within those events. Then the editor
+  // takes no further update: what comes from here waits for it, and looks at the newest text.
+  const afterUpdate = useRef((work: (current: EditorView) => void): void => {
+    queueMicrotask(() => {
+      if (view.current !== undefined) work(view.current);
+    });
   });
 
   useEffect(() => {
@@ -134,30 +141,37 @@ export default function CodeEditor(props: CodeEditorProps) {
   }, []);
 
   const { value, said, labelledBy, describedBy, isInvalid } = props;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the newest value is read once the editor takes it
   useEffect(() => {
-    const { current } = view;
-    if (current === undefined || current.state.doc.toString() === value) return;
-    current.dispatch({
-      changes: { from: 0, to: current.state.doc.length, insert: value },
-      annotations: fromOutside.of(true),
+    afterUpdate.current((current) => {
+      const { value: newest } = latest.current;
+      if (current.state.doc.toString() === newest) return;
+      current.dispatch({
+        changes: { from: 0, to: current.state.doc.length, insert: newest },
+        annotations: fromOutside.of(true),
+      });
     });
   }, [value]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the attributes are made of these
   useEffect(() => {
-    view.current?.dispatch({ effects: attributes.current.reconfigure(attributesOf(latest.current)) });
+    afterUpdate.current((current) =>
+      current.dispatch({ effects: attributes.current.reconfigure(attributesOf(latest.current)) }),
+    );
   }, [labelledBy, describedBy, isInvalid]);
 
   useEffect(() => {
-    const { current } = view;
-    if (current === undefined || said === undefined || current.state.doc.toString() !== value) return;
-    const { length } = current.state.doc;
-    const diagnostics = said.findings.map(({ start, end, message, severity }): Diagnostic => {
-      const to = Math.min(length, Math.max(end, start + 1));
-      return { from: Math.max(0, Math.min(start, to === length ? length - 1 : start)), to, message, severity };
+    if (said === undefined) return;
+    afterUpdate.current((current) => {
+      const { length } = current.state.doc;
+      if (current.state.doc.toString() !== value) return;
+      const diagnostics = said.findings.map(({ start, end, message, severity }): Diagnostic => {
+        const to = Math.min(length, Math.max(end, start + 1));
+        return { from: Math.max(0, Math.min(start, to === length ? length - 1 : start)), to, message, severity };
+      });
+      if (said.marks !== undefined) current.dispatch({ effects: setMarks.of(said.marks) });
+      current.dispatch(setDiagnostics(current.state, diagnostics));
     });
-    if (said.marks !== undefined) current.dispatch({ effects: setMarks.of(said.marks) });
-    current.dispatch(setDiagnostics(current.state, diagnostics));
   }, [said, value]);
 
   return <div ref={host} />;
