@@ -87,6 +87,7 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     const propose = page.getByRole('button', { name: 'Propose policy' });
     expect(await propose.getAttribute('aria-disabled')).toBe('true');
     await page.getByText('1 error left').waitFor();
+    expect(await page.locator('.cm-policy-mark', { hasText: '5,000 USDC' }).count()).toBe(1);
     await takeShot(page, 'policy-error-light');
     await outcome('With this draft').getByText('Allowed', { exact: true }).waitFor();
 
@@ -146,6 +147,34 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     expect(await page.getByText('edited, not proposed').count()).toBe(0);
   });
 
+  it('begins a policy, and tries a payment that nobody asked for yet', async () => {
+    await page.getByRole('link', { name: 'Policies' }).first().click();
+    await page.getByRole('button', { name: 'New policy' }).click();
+    await page.getByRole('heading', { level: 1, name: 'New policy' }).waitFor();
+    await expression('Condition').click();
+    // Typed as a person does: the quote closes itself, and the suggestion of the value is taken.
+    await page.keyboard.type("activity.kind == 'ETH_SEND_TRANS", { delay: 10 });
+    await page.getByRole('option', { name: 'ETH_SEND_TRANSACTION', exact: true }).waitFor();
+    // Suggestions take no key in their first moment, so that nobody takes one by mistake.
+    await page.waitForTimeout(150);
+    await page.keyboard.press('Tab');
+    expect(await expression('Condition').textContent()).toBe("activity.kind == 'ETH_SEND_TRANSACTION'");
+    await page.getByRole('textbox', { name: 'Name' }).fill('Anyone sends');
+    await page.getByRole('radio', { name: 'Form' }).click();
+    await page.getByRole('combobox', { name: 'By' }).click();
+    await page.getByRole('option', { name: 'Mei Tanaka' }).click();
+    await page.getByRole('combobox', { name: 'From' }).click();
+    await page.getByRole('option', { name: 'Payroll' }).click();
+    await page.getByRole('textbox', { name: 'To' }).fill(world.supplier);
+    await page.getByRole('textbox', { name: 'Amount' }).fill('0.5');
+    await outcome('Without this policy').getByText('Denied', { exact: true }).waitFor();
+    await outcome('With this policy').getByText('Allowed', { exact: true }).waitFor();
+    await takeShot(page, 'policy-new-light');
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Discard' }).click();
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('');
+  });
+
   it('limits what leaves within a day, and shows how much of it did', async () => {
     await device.visit('/console/policies?tab=limits');
     await page.getByText('No limits yet').waitFor();
@@ -185,6 +214,14 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     await takeShot(page, 'ip-dialog-light');
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Policies', exact: true }).click();
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.getByText('1,000 USDC').or(page.getByText('5,000 USDC')).first().waitFor();
+    await takeShot(page, 'policies-phone-light');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false);
+    expect(
+      await page.evaluate(() => [...document.querySelectorAll('[data-scroll]')].some((one) => one.scrollWidth > one.clientWidth)),
+    ).toBe(false);
   });
 
   it('has no error, violation of its content policy or request elsewhere', () => {

@@ -91,7 +91,7 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
       fill
       title={policyId === undefined ? 'New policy' : <bdi>{stored.policyName}</bdi>}
       parent={{ label: 'Policies', to: '/policies' }}
-      {...(isChanged && { marks: <Tag kind="soft">edited, not proposed</Tag> })}
+      {...(isChanged && !isNarrow && { marks: <Tag kind="soft">edited, not proposed</Tag> })}
       actions={
         <>
           {!isNarrow && isChanged && (

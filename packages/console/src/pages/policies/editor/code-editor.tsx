@@ -10,7 +10,7 @@ import {
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -20,7 +20,7 @@ import {
   lineNumbers,
   placeholder as placeholderText,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { ExpressionKind } from '../../../generated/policy-language.ts';
 import { suggest } from './complete.ts';
 import { policySyntax } from './language.ts';
@@ -45,8 +45,14 @@ export interface CodeEditorProps {
   readonly hasLines: boolean;
   readonly placeholder: string;
   /** Of exactly `value`; undefined while they are asked for, then the former ones stay and move with the text. */
-  readonly said: { readonly findings: readonly Finding[]; readonly marks: readonly Mark[] } | undefined;
+  readonly said: { readonly findings: readonly Finding[]; readonly marks: readonly Mark[] | undefined } | undefined;
 }
+
+/** Suggestions open under the line that is typed, and should not cover what stands under the editor. */
+const roomBelow = EditorView.theme({ '.cm-content': { paddingBottom: '44px' } });
+
+/** The text came from outside: from a draft that was discarded, or a suggestion that was taken. */
+const fromOutside = Annotation.define<true>();
 
 function completions(kind: ExpressionKind) {
   return (context: CompletionContext): CompletionResult | null => {
@@ -85,8 +91,15 @@ export default function CodeEditor(props: CodeEditorProps) {
   const view = useRef<EditorView>(undefined);
   const attributes = useRef(new Compartment());
   const latest = useRef(props);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = props;
+  });
+  // The editor moves focus and selection while it updates, and React may run effects within those events. Then the editor
+  // takes no further update: what comes from here waits for it, and looks at the newest text.
+  const afterUpdate = useRef((work: (current: EditorView) => void): void => {
+    queueMicrotask(() => {
+      if (view.current !== undefined) work(view.current);
+    });
   });
 
   useEffect(() => {
@@ -108,13 +121,14 @@ export default function CodeEditor(props: CodeEditorProps) {
           autocompletion({ override: [completions(kind)], icons: false, maxRenderedOptions: 60 }),
           marksField,
           placeholderText(placeholder),
-          hasLines ? [lineNumbers(), highlightActiveLine(), highlightActiveLineGutter()] : [],
+          hasLines ? [lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), roomBelow] : [],
           // Tab takes a suggestion that is open; otherwise it leaves the editor, as it leaves every field.
           keymap.of([{ key: 'Tab', run: acceptCompletion }, ...closeBracketsKeymap, ...completionKeymap]),
           keymap.of([...defaultKeymap, ...historyKeymap]),
           attributes.current.of(attributesOf(latest.current)),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+            const isTyped = update.transactions.some((one) => one.docChanged && !one.annotation(fromOutside));
+            if (isTyped) latest.current.onChange(update.state.doc.toString());
           }),
         ],
       }),
@@ -127,27 +141,37 @@ export default function CodeEditor(props: CodeEditorProps) {
   }, []);
 
   const { value, said, labelledBy, describedBy, isInvalid } = props;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the newest value is read once the editor takes it
   useEffect(() => {
-    const { current } = view;
-    if (current === undefined || current.state.doc.toString() === value) return;
-    current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: value } });
+    afterUpdate.current((current) => {
+      const { value: newest } = latest.current;
+      if (current.state.doc.toString() === newest) return;
+      current.dispatch({
+        changes: { from: 0, to: current.state.doc.length, insert: newest },
+        annotations: fromOutside.of(true),
+      });
+    });
   }, [value]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the attributes are made of these
   useEffect(() => {
-    view.current?.dispatch({ effects: attributes.current.reconfigure(attributesOf(latest.current)) });
+    afterUpdate.current((current) =>
+      current.dispatch({ effects: attributes.current.reconfigure(attributesOf(latest.current)) }),
+    );
   }, [labelledBy, describedBy, isInvalid]);
 
   useEffect(() => {
-    const { current } = view;
-    if (current === undefined || said === undefined || current.state.doc.toString() !== value) return;
-    const { length } = current.state.doc;
-    const diagnostics = said.findings.map(({ start, end, message, severity }): Diagnostic => {
-      const to = Math.min(length, Math.max(end, start + 1));
-      return { from: Math.max(0, Math.min(start, to === length ? length - 1 : start)), to, message, severity };
+    if (said === undefined) return;
+    afterUpdate.current((current) => {
+      const { length } = current.state.doc;
+      if (current.state.doc.toString() !== value) return;
+      const diagnostics = said.findings.map(({ start, end, message, severity }): Diagnostic => {
+        const to = Math.min(length, Math.max(end, start + 1));
+        return { from: Math.max(0, Math.min(start, to === length ? length - 1 : start)), to, message, severity };
+      });
+      if (said.marks !== undefined) current.dispatch({ effects: setMarks.of(said.marks) });
+      current.dispatch(setDiagnostics(current.state, diagnostics));
     });
-    current.dispatch({ effects: setMarks.of(said.marks) });
-    current.dispatch(setDiagnostics(current.state, diagnostics));
   }, [said, value]);
 
   return <div ref={host} />;

@@ -34,7 +34,8 @@ export function ExpressionField(props: ExpressionFieldProps) {
     const mine = <Item extends { readonly expression?: string }>(items: readonly Item[]): readonly Item[] =>
       items.filter((item) => item.expression === expression);
     return {
-      marks: mine(description.marks),
+      // What cannot be read has no names; those of before stay where they were.
+      marks: mine(description.errors).length > 0 ? undefined : mine(description.marks),
       findings: [
         ...mine(description.errors).map(({ start, end, message }) => ({
           start,

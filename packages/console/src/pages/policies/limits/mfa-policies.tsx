@@ -33,7 +33,7 @@ export function MfaPolicies() {
     <Card
       flush
       title="MFA policies"
-      detail="of the lowest order whose condition holds, one is enforced"
+      detail="proofs that a user gives before an approval counts"
       actions={
         <Button icon="plus" off={off} hideReason onClick={() => setOpened({ act: 'create' })}>
           New MFA policy
@@ -129,7 +129,11 @@ export function MfaPolicies() {
               Delete <bdi>{opened.policy.mfaPolicyName}</bdi>
             </>
           }
-          consequence={`${userName} no longer gives these proofs. What waits already keeps its steps.`}
+          consequence={
+            <>
+              <bdi>{userName}</bdi> no longer gives these proofs. What waits already keeps its steps.
+            </>
+          }
           act="Delete MFA policy"
           onClose={close}
         />

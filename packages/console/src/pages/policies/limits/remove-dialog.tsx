@@ -12,7 +12,7 @@ export interface RemoveDialogProps {
   readonly parameters: object;
   readonly title: ReactNode;
   /** What follows from it. */
-  readonly consequence: string;
+  readonly consequence: ReactNode;
   /** The name of the button that acts. */
   readonly act: string;
   readonly onClose: () => void;
