@@ -43,6 +43,17 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
 
   beforeAll(async () => {
     [world, browser] = await Promise.all([makeWorld(), launchBrowser()]);
+    const { ada, grace } = world;
+    const { activity } = (
+      await ada.submit('create_policy', {
+        policyName: 'Ada cares for webhooks',
+        effect: 'EFFECT_ALLOW',
+        condition: "activity.resource == 'WEBHOOK_ENDPOINT'",
+        consensus: `approvers.any(user, user.id == '${ada.userId}')`,
+        notes: '',
+      })
+    ).body;
+    await grace.run('approve_activity', { fingerprint: activity.fingerprint });
     device = await Device.open(browser, world.service.baseUrl);
     page = device.page;
     await signIn(device, world.ada);
@@ -92,12 +103,13 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await dialog.getByRole('button', { name: 'Close' }).last().click();
   });
 
-  it('replays a failed delivery until it is delivered', async () => {
+  it('replays a delivery that failed for good, once the receiver is well again', async () => {
     const { hook, ada, endpointId } = world;
     const failed = async (): Promise<{ deliveryId: string } | undefined> =>
       (await ada.query('list_webhook_deliveries', { endpointId, state: 'WEBHOOK_DELIVERY_STATE_FAILED' })).body
         .webhookDeliveries[0];
-    hook.answerNext({ status: 400, headers: { 'content-type': 'application/json' }, body: '{"error":"stale"}' });
+    // Gone for good: no further attempt, and the endpoint is switched off.
+    hook.answerNext(410);
     await ada.submit('update_organization_name', { organizationName: 'Meridian Labs' });
     await expect.poll(failed, { timeout: 10_000 }).toBeDefined();
     await go('/console/webhooks', 'Webhooks');
@@ -108,10 +120,15 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     const deliveries = page.getByRole('table', { name: 'Deliveries' });
     await expect.poll(() => deliveries.getByRole('row').count()).toBe(2);
     await deliveries.getByRole('button').first().click();
-    await page.getByText('The receiver answered 400.').waitFor();
+    await page.getByText('The receiver answered 410.').waitFor();
     await look('webhook');
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Switch on' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Switch Ledger on' });
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    await page.getByRole('heading', { name: 'Delivered after 2 attempts' }).waitFor();
+    await page.getByRole('heading', { name: /^Delivered after/ }).waitFor();
     expect(await failed()).toBeUndefined();
     await takeShot(page, 'webhook-replayed-light');
   });

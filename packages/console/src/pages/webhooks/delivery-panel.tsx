@@ -61,7 +61,7 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
             kind="ink"
             icon="refresh"
             busy={isBusy && 'Replaying…'}
-            off={off ?? (delivery?.state === 'WEBHOOK_DELIVERY_STATE_PENDING' && 'It waits for its next attempt.')}
+            off={off}
             hideReason
             onClick={() => void submit(parameters)}
           >
