@@ -14,7 +14,7 @@ export function HeaderButton({ icon, label, off, onClick, ...rest }: HeaderButto
       <IconButton
         icon={icon}
         label={label}
-        {...(off ? { 'aria-disabled': true, title: off } : { onClick })}
+        {...(off ? { 'aria-disabled': true, 'aria-description': off } : { onClick })}
       />
     );
   }
